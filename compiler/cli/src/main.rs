@@ -1,0 +1,3 @@
+//! The closc command.
+
+fn main() {}

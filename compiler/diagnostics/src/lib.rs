@@ -1,0 +1,1 @@
+//! Spans, diagnostics and their codes, shown as text, JSON or CI annotations.

@@ -1,0 +1,1 @@
+//! The expanded fabric: devices, ports and links by coordinate.

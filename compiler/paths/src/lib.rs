@@ -1,0 +1,1 @@
+//! The reader of compact host path tables: entropy value to destination address.

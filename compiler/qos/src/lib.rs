@@ -1,0 +1,1 @@
+//! QoS profiles, PFC headroom and ECN thresholds.

@@ -1,0 +1,1 @@
+//! Artefacts from intents: one file in targets/ for each switch operating system.

@@ -1,0 +1,1 @@
+//! The fabric language: text to Document to Topology.

@@ -1,0 +1,1 @@
+//! Table entries for a pipeline from a device intent.

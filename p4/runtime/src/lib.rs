@@ -1,0 +1,1 @@
+//! P4Runtime messages, client, P4Info index and server side.
