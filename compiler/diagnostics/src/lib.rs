@@ -1,1 +1,15 @@
 //! Spans, diagnostics and their codes, shown as text, JSON or CI annotations.
+//!
+//! In: what a stage found wrong, as [`Diagnostic`]s that point into [`Sources`]. Out: text for a terminal,
+//! JSON lines for tools, annotations for GitHub. Stages push into [`Diagnostics`] and go on, so that one run
+//! reports every fault; the run stops at the end of a stage that pushed an error.
+
+mod diagnostic;
+mod rule;
+mod source;
+
+pub mod show;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use rule::Rule;
+pub use source::{Position, Source, SourceId, Sources, Span};

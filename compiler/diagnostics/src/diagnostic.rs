@@ -1,0 +1,182 @@
+//! One finding and the list that collects them.
+//!
+//! A diagnostic says what is wrong in the user's own names and numbers, points at the line and at the other
+//! line that conflicts, and says what would fix it. Messages are lower case, without a full stop, with
+//! backticks around literals.
+
+use crate::{Rule, Span};
+
+/// How bad it is. Errors end the run at the end of the stage; warnings do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Nothing is written.
+    Error,
+    /// Worth a look; the result is still right.
+    Warning,
+}
+
+impl Severity {
+    /// Returns the word shown to people and tools.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// A place with a few words about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What stands there, for example `512 ports at 100G`; may be empty.
+    pub text: String,
+    /// Whether this is the place at fault, or one that conflicts with it.
+    pub primary: bool,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The rule that was broken.
+    pub rule: &'static Rule,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line.
+    pub message: String,
+    /// Places, the primary one first.
+    pub labels: Vec<Label>,
+    /// The arithmetic, and other facts.
+    pub notes: Vec<String>,
+    /// What would fix it.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// Starts an error.
+    pub fn error(rule: &'static Rule, message: impl Into<String>) -> Self {
+        Self::new(rule, Severity::Error, message)
+    }
+
+    /// Starts a warning.
+    pub fn warning(rule: &'static Rule, message: impl Into<String>) -> Self {
+        Self::new(rule, Severity::Warning, message)
+    }
+
+    fn new(rule: &'static Rule, severity: Severity, message: impl Into<String>) -> Self {
+        Diagnostic {
+            rule,
+            severity,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    /// Points at the place at fault.
+    #[must_use]
+    pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into(), primary: true });
+        self
+    }
+
+    /// Points at another place that conflicts with the first.
+    #[must_use]
+    pub fn and(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into(), primary: false });
+        self
+    }
+
+    /// Adds the arithmetic or another fact.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Adds what would fix it.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Returns the place at fault, where there is one.
+    pub fn span(&self) -> Option<Span> {
+        self.labels.iter().find(|l| l.primary).or_else(|| self.labels.first()).map(|l| l.span)
+    }
+}
+
+/// The findings of a run, in the order of their places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Makes an empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Adds every finding of another list.
+    pub fn extend(&mut self, other: Diagnostics) {
+        self.list.extend(other.list);
+    }
+
+    /// Tells whether an error is among them.
+    pub fn has_errors(&self) -> bool {
+        self.errors() > 0
+    }
+
+    /// Returns the number of errors.
+    pub fn errors(&self) -> usize {
+        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// Returns the number of warnings.
+    pub fn warnings(&self) -> usize {
+        self.list.len() - self.errors()
+    }
+
+    /// Tells whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Puts the findings in the order of their places, then codes; those without a place come last.
+    pub fn sort(&mut self) {
+        self.list.sort_by_key(|d| (d.span().is_none(), d.span(), d.rule.code));
+        self.list.dedup();
+    }
+
+    /// Returns the findings.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}

@@ -1,0 +1,118 @@
+//! Source texts and places in them.
+//!
+//! A [`Span`] is a byte range in one source; lines and columns are computed only when something is shown.
+
+use std::ops::Range;
+
+/// Names one source text in [`Sources`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(u32);
+
+/// A byte range in one source text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The text the range lies in.
+    pub source: SourceId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Makes a span from a byte range.
+    pub fn new(source: SourceId, range: Range<usize>) -> Self {
+        Span { source, start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+/// A place as people count it: lines and columns from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// One source text with the name it is shown under.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The name shown in messages, usually the path as the user gave it.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Every source text of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<Source>,
+}
+
+impl Sources {
+    /// Makes an empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text and returns its name in spans.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
+        self.files.push(Source { name: name.into(), text: text.into() });
+        SourceId(self.files.len() as u32 - 1)
+    }
+
+    /// Returns a source by its id.
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.files[id.0 as usize]
+    }
+
+    /// Returns the text under a span, clamped to the source.
+    pub fn text(&self, span: Span) -> &str {
+        let text = &self.get(span.source).text;
+        text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Returns the line and column of the first byte of a span.
+    pub fn position(&self, span: Span) -> Position {
+        self.position_at(span.source, span.start as usize)
+    }
+
+    /// Returns the line and column of a byte offset.
+    pub fn position_at(&self, source: SourceId, offset: usize) -> Position {
+        let text = &self.get(source).text;
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Position {
+            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let mut sources = Sources::new();
+        let id = sources.add("a.yaml", "planes: 8\nnäme: x\n");
+        assert_eq!(sources.position(Span::new(id, 0..1)), Position { line: 1, column: 1 });
+        let x = "planes: 8\nnäme: ".len();
+        assert_eq!(sources.position(Span::new(id, x..x + 1)), Position { line: 2, column: 7 });
+        assert_eq!(sources.text(Span::new(id, x..x + 1)), "x");
+    }
+
+    #[test]
+    fn offsets_past_the_end_or_inside_a_character_do_not_panic() {
+        let mut sources = Sources::new();
+        let id = sources.add("a.yaml", "ä");
+        assert_eq!(sources.position_at(id, 1).column, 1);
+        assert_eq!(sources.position_at(id, 99).column, 2);
+    }
+}
