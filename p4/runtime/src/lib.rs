@@ -1,1 +1,3 @@
-//! P4Runtime messages, client, P4Info index and server side.
+//! P4Runtime: messages, client, P4Info index and server side.
+
+pub mod proto;

@@ -1,0 +1,47 @@
+//! Compiles `proto/` into Rust without protoc: text in, messages, client and server out, and beside them the
+//! descriptors, from which the text format is read and written.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use prost::Message as _;
+
+const FILES: [&str; 6] = [
+    "google/rpc/code.proto",
+    "google/rpc/status.proto",
+    "p4/config/v1/p4types.proto",
+    "p4/config/v1/p4info.proto",
+    "p4/v1/p4data.proto",
+    "p4/v1/p4runtime.proto",
+];
+
+/// Large blobs that are handed on unchanged, often to many switches: sharing them is worth a reference count.
+/// Match values are not among them: a stored entry would keep the whole request alive.
+const SHARED_BYTES: [&str; 3] = [
+    ".p4.v1.ForwardingPipelineConfig.p4_device_config",
+    ".p4.v1.PacketIn.payload",
+    ".p4.v1.PacketOut.payload",
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed=proto");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let mut compiler = protox::Compiler::new(["proto"])?;
+    compiler.include_imports(true).include_source_info(true).open_files(FILES)?;
+    let descriptors = compiler.file_descriptor_set();
+
+    let mut without_source = descriptors.clone();
+    for file in &mut without_source.file {
+        file.source_code_info = None;
+    }
+    fs::write(out.join("p4runtime.fds"), without_source.encode_to_vec())?;
+
+    let mut prost = tonic_prost_build::Config::new();
+    prost.bytes(SHARED_BYTES);
+    tonic_prost_build::configure()
+        .build_client(true)
+        .build_server(true)
+        .out_dir(&out)
+        .compile_fds_with_config(descriptors, prost)?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The messages and services of P4Runtime as `build.rs` made them from `proto/`, and their descriptors.
+
+use std::sync::LazyLock;
+
+use prost_reflect::DescriptorPool;
+
+/// Everything that the `proto/` folder defines, under its package names.
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+pub mod p4 {
+    pub mod v1 {
+        tonic::include_proto!("p4.v1");
+    }
+    pub mod config {
+        pub mod v1 {
+            tonic::include_proto!("p4.config.v1");
+        }
+    }
+}
+
+/// The status message of gRPC and its codes.
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+pub mod google {
+    pub mod rpc {
+        tonic::include_proto!("google.rpc");
+    }
+}
+
+pub use google::rpc;
+pub use p4::{config::v1 as config, v1};
+
+/// The encoded `FileDescriptorSet` of `proto/` and of what it imports.
+pub const DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/p4runtime.fds"));
+
+/// Returns the descriptors of every message, for text format and for comparisons.
+pub fn descriptors() -> &'static DescriptorPool {
+    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+        DescriptorPool::decode(DESCRIPTOR_SET).expect("build.rs wrote a set that protox had checked")
+    });
+    &POOL
+}
