@@ -1,0 +1,173 @@
+//! What a platform is: ports, buffers, limits and features of one switch SKU.
+//!
+//! Everything here is data from the catalogue; [`Platform::port`] is the one function, from a slot to the names
+//! and lanes the operating system uses.
+
+use closc_qos::units::{Bytes, Speed};
+use smol_str::SmolStr;
+
+/// A switch operating system or target that closc renders for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Os {
+    /// SONiC: `config_db.json`.
+    Sonic,
+    /// FRRouting on any Linux: `frr.conf`.
+    Frr,
+    /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
+    Linux,
+    /// A P4Runtime target: pipeline and table entries.
+    P4,
+}
+
+impl Os {
+    /// Every target, in the order of listings.
+    pub const ALL: [Os; 4] = [Os::Sonic, Os::Frr, Os::Linux, Os::P4];
+
+    /// Returns the word used in YAML and in artefact paths.
+    pub fn word(self) -> &'static str {
+        match self {
+            Os::Sonic => "sonic",
+            Os::Frr => "frr",
+            Os::Linux => "linux",
+            Os::P4 => "p4",
+        }
+    }
+}
+
+/// How a cage is split: `8x100G` is eight ports of 100G.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Breakout {
+    /// Ports a cage is split into.
+    pub ports: u8,
+    /// Speed of each.
+    pub speed: Speed,
+}
+
+/// A port before it has a name: the cage, the part of it, and how the cage is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// Cage on the front panel, from 0.
+    pub cage: u16,
+    /// Part of the cage, from 0.
+    pub part: u8,
+    /// How the cage is split.
+    pub breakout: Breakout,
+}
+
+/// A port as the device names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhysicalPort {
+    /// Name in the configuration, for example `Ethernet8`.
+    pub name: SmolStr,
+    /// Name on the front panel, for example `etp2a`.
+    pub alias: SmolStr,
+    /// Cage on the front panel, from 1, as SONiC's `index`.
+    pub panel: u16,
+    /// Part of the cage, from 1; 0 where the cage is not split, as SONiC's `subport`.
+    pub subport: u8,
+    /// Serial lanes of the ASIC.
+    pub lanes: Vec<u16>,
+    /// Speed.
+    pub speed: Speed,
+    /// Port number for P4 and other numbered targets, from 1.
+    pub number: u16,
+}
+
+/// One switch SKU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Platform {
+    /// Name used in YAML, for example `th5-512x100g`.
+    pub id: SmolStr,
+    /// A line for people.
+    pub title: String,
+    /// Targets that run on it.
+    pub oses: Vec<Os>,
+    /// Front panel.
+    pub panel: Panel,
+    /// SONiC's names for it; absent where SONiC does not run on it.
+    pub sonic: Option<Sonic>,
+    /// Packet buffer; absent for software targets.
+    pub buffer: Option<Buffer>,
+    /// Table sizes.
+    pub limits: Limits,
+    /// What it can do.
+    pub features: Features,
+}
+
+/// The front panel: equal cages of equal lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Panel {
+    /// Cages.
+    pub cages: u16,
+    /// Lanes of each cage.
+    pub lanes: u8,
+    /// Ways a cage can be split.
+    pub breakouts: Vec<Breakout>,
+    /// The way that gives the SKU its name.
+    pub default_breakout: Breakout,
+    /// How ports are named.
+    pub naming: PortNaming,
+}
+
+/// How a platform names its ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortNaming {
+    /// `EthernetN` with N the first lane counted over the panel, alias `etpC` or `etpCa`.
+    SonicLane,
+    /// `ethN` with N the port number, from 1.
+    Eth,
+    /// `swpN` or `swpNsM`.
+    Swp,
+}
+
+/// SONiC's names for a SKU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sonic {
+    /// `DEVICE_METADATA.hwsku`.
+    pub hwsku: String,
+    /// `DEVICE_METADATA.platform`.
+    pub platform: String,
+}
+
+/// Packet buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Buffer {
+    /// The whole shared buffer.
+    pub total: Bytes,
+    /// Allocation unit.
+    pub cell: Bytes,
+    /// Name of the headroom model and its constants, see the `qos` crate.
+    pub headroom_model: SmolStr,
+}
+
+/// Table sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Local SIDs (MY_SID).
+    pub my_sids: u32,
+    /// IPv6 routes.
+    pub ipv6_routes: u32,
+    /// Members of one ECMP group.
+    pub ecmp_width: u32,
+    /// ECMP groups.
+    pub ecmp_groups: u32,
+    /// Neighbour entries.
+    pub neighbours: u32,
+}
+
+/// What a platform can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Features {
+    /// uN: End with NEXT-CSID.
+    pub un: bool,
+    /// uA: End.X with NEXT-CSID.
+    pub ua: bool,
+    /// Packet trimming.
+    pub trimming: bool,
+    /// Priority flow control.
+    pub pfc: bool,
+    /// ECN marking.
+    pub ecn: bool,
+    /// ECMP hash over the RoCE destination queue pair.
+    pub qp_hash: bool,
+}
