@@ -1,0 +1,190 @@
+//! What can be wrong with a P4Info, and with a name that is looked up in one.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The kinds of things that have names in a P4Info.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObjectKind {
+    /// A match-action table.
+    Table,
+    /// A field of a table's key.
+    MatchField,
+    /// An action.
+    Action,
+    /// A parameter of an action.
+    Param,
+    /// An action profile or selector.
+    ActionProfile,
+    /// A counter array.
+    Counter,
+    /// A counter for each entry of a table.
+    DirectCounter,
+    /// A meter array.
+    Meter,
+    /// A meter for each entry of a table.
+    DirectMeter,
+    /// A register array.
+    Register,
+    /// A parser value set.
+    ValueSet,
+    /// A digest.
+    Digest,
+    /// The header of packet-ins or packet-outs.
+    PacketHeader,
+    /// A field of such a header.
+    Metadata,
+    /// An instance of an extern.
+    Extern,
+}
+
+impl fmt::Display for ObjectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ObjectKind::Table => "table",
+            ObjectKind::MatchField => "match field",
+            ObjectKind::Action => "action",
+            ObjectKind::Param => "parameter",
+            ObjectKind::ActionProfile => "action profile",
+            ObjectKind::Counter => "counter",
+            ObjectKind::DirectCounter => "direct counter",
+            ObjectKind::Meter => "meter",
+            ObjectKind::DirectMeter => "direct meter",
+            ObjectKind::Register => "register",
+            ObjectKind::ValueSet => "value set",
+            ObjectKind::Digest => "digest",
+            ObjectKind::PacketHeader => "packet header",
+            ObjectKind::Metadata => "metadata field",
+            ObjectKind::Extern => "extern",
+        })
+    }
+}
+
+/// A name or an id that the P4Info does not resolve.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LookupError {
+    /// Nothing has the name.
+    #[error("no {kind} `{name}`{}{}", in_scope(within.as_deref()), did_you_mean(suggestion.as_deref()))]
+    Unknown {
+        /// What was looked for.
+        kind: ObjectKind,
+        /// The table, action or header that it was looked for in.
+        within: Option<String>,
+        /// The name.
+        name: String,
+        /// A name that is there and looks much like it.
+        suggestion: Option<String>,
+    },
+    /// Several have it.
+    #[error("{kind} `{name}` is ambiguous: {}", either(candidates))]
+    Ambiguous {
+        /// What was looked for.
+        kind: ObjectKind,
+        /// The name.
+        name: String,
+        /// All full names that end so.
+        candidates: Vec<String>,
+    },
+    /// Nothing has the id.
+    #[error("no {kind} has the id {id} (0x{id:08x}){}", in_scope(within.as_deref()))]
+    UnknownId {
+        /// What was looked for.
+        kind: ObjectKind,
+        /// The table, action or header that it was looked for in.
+        within: Option<String>,
+        /// The id.
+        id: u32,
+    },
+}
+
+fn in_scope(within: Option<&str>) -> String {
+    within.map(|within| format!(" in `{within}`")).unwrap_or_default()
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+fn either(candidates: &[String]) -> String {
+    let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(" or ")
+}
+
+/// One thing that is wrong with a P4Info.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InfoFault {
+    /// An object has the id 0, or no preamble at all.
+    #[error("{kind} `{name}` has no id")]
+    NoId {
+        /// Its kind.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+    },
+    /// Two objects have one id.
+    #[error("{kind} `{name}` has the id 0x{id:08x} of `{other}`")]
+    SameId {
+        /// The kind of the second.
+        kind: ObjectKind,
+        /// The name of the second.
+        name: String,
+        /// The name of the first.
+        other: String,
+        /// The id.
+        id: u32,
+    },
+    /// Two objects of a kind have one name.
+    #[error("{kind} `{name}` is there twice")]
+    SameName {
+        /// Their kind.
+        kind: ObjectKind,
+        /// Their name.
+        name: String,
+    },
+    /// An object refers to an id that nothing has.
+    #[error("{kind} `{name}` refers to {wanted} 0x{id:08x}, which is not there")]
+    Dangling {
+        /// The kind of the referrer.
+        kind: ObjectKind,
+        /// The name of the referrer.
+        name: String,
+        /// What it refers to.
+        wanted: ObjectKind,
+        /// By this id.
+        id: u32,
+    },
+    /// A width is negative.
+    #[error("{kind} `{name}` of `{within}` has the width {width}")]
+    BadWidth {
+        /// Field, parameter or metadata.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// The object that it belongs to.
+        within: String,
+        /// The width.
+        width: i32,
+    },
+    /// A match field does not say how it is compared.
+    #[error("match field `{field}` of `{within}` has no match type")]
+    NoMatchType {
+        /// The field.
+        field: String,
+        /// Its table or value set.
+        within: String,
+    },
+}
+
+/// A P4Info that cannot be used, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the P4Info is not consistent: {}", list(faults))]
+pub struct InfoError {
+    /// The faults in the order of the P4Info; never empty.
+    pub faults: Vec<InfoFault>,
+}
+
+fn list(faults: &[InfoFault]) -> String {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    faults.join("; ")
+}

@@ -1,0 +1,356 @@
+//! Makes an [`Info`] from the P4Info message and collects everything that is inconsistent on the way.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::{InfoError, InfoFault, ObjectKind};
+use super::objects::Parts;
+use super::types::{Place, width};
+use super::{
+    Action, ActionProfile, ActionRef, Counter, CounterUnit, Digest, ExternInstance, Info, MatchField,
+    MatchKind, Metadata, Meter, MeterUnit, Objects, PacketHeader, Param, Preamble, Register, Scope,
+    SizeSemantics, Table, ValueSet, refers,
+};
+use crate::proto::config;
+use crate::value::Width;
+
+/// Indexes a P4Info.
+pub(super) fn load(message: config::P4Info) -> Result<Info, InfoError> {
+    let mut loader = Loader { types: message.type_info.as_ref(), ids: BTreeMap::new(), faults: Vec::new() };
+    let mut info = Info::default();
+    // What others refer to comes first.
+    loader.actions(&mut info, &message.actions);
+    loader.profiles(&mut info, &message.action_profiles);
+    loader.counters(&mut info, &message);
+    loader.meters(&mut info, &message);
+    loader.tables(&mut info, &message.tables);
+    loader.others(&mut info, &message);
+    loader.back_references(&info);
+    let faults = loader.faults;
+    if faults.is_empty() { Ok(Info { message, ..info }) } else { Err(InfoError { faults }) }
+}
+
+struct Loader<'m> {
+    types: Option<&'m config::P4TypeInfo>,
+    /// Who has an id; ids are unique over all kinds.
+    ids: BTreeMap<u32, String>,
+    faults: Vec<InfoFault>,
+}
+
+impl Loader<'_> {
+    fn preamble(&mut self, kind: ObjectKind, preamble: Option<&config::Preamble>) -> Preamble {
+        let preamble = preamble.cloned().unwrap_or_default();
+        let config::Preamble { id, name, alias, annotations, .. } = preamble;
+        if id == 0 {
+            self.faults.push(InfoFault::NoId { kind, name: name.clone() });
+        } else if let Some(other) = self.ids.insert(id, name.clone()) {
+            self.faults.push(InfoFault::SameId { kind, name: name.clone(), other, id });
+        }
+        Preamble { id, name, alias, annotations }
+    }
+
+    fn add<T>(&mut self, objects: &mut Objects<T>, kind: ObjectKind, preamble: &Preamble, object: T) {
+        if objects.names.add(&preamble.name, &preamble.alias).is_err() {
+            self.faults.push(InfoFault::SameName { kind, name: preamble.name.clone() });
+            return;
+        }
+        objects.by_id.insert(preamble.id, objects.items.len() as u32);
+        objects.items.push(Arc::new(object));
+    }
+
+    fn part<T>(&mut self, parts: &mut Parts<T>, kind: ObjectKind, name: &str, part: T) {
+        if parts.names.add(name, "").is_err() {
+            self.faults.push(InfoFault::SameName { kind, name: name.to_owned() });
+            return;
+        }
+        parts.items.push(part);
+    }
+
+    fn width(&mut self, bitwidth: i32, type_name: Option<&config::P4NamedType>, place: &Place<'_>) -> Width {
+        width(self.types, bitwidth, type_name, place).unwrap_or_else(|fault| {
+            self.faults.push(fault);
+            Width::Text
+        })
+    }
+
+    fn part_id(&mut self, id: u32, taken: &mut BTreeMap<u32, String>, kind: ObjectKind, name: &str) {
+        if id == 0 {
+            self.faults.push(InfoFault::NoId { kind, name: name.to_owned() });
+        } else if let Some(other) = taken.insert(id, name.to_owned()) {
+            self.faults.push(InfoFault::SameId { kind, name: name.to_owned(), other, id });
+        }
+    }
+
+    fn actions(&mut self, info: &mut Info, messages: &[config::Action]) {
+        for message in messages {
+            let preamble = self.preamble(ObjectKind::Action, message.preamble.as_ref());
+            let mut params = Parts::default();
+            let mut ids = BTreeMap::new();
+            for param in &message.params {
+                self.part_id(param.id, &mut ids, ObjectKind::Param, &param.name);
+                let place = Place { kind: ObjectKind::Param, name: &param.name, within: &preamble.name };
+                let width = self.width(param.bitwidth, param.type_name.as_ref(), &place);
+                let refers_to = refers::read(&param.annotations, &param.structured_annotations);
+                let object = Param { id: param.id, name: param.name.clone(), width, refers_to };
+                self.part(&mut params, ObjectKind::Param, &param.name, object);
+            }
+            let object = Action { preamble: preamble.clone(), params };
+            self.add(&mut info.actions, ObjectKind::Action, &preamble, object);
+        }
+    }
+
+    fn profiles(&mut self, info: &mut Info, messages: &[config::ActionProfile]) {
+        use config::action_profile::SelectorSizeSemantics;
+        for message in messages {
+            let preamble = self.preamble(ObjectKind::ActionProfile, message.preamble.as_ref());
+            let semantics = match &message.selector_size_semantics {
+                Some(SelectorSizeSemantics::SumOfMembers(members)) => {
+                    SizeSemantics::Members { max_weight: members.max_member_weight.max(0) as u32 }
+                }
+                Some(SelectorSizeSemantics::SumOfWeights(_)) | None => SizeSemantics::Weights,
+            };
+            let object = ActionProfile {
+                preamble: preamble.clone(),
+                table_ids: message.table_ids.clone(),
+                with_selector: message.with_selector,
+                size: message.size.max(0) as u64,
+                max_group_size: message.max_group_size.max(0) as u32,
+                semantics,
+                weights_disallowed: message.weights_disallowed,
+            };
+            self.add(&mut info.profiles, ObjectKind::ActionProfile, &preamble, object);
+        }
+    }
+
+    fn counters(&mut self, info: &mut Info, message: &config::P4Info) {
+        for counter in &message.counters {
+            let preamble = self.preamble(ObjectKind::Counter, counter.preamble.as_ref());
+            let (unit, size) = (counter_unit(counter.spec.as_ref()), counter.size.max(0) as u64);
+            let object = Counter { preamble: preamble.clone(), unit, size, table_id: None };
+            self.add(&mut info.counters, ObjectKind::Counter, &preamble, object);
+        }
+        for counter in &message.direct_counters {
+            let preamble = self.preamble(ObjectKind::DirectCounter, counter.preamble.as_ref());
+            let (unit, table_id) = (counter_unit(counter.spec.as_ref()), Some(counter.direct_table_id));
+            let object = Counter { preamble: preamble.clone(), unit, size: 0, table_id };
+            self.add(&mut info.direct_counters, ObjectKind::DirectCounter, &preamble, object);
+        }
+    }
+
+    fn meters(&mut self, info: &mut Info, message: &config::P4Info) {
+        for meter in &message.meters {
+            let preamble = self.preamble(ObjectKind::Meter, meter.preamble.as_ref());
+            let (unit, kind) = meter_spec(meter.spec.as_ref());
+            let size = meter.size.max(0) as u64;
+            let object = Meter { preamble: preamble.clone(), unit, kind, size, table_id: None };
+            self.add(&mut info.meters, ObjectKind::Meter, &preamble, object);
+        }
+        for meter in &message.direct_meters {
+            let preamble = self.preamble(ObjectKind::DirectMeter, meter.preamble.as_ref());
+            let (unit, kind) = meter_spec(meter.spec.as_ref());
+            let table_id = Some(meter.direct_table_id);
+            let object = Meter { preamble: preamble.clone(), unit, kind, size: 0, table_id };
+            self.add(&mut info.direct_meters, ObjectKind::DirectMeter, &preamble, object);
+        }
+    }
+
+    fn tables(&mut self, info: &mut Info, messages: &[config::Table]) {
+        for message in messages {
+            let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
+            let fields = self.match_fields(&preamble, &message.match_fields);
+            let actions = self.action_refs(info, &preamble, &message.action_refs);
+            let object = Table {
+                fields,
+                actions,
+                const_default_action: (message.const_default_action_id != 0)
+                    .then_some(message.const_default_action_id),
+                initial_default_action: message.initial_default_action.clone(),
+                profile: self.profile_of(info, &preamble, message.implementation_id),
+                direct_counter: message
+                    .direct_resource_ids
+                    .iter()
+                    .find_map(|id| info.direct_counters.by_id(*id).cloned()),
+                direct_meter: message
+                    .direct_resource_ids
+                    .iter()
+                    .find_map(|id| info.direct_meters.by_id(*id).cloned()),
+                size: message.size.max(0) as u64,
+                idle_timeout: message.idle_timeout_behavior()
+                    == config::table::IdleTimeoutBehavior::NotifyControl,
+                is_const: message.is_const_table,
+                has_initial_entries: message.has_initial_entries,
+                preamble: preamble.clone(),
+            };
+            self.add(&mut info.tables, ObjectKind::Table, &preamble, object);
+        }
+    }
+
+    fn match_fields(&mut self, owner: &Preamble, messages: &[config::MatchField]) -> Parts<MatchField> {
+        let mut fields = Parts::default();
+        let mut ids = BTreeMap::new();
+        for message in messages {
+            self.part_id(message.id, &mut ids, ObjectKind::MatchField, &message.name);
+            let Some(kind) = match_kind(message) else {
+                let (field, within) = (message.name.clone(), owner.name.clone());
+                self.faults.push(InfoFault::NoMatchType { field, within });
+                continue;
+            };
+            let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
+            let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
+            let refers_to = refers::read(&message.annotations, &message.structured_annotations);
+            let field = MatchField { id: message.id, name: message.name.clone(), width, kind, refers_to };
+            self.part(&mut fields, ObjectKind::MatchField, &message.name, field);
+        }
+        fields
+    }
+
+    fn action_refs(
+        &mut self,
+        info: &Info,
+        owner: &Preamble,
+        messages: &[config::ActionRef],
+    ) -> Parts<ActionRef> {
+        let mut actions = Parts::default();
+        for message in messages {
+            let Some(action) = info.actions.by_id(message.id) else {
+                self.dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
+                continue;
+            };
+            let reference = ActionRef { action: action.clone(), scope: scope(message.scope()) };
+            let preamble = &action.preamble;
+            if actions.names.add(&preamble.name, &preamble.alias).is_ok() {
+                actions.items.push(reference);
+            } else {
+                let name = format!("{} of {}", preamble.name, owner.name);
+                self.faults.push(InfoFault::SameName { kind: ObjectKind::Action, name });
+            }
+        }
+        actions
+    }
+
+    fn profile_of(&mut self, info: &Info, owner: &Preamble, id: u32) -> Option<Arc<ActionProfile>> {
+        if id == 0 {
+            return None;
+        }
+        let profile = info.profiles.by_id(id).cloned();
+        if profile.is_none() {
+            self.dangling(ObjectKind::Table, owner, ObjectKind::ActionProfile, id);
+        }
+        profile
+    }
+
+    fn others(&mut self, info: &mut Info, message: &config::P4Info) {
+        for register in &message.registers {
+            let preamble = self.preamble(ObjectKind::Register, register.preamble.as_ref());
+            let spec = register.type_spec.clone().unwrap_or_default();
+            let object = Register { preamble: preamble.clone(), spec, size: register.size.max(0) as u64 };
+            self.add(&mut info.registers, ObjectKind::Register, &preamble, object);
+        }
+        for set in &message.value_sets {
+            let preamble = self.preamble(ObjectKind::ValueSet, set.preamble.as_ref());
+            let fields = self.match_fields(&preamble, &set.r#match).items;
+            let object = ValueSet { preamble: preamble.clone(), fields, size: set.size.max(0) as u64 };
+            self.add(&mut info.value_sets, ObjectKind::ValueSet, &preamble, object);
+        }
+        for digest in &message.digests {
+            let preamble = self.preamble(ObjectKind::Digest, digest.preamble.as_ref());
+            let spec = digest.type_spec.clone().unwrap_or_default();
+            let object = Digest { preamble: preamble.clone(), spec };
+            self.add(&mut info.digests, ObjectKind::Digest, &preamble, object);
+        }
+        for header in &message.controller_packet_metadata {
+            let preamble = self.preamble(ObjectKind::PacketHeader, header.preamble.as_ref());
+            let fields = self.metadata(&preamble, &header.metadata);
+            let object = PacketHeader { preamble: preamble.clone(), fields };
+            self.add(&mut info.packet_headers, ObjectKind::PacketHeader, &preamble, object);
+        }
+        for kind in &message.externs {
+            for instance in &kind.instances {
+                let preamble = self.preamble(ObjectKind::Extern, instance.preamble.as_ref());
+                let (type_id, type_name) = (kind.extern_type_id, kind.extern_type_name.clone());
+                let object = ExternInstance { preamble: preamble.clone(), type_id, type_name };
+                self.add(&mut info.externs, ObjectKind::Extern, &preamble, object);
+            }
+        }
+    }
+
+    fn metadata(
+        &mut self,
+        owner: &Preamble,
+        messages: &[config::controller_packet_metadata::Metadata],
+    ) -> Parts<Metadata> {
+        let mut fields = Parts::default();
+        let mut ids = BTreeMap::new();
+        for message in messages {
+            self.part_id(message.id, &mut ids, ObjectKind::Metadata, &message.name);
+            let place = Place { kind: ObjectKind::Metadata, name: &message.name, within: &owner.name };
+            let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
+            let field = Metadata { id: message.id, name: message.name.clone(), width };
+            self.part(&mut fields, ObjectKind::Metadata, &message.name, field);
+        }
+        fields
+    }
+
+    /// Checks what points back at tables; tables are read last.
+    fn back_references(&mut self, info: &Info) {
+        let table = |id: u32| info.tables.by_id(id).is_some();
+        for profile in info.profiles() {
+            for id in profile.table_ids.iter().filter(|id| !table(**id)) {
+                self.dangling(ObjectKind::ActionProfile, &profile.preamble, ObjectKind::Table, *id);
+            }
+        }
+        for counter in info.direct_counters().iter().filter(|counter| !counter.table_id.is_some_and(table)) {
+            let id = counter.table_id.unwrap_or_default();
+            self.dangling(ObjectKind::DirectCounter, &counter.preamble, ObjectKind::Table, id);
+        }
+        for meter in info.direct_meters().iter().filter(|meter| !meter.table_id.is_some_and(table)) {
+            let id = meter.table_id.unwrap_or_default();
+            self.dangling(ObjectKind::DirectMeter, &meter.preamble, ObjectKind::Table, id);
+        }
+    }
+
+    fn dangling(&mut self, kind: ObjectKind, owner: &Preamble, wanted: ObjectKind, id: u32) {
+        self.faults.push(InfoFault::Dangling { kind, name: owner.name.clone(), wanted, id });
+    }
+}
+
+fn scope(scope: config::action_ref::Scope) -> Scope {
+    match scope {
+        config::action_ref::Scope::TableAndDefault => Scope::Everywhere,
+        config::action_ref::Scope::TableOnly => Scope::EntriesOnly,
+        config::action_ref::Scope::DefaultOnly => Scope::DefaultOnly,
+        config::action_ref::Scope::GroupAction => Scope::GroupOnly,
+    }
+}
+
+fn match_kind(field: &config::MatchField) -> Option<MatchKind> {
+    use config::match_field::{Match, MatchType};
+    match field.r#match.as_ref()? {
+        Match::OtherMatchType(name) => Some(MatchKind::Other(name.clone())),
+        Match::MatchType(number) => match MatchType::try_from(*number).ok()? {
+            MatchType::Unspecified => None,
+            MatchType::Exact => Some(MatchKind::Exact),
+            MatchType::Lpm => Some(MatchKind::Lpm),
+            MatchType::Ternary => Some(MatchKind::Ternary),
+            MatchType::Range => Some(MatchKind::Range),
+            MatchType::Optional => Some(MatchKind::Optional),
+        },
+    }
+}
+
+fn counter_unit(spec: Option<&config::CounterSpec>) -> CounterUnit {
+    match spec.map(config::CounterSpec::unit).unwrap_or_default() {
+        config::counter_spec::Unit::Bytes => CounterUnit::Bytes,
+        config::counter_spec::Unit::Packets => CounterUnit::Packets,
+        config::counter_spec::Unit::Both | config::counter_spec::Unit::Unspecified => CounterUnit::Both,
+    }
+}
+
+fn meter_spec(spec: Option<&config::MeterSpec>) -> (MeterUnit, config::meter_spec::Type) {
+    let spec = spec.copied().unwrap_or_default();
+    let unit = match spec.unit() {
+        config::meter_spec::Unit::Packets => MeterUnit::Packets,
+        config::meter_spec::Unit::Bytes | config::meter_spec::Unit::Unspecified => MeterUnit::Bytes,
+    };
+    (unit, spec.r#type())
+}

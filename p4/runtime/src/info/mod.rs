@@ -1,0 +1,140 @@
+//! P4Info by name: a P4Info message goes in, tables, fields, actions and all other objects come out, found by
+//! full name, by alias or by a suffix that only one of them has.
+//!
+//! An [`Info`] is consistent: ids are unique and every reference between objects resolves. Client and server
+//! share it, so both mean the same thing by a name.
+
+mod error;
+mod load;
+mod names;
+mod objects;
+mod refers;
+mod types;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use error::{InfoError, InfoFault, LookupError, ObjectKind};
+use names::Names;
+pub use objects::{
+    Action, ActionProfile, ActionRef, Counter, CounterUnit, Digest, ExternInstance, MatchField, MatchKind,
+    Metadata, Meter, MeterUnit, PacketHeader, Param, Preamble, Register, Scope, SizeSemantics, Table,
+    ValueSet,
+};
+pub use refers::Reference;
+
+use crate::proto::config;
+
+/// The objects of one kind, by position, id and name.
+#[derive(Debug, Clone)]
+struct Objects<T> {
+    items: Vec<Arc<T>>,
+    by_id: HashMap<u32, u32>,
+    names: Names,
+}
+
+impl<T> Default for Objects<T> {
+    fn default() -> Self {
+        Objects { items: Vec::new(), by_id: HashMap::new(), names: Names::default() }
+    }
+}
+
+impl<T> Objects<T> {
+    fn by_id(&self, id: u32) -> Option<&Arc<T>> {
+        self.by_id.get(&id).map(|position| &self.items[*position as usize])
+    }
+
+    fn find(&self, kind: ObjectKind, name: &str) -> Result<&Arc<T>, LookupError> {
+        let position = self.names.find(kind, None, name)?;
+        Ok(&self.items[position as usize])
+    }
+}
+
+/// A P4Info with its names resolved.
+#[derive(Debug, Clone, Default)]
+pub struct Info {
+    message: config::P4Info,
+    tables: Objects<Table>,
+    actions: Objects<Action>,
+    profiles: Objects<ActionProfile>,
+    counters: Objects<Counter>,
+    direct_counters: Objects<Counter>,
+    meters: Objects<Meter>,
+    direct_meters: Objects<Meter>,
+    registers: Objects<Register>,
+    value_sets: Objects<ValueSet>,
+    digests: Objects<Digest>,
+    packet_headers: Objects<PacketHeader>,
+    externs: Objects<ExternInstance>,
+}
+
+macro_rules! lookups {
+    ($($field:ident: $object:ty, $kind:ident, $find:ident, $by_id:ident, $require:ident, $what:literal;)+) => {
+        impl Info {$(
+            #[doc = concat!("Returns every ", $what, " in the order of the P4Info.")]
+            pub fn $field(&self) -> &[Arc<$object>] {
+                &self.$field.items
+            }
+
+            #[doc = concat!("Finds the ", $what, " that the name, the alias or the suffix means.")]
+            pub fn $find(&self, name: &str) -> Result<&Arc<$object>, LookupError> {
+                self.$field.find(ObjectKind::$kind, name)
+            }
+
+            #[doc = concat!("Returns the ", $what, " with the id, if there is one.")]
+            pub fn $by_id(&self, id: u32) -> Option<&Arc<$object>> {
+                self.$field.by_id(id)
+            }
+
+            #[doc = concat!("Returns the ", $what, " with the id, or says that there is none.")]
+            pub fn $require(&self, id: u32) -> Result<&Arc<$object>, LookupError> {
+                let unknown = LookupError::UnknownId { kind: ObjectKind::$kind, within: None, id };
+                self.$field.by_id(id).ok_or(unknown)
+            }
+        )+}
+    };
+}
+
+lookups! {
+    tables: Table, Table, table, table_by_id, require_table, "table";
+    actions: Action, Action, action, action_by_id, require_action, "action";
+    profiles: ActionProfile, ActionProfile, profile, profile_by_id, require_profile, "action profile";
+    counters: Counter, Counter, counter, counter_by_id, require_counter, "counter array";
+    direct_counters: Counter, DirectCounter, direct_counter, direct_counter_by_id, require_direct_counter,
+        "direct counter";
+    meters: Meter, Meter, meter, meter_by_id, require_meter, "meter array";
+    direct_meters: Meter, DirectMeter, direct_meter, direct_meter_by_id, require_direct_meter, "direct meter";
+    registers: Register, Register, register, register_by_id, require_register, "register array";
+    value_sets: ValueSet, ValueSet, value_set, value_set_by_id, require_value_set, "value set";
+    digests: Digest, Digest, digest, digest_by_id, require_digest, "digest";
+    packet_headers: PacketHeader, PacketHeader, packet_header, packet_header_by_id, require_packet_header,
+        "packet header";
+    externs: ExternInstance, Extern, extern_instance, extern_by_id, require_extern, "extern instance";
+}
+
+impl Info {
+    /// Indexes a P4Info, or returns everything that is wrong with it.
+    pub fn new(message: config::P4Info) -> Result<Self, InfoError> {
+        load::load(message)
+    }
+
+    /// Returns the P4Info that the index was made from.
+    pub fn message(&self) -> &config::P4Info {
+        &self.message
+    }
+
+    /// Returns the header that comes with packet-ins, if the program has one.
+    pub fn packet_in(&self) -> Option<&Arc<PacketHeader>> {
+        self.packet_header("packet_in").ok()
+    }
+
+    /// Returns the header that goes with packet-outs, if the program has one.
+    pub fn packet_out(&self) -> Option<&Arc<PacketHeader>> {
+        self.packet_header("packet_out").ok()
+    }
+
+    /// Returns the types that the program declares.
+    pub fn types(&self) -> Option<&config::P4TypeInfo> {
+        self.message.type_info.as_ref()
+    }
+}

@@ -1,0 +1,124 @@
+//! Finds an object by what people call it: its full name, its alias, or any suffix at a dot that only one has.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::error::{LookupError, ObjectKind};
+
+/// The names of the objects of one kind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    /// Full names and aliases; they win over suffixes.
+    exact: BTreeMap<Box<str>, u32>,
+    /// Shorter forms, and all who have them.
+    suffixes: HashMap<Box<str>, Vec<u32>>,
+    full: Vec<Box<str>>,
+}
+
+impl Names {
+    /// Adds an object; returns the position of the one that has the name already.
+    pub(super) fn add(&mut self, name: &str, alias: &str) -> Result<(), u32> {
+        let position = self.full.len() as u32;
+        if let Some(other) = self.exact.get(name).filter(|other| *self.full[**other as usize] == *name) {
+            return Err(*other);
+        }
+        self.exact.insert(name.into(), position);
+        if !alias.is_empty() {
+            self.exact.entry(alias.into()).or_insert(position);
+        }
+        for (dot, _) in name.match_indices('.') {
+            self.suffixes.entry(name[dot + 1..].into()).or_default().push(position);
+        }
+        self.full.push(name.into());
+        Ok(())
+    }
+
+    /// Returns the position of the object that the name means.
+    pub(super) fn find(
+        &self,
+        kind: ObjectKind,
+        within: Option<&str>,
+        name: &str,
+    ) -> Result<u32, LookupError> {
+        if let Some(position) = self.exact.get(name) {
+            return Ok(*position);
+        }
+        match self.suffixes.get(name).map(Vec::as_slice) {
+            Some([position]) => Ok(*position),
+            Some(several) => Err(LookupError::Ambiguous {
+                kind,
+                name: name.to_owned(),
+                candidates: several
+                    .iter()
+                    .map(|position| self.full[*position as usize].to_string())
+                    .collect(),
+            }),
+            None => Err(LookupError::Unknown {
+                kind,
+                within: within.map(str::to_owned),
+                name: name.to_owned(),
+                suggestion: self.closest(name).map(str::to_owned),
+            }),
+        }
+    }
+
+    /// Returns the known name that a typing error most probably meant.
+    fn closest(&self, name: &str) -> Option<&str> {
+        let limit = 1.max(name.chars().count() / 3);
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        let distance = |known: &str| {
+            let whole = strsim::osa_distance(name, known);
+            // `ingress.my_sd` for `my_sid`, or `egress.my_sid` for `ingress.my_sid`: the last part counts most.
+            whole.min(strsim::osa_distance(&last(name), &last(known)) + 1)
+        };
+        let known = self.full.iter().map(|known| (distance(known), known));
+        known.min().filter(|(distance, _)| *distance <= limit).map(|(_, known)| &**known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        let mut names = Names::default();
+        for (name, alias) in [
+            ("ingress.my_sid", "my_sid"),
+            ("ingress.route.ipv6", "route.ipv6"),
+            ("egress.route.ipv6", "egress.route.ipv6"),
+            ("egress.mark", "mark"),
+        ] {
+            names.add(name, alias).expect("the names differ");
+        }
+        names
+    }
+
+    fn find(name: &str) -> Result<u32, LookupError> {
+        names().find(ObjectKind::Table, None, name)
+    }
+
+    #[test]
+    fn full_names_aliases_and_unique_suffixes_are_found() {
+        assert_eq!(find("ingress.my_sid"), Ok(0));
+        assert_eq!(find("my_sid"), Ok(0));
+        assert_eq!(find("route.ipv6"), Ok(1), "an alias wins over a suffix");
+        assert_eq!(find("mark"), Ok(3));
+    }
+
+    #[test]
+    fn a_suffix_of_several_names_is_refused_with_all_of_them() {
+        let error = find("ipv6").expect_err("two tables end so").to_string();
+        assert_eq!(error, "table `ipv6` is ambiguous: `ingress.route.ipv6` or `egress.route.ipv6`");
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_closest() {
+        let error = find("ingress.my_sd").expect_err("no such table").to_string();
+        assert_eq!(error, "no table `ingress.my_sd`; did you mean `ingress.my_sid`?");
+        assert_eq!(find("zebra").expect_err("no such table").to_string(), "no table `zebra`");
+    }
+
+    #[test]
+    fn a_name_twice_is_told() {
+        assert_eq!(names().add("egress.mark", ""), Err(3));
+    }
+}

@@ -1,0 +1,361 @@
+//! The objects of a P4Info with their references resolved.
+//!
+//! Ids appear here as the plain numbers that the messages carry. Nobody writes one by hand: they come from a
+//! P4Info and go into a message.
+
+use std::sync::Arc;
+
+use super::error::{LookupError, ObjectKind};
+use super::names::Names;
+use super::refers::Reference;
+use crate::proto::config;
+use crate::value::Width;
+
+/// What every object has.
+#[derive(Debug, Clone)]
+pub struct Preamble {
+    /// The id on the wire.
+    pub id: u32,
+    /// The full name.
+    pub name: String,
+    /// A shorter name.
+    pub alias: String,
+    /// Annotations as the source has them, for instance `@hidden`.
+    pub annotations: Vec<String>,
+}
+
+/// How a field of a key is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchKind {
+    /// Equal.
+    Exact,
+    /// Equal in the first bits.
+    Lpm,
+    /// Equal under a mask.
+    Ternary,
+    /// Between two values.
+    Range,
+    /// Equal, or anything.
+    Optional,
+    /// A kind of the architecture's own.
+    Other(String),
+}
+
+/// A field of the key of a table or a value set.
+#[derive(Debug, Clone)]
+pub struct MatchField {
+    /// The id within the table.
+    pub id: u32,
+    /// The name within the table.
+    pub name: String,
+    /// How wide the controller sees it.
+    pub width: Width,
+    /// How it is compared.
+    pub kind: MatchKind,
+    /// Entries that must exist before one with this value.
+    pub refers_to: Vec<Reference>,
+}
+
+/// A parameter of an action.
+#[derive(Debug, Clone)]
+pub struct Param {
+    /// The id within the action.
+    pub id: u32,
+    /// The name within the action.
+    pub name: String,
+    /// How wide the controller sees it.
+    pub width: Width,
+    /// Entries that must exist before one with this value.
+    pub refers_to: Vec<Reference>,
+}
+
+/// Parts of an object that are found by name or id.
+#[derive(Debug, Clone)]
+pub(super) struct Parts<T> {
+    pub(super) items: Vec<T>,
+    pub(super) names: Names,
+}
+
+impl<T> Default for Parts<T> {
+    fn default() -> Self {
+        Parts { items: Vec::new(), names: Names::default() }
+    }
+}
+
+impl<T> Parts<T> {
+    fn find(&self, kind: ObjectKind, within: &str, name: &str) -> Result<&T, LookupError> {
+        let position = self.names.find(kind, Some(within), name)?;
+        Ok(&self.items[position as usize])
+    }
+}
+
+/// An action and its parameters.
+#[derive(Debug, Clone)]
+pub struct Action {
+    /// Id and names.
+    pub preamble: Preamble,
+    pub(super) params: Parts<Param>,
+}
+
+impl Action {
+    /// Returns the parameters in the order of the source.
+    pub fn params(&self) -> &[Param] {
+        &self.params.items
+    }
+
+    /// Finds a parameter by name.
+    pub fn param(&self, name: &str) -> Result<&Param, LookupError> {
+        self.params.find(ObjectKind::Param, &self.preamble.name, name)
+    }
+
+    /// Finds a parameter by id, together with its place.
+    pub fn param_by_id(&self, id: u32) -> Option<(usize, &Param)> {
+        self.params.items.iter().enumerate().find(|(_, param)| param.id == id)
+    }
+}
+
+/// Where a table may use an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// In entries and as the default action.
+    Everywhere,
+    /// Only in entries.
+    EntriesOnly,
+    /// Only as the default action.
+    DefaultOnly,
+    /// Only as the action of a whole group.
+    GroupOnly,
+}
+
+/// An action as one table may use it.
+#[derive(Debug, Clone)]
+pub struct ActionRef {
+    /// The action.
+    pub action: Arc<Action>,
+    /// Where the table may use it.
+    pub scope: Scope,
+}
+
+/// A match-action table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Id and names.
+    pub preamble: Preamble,
+    pub(super) fields: Parts<MatchField>,
+    pub(super) actions: Parts<ActionRef>,
+    /// The default action that cannot be changed.
+    pub const_default_action: Option<u32>,
+    /// The default action until it is written, with its arguments.
+    pub initial_default_action: Option<config::TableActionCall>,
+    /// The action profile that gives the entries their actions.
+    pub profile: Option<Arc<ActionProfile>>,
+    /// The counter of each entry.
+    pub direct_counter: Option<Arc<Counter>>,
+    /// The meter of each entry.
+    pub direct_meter: Option<Arc<Meter>>,
+    /// How many entries the target promises to hold; 0 says nothing.
+    pub size: u64,
+    /// Whether entries may have an idle timeout.
+    pub idle_timeout: bool,
+    /// Whether the entries are part of the program.
+    pub is_const: bool,
+    /// Whether the program comes with entries.
+    pub has_initial_entries: bool,
+}
+
+impl Table {
+    /// Returns the fields of the key in the order of the source.
+    pub fn fields(&self) -> &[MatchField] {
+        &self.fields.items
+    }
+
+    /// Finds a field of the key by name.
+    pub fn field(&self, name: &str) -> Result<&MatchField, LookupError> {
+        self.fields.find(ObjectKind::MatchField, &self.preamble.name, name)
+    }
+
+    /// Finds a field of the key by id, together with its place.
+    pub fn field_by_id(&self, id: u32) -> Option<(usize, &MatchField)> {
+        self.fields.items.iter().enumerate().find(|(_, field)| field.id == id)
+    }
+
+    /// Returns the actions that the table may use.
+    pub fn actions(&self) -> &[ActionRef] {
+        &self.actions.items
+    }
+
+    /// Finds an action of the table by name.
+    pub fn action(&self, name: &str) -> Result<&ActionRef, LookupError> {
+        self.actions.find(ObjectKind::Action, &self.preamble.name, name)
+    }
+
+    /// Finds an action of the table by id.
+    pub fn action_by_id(&self, id: u32) -> Option<&ActionRef> {
+        self.actions.items.iter().find(|reference| reference.action.preamble.id == id)
+    }
+
+    /// Says whether entries have a priority: when a packet can match several that no prefix length tells apart.
+    pub fn needs_priority(&self) -> bool {
+        self.fields.items.iter().any(|field| match field.kind {
+            MatchKind::Ternary | MatchKind::Range | MatchKind::Optional => true,
+            MatchKind::Exact | MatchKind::Lpm | MatchKind::Other(_) => false,
+        })
+    }
+}
+
+/// How the size of a group is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeSemantics {
+    /// A member of weight 3 counts 3.
+    Weights,
+    /// A member counts 1; its weight is at most this, where that is not 0.
+    Members {
+        /// The greatest weight, or 0.
+        max_weight: u32,
+    },
+}
+
+/// An action profile, or a selector.
+#[derive(Debug, Clone)]
+pub struct ActionProfile {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// The tables that use it.
+    pub table_ids: Vec<u32>,
+    /// Whether it has groups.
+    pub with_selector: bool,
+    /// Members, or what the semantics says; 0 says nothing.
+    pub size: u64,
+    /// The greatest group; 0 leaves it open.
+    pub max_group_size: u32,
+    /// How sizes are counted.
+    pub semantics: SizeSemantics,
+    /// Whether weights must be left out.
+    pub weights_disallowed: bool,
+}
+
+/// What a counter counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterUnit {
+    /// Bytes.
+    Bytes,
+    /// Packets.
+    Packets,
+    /// Both.
+    Both,
+}
+
+/// A counter array, or the counter of each entry of a table.
+#[derive(Debug, Clone)]
+pub struct Counter {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// What it counts.
+    pub unit: CounterUnit,
+    /// Places; 0 for a direct one.
+    pub size: u64,
+    /// The table of a direct one.
+    pub table_id: Option<u32>,
+}
+
+/// What a meter measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeterUnit {
+    /// Bytes per second.
+    Bytes,
+    /// Packets per second.
+    Packets,
+}
+
+/// A meter array, or the meter of each entry of a table.
+#[derive(Debug, Clone)]
+pub struct Meter {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// What it measures.
+    pub unit: MeterUnit,
+    /// How it colours.
+    pub kind: config::meter_spec::Type,
+    /// Places; 0 for a direct one.
+    pub size: u64,
+    /// The table of a direct one.
+    pub table_id: Option<u32>,
+}
+
+/// A register array.
+#[derive(Debug, Clone)]
+pub struct Register {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// What a place holds.
+    pub spec: config::P4DataTypeSpec,
+    /// Places.
+    pub size: u64,
+}
+
+/// A parser value set.
+#[derive(Debug, Clone)]
+pub struct ValueSet {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// What a value consists of.
+    pub fields: Vec<MatchField>,
+    /// Values that fit.
+    pub size: u64,
+}
+
+/// A message from the data plane.
+#[derive(Debug, Clone)]
+pub struct Digest {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// What it carries.
+    pub spec: config::P4DataTypeSpec,
+}
+
+/// A field of the header of packet-ins or packet-outs.
+#[derive(Debug, Clone)]
+pub struct Metadata {
+    /// The id within the header.
+    pub id: u32,
+    /// The name within the header.
+    pub name: String,
+    /// How wide the controller sees it.
+    pub width: Width,
+}
+
+/// The header of packet-ins or packet-outs.
+#[derive(Debug, Clone)]
+pub struct PacketHeader {
+    /// Id and names; the name is `packet_in` or `packet_out`.
+    pub preamble: Preamble,
+    pub(super) fields: Parts<Metadata>,
+}
+
+impl PacketHeader {
+    /// Returns the fields in the order of the source.
+    pub fn fields(&self) -> &[Metadata] {
+        &self.fields.items
+    }
+
+    /// Finds a field by name.
+    pub fn field(&self, name: &str) -> Result<&Metadata, LookupError> {
+        self.fields.find(ObjectKind::Metadata, &self.preamble.name, name)
+    }
+
+    /// Finds a field by id.
+    pub fn field_by_id(&self, id: u32) -> Option<&Metadata> {
+        self.fields.items.iter().find(|field| field.id == id)
+    }
+}
+
+/// An instance of an extern of the architecture's own.
+#[derive(Debug, Clone)]
+pub struct ExternInstance {
+    /// Id and names.
+    pub preamble: Preamble,
+    /// The type of the extern.
+    pub type_id: u32,
+    /// The name of the type.
+    pub type_name: String,
+}
