@@ -1,1 +1,21 @@
-//! The fabric language: text to Document to Topology.
+//! The fabric language: text to [`Topology`].
+//!
+//! In: a fabric file and the catalogue of platforms. Out: a valid [`Topology`], or diagnostics that point at
+//! lines. Always: no I/O and no panic on any input; a `Topology` exists only if no check reported an error, so
+//! later stages do not check again.
+
+mod coordinate;
+mod links;
+mod model;
+mod units;
+
+pub mod naming;
+pub mod usid;
+
+pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+pub use model::{
+    Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Spans,
+    Srv6, Tier, Topology, Wiring,
+};
+pub use naming::Naming;
+pub use usid::{GIB_MAX, Role, Usid, UsidLayout};

@@ -1,0 +1,364 @@
+//! A valid topology: what a fabric file says, with every default filled in and every rule kept.
+//!
+//! A `Topology` exists only if no check reported an error, so later stages do not check again. It is small: it
+//! holds numbers and exceptions, never a list of devices. Places in the text are kept in [`Spans`] so that
+//! later stages can still point at a line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_diagnostics::Span;
+use closc_platform::{Breakout, Os, Platform, Slot};
+use closc_qos::units::{Bytes, Length, Speed};
+use ipnet::{IpNet, Ipv6Net};
+use smol_str::SmolStr;
+
+use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+use crate::naming::Naming;
+use crate::usid::UsidLayout;
+
+/// A valid fabric description.
+#[derive(Debug, Clone)]
+pub struct Topology {
+    /// Name of the fabric.
+    pub name: SmolStr,
+    /// Free text.
+    pub description: String,
+    /// Number of planes, 1 to 16.
+    pub planes: u8,
+    /// How packets find their way.
+    pub routing: Routing,
+    /// The hosts.
+    pub hosts: Hosts,
+    /// Number of zones; 1 without a T2 tier.
+    pub zones: u16,
+    /// First tier. Its `count` is the number of T0 groups in a zone.
+    pub t0: Tier,
+    /// Second tier, `count` for each plane and zone.
+    pub t1: Tier,
+    /// Third tier, `count` for each plane.
+    pub t2: Option<Tier>,
+    /// How T1s are wired to T2s.
+    pub t2_wiring: Wiring,
+    /// T2 downlinks reserved for each zone, so that a new zone or T1 moves no cable: zone z starts at downlink
+    /// `z * t2_zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
+    /// the zones that the uSID layout can name. Unused without a T2 tier.
+    pub t2_zone_ports: u16,
+    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * t2_rows + T1 index). Set
+    /// in the file (`tiers.t2.rows`), required there; at least `t1.count`. Unused with [`Wiring::Full`].
+    pub t2_rows: u16,
+    /// Segment identifiers.
+    pub srv6: Srv6,
+    /// Address pools.
+    pub addresses: Addresses,
+    /// Cables by kind.
+    pub cables: Cables,
+    /// Largest packets.
+    pub mtu: Mtu,
+    /// Entropy values of the host path tables.
+    pub entropy: Entropy,
+    /// Names of devices.
+    pub naming: Naming,
+    /// Quality of service.
+    pub qos: closc_qos::profile::Profile,
+    /// Servers that every device is told about.
+    pub services: Services,
+    /// What differs from the numbers.
+    pub exceptions: Exceptions,
+    /// Places in the text by dotted path, for example `tiers.t0.up`.
+    pub spans: Spans,
+}
+
+/// How packets find their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routing {
+    /// Static SRv6 uSIDs, source routed by the NIC.
+    Srv6Static,
+    /// Static routes with next-hop groups.
+    EcmpStatic,
+    /// eBGP over unnumbered links (RFC 8950).
+    BgpUnnumbered,
+}
+
+/// The hosts.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    /// NICs on each T0, which is the number of downlinks in use.
+    pub per_group: u16,
+    /// NICs in a node.
+    pub nics_per_node: u8,
+    /// Rails: NIC k of a node hangs on T0 group `unit * rails + k % rails`.
+    pub rails: u8,
+    /// Speed of a whole NIC, over all planes.
+    pub nic_speed: Speed,
+    /// Serial lanes of a NIC; every plane takes an equal share.
+    pub nic_lanes: u8,
+    /// What is generated for hosts besides path tables.
+    pub os: HostOs,
+}
+
+/// What is generated for hosts besides path tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostOs {
+    /// Path tables only.
+    None,
+    /// Kernel SRv6 by `ip -batch` and sysctls, one folder a node.
+    Linux,
+}
+
+/// A tier of switches.
+#[derive(Debug, Clone)]
+pub struct Tier {
+    /// Switches in each plane and zone (T2: in each plane; with [`Wiring::Rows`] one more than the largest index).
+    pub count: u16,
+    /// Hardware.
+    pub platform: Arc<Platform>,
+    /// Operating system.
+    pub os: Os,
+    /// Ports towards the NICs or the tier below.
+    pub down: PortBlock,
+    /// Ports towards the tier above; count 0 at the top.
+    pub up: PortBlock,
+    /// Parallel links to each upper neighbour; divides `up.count`.
+    pub parallel: u16,
+    /// Hardware and operating system of single planes.
+    pub by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
+}
+
+/// A run of equal ports: a function from index to slot, so that adding ports moves none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortBlock {
+    /// Ports in use.
+    pub count: u16,
+    /// Ports kept free behind them, configured and shut.
+    pub spare: u16,
+    /// First cage, from 0.
+    pub first_cage: u16,
+    /// How its cages are split.
+    pub breakout: Breakout,
+}
+
+impl PortBlock {
+    /// Returns the slot of a port of the block.
+    pub fn slot(&self, index: u16) -> Slot {
+        let parts = u16::from(self.breakout.ports);
+        Slot { cage: self.first_cage + index / parts, part: (index % parts) as u8, breakout: self.breakout }
+    }
+}
+
+/// How T1s are wired to T2s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wiring {
+    /// Every T1 of a plane reaches every T2 of it.
+    Full,
+    /// T1 number j of every zone reaches only the T2s of row j.
+    Rows,
+}
+
+/// Segment identifiers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Srv6 {
+    /// The block, /32.
+    pub block: Ipv6Net,
+    /// How 16 bits are cut up.
+    pub layout: UsidLayout,
+}
+
+/// Address pools; every address is pool plus coordinates (see the plan crate).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// NIC (inner) addresses, /48 or shorter.
+    pub hosts: Ipv6Net,
+    /// Both ends of every cable, /48 or shorter.
+    pub links: Ipv6Net,
+    /// One address a switch, /64 or shorter.
+    pub loopbacks: Ipv6Net,
+    /// Management ports, IPv4 /14 or shorter, or IPv6 /64 or shorter; absent: none generated.
+    pub management: Option<IpNet>,
+    /// Gateway of the management network. By default `pool + 0x30001` (IPv4) or `pool::3:0:0:1` (IPv6): tier
+    /// code 3 names no switch, so the gateway can never collide with one.
+    pub management_gateway: Option<std::net::IpAddr>,
+    /// First autonomous system number, for BGP.
+    pub asn_base: u32,
+}
+
+/// A cable: how long and of what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cable {
+    /// Length.
+    pub length: Length,
+    /// Medium, for example `dr4`.
+    pub medium: SmolStr,
+}
+
+impl Addresses {
+    /// Zones that fit NIC addresses: 4 bits.
+    pub const ZONES_MAX: u32 = 1 << 4;
+    /// T0 groups of a zone that fit NIC addresses: 12 bits, counted from 1.
+    pub const GROUPS_MAX: u32 = (1 << 12) - 1;
+    /// Zone and index of a switch that fit IPv4 management addresses, router ids and ASNs: 12 bits, where the
+    /// zone stands above `index_bits` of the uSID layout.
+    pub const DEVICES_MAX: u32 = (1 << 12) - 1;
+}
+
+/// Cables by kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cables {
+    /// NIC to T0.
+    pub nic_t0: Cable,
+    /// T0 to T1.
+    pub t0_t1: Cable,
+    /// T1 to T2.
+    pub t1_t2: Option<Cable>,
+    /// T1 to T2 for single zones: those in another building.
+    pub t1_t2_by_zone: BTreeMap<ZoneId, Cable>,
+}
+
+/// Largest packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mtu {
+    /// On fabric and NIC cables.
+    pub link: u16,
+    /// What hosts may send inside the outer IPv6 header.
+    pub payload: u16,
+}
+
+/// Entropy values of the host path tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entropy {
+    /// Entropy values in use at a time, over all planes.
+    pub active: u16,
+    /// Entropy values held in reserve, over all planes.
+    pub backup: u16,
+    /// Entropy values below which a NIC stops retiring more.
+    pub min_active: u16,
+    /// Seed of the choice, so that it can be repeated.
+    pub seed: u64,
+    /// UDP destination port of the transport.
+    pub udp_port: u16,
+}
+
+/// Servers that every device is told about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Services {
+    /// Time servers.
+    pub ntp: Vec<std::net::IpAddr>,
+    /// Log servers.
+    pub syslog: Vec<std::net::IpAddr>,
+    /// `SNMP|CONTACT`.
+    pub snmp_contact: Option<String>,
+    /// `SNMP|LOCATION`.
+    pub snmp_location: Option<String>,
+}
+
+/// What differs from the numbers. Everything is resolved to coordinates here.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Exceptions {
+    /// Switches that are not there.
+    pub absent_switches: BTreeSet<Switch>,
+    /// NICs that are not there.
+    pub absent_nics: BTreeSet<Nic>,
+    /// Cables that are not there.
+    pub absent_links: BTreeSet<Link>,
+    /// Switches that carry no new traffic.
+    pub drained_switches: BTreeSet<Switch>,
+    /// Planes that carry no new traffic.
+    pub drained_planes: BTreeSet<PlaneId>,
+    /// Cables that carry no new traffic.
+    pub drained_links: BTreeSet<Link>,
+    /// Cables that differ from their kind.
+    pub cables: BTreeMap<Link, Cable>,
+    /// Switches of other hardware or operating system.
+    pub switches: BTreeMap<Switch, (Arc<Platform>, Os)>,
+}
+
+/// Places in the text by dotted path.
+#[derive(Debug, Clone, Default)]
+pub struct Spans(pub BTreeMap<String, Span>);
+
+impl Spans {
+    /// Returns the place of a value, or of the nearest part of the path that was written down.
+    pub fn get(&self, path: &str) -> Option<Span> {
+        let mut path = path;
+        loop {
+            if let Some(span) = self.0.get(path) {
+                return Some(*span);
+            }
+            path = &path[..path.rfind('.')?];
+        }
+    }
+}
+
+impl Topology {
+    /// Returns a tier, if the fabric has it.
+    pub fn tier(&self, tier: TierId) -> Option<&Tier> {
+        match tier {
+            TierId::T0 => Some(&self.t0),
+            TierId::T1 => Some(&self.t1),
+            TierId::T2 => self.t2.as_ref(),
+        }
+    }
+
+    /// Returns the hardware and operating system of one switch.
+    pub fn hardware(&self, switch: Switch) -> (&Arc<Platform>, Os) {
+        if let Some((platform, os)) = self.exceptions.switches.get(&switch) {
+            return (platform, *os);
+        }
+        let tier = self.tier(switch.tier).expect("a switch exists only in a tier of the topology");
+        match tier.by_plane.get(&switch.plane) {
+            Some((platform, os)) => (platform, *os),
+            None => (&tier.platform, tier.os),
+        }
+    }
+
+    /// Returns the slot of a port of a tier.
+    pub fn slot(&self, tier: TierId, port: PortRef) -> Slot {
+        let tier = self.tier(tier).expect("a switch exists only in a tier of the topology");
+        match port.side {
+            Side::Down => tier.down.slot(port.index),
+            Side::Up => tier.up.slot(port.index),
+        }
+    }
+
+    /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.
+    pub fn cable(&self, link: Link) -> &Cable {
+        if let Some(cable) = self.exceptions.cables.get(&link) {
+            return cable;
+        }
+        match link {
+            Link::Host(_) => &self.cables.nic_t0,
+            Link::Fabric { lower, .. } => self.fabric_cable(lower),
+        }
+    }
+
+    /// Returns the kind of cable above a switch.
+    fn fabric_cable(&self, lower: Switch) -> &Cable {
+        if lower.tier == TierId::T0 {
+            return &self.cables.t0_t1;
+        }
+        self.cables
+            .t1_t2_by_zone
+            .get(&lower.zone)
+            .or(self.cables.t1_t2.as_ref())
+            .expect("a topology with a T2 tier has a kind of cable up to it")
+    }
+
+    /// Returns the speed of one NIC port.
+    pub fn port_speed(&self) -> Speed {
+        Speed::from_mbps(self.hosts.nic_speed.mbps() / u32::from(self.planes))
+            .expect("the topology check requires at least 1 Mb/s for each plane")
+    }
+
+    /// Returns the number of zones as an iterator of ids.
+    pub fn zone_ids(&self) -> impl Iterator<Item = ZoneId> + use<> {
+        (0..self.zones).map(ZoneId)
+    }
+
+    /// Returns the planes.
+    pub fn plane_ids(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        (0..self.planes).map(PlaneId)
+    }
+
+    /// Returns the largest encapsulated packet's overhead: one outer IPv6 header (RFC 8200 section 3).
+    pub const ENCAPSULATION: Bytes = Bytes(40);
+}

@@ -1,0 +1,199 @@
+//! Names of devices: functions of coordinates, and back.
+//!
+//! In: a coordinate, or a name somebody wrote. Out: the name, or the coordinate. Always: two devices never have
+//! the same name, and a name never changes when the fabric grows, because numbers are padded to a fixed width
+//! and longer ones only get longer.
+
+mod pattern;
+
+use smol_str::SmolStr;
+
+pub use pattern::{Field, Numbers, Pattern, PatternError};
+
+use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
+
+/// The longest name: a label of the domain name system (RFC 1035 section 2.3.4).
+pub const NAME_MAX: usize = 63;
+
+/// What is between the two switches of a link's name.
+pub const LINK_SEPARATOR: &str = "--";
+
+/// How devices are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Naming {
+    t0: Pattern,
+    t1: Pattern,
+    t2: Pattern,
+    node: Pattern,
+}
+
+impl Naming {
+    /// What a T0 or T1 pattern may mention.
+    pub const ZONED: &[Field] = &[Field::Plane, Field::Zone, Field::Index];
+    /// What a T2 pattern may mention.
+    pub const SHARED: &[Field] = &[Field::Plane, Field::Index];
+    /// What a node pattern may mention.
+    pub const NODE: &[Field] = &[Field::Zone, Field::Unit, Field::Node];
+
+    /// Returns the names of a fabric: `p3-t0-017`, `su017-n004`; with zones `z1-p3-t0-017`, `z1-su017-n004`.
+    pub fn default_for(zoned: bool) -> Self {
+        let zone = if zoned { "z{zone}-" } else { "" };
+        let parse =
+            |text: String, allowed| Pattern::parse(&text, allowed).expect("the default patterns are legal");
+        Naming {
+            t0: parse(format!("{zone}p{{plane}}-t0-{{index:03}}"), Self::ZONED),
+            t1: parse(format!("{zone}p{{plane}}-t1-{{index:03}}"), Self::ZONED),
+            t2: parse("p{plane}-t2-{index:03}".to_owned(), Self::SHARED),
+            node: parse(format!("{zone}su{{unit:03}}-n{{node:03}}"), Self::NODE),
+        }
+    }
+
+    /// Replaces the pattern of a tier.
+    #[must_use]
+    pub fn with_tier(mut self, tier: TierId, pattern: Pattern) -> Self {
+        match tier {
+            TierId::T0 => self.t0 = pattern,
+            TierId::T1 => self.t1 = pattern,
+            TierId::T2 => self.t2 = pattern,
+        }
+        self
+    }
+
+    /// Replaces the pattern of the nodes.
+    #[must_use]
+    pub fn with_node(mut self, pattern: Pattern) -> Self {
+        self.node = pattern;
+        self
+    }
+
+    /// Returns the pattern of a tier.
+    pub fn tier_pattern(&self, tier: TierId) -> &Pattern {
+        match tier {
+            TierId::T0 => &self.t0,
+            TierId::T1 => &self.t1,
+            TierId::T2 => &self.t2,
+        }
+    }
+
+    /// Returns the pattern of the nodes.
+    pub fn node_pattern(&self) -> &Pattern {
+        &self.node
+    }
+
+    /// Returns the name of a switch.
+    pub fn switch(&self, switch: Switch) -> SmolStr {
+        let numbers = Numbers::default()
+            .with(Field::Plane, u16::from(switch.plane.0))
+            .with(Field::Zone, switch.zone.0)
+            .with(Field::Index, switch.index);
+        self.tier_pattern(switch.tier).write(numbers)
+    }
+
+    /// Returns the name of a node.
+    pub fn node(&self, node: Node) -> SmolStr {
+        let numbers = Numbers::default()
+            .with(Field::Zone, node.zone.0)
+            .with(Field::Unit, node.unit)
+            .with(Field::Node, node.index);
+        self.node.write(numbers)
+    }
+
+    /// Returns the name of a NIC of a node, for example `su017-n004/nic2`; NICs count from 0.
+    pub fn nic(&self, node: Node, nic_in_node: u8) -> String {
+        format!("{}/nic{nic_in_node}", self.node(node))
+    }
+
+    /// Returns the name of a NIC port, for example `su017-n004/nic2.p3`, which is also its cable's name.
+    pub fn nic_port(&self, node: Node, nic_in_node: u8, plane: PlaneId) -> String {
+        format!("{}/nic{nic_in_node}.p{plane}", self.node(node))
+    }
+
+    /// Returns the switch of a name, whether or not the fabric is that large.
+    pub fn parse_switch(&self, name: &str) -> Option<Switch> {
+        TierId::ALL.into_iter().find_map(|tier| {
+            let numbers = self.tier_pattern(tier).read(name)?;
+            Some(Switch {
+                plane: PlaneId(u8::try_from(numbers.get(Field::Plane)).ok()?),
+                tier,
+                zone: ZoneId(numbers.get(Field::Zone)),
+                index: numbers.get(Field::Index),
+            })
+        })
+    }
+
+    /// Returns the node of a name, whether or not the fabric is that large.
+    pub fn parse_node(&self, name: &str) -> Option<Node> {
+        let numbers = self.node.read(name)?;
+        Some(Node {
+            zone: ZoneId(numbers.get(Field::Zone)),
+            unit: numbers.get(Field::Unit),
+            index: numbers.get(Field::Node),
+        })
+    }
+
+    /// Returns the node and NIC number of a name such as `su017-n004/nic2`.
+    pub fn parse_nic(&self, name: &str) -> Option<(Node, u8)> {
+        let (node, nic) = name.split_once("/nic")?;
+        Some((self.parse_node(node)?, canonical(nic)?))
+    }
+
+    /// Returns the node, NIC number and plane of a name such as `su017-n004/nic2.p3`.
+    pub fn parse_nic_port(&self, name: &str) -> Option<(Node, u8, PlaneId)> {
+        let (nic, plane) = name.split_once(".p")?;
+        let (node, nic) = self.parse_nic(nic)?;
+        Some((node, nic, PlaneId(canonical(plane)?)))
+    }
+}
+
+/// Reads a number that is written without leading zeros or sign.
+fn canonical(text: &str) -> Option<u8> {
+    let value: u8 = text.parse().ok()?;
+    (value.to_string() == text).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_names_are_short_and_readable() {
+        let names = Naming::default_for(false);
+        let t0 = Switch { plane: PlaneId(3), tier: TierId::T0, zone: ZoneId(0), index: 16 };
+        let node = Node { zone: ZoneId(0), unit: 16, index: 3 };
+        assert_eq!(names.switch(t0), "p3-t0-017");
+        assert_eq!(names.node(node), "su017-n004");
+        assert_eq!(names.nic(node, 2), "su017-n004/nic2");
+        assert_eq!(names.nic_port(node, 2, PlaneId(3)), "su017-n004/nic2.p3");
+        let zoned = Naming::default_for(true);
+        assert_eq!(zoned.switch(Switch { zone: ZoneId(1), ..t0 }), "z1-p3-t0-017");
+        assert_eq!(zoned.switch(Switch { tier: TierId::T2, ..t0 }), "p3-t2-017");
+        assert_eq!(zoned.node(Node { zone: ZoneId(1), ..node }), "z1-su017-n004");
+    }
+
+    #[test]
+    fn names_read_back() {
+        for zoned in [false, true] {
+            let names = Naming::default_for(zoned);
+            let zone = ZoneId(u16::from(zoned));
+            for tier in TierId::ALL {
+                let zone = if tier == TierId::T2 { ZoneId(0) } else { zone };
+                let switch = Switch { plane: PlaneId(15), tier, zone, index: 2046 };
+                assert_eq!(names.parse_switch(&names.switch(switch)), Some(switch));
+            }
+            let node = Node { zone, unit: 0, index: 1023 };
+            assert_eq!(names.parse_node(&names.node(node)), Some(node));
+            assert_eq!(names.parse_nic(&names.nic(node, 7)), Some((node, 7)));
+            assert_eq!(
+                names.parse_nic_port(&names.nic_port(node, 7, PlaneId(0))),
+                Some((node, 7, PlaneId(0)))
+            );
+        }
+        let names = Naming::default_for(false);
+        for name in
+            ["su017-n004/nic02", "su017-n004/nic", "su017-n004/nic300", "su017-n004/nic2.p03", "/nic2"]
+        {
+            assert_eq!(names.parse_nic(name), None, "{name}");
+            assert_eq!(names.parse_nic_port(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Name patterns: literal text with numbered holes, and their inverse.
+//!
+//! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads
+//! them back. Always: a name that is read gives the numbers it was written from, because a hole is followed by
+//! the end or by a character that is no digit, and only the padding that would be written is accepted.
+
+use std::fmt::{self, Write as _};
+
+use smol_str::{SmolStr, SmolStrBuilder};
+
+/// A coordinate that a name can mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// The plane, from 0.
+    Plane,
+    /// The zone, from 0.
+    Zone,
+    /// The index of a switch in its plane, zone and tier, from 1.
+    Index,
+    /// The unit of a node, from 1.
+    Unit,
+    /// The index of a node in its unit, from 1.
+    Node,
+}
+
+impl Field {
+    const ALL: [Field; 5] = [Field::Plane, Field::Zone, Field::Index, Field::Unit, Field::Node];
+
+    /// Returns the word between the braces.
+    pub fn word(self) -> &'static str {
+        match self {
+            Field::Plane => "plane",
+            Field::Zone => "zone",
+            Field::Index => "index",
+            Field::Unit => "unit",
+            Field::Node => "node",
+        }
+    }
+
+    /// The number that the first one of its kind is shown as.
+    fn first(self) -> u32 {
+        match self {
+            Field::Plane | Field::Zone => 0,
+            Field::Index | Field::Unit | Field::Node => 1,
+        }
+    }
+}
+
+/// The numbers of one device, from 0; fields that a device does not have stay 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Numbers {
+    values: [u16; 5],
+}
+
+impl Numbers {
+    /// Sets a number.
+    #[must_use]
+    pub fn with(mut self, field: Field, value: u16) -> Self {
+        self.values[field as usize] = value;
+        self
+    }
+
+    /// Returns a number.
+    pub fn get(&self, field: Field) -> u16 {
+        self.values[field as usize]
+    }
+}
+
+/// A hole of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Hole {
+    field: Field,
+    /// Added to the number; `{plane+1}` counts planes from 1.
+    offset: u16,
+    /// Digits that are always written; longer numbers are written whole.
+    width: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(SmolStr),
+    Hole(Hole),
+}
+
+/// A name with holes for numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    text: SmolStr,
+    parts: Vec<Part>,
+}
+
+/// Says why a text is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// There is nothing.
+    #[error("a pattern cannot be empty")]
+    Empty,
+    /// A character that host names cannot have.
+    #[error("`{found}` cannot stand in a name: use `a`-`z`, `0`-`9` and single `-`")]
+    Character {
+        /// The character.
+        found: char,
+    },
+    /// `-` at an end, or two of them, which separate the ends of a link.
+    #[error("a name cannot start or end with `-`, nor hold `--`, which separates the two ends of a link")]
+    Dash,
+    /// A brace without its partner.
+    #[error("`{{` and `}}` do not pair")]
+    Brace,
+    /// A hole that names nothing.
+    #[error("`{{{found}}}` is no number of this device: use {known}")]
+    UnknownField {
+        /// What stands between the braces.
+        found: String,
+        /// What could stand there.
+        known: String,
+    },
+    /// A number directly behind a number.
+    #[error("`{{{field}}}` is followed by a digit or another number, so names could be read two ways")]
+    Ambiguous {
+        /// The first of the two.
+        field: &'static str,
+    },
+    /// The same number twice.
+    #[error("`{{{field}}}` stands twice")]
+    Twice {
+        /// The field.
+        field: &'static str,
+    },
+}
+
+impl Pattern {
+    /// Reads a pattern that may mention the fields in `allowed`.
+    pub fn parse(text: &str, allowed: &[Field]) -> Result<Self, PatternError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some(inside) = rest.strip_prefix('{') {
+                let (hole, after) = inside.split_once('}').ok_or(PatternError::Brace)?;
+                parts.push(Part::Hole(parse_hole(hole, allowed)?));
+                rest = after;
+            } else {
+                let end = rest.find(['{', '}']).unwrap_or(rest.len());
+                if end == 0 {
+                    return Err(PatternError::Brace);
+                }
+                parts.push(Part::Text(parse_text(&rest[..end])?));
+                rest = &rest[end..];
+            }
+        }
+        let pattern = Pattern { text: text.into(), parts };
+        pattern.check_shape()?;
+        Ok(pattern)
+    }
+
+    /// Refuses what could be read two ways.
+    fn check_shape(&self) -> Result<(), PatternError> {
+        if self.parts.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let ends_with_dash = |end: Option<&Part>, dash: fn(&SmolStr) -> bool| matches!(end, Some(Part::Text(text)) if dash(text));
+        if ends_with_dash(self.parts.first(), |t| t.starts_with('-'))
+            || ends_with_dash(self.parts.last(), |t| t.ends_with('-'))
+        {
+            return Err(PatternError::Dash);
+        }
+        for pair in self.parts.windows(2) {
+            if let [Part::Hole(hole), next] = pair {
+                let unclear = match next {
+                    Part::Hole(_) => true,
+                    Part::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()),
+                };
+                if unclear {
+                    return Err(PatternError::Ambiguous { field: hole.field.word() });
+                }
+            }
+        }
+        for field in Field::ALL {
+            if self.holes().filter(|hole| hole.field == field).count() > 1 {
+                return Err(PatternError::Twice { field: field.word() });
+            }
+        }
+        Ok(())
+    }
+
+    fn holes(&self) -> impl Iterator<Item = Hole> + '_ {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Hole(hole) => Some(*hole),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// Tells whether names of this pattern say a number.
+    pub fn mentions(&self, field: Field) -> bool {
+        self.holes().any(|hole| hole.field == field)
+    }
+
+    /// Writes the name of a device.
+    pub fn write(&self, numbers: Numbers) -> SmolStr {
+        let mut out = SmolStrBuilder::new();
+        for part in &self.parts {
+            let written = match part {
+                Part::Text(text) => out.write_str(text),
+                Part::Hole(hole) => {
+                    write!(out, "{:0width$}", shown(*hole, numbers), width = hole.width as usize)
+                }
+            };
+            written.expect("a string takes everything that is written to it");
+        }
+        out.finish()
+    }
+
+    /// Reads the numbers of a device from its name.
+    pub fn read(&self, name: &str) -> Option<Numbers> {
+        let mut numbers = Numbers::default();
+        let mut rest = name;
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => rest = rest.strip_prefix(text.as_str())?,
+                Part::Hole(hole) => {
+                    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                    let shown: u32 = rest[..end].parse().ok()?;
+                    let value = shown.checked_sub(hole.field.first() + u32::from(hole.offset))?;
+                    numbers = numbers.with(hole.field, u16::try_from(value).ok()?);
+                    rest = &rest[end..];
+                }
+            }
+        }
+        // Writing it again refuses padding that would not be written: `p03-t0-1` is nobody's name.
+        (rest.is_empty() && self.write(numbers) == name).then_some(numbers)
+    }
+
+    /// Tells whether some name could belong to both patterns. May say yes where the answer is no.
+    pub fn may_meet(&self, other: &Pattern) -> bool {
+        let (left, right) = (self.runs(), other.runs());
+        left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.may_meet(b))
+    }
+
+    /// Cuts the pattern into runs of digits and of other characters, as every name of it is cut.
+    fn runs(&self) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Hole(_) => match runs.last_mut() {
+                    Some(Run::Digits { number, .. }) => *number = true,
+                    Some(Run::Other(_)) | None => {
+                        runs.push(Run::Digits { prefix: String::new(), number: true });
+                    }
+                },
+                Part::Text(text) => text.chars().for_each(|c| push_char(&mut runs, c)),
+            }
+        }
+        runs
+    }
+}
+
+fn shown(hole: Hole, numbers: Numbers) -> u32 {
+    u32::from(numbers.get(hole.field)) + hole.field.first() + u32::from(hole.offset)
+}
+
+/// A stretch of a name.
+enum Run {
+    /// Fixed digits, then perhaps a number.
+    Digits { prefix: String, number: bool },
+    /// Anything but digits.
+    Other(String),
+}
+
+impl Run {
+    fn may_meet(&self, other: &Run) -> bool {
+        match (self, other) {
+            (Run::Other(a), Run::Other(b)) => a == b,
+            (Run::Digits { prefix: a, number: false }, Run::Digits { prefix: b, number: false }) => a == b,
+            (Run::Digits { prefix: a, .. }, Run::Digits { prefix: b, .. }) => {
+                a.starts_with(b.as_str()) || b.starts_with(a.as_str())
+            }
+            (Run::Other(_), Run::Digits { .. }) | (Run::Digits { .. }, Run::Other(_)) => false,
+        }
+    }
+}
+
+fn push_char(runs: &mut Vec<Run>, c: char) {
+    match (runs.last_mut(), c.is_ascii_digit()) {
+        (Some(Run::Digits { prefix, number: false }), true) => prefix.push(c),
+        (Some(Run::Other(text)), false) => text.push(c),
+        (_, true) => runs.push(Run::Digits { prefix: c.into(), number: false }),
+        (_, false) => runs.push(Run::Other(c.into())),
+    }
+}
+
+fn parse_text(text: &str) -> Result<SmolStr, PatternError> {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if let Some(found) = text.chars().find(|c| !legal(*c)) {
+        return Err(PatternError::Character { found });
+    }
+    if text.contains("--") {
+        return Err(PatternError::Dash);
+    }
+    Ok(text.into())
+}
+
+/// Reads `plane`, `plane+1`, `index:03` or `index+99:04`.
+fn parse_hole(text: &str, allowed: &[Field]) -> Result<Hole, PatternError> {
+    let unknown = || PatternError::UnknownField {
+        found: text.to_owned(),
+        known: allowed.iter().map(|f| format!("`{{{}}}`", f.word())).collect::<Vec<_>>().join(", "),
+    };
+    let (what, width) = match text.split_once(":0") {
+        Some((what, width)) => {
+            (what, width.parse().ok().filter(|w| (1..=5).contains(w)).ok_or_else(unknown)?)
+        }
+        None => (text, 1),
+    };
+    let (word, offset) = match what.split_once('+') {
+        Some((word, offset)) => (word, offset.parse().map_err(|_| unknown())?),
+        None => (what, 0),
+    };
+    let field = allowed.iter().copied().find(|f| f.word() == word).ok_or_else(unknown)?;
+    Ok(Hole { field, offset, width })
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: &[Field] = &[Field::Plane, Field::Zone, Field::Index];
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::parse(text, SWITCH).unwrap()
+    }
+
+    #[test]
+    fn reads_back_what_it_writes() {
+        let names = pattern("z{zone}-p{plane+1}-leaf-{index:03}");
+        for (index, shown) in [(0, "001"), (998, "999"), (999, "1000"), (65_535, "65536")] {
+            let numbers = Numbers::default().with(Field::Plane, 7).with(Field::Index, index);
+            let name = names.write(numbers);
+            assert_eq!(name, format!("z0-p8-leaf-{shown}"));
+            assert_eq!(names.read(&name), Some(numbers));
+        }
+    }
+
+    #[test]
+    fn reads_only_names_it_would_write() {
+        let names = pattern("p{plane}-t0-{index:03}");
+        for name in [
+            "p3-t0-17",
+            "p03-t0-017",
+            "p3-t0-000",
+            "p3-t0-0017",
+            "p3-t0-",
+            "p3-t1-017",
+            "p3-t0-017x",
+            "p3-t0-70000",
+            "",
+        ] {
+            assert_eq!(names.read(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_can_be_read_two_ways() {
+        let error = |text| Pattern::parse(text, SWITCH).unwrap_err();
+        assert_eq!(error("p{plane}{index}"), PatternError::Ambiguous { field: "plane" });
+        assert_eq!(error("p{plane}0-{index}"), PatternError::Ambiguous { field: "plane" });
+        assert_eq!(error("{plane}-{plane}"), PatternError::Twice { field: "plane" });
+        assert_eq!(error(""), PatternError::Empty);
+        assert_eq!(error("Leaf{index}"), PatternError::Character { found: 'L' });
+        assert_eq!(error("a--b{index}"), PatternError::Dash);
+        assert_eq!(error("a-{index}-"), PatternError::Dash);
+        assert_eq!(error("a}{index}"), PatternError::Brace);
+        assert_eq!(error("a{index"), PatternError::Brace);
+        assert_eq!(
+            error("a{rack}").to_string(),
+            "`{rack}` is no number of this device: use `{plane}`, `{zone}`, `{index}`"
+        );
+    }
+
+    #[test]
+    fn tells_patterns_apart() {
+        assert!(!pattern("p{plane}-t0-{index:03}").may_meet(&pattern("p{plane}-t1-{index:03}")));
+        assert!(!pattern("p{plane}-leaf-{index}").may_meet(&pattern("p{plane}-spine-{index}")));
+        assert!(pattern("p{plane}-s{index}").may_meet(&pattern("p{zone}-s{index:03}")));
+        assert!(pattern("s1{index}-{plane}").may_meet(&pattern("s{index}-{plane}")));
+        assert!(!pattern("s1{index}").may_meet(&pattern("s2{index}")));
+    }
+}
