@@ -1,1 +1,16 @@
 //! The expanded fabric: devices, ports and links by coordinate.
+//!
+//! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which answers who is connected to whom, and
+//! [`FabricGraph`], the same as a petgraph graph. Always: both ends of a cable agree, because both are computed
+//! from the one rule in `wiring`, and nothing is stored for each device.
+
+mod count;
+mod fabric;
+mod graph;
+mod wiring;
+
+pub mod checks;
+
+pub use count::Counts;
+pub use fabric::{End, Fabric, Port, PortUse};
+pub use graph::{FabricGraph, Vertex};

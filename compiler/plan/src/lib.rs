@@ -1,1 +1,31 @@
 //! The fabric plan: addresses, uSIDs, routes and path tables as functions of position.
+//!
+//! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which makes a [`DeviceIntent`], a [`HostIntent`] or a
+//! [`PathTable`] when it is asked for one. Always: a plan is small; what it makes depends on the coordinate and
+//! the topology only, so growth renumbers nothing and the same input gives the same plan.
+
+mod address;
+mod device;
+mod entropy;
+mod host;
+mod intent;
+mod mac;
+mod path;
+mod plan;
+mod routes;
+mod segment;
+mod table;
+
+pub use address::{AddressPlan, CableEnd};
+pub use entropy::{EntropyFormat, EntropySets};
+pub use intent::{
+    Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent, Peer,
+    PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
+};
+pub use mac::Mac;
+pub use path::{Path, PathError, PathHop, PathKind};
+pub use plan::Plan;
+pub use segment::{Segments, UplinkChoice};
+pub use table::{
+    Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane,
+};

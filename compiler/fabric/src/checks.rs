@@ -1,0 +1,60 @@
+//! What can only be seen in the expanded fabric: holes that cut something off.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::{Fabric, FabricGraph};
+
+/// Every rule of this crate.
+pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS];
+
+/// A NIC that no plane reaches.
+pub static CUT_OFF: Rule = Rule {
+    code: "E0820",
+    title: "a NIC has no cable left",
+    what: "Every NIC that is there has at least one cable to a T0 that is there, after `exceptions.absent`.",
+    why: "A NIC without a cable cannot be reached in any plane; its node would hang in the first collective.",
+    example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t0-001] }",
+    fix: "Declare the NICs (or their nodes) absent too, or remove the exception that takes their last T0 away.",
+};
+
+/// A fabric in several pieces.
+pub static ISLANDS: Rule = Rule {
+    code: "E0821",
+    title: "the fabric falls apart",
+    what: "All NICs are connected with each other in at least one plane, after `exceptions.absent`.",
+    why: "Path tables are written for every pair of groups; pairs on different islands would have none.",
+    example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t1-001, p0-t1-002] }",
+    fix: "Remove some of the exceptions, or describe the pieces as fabrics of their own.",
+};
+
+/// Checks the expanded fabric.
+pub fn check(fabric: &Fabric, graph: &FabricGraph, diagnostics: &mut Diagnostics) {
+    let topology = fabric.topology();
+    let place = topology.spans.get("exceptions.absent");
+    let lonely: Vec<_> = graph.isolated_nics().collect();
+    if let Some(first) = lonely.first() {
+        let (node, nic) = topology.node_of(*first);
+        let name = topology.naming.nic(node, nic);
+        let message = match lonely.len() {
+            1 => format!("NIC `{name}` has no cable left in any plane"),
+            more => format!("{more} NICs have no cable left in any plane, `{name}` is the first"),
+        };
+        let diagnostic = Diagnostic::error(&CUT_OFF, message)
+            .help("declare these NICs absent too, or keep one of their T0s");
+        diagnostics.push(match place {
+            Some(span) => diagnostic.at(span, "takes away the last T0"),
+            None => diagnostic,
+        });
+        return;
+    }
+    let islands = graph.islands();
+    if islands > 1 {
+        let diagnostic =
+            Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
+                .help("keep at least one plane in which every T0 has an uplink");
+        diagnostics.push(match place {
+            Some(span) => diagnostic.at(span, "leaves no cable between the pieces"),
+            None => diagnostic,
+        });
+    }
+}

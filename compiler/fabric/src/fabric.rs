@@ -1,0 +1,243 @@
+//! Who is there, and who is connected to whom.
+//!
+//! In: a valid topology. Out: iterators over switches, NICs, ports and links, computed as they are asked for.
+//! Always: a cable is present at one end exactly if it is present at the other.
+
+use std::sync::Arc;
+
+use closc_topology::{
+    Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, Wiring, ZoneId,
+};
+
+use crate::wiring;
+
+/// The expanded fabric: a topology with its wiring rule.
+#[derive(Debug, Clone)]
+pub struct Fabric {
+    topology: Arc<Topology>,
+}
+
+/// What is at the end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A port of a switch.
+    Switch {
+        /// The switch.
+        switch: Switch,
+        /// Its port.
+        port: PortRef,
+    },
+    /// A port of a NIC.
+    Nic(NicPort),
+}
+
+/// What a port of a switch is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortUse {
+    /// A cable is plugged in.
+    Link {
+        /// The cable.
+        link: Link,
+        /// The other end.
+        far: End,
+    },
+    /// A cable belongs here, but it or its other end is declared absent.
+    Absent {
+        /// The cable that would be here.
+        link: Link,
+    },
+    /// Nothing belongs here; the port is kept free.
+    Spare,
+}
+
+/// A port of a switch and what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    /// The port by its role.
+    pub at: PortRef,
+    /// What it is for.
+    pub used: PortUse,
+}
+
+impl Fabric {
+    /// Expands a topology.
+    pub fn new(topology: Arc<Topology>) -> Self {
+        Fabric { topology }
+    }
+
+    /// Returns the topology it was expanded from.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Returns the switches that are there: plane by plane, T0s, then T1s, then T2s.
+    pub fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
+        self.topology.plane_ids().flat_map(|plane| self.plane_switches(plane))
+    }
+
+    /// Returns the switches of one plane.
+    pub fn plane_switches(&self, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
+        TierId::ALL.into_iter().flat_map(move |tier| self.tier_switches(plane, tier))
+    }
+
+    /// Returns the switches of one tier of one plane.
+    pub fn tier_switches(&self, plane: PlaneId, tier: TierId) -> impl Iterator<Item = Switch> + '_ {
+        let zones = match tier {
+            TierId::T0 | TierId::T1 => self.topology.zones,
+            TierId::T2 => 1,
+        };
+        let count = self.topology.tier(tier).map_or(0, |t| t.count);
+        (0..zones)
+            .flat_map(move |zone| {
+                (0..count).map(move |index| Switch { plane, tier, zone: ZoneId(zone), index })
+            })
+            .filter(|switch| self.has_switch(*switch))
+    }
+
+    /// Tells whether a switch is there: inside the numbers, and not declared absent.
+    pub fn has_switch(&self, switch: Switch) -> bool {
+        let topology = &*self.topology;
+        let Some(tier) = topology.tier(switch.tier) else { return false };
+        let in_row = match (switch.tier, topology.t2_wiring) {
+            (TierId::T2, Wiring::Rows) => switch.index % topology.t2_rows < topology.t1.count,
+            (TierId::T0 | TierId::T1, _) | (TierId::T2, Wiring::Full) => true,
+        };
+        in_row
+            && switch.index < tier.count
+            && switch.zone.0 < topology.zones
+            && switch.plane.0 < topology.planes
+            && !topology.exceptions.absent_switches.contains(&switch)
+    }
+
+    /// Returns the nodes that have at least one NIC, unit by unit.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        let topology = &*self.topology;
+        topology
+            .zone_ids()
+            .flat_map(|zone| (0..topology.units()).map(move |unit| (zone, unit)))
+            .flat_map(|(zone, unit)| {
+                (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
+            })
+            .filter(|node| {
+                (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(*node, k)))
+            })
+    }
+
+    /// Returns the NICs that are there, group by group.
+    pub fn nics(&self) -> impl Iterator<Item = Nic> + '_ {
+        self.topology
+            .zone_ids()
+            .flat_map(|zone| (0..self.topology.t0.count).map(move |group| (zone, group)))
+            .flat_map(|(zone, group)| self.group_nics(zone, group))
+    }
+
+    /// Returns the NICs of one T0 group.
+    pub fn group_nics(&self, zone: ZoneId, group: u16) -> impl Iterator<Item = Nic> + '_ {
+        (0..self.topology.hosts.per_group)
+            .map(move |downlink| Nic { zone, group, downlink })
+            .filter(|nic| self.has_nic(*nic))
+    }
+
+    /// Tells whether a NIC is there.
+    pub fn has_nic(&self, nic: Nic) -> bool {
+        nic.zone.0 < self.topology.zones
+            && nic.group < self.topology.t0.count
+            && nic.downlink < self.topology.hosts.per_group
+            && !self.topology.exceptions.absent_nics.contains(&nic)
+    }
+
+    /// Tells whether a cable is there: neither it nor an end of it is declared absent.
+    pub fn has_link(&self, link: Link) -> bool {
+        let ends = match link {
+            Link::Host(port) => self.has_nic(port.nic) && self.has_switch(port.nic.t0(port.plane)),
+            Link::Fabric { lower, up } => {
+                self.has_switch(lower)
+                    && wiring::up(&self.topology, lower, up).is_some_and(|far| self.has_switch(far.switch))
+            }
+        };
+        ends && !self.topology.exceptions.absent_links.contains(&link)
+    }
+
+    /// Returns the switch port at the upper end of a cable, whether or not the cable is there.
+    pub fn upper_end(&self, link: Link) -> Option<(Switch, PortRef)> {
+        match link {
+            Link::Host(port) => {
+                let at = PortRef { side: Side::Down, index: port.nic.downlink };
+                Some((port.nic.t0(port.plane), at))
+            }
+            Link::Fabric { lower, up } => {
+                wiring::up(&self.topology, lower, up).map(|far| (far.switch, far.port))
+            }
+        }
+    }
+
+    /// Returns every port of a switch, downlinks first, spare ones behind each block.
+    pub fn ports(&self, switch: Switch) -> impl Iterator<Item = Port> + '_ {
+        let tier = self.topology.tier(switch.tier).expect("a switch exists only in a tier of the topology");
+        let sides = [(Side::Down, tier.down), (Side::Up, tier.up)];
+        sides.into_iter().flat_map(move |(side, block)| {
+            (0..block.count + block.spare).map(move |index| {
+                let at = PortRef { side, index };
+                Port { at, used: self.port_use(switch, at) }
+            })
+        })
+    }
+
+    /// Returns what a port of a switch is for.
+    pub fn port_use(&self, switch: Switch, at: PortRef) -> PortUse {
+        let Some((link, far)) = self.planned(switch, at) else { return PortUse::Spare };
+        if self.has_link(link) { PortUse::Link { link, far } } else { PortUse::Absent { link } }
+    }
+
+    /// The cable that the wiring rule puts on a port, before exceptions.
+    fn planned(&self, switch: Switch, at: PortRef) -> Option<(Link, End)> {
+        match at.side {
+            Side::Up => {
+                let far = wiring::up(&self.topology, switch, at.index)?;
+                let end = End::Switch { switch: far.switch, port: far.port };
+                Some((Link::Fabric { lower: switch, up: at.index }, end))
+            }
+            Side::Down if switch.tier == TierId::T0 => {
+                let nic = Nic { zone: switch.zone, group: switch.index, downlink: at.index };
+                let port = NicPort { plane: switch.plane, nic };
+                (at.index < self.topology.hosts.per_group).then_some((Link::Host(port), End::Nic(port)))
+            }
+            Side::Down => {
+                let far = wiring::down(&self.topology, switch, at.index)?;
+                let link = Link::Fabric { lower: far.switch, up: far.port.index };
+                Some((link, End::Switch { switch: far.switch, port: far.port }))
+            }
+        }
+    }
+
+    /// Returns the links that are there, named by their lower ends: those of NICs, then of T0s, then of T1s.
+    pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
+        let hosts = self
+            .topology
+            .plane_ids()
+            .flat_map(move |plane| self.nics().map(move |nic| Link::Host(NicPort { plane, nic })));
+        let fabric = self.switches().flat_map(move |lower| {
+            let count = self.topology.tier(lower.tier).map_or(0, |t| t.up.count);
+            (0..count).map(move |up| Link::Fabric { lower, up })
+        });
+        hosts.chain(fabric).filter(|link| self.has_link(*link))
+    }
+
+    /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.
+    pub fn cable(&self, link: Link) -> &Cable {
+        self.topology.cable(link)
+    }
+
+    /// Tells whether a cable carries no new traffic: it, an end of it, or its plane is declared drained.
+    pub fn is_drained(&self, link: Link) -> bool {
+        let exceptions = &self.topology.exceptions;
+        let lower = match link {
+            Link::Host(_) => None,
+            Link::Fabric { lower, .. } => Some(lower),
+        };
+        let upper = self.upper_end(link).map(|(switch, _)| switch);
+        exceptions.drained_links.contains(&link)
+            || exceptions.drained_planes.contains(&link.plane())
+            || [lower, upper].into_iter().flatten().any(|s| exceptions.drained_switches.contains(&s))
+    }
+}

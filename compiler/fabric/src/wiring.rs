@@ -1,0 +1,58 @@
+//! Where a cable ends, port by port, as plain arithmetic on coordinates.
+//!
+//! In: a topology and one end. Out: the other end, whether or not exceptions remove it. Always: `down` undoes
+//! `up`. Two parallel cables lie side by side: uplink `u` of k parallel ones goes to upper neighbour `u / k`
+//! over its cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2
+//! ports reserved for a zone, and the T2 indices reserved for a row.
+
+use closc_topology::{PortRef, Side, Switch, TierId, Topology, Wiring, ZoneId};
+
+/// A port of a switch at the far end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Far {
+    pub(crate) switch: Switch,
+    pub(crate) port: PortRef,
+}
+
+/// Returns the upper end of uplink `up` of a switch; nothing at the top tier or past the last uplink.
+pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
+    let (switch, cable) = topology.upper(lower, up)?;
+    let parallel = topology.tier(lower.tier)?.parallel;
+    let down = match (switch.tier, topology.t2_wiring) {
+        (TierId::T0 | TierId::T1, _) => lower.index * parallel + cable,
+        (TierId::T2, Wiring::Full) => {
+            lower.zone.0 * topology.t2_zone_ports + lower.index * parallel + cable
+        }
+        (TierId::T2, Wiring::Rows) => lower.zone.0 * topology.t2_zone_ports + cable,
+    };
+    Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
+}
+
+/// Returns the lower end of downlink `down` of a T1 or T2; nothing for a T0 (a NIC is there) or where the
+/// port is reserved.
+pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far> {
+    let (lower, port) = match upper.tier {
+        TierId::T0 => return None,
+        TierId::T1 => {
+            let parallel = topology.t0.parallel;
+            let lower = Switch { tier: TierId::T0, index: down / parallel, ..upper };
+            (lower, upper.index * parallel + down % parallel)
+        }
+        TierId::T2 => below_t2(topology, upper, down)?,
+    };
+    let tier = topology.tier(lower.tier)?;
+    let exists = lower.index < tier.count && lower.zone.0 < topology.zones && port < tier.up.count;
+    exists.then_some(Far { switch: lower, port: PortRef { side: Side::Up, index: port } })
+}
+
+fn below_t2(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {
+    let parallel = topology.t1.parallel;
+    let (zone, within) = (down / topology.t2_zone_ports, down % topology.t2_zone_ports);
+    let (index, step, cable) = match topology.t2_wiring {
+        Wiring::Full => (within / parallel, upper.index, within % parallel),
+        Wiring::Rows if within >= parallel => return None,
+        Wiring::Rows => (upper.index % topology.t2_rows, upper.index / topology.t2_rows, within),
+    };
+    let lower = Switch { plane: upper.plane, tier: TierId::T1, zone: ZoneId(zone), index };
+    Some((lower, step * parallel + cable))
+}

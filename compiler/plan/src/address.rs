@@ -1,0 +1,219 @@
+//! Every address, as a function of a coordinate.
+//!
+//! In: a coordinate and the pools of the topology. Out: one address. Always: fields sit at fixed places (mostly
+//! one hextet each, so that people can read them), never fitted to today's counts; two coordinates never give
+//! the same address. The layouts, after the pool's own bits:
+//!
+//! | address | bits |
+//! |---|---|
+//! | NIC | hextet 4 = zone (4 bits), group from 1 (12); hextet 8 = downlink from 1 |
+//! | cable | hextet 4 = kind (4), plane (4), zone (8); hextet 5 = lower device from 1; hextet 6 = its port from 1; hextet 8 = `a` at the lower end, `b` at the upper: a /127 (RFC 6164) |
+//! | loopback | hextet 5 = tier, 6 = plane, 7 = zone, 8 = index from 1 |
+//! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12) |
+//! | ASN, router id | tier, plane (4 bits), zone (8), index from 1 (12) |
+//! | MAC | `02:c1` tier and plane, zone, index; `02:dP` plane P, zone (4) and group (12), downlink |
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use closc_topology::{Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use ipnet::{IpNet, Ipv6Net};
+
+use crate::mac::Mac;
+
+/// The addresses of a fabric.
+#[derive(Debug, Clone, Copy)]
+pub struct AddressPlan<'a> {
+    pools: &'a Addresses,
+    index_bits: u8,
+}
+
+/// The two ends of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CableEnd {
+    /// Nearer to the NICs.
+    Lower,
+    /// Farther from the NICs.
+    Upper,
+}
+
+impl CableEnd {
+    fn hextet(self) -> u16 {
+        match self {
+            CableEnd::Lower => 0xa,
+            CableEnd::Upper => 0xb,
+        }
+    }
+}
+
+impl<'a> AddressPlan<'a> {
+    /// Takes the pools of a topology.
+    pub fn new(topology: &'a Topology) -> Self {
+        AddressPlan { pools: &topology.addresses, index_bits: topology.srv6.layout.index_bits }
+    }
+
+    /// Returns the inner address of a NIC, the same in every plane.
+    pub fn nic(&self, nic: Nic) -> Ipv6Addr {
+        let group = group_hextet(nic.zone, nic.group);
+        with(self.pools.hosts, [0, 0, 0, group, 0, 0, 0, nic.ordinal()])
+    }
+
+    /// Returns the prefix of all NICs of a T0 group.
+    pub fn group(&self, zone: ZoneId, group: u16) -> Ipv6Net {
+        let base = with(self.pools.hosts, [0, 0, 0, group_hextet(zone, group), 0, 0, 0, 0]);
+        Ipv6Net::new_assert(base, 64)
+    }
+
+    /// Returns the address of one end of a cable.
+    pub fn link(&self, link: Link, end: CableEnd) -> Ipv6Addr {
+        let (kind, plane, zone, device, port) = match link {
+            Link::Host(NicPort { plane, nic }) => (0, plane, nic.zone, nic.group + 1, nic.downlink + 1),
+            Link::Fabric { lower, up } => {
+                (u16::from(lower.tier.level()) + 1, lower.plane, lower.zone, lower.ordinal(), up + 1)
+            }
+        };
+        let place = kind << 12 | u16::from(plane.0) << 8 | zone.0;
+        with(self.pools.links, [0, 0, 0, place, device, port, 0, end.hextet()])
+    }
+
+    /// Returns the prefix length of a cable's subnet.
+    pub const LINK_PREFIX: u8 = 127;
+
+    /// Returns the loopback of a switch.
+    pub fn loopback(&self, switch: Switch) -> Ipv6Addr {
+        with(self.pools.loopbacks, [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()])
+    }
+
+    /// Returns the management address of a switch with the pool's length, where there is a pool.
+    pub fn management(&self, switch: Switch) -> Option<IpNet> {
+        let pool = self.pools.management?;
+        let address = match pool {
+            IpNet::V6(pool) => {
+                let hextets = [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()];
+                IpAddr::V6(with(pool, hextets))
+            }
+            IpNet::V4(pool) => {
+                let device = u32::from(switch.zone.0) << self.index_bits | u32::from(switch.ordinal());
+                let host = u32::from(tier(switch)) << 16 | u32::from(plane(switch)) << 12 | device;
+                IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | host))
+            }
+        };
+        Some(IpNet::new_assert(address, pool.prefix_len()))
+    }
+
+    /// Returns the gateway of the management network, where there is a pool.
+    pub fn management_gateway(&self) -> Option<IpAddr> {
+        let pool = self.pools.management?;
+        Some(self.pools.management_gateway.unwrap_or(match pool {
+            IpNet::V6(pool) => IpAddr::V6(with(pool, [0, 0, 0, 0, 3, 0, 0, 1])),
+            IpNet::V4(pool) => IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | 0x3_0001)),
+        }))
+    }
+
+    /// Returns the router id of a switch: never 0.0.0.0, unique in the fabric.
+    pub fn router_id(&self, switch: Switch) -> Ipv4Addr {
+        Ipv4Addr::from((u32::from(tier(switch)) + 1) << 24 | device_bits(switch))
+    }
+
+    /// Returns the autonomous system number of a switch: one for each T0, one for all T1s of a plane and zone,
+    /// one for all T2s of a plane (RFC 7938 section 5.2.2).
+    pub fn asn(&self, switch: Switch) -> u32 {
+        let shared = match switch.tier {
+            TierId::T0 => switch,
+            TierId::T1 | TierId::T2 => Switch { index: 0, ..switch },
+        };
+        self.pools.asn_base + (u32::from(tier(switch)) << 24 | device_bits(shared))
+    }
+
+    /// Returns the MAC address of a switch, which all its ports use.
+    pub fn switch_mac(&self, switch: Switch) -> Mac {
+        let [high, low] = switch.ordinal().to_be_bytes();
+        Mac([0x02, 0xc1, switch.tier.level() << 4 | switch.plane.0, switch.zone.0 as u8, high, low])
+    }
+
+    /// Returns the MAC address that a NIC port gets in labs and on targets that set it.
+    pub fn nic_mac(&self, port: NicPort) -> Mac {
+        let [a, b] = group_hextet(port.nic.zone, port.nic.group).to_be_bytes();
+        let [c, d] = port.nic.ordinal().to_be_bytes();
+        Mac([0x02, 0xd0 | port.plane.0, a, b, c, d])
+    }
+}
+
+fn tier(switch: Switch) -> u16 {
+    u16::from(switch.tier.level())
+}
+
+fn plane(switch: Switch) -> u16 {
+    u16::from(switch.plane.0)
+}
+
+fn device_bits(switch: Switch) -> u32 {
+    u32::from(plane(switch)) << 20 | u32::from(switch.zone.0) << 12 | u32::from(switch.ordinal())
+}
+
+/// Zone in 4 bits, group from 1 in 12.
+fn group_hextet(zone: ZoneId, group: u16) -> u16 {
+    zone.0 << 12 | (group + 1)
+}
+
+/// Sets the hextets below a pool's own bits.
+fn with(pool: Ipv6Net, hextets: [u16; 8]) -> Ipv6Addr {
+    Ipv6Addr::from(u128::from(pool.network()) | u128::from(Ipv6Addr::from(hextets)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pools() -> Addresses {
+        Addresses {
+            hosts: "2001:db8:1000::/36".parse().unwrap(),
+            links: "2001:db8:f000::/48".parse().unwrap(),
+            loopbacks: "2001:db8:ffff::/64".parse().unwrap(),
+            management: Some("10.64.0.0/14".parse().unwrap()),
+            management_gateway: None,
+            asn_base: 4_200_000_000,
+        }
+    }
+
+    fn plan(pools: &Addresses) -> AddressPlan<'_> {
+        AddressPlan { pools, index_bits: 11 }
+    }
+
+    const T0: Switch = Switch { plane: PlaneId(3), tier: TierId::T0, zone: ZoneId(0), index: 0 };
+
+    #[test]
+    fn a_nic_address_shows_group_and_downlink() {
+        let pools = pools();
+        let nic = Nic { zone: ZoneId(0), group: 16, downlink: 1 };
+        assert_eq!(plan(&pools).nic(nic).to_string(), "2001:db8:1000:11::2");
+        assert!(plan(&pools).group(ZoneId(0), 16).contains(&plan(&pools).nic(nic)));
+    }
+
+    #[test]
+    fn both_ends_of_a_cable_share_a_127() {
+        let pools = pools();
+        let link = Link::Fabric { lower: T0, up: 1 };
+        let lower = plan(&pools).link(link, CableEnd::Lower);
+        let upper = plan(&pools).link(link, CableEnd::Upper);
+        assert_eq!(lower.to_string(), "2001:db8:f000:1300:1:2:0:a");
+        assert!(Ipv6Net::new_assert(lower, 127).contains(&upper));
+    }
+
+    #[test]
+    fn switch_addresses_show_the_coordinate() {
+        let pools = pools();
+        assert_eq!(plan(&pools).loopback(T0).to_string(), "2001:db8:ffff:0:0:3:0:1");
+        assert_eq!(plan(&pools).management(T0).unwrap().to_string(), "10.64.48.1/14");
+        assert_eq!(plan(&pools).management_gateway().unwrap().to_string(), "10.67.0.1");
+        assert_eq!(plan(&pools).router_id(T0).to_string(), "1.48.0.1");
+        assert_eq!(plan(&pools).switch_mac(T0).to_string(), "02:c1:03:00:00:01");
+    }
+
+    #[test]
+    fn t1s_of_a_plane_share_an_asn_and_t0s_do_not() {
+        let pools = pools();
+        let t1 = Switch { tier: TierId::T1, ..T0 };
+        assert_eq!(plan(&pools).asn(t1), plan(&pools).asn(Switch { index: 7, ..t1 }));
+        assert_ne!(plan(&pools).asn(T0), plan(&pools).asn(Switch { index: 7, ..T0 }));
+    }
+}

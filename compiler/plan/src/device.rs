@@ -1,0 +1,151 @@
+//! The intent of one switch.
+//!
+//! In: a plan and a coordinate. Out: [`DeviceIntent`]. Always: ports come downlinks first and in order, so an
+//! index into them is stable while the intent lives.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use closc_fabric::{End, Port, PortUse};
+use closc_topology::{Link, NicPort, PortRef, Routing, Switch};
+use ipnet::Ipv6Net;
+use smol_str::SmolStr;
+
+use crate::address::{AddressPlan, CableEnd};
+use crate::intent::{
+    Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent, SwitchPeer, System,
+};
+use crate::plan::Plan;
+use crate::routes;
+
+pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
+    let topology = plan.topology();
+    let (platform, os) = topology.hardware(switch);
+    let ports: Vec<PortIntent> = plan.fabric().ports(switch).map(|p| port(plan, switch, &p)).collect();
+    let (srv6, routes) = match topology.routing {
+        Routing::Srv6Static => (Some(srv6(plan, switch)), routes::srv6(topology, switch, &ports)),
+        Routing::EcmpStatic | Routing::BgpUnnumbered => (None, Vec::new()),
+    };
+    DeviceIntent {
+        switch,
+        name: topology.naming.switch(switch),
+        fabric: &topology.name,
+        platform,
+        os,
+        routing: topology.routing,
+        system: system(plan, switch),
+        srv6,
+        ports,
+        routes,
+        qos: &topology.qos,
+    }
+}
+
+fn system(plan: &Plan, switch: Switch) -> System<'_> {
+    let addresses = plan.addresses();
+    let management = addresses
+        .management(switch)
+        .zip(addresses.management_gateway())
+        .map(|(address, gateway)| Management { address, gateway });
+    System {
+        mac: addresses.switch_mac(switch),
+        loopback: addresses.loopback(switch),
+        router_id: addresses.router_id(switch),
+        asn: addresses.asn(switch),
+        management,
+        services: &plan.topology().services,
+    }
+}
+
+fn srv6(plan: &Plan, switch: Switch) -> Srv6Intent {
+    let segments = plan.segments();
+    let locators =
+        segments.own(switch).map(|usid| Locator { usid, prefix: segments.prefix(usid) }).collect();
+    Srv6Intent { block: plan.topology().srv6.block, locators }
+}
+
+fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {
+    let topology = plan.topology();
+    let (connection, description) = match port.used {
+        PortUse::Link { link, far } => {
+            let connection = connection(plan, switch, link, far);
+            let description = describe(&connection.peer);
+            (Some(connection), description)
+        }
+        PortUse::Absent { link } => (None, format!("absent: {}", plan.link_name(link))),
+        PortUse::Spare => (None, String::from("spare")),
+    };
+    PortIntent {
+        at: port.at,
+        physical: physical(plan, switch, port.at),
+        mtu: topology.mtu.link,
+        connection,
+        description,
+    }
+}
+
+/// The port as the device names it.
+pub(crate) fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::PhysicalPort {
+    let topology = plan.topology();
+    topology.hardware(switch).0.port(topology.slot(switch.tier, at))
+}
+
+fn describe(peer: &Peer) -> String {
+    match peer {
+        Peer::Switch(peer) => {
+            let mut text = String::with_capacity(peer.name.len() + peer.port.len() + 1);
+            let _ = write!(text, "{}:{}", peer.name, peer.port);
+            text
+        }
+        Peer::Nic(peer) => peer.name.to_string(),
+    }
+}
+
+fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
+    let addresses = plan.addresses();
+    let is_lower = matches!(link, Link::Fabric { lower, .. } if lower == switch);
+    let (own, other) =
+        if is_lower { (CableEnd::Lower, CableEnd::Upper) } else { (CableEnd::Upper, CableEnd::Lower) };
+    let address = addresses.link(link, own);
+    let far_address = addresses.link(link, other);
+    Connection {
+        link,
+        cable: plan.fabric().cable(link).clone(),
+        drained: plan.fabric().is_drained(link),
+        address: Ipv6Net::new_assert(address, AddressPlan::LINK_PREFIX),
+        peer: match far {
+            End::Switch { switch, port } => Peer::Switch(switch_peer(plan, switch, port, far_address)),
+            End::Nic(port) => Peer::Nic(nic_peer(plan, port, far_address)),
+        },
+    }
+}
+
+fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6Addr) -> SwitchPeer {
+    let topology = plan.topology();
+    let addresses = plan.addresses();
+    let platform = topology.hardware(far).0;
+    SwitchPeer {
+        switch: far,
+        name: topology.naming.switch(far),
+        port: platform.port_name(topology.slot(far.tier, port)),
+        hardware: platform.sonic.as_ref().map_or_else(|| platform.id.clone(), |s| SmolStr::from(&*s.hwsku)),
+        address,
+        mac: addresses.switch_mac(far),
+        loopback: addresses.loopback(far),
+        management: addresses.management(far).map(|net| -> IpAddr { net.addr() }),
+    }
+}
+
+fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer {
+    let topology = plan.topology();
+    let addresses = plan.addresses();
+    let (node, number) = topology.node_of(port.nic);
+    NicPeer {
+        port,
+        node: topology.naming.node(node),
+        name: SmolStr::from(topology.naming.nic_port(node, number, port.plane)),
+        address,
+        mac: addresses.nic_mac(port),
+        inner: addresses.nic(port.nic),
+    }
+}

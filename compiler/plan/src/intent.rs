@@ -1,0 +1,297 @@
+//! Intents: everything one device needs to be told, with every number and name worked out.
+//!
+//! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Always: an intent holds no
+//! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use closc_platform::{Os, PhysicalPort, Platform};
+use closc_qos::profile::Profile;
+use closc_topology::{Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Services, Side, Switch, Usid};
+use ipnet::{IpNet, Ipv6Net};
+use smol_str::SmolStr;
+
+use crate::mac::Mac;
+
+/// Everything one switch needs to be told.
+#[derive(Debug, Clone)]
+pub struct DeviceIntent<'a> {
+    /// Where it stands.
+    pub switch: Switch,
+    /// Its name.
+    pub name: SmolStr,
+    /// Name of the fabric.
+    pub fabric: &'a str,
+    /// Hardware.
+    pub platform: &'a Platform,
+    /// Operating system.
+    pub os: Os,
+    /// How packets find their way.
+    pub routing: Routing,
+    /// Addresses and numbers of the device itself.
+    pub system: System<'a>,
+    /// Its segments; absent where routing does not use them.
+    pub srv6: Option<Srv6Intent>,
+    /// Every port, downlinks first; spare ones are included, shut.
+    pub ports: Vec<PortIntent>,
+    /// Static routes, in the order of prefixes' roles: neighbours by port, then the blackhole.
+    pub routes: Vec<Route>,
+    /// Quality of service.
+    pub qos: &'a Profile,
+}
+
+/// Addresses and numbers of the device itself.
+#[derive(Debug, Clone)]
+pub struct System<'a> {
+    /// MAC address of the switch, used on all its ports.
+    pub mac: Mac,
+    /// Loopback address, /128.
+    pub loopback: Ipv6Addr,
+    /// 32-bit identifier.
+    pub router_id: Ipv4Addr,
+    /// Autonomous system number; used by BGP only.
+    pub asn: u32,
+    /// Management port, where a pool is given.
+    pub management: Option<Management>,
+    /// Servers that every device is told about.
+    pub services: &'a Services,
+}
+
+/// The management port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Management {
+    /// Address with prefix length.
+    pub address: IpNet,
+    /// Default gateway of the management network.
+    pub gateway: IpAddr,
+}
+
+/// Segments of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Srv6Intent {
+    /// The block of the fabric.
+    pub block: Ipv6Net,
+    /// Own uN segments: one, or one for each parallel link.
+    pub locators: Vec<Locator>,
+}
+
+/// One uN segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locator {
+    /// The uSID.
+    pub usid: Usid,
+    /// Block and uSID, /48.
+    pub prefix: Ipv6Net,
+}
+
+/// One port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortIntent {
+    /// The port by its role.
+    pub at: PortRef,
+    /// The port as the device names it.
+    pub physical: PhysicalPort,
+    /// Largest packet.
+    pub mtu: u16,
+    /// What is plugged in; absent: the port is shut.
+    pub connection: Option<Connection>,
+    /// One line for people, in the device's own description field.
+    pub description: String,
+}
+
+impl PortIntent {
+    /// Tells whether a NIC is at the other end.
+    pub fn faces_nic(&self) -> bool {
+        matches!(self.connection, Some(Connection { peer: Peer::Nic(_), .. }))
+    }
+
+    /// Tells whether the port faces down.
+    pub fn is_down(&self) -> bool {
+        self.at.side == Side::Down
+    }
+}
+
+/// What is plugged into a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// The cable.
+    pub link: Link,
+    /// Length and medium.
+    pub cable: Cable,
+    /// Whether the cable carries no new traffic.
+    pub drained: bool,
+    /// Own address, /127.
+    pub address: Ipv6Net,
+    /// The other end.
+    pub peer: Peer,
+}
+
+/// The other end of a cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Peer {
+    /// A switch.
+    Switch(SwitchPeer),
+    /// A NIC.
+    Nic(NicPeer),
+}
+
+/// A switch at the other end of a cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchPeer {
+    /// Where it stands.
+    pub switch: Switch,
+    /// Its name.
+    pub name: SmolStr,
+    /// Its port, as it names it.
+    pub port: SmolStr,
+    /// SONiC hwsku or platform id, for neighbour metadata.
+    pub hardware: SmolStr,
+    /// Its address on the cable.
+    pub address: Ipv6Addr,
+    /// Its MAC address.
+    pub mac: Mac,
+    /// Its loopback.
+    pub loopback: Ipv6Addr,
+    /// Its management address.
+    pub management: Option<IpAddr>,
+}
+
+/// A NIC at the other end of a cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicPeer {
+    /// The NIC port.
+    pub port: NicPort,
+    /// Name of the node.
+    pub node: SmolStr,
+    /// Name of the port, for example `su001-n004/nic2.p3`.
+    pub name: SmolStr,
+    /// Its address on the cable.
+    pub address: Ipv6Addr,
+    /// Its MAC address in labs and on targets that set it; real NICs bring their own.
+    pub mac: Mac,
+    /// The NIC's inner address.
+    pub inner: Ipv6Addr,
+}
+
+impl Peer {
+    /// Returns the address at the other end.
+    pub fn address(&self) -> Ipv6Addr {
+        match self {
+            Peer::Switch(peer) => peer.address,
+            Peer::Nic(peer) => peer.address,
+        }
+    }
+
+    /// Returns the MAC address at the other end.
+    pub fn mac(&self) -> Mac {
+        match self {
+            Peer::Switch(peer) => peer.mac,
+            Peer::Nic(peer) => peer.mac,
+        }
+    }
+
+    /// Returns the name of the device at the other end.
+    pub fn device(&self) -> &str {
+        match self {
+            Peer::Switch(peer) => &peer.name,
+            Peer::Nic(peer) => &peer.node,
+        }
+    }
+}
+
+/// A static route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Where to.
+    pub prefix: Ipv6Net,
+    /// What for.
+    pub target: Target,
+}
+
+/// What a route does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Forwards over ports, by index in [`DeviceIntent::ports`], with weights that are all 1 where loads are
+    /// equal.
+    Ports(Vec<Hop>),
+    /// Drops, so that an unknown segment dies at the first switch.
+    Blackhole,
+}
+
+/// One next hop of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// Index in [`DeviceIntent::ports`].
+    pub port: usize,
+    /// Share of the traffic.
+    pub weight: u16,
+}
+
+/// Everything one node needs to be told.
+#[derive(Debug, Clone)]
+pub struct HostIntent<'a> {
+    /// Where it stands.
+    pub node: Node,
+    /// Its name.
+    pub name: SmolStr,
+    /// Name of the fabric.
+    pub fabric: &'a str,
+    /// How packets find their way.
+    pub routing: Routing,
+    /// Block of the segments; absent where routing does not use them.
+    pub block: Option<Ipv6Net>,
+    /// Its NICs, in order.
+    pub nics: Vec<NicIntent>,
+    /// Largest packet on the cable.
+    pub mtu: u16,
+    /// Largest packet that fits inside the outer header.
+    pub payload_mtu: u16,
+    /// Quality of service.
+    pub qos: &'a Profile,
+}
+
+/// One NIC of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicIntent {
+    /// Where it stands.
+    pub nic: Nic,
+    /// Number in the node, from 0.
+    pub number: u8,
+    /// Name, for example `su001-n004/nic2`.
+    pub name: SmolStr,
+    /// Inner address, the same in every plane.
+    pub address: Ipv6Addr,
+    /// Prefix of its T0 group.
+    pub group: Ipv6Net,
+    /// One port a plane, in the order of planes; those without a cable are left out.
+    pub ports: Vec<NicPortIntent>,
+}
+
+/// One port of a NIC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicPortIntent {
+    /// The plane.
+    pub plane: PlaneId,
+    /// Interface name on Linux, for example `nic0p3`.
+    pub interface: SmolStr,
+    /// MAC address in labs.
+    pub mac: Mac,
+    /// Own address on the cable, /127.
+    pub address: Ipv6Net,
+    /// Name of the T0.
+    pub t0: SmolStr,
+    /// Port of the T0.
+    pub t0_port: SmolStr,
+    /// The T0's address on the cable.
+    pub gateway: Ipv6Addr,
+    /// The T0's MAC address.
+    pub gateway_mac: Mac,
+    /// Segment that the NIC decapsulates: block and NIC uSID, /48; absent without SRv6.
+    pub decapsulate: Option<Ipv6Net>,
+    /// First segment of every path over this port: block and local T0 uSID, /48; absent without SRv6.
+    pub first_segment: Option<Ipv6Net>,
+    /// Whether the cable, the T0 or the plane is drained.
+    pub drained: bool,
+    /// The cable.
+    pub cable: Cable,
+}

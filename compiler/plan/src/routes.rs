@@ -1,0 +1,39 @@
+//! Static routes of a switch: one /48 for every neighbour's uSID, a blackhole for the block, nothing else.
+//!
+//! In: a switch with its ports. Out: its routes. Always: no default route, no route to anything that is not a
+//! neighbour; so a packet whose cable was swapped dies at the first switch and is never misdelivered. The
+//! blackhole comes last in a file and is never removed (removing a covering route deletes the SID on SONiC:
+//! sonic-buildimage issue 23812).
+
+use closc_topology::{Link, Switch, Topology};
+
+use crate::intent::{Hop, Peer, PortIntent, Route, Target};
+use crate::segment::Segments;
+
+/// Returns the routes of a switch in a source-routed fabric.
+pub(crate) fn srv6(topology: &Topology, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
+    let segments = Segments::new(topology);
+    let mut routes: Vec<Route> = ports
+        .iter()
+        .enumerate()
+        .filter_map(|(port, intent)| {
+            let connection = intent.connection.as_ref()?;
+            let usid = match &connection.peer {
+                Peer::Nic(nic) => segments.nic(switch.plane, nic.port.nic),
+                Peer::Switch(peer) => segments.switch(peer.switch, cable_number(topology, connection.link)),
+            };
+            let target = Target::Ports(vec![Hop { port, weight: 1 }]);
+            Some(Route { prefix: segments.prefix(usid), target })
+        })
+        .collect();
+    routes.push(Route { prefix: topology.srv6.block, target: Target::Blackhole });
+    routes
+}
+
+/// Which of the parallel cables between two switches a link is, from 0.
+pub(crate) fn cable_number(topology: &Topology, link: Link) -> u16 {
+    match link {
+        Link::Host(_) => 0,
+        Link::Fabric { lower, up } => topology.tier(lower.tier).map_or(0, |tier| up % tier.parallel),
+    }
+}

@@ -1,0 +1,121 @@
+//! Segment lists: which uSIDs name a path.
+//!
+//! In: source group, uplink choice, destination NIC, plane. Out: the list that goes into the outer destination
+//! address. Always: plane bits are equal in every uSID of a list; a list ends in a NIC's uSID, never in a
+//! switch's own (Tomahawk 5 drops a packet whose next uSID is 0); it has 2, 4 or 6 uSIDs.
+//!
+//! Parallel links: every cable between two switches has a uSID of its own at both ends. A switch therefore
+//! owns as many uSIDs as it has cables to one neighbour (the larger of both sides), and an uplink is named by
+//! the T1 uSID alone. The way down uses the cable of the same number as the way up, so the number of paths is
+//! planes times uplinks, as without parallel links.
+
+use std::net::Ipv6Addr;
+
+use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, Wiring, ZoneId};
+use ipnet::Ipv6Net;
+
+/// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
+pub const CONTAINER: usize = 6;
+
+/// Which uplinks a path takes: a number below `t0.up`, and below `t1.up` where it crosses the T2 tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UplinkChoice {
+    /// Uplink of the source's T0.
+    pub t0: u16,
+    /// Uplink of the T1; 0 where the path does not cross the T2 tier.
+    pub t1: u16,
+}
+
+/// The uSIDs of a fabric.
+#[derive(Debug, Clone, Copy)]
+pub struct Segments<'a> {
+    topology: &'a Topology,
+}
+
+impl<'a> Segments<'a> {
+    /// Takes the layout and the numbers of parallel links of a topology.
+    pub fn new(topology: &'a Topology) -> Self {
+        Segments { topology }
+    }
+
+    /// Returns how many uSIDs each switch of a tier owns: one for every cable to one neighbour.
+    pub fn per_switch(&self, tier: TierId) -> u16 {
+        let below = match tier {
+            TierId::T0 => 1,
+            TierId::T1 => self.topology.t0.parallel,
+            TierId::T2 => self.topology.t1.parallel,
+        };
+        let above = match tier {
+            TierId::T0 => self.topology.t0.parallel,
+            TierId::T1 if self.topology.t2.is_some() => self.topology.t1.parallel,
+            TierId::T1 | TierId::T2 => 1,
+        };
+        below.max(above)
+    }
+
+    /// Returns the uSID that names a switch by its parallel cable `cable`, from 0.
+    pub fn switch(&self, switch: Switch, cable: u16) -> Usid {
+        self.topology.srv6.layout.switch(switch, self.per_switch(switch.tier), cable)
+    }
+
+    /// Returns all uSIDs that a switch owns.
+    pub fn own(&self, switch: Switch) -> impl Iterator<Item = Usid> + use<'a> {
+        let this = *self;
+        (0..self.per_switch(switch.tier)).map(move |cable| this.switch(switch, cable))
+    }
+
+    /// Returns the uSID of a NIC in a plane.
+    pub fn nic(&self, plane: PlaneId, nic: Nic) -> Usid {
+        self.topology.srv6.layout.nic(plane, nic)
+    }
+
+    /// Returns block and uSID as a /48.
+    pub fn prefix(&self, usid: Usid) -> Ipv6Net {
+        Ipv6Net::new_assert(self.address(&[usid]), 48)
+    }
+
+    /// Returns the destination address that carries a list.
+    pub fn address(&self, list: &[Usid]) -> Ipv6Addr {
+        debug_assert!(list.len() <= CONTAINER, "the topology check refuses more than six uSIDs");
+        let mut bits = u128::from(self.topology.srv6.block.network());
+        for (at, usid) in list.iter().enumerate() {
+            bits |= u128::from(usid.0) << (80 - 16 * at);
+        }
+        Ipv6Addr::from(bits)
+    }
+
+    /// Returns the list from a T0 group to a NIC in a plane.
+    pub fn list(&self, plane: PlaneId, from: (ZoneId, u16), to: Nic, choice: UplinkChoice) -> Vec<Usid> {
+        let t0 = |zone, index| Switch { plane, tier: TierId::T0, zone, index };
+        let start = self.switch(t0(from.0, from.1), 0);
+        let end = self.nic(plane, to);
+        if from == (to.zone, to.group) {
+            return vec![start, end];
+        }
+        let k0 = self.topology.t0.parallel;
+        let (t1_index, cable0) = (choice.t0 / k0, choice.t0 % k0);
+        let t1 = |zone| Switch { plane, tier: TierId::T1, zone, index: t1_index };
+        let last_t0 = self.switch(t0(to.zone, to.group), cable0);
+        let up = self.switch(t1(from.0), cable0);
+        if from.0 == to.zone {
+            return vec![start, up, last_t0, end];
+        }
+        let k1 = self.topology.t1.parallel;
+        let (step, cable1) = (choice.t1 / k1, choice.t1 % k1);
+        let t2 = Switch { plane, tier: TierId::T2, zone: ZoneId(0), index: self.t2_index(t1_index, step) };
+        vec![start, up, self.switch(t2, cable1), self.switch(t1(to.zone), cable1), last_t0, end]
+    }
+
+    /// Returns the index of the T2 that T1 `t1_index` reaches in step `step`.
+    pub fn t2_index(&self, t1_index: u16, step: u16) -> u16 {
+        match self.topology.t2_wiring {
+            Wiring::Full => step,
+            Wiring::Rows => step * self.topology.t2_rows + t1_index,
+        }
+    }
+
+    /// Returns the role of a tier's segments.
+    pub fn role(tier: TierId) -> Role {
+        Role::of(tier)
+    }
+}

@@ -1,0 +1,345 @@
+//! The path table of a T0 group: what its NICs need to turn a destination and an entropy value into an outer
+//! destination address.
+//!
+//! In: a plan and a group. Out: [`PathTable`]: one template for each destination group, with plane, uplink and
+//! downlink left open, plus what must not be used. Always: one table serves every NIC of the group; its size
+//! grows with the number of groups, not of NICs or paths.
+
+use std::net::Ipv6Addr;
+
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Usid, Wiring, ZoneId};
+use ipnet::Ipv6Net;
+use smol_str::SmolStr;
+
+use crate::entropy::{EntropyFormat, EntropySets};
+use crate::mac::Mac;
+use crate::path::PathKind;
+use crate::plan::Plan;
+use crate::segment::UplinkChoice;
+
+/// The path table of a T0 group.
+#[derive(Debug, Clone)]
+pub struct PathTable<'a> {
+    /// The plan it belongs to.
+    pub plan: &'a Plan,
+    /// Zone of the group.
+    pub zone: ZoneId,
+    /// The group.
+    pub group: u16,
+    /// How entropy values are packed.
+    pub format: EntropyFormat,
+    /// The group's T0 in each plane.
+    pub planes: Vec<TablePlane>,
+    /// The group's NICs.
+    pub nics: Vec<TableNic>,
+    /// One entry for each T0 group of the fabric, own group included.
+    pub destinations: Vec<Destination>,
+    /// The order of uplinks in each plane, from which entropy sets are cut.
+    pub orders: Vec<Vec<u16>>,
+    /// What must not be used.
+    pub denied: Vec<Denied>,
+    /// What to send to find out what works.
+    pub probes: Vec<Probe>,
+}
+
+/// The T0 of a group in one plane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TablePlane {
+    /// The plane, which is also the NIC port.
+    pub plane: PlaneId,
+    /// Name of the T0.
+    pub t0: SmolStr,
+    /// Its MAC address.
+    pub mac: Mac,
+    /// Its uSID, the first of every list.
+    pub usid: Usid,
+}
+
+/// A NIC of the group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableNic {
+    /// Where it stands.
+    pub nic: Nic,
+    /// Name, for example `su001-n004/nic2`.
+    pub name: SmolStr,
+    /// Inner address.
+    pub address: Ipv6Addr,
+}
+
+/// What leads to the NICs of one group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// Zone of the group.
+    pub zone: ZoneId,
+    /// The group.
+    pub group: u16,
+    /// Its NICs' prefix.
+    pub prefix: Ipv6Net,
+    /// How far it is.
+    pub kind: PathKind,
+    /// The list for plane 0, uplink 0, downlink 0; the others differ in those fields only.
+    pub template: Vec<Usid>,
+}
+
+/// Something that must not be used, as narrow as its reason.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Denied {
+    /// The plane.
+    pub plane: PlaneId,
+    /// The paths in it.
+    pub scope: Scope,
+    /// Why.
+    pub reason: Reason,
+    /// Name of the device or cable at fault.
+    pub name: String,
+}
+
+/// The paths of a plane that are denied: each field narrows them, absent means any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Scope {
+    /// Sending NIC's downlink.
+    pub source: Option<u16>,
+    /// First and last T0 uplink, for paths that leave the group.
+    pub uplinks: Option<(u16, u16)>,
+    /// First and last T1 uplink, for paths that leave the zone.
+    pub t1_uplinks: Option<(u16, u16)>,
+    /// Destination zone.
+    pub zone: Option<ZoneId>,
+    /// Destination group in that zone.
+    pub group: Option<u16>,
+    /// Destination NIC's downlink in that group.
+    pub downlink: Option<u16>,
+}
+
+/// Why something must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// It is not there.
+    Absent,
+    /// It is being emptied.
+    Drained,
+}
+
+impl Reason {
+    /// Returns the word used in artefacts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::Absent => "absent",
+            Reason::Drained => "drained",
+        }
+    }
+}
+
+/// What to send to find out what works: a list that comes back to the sender, or reaches a peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// What it tests.
+    pub kind: ProbeKind,
+    /// The list for plane 0, uplink 0 and the NIC on downlink 0.
+    pub template: Vec<Usid>,
+}
+
+/// What a probe tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProbeKind {
+    /// NIC to T0 and back: the NIC's own cable and T0.
+    T0,
+    /// NIC to T0 to T1 and back: with a good T0 probe, one T0-T1 cable.
+    T1,
+}
+
+impl Denied {
+    /// Tells whether it covers a path of its plane.
+    pub fn covers(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
+        let kind = PathKind::between(from, to);
+        let s = self.scope;
+        let within = |range: Option<(u16, u16)>, value: u16| {
+            range.is_none_or(|(first, last)| (first..=last).contains(&value))
+        };
+        plane == self.plane
+            && s.source.is_none_or(|d| d == from.downlink)
+            && (s.uplinks.is_none() || kind != PathKind::Local)
+            && within(s.uplinks, choice.t0)
+            && (s.t1_uplinks.is_none() || kind == PathKind::Far)
+            && within(s.t1_uplinks, choice.t1)
+            && s.zone.is_none_or(|z| z == to.zone)
+            && s.group.is_none_or(|g| g == to.group)
+            && s.downlink.is_none_or(|d| d == to.downlink)
+    }
+}
+
+impl PathTable<'_> {
+    /// Returns the entropy sets of the group.
+    pub fn sets(&self) -> EntropySets<'_> {
+        EntropySets::new(self.plan.topology(), self.zone, self.group)
+    }
+
+    /// Returns what denies a path, if anything does.
+    pub fn denies(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Option<&Denied> {
+        self.denied.iter().find(|d| d.covers(plane, from, to, choice))
+    }
+}
+
+pub(crate) fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
+    let topology = plan.topology();
+    let sets = EntropySets::new(topology, zone, group);
+    PathTable {
+        plan,
+        zone,
+        group,
+        format: EntropyFormat::of(topology),
+        planes: topology.plane_ids().map(|plane| table_plane(plan, plane, zone, group)).collect(),
+        nics: plan.fabric().group_nics(zone, group).map(|nic| table_nic(plan, nic)).collect(),
+        destinations: plan.groups().map(|to| destination(plan, (zone, group), to)).collect(),
+        orders: topology.plane_ids().map(|plane| sets.order(plane)).collect(),
+        denied: denied(plan, zone, group),
+        probes: probes(plan, zone, group),
+    }
+}
+
+fn table_plane(plan: &Plan, plane: PlaneId, zone: ZoneId, group: u16) -> TablePlane {
+    let t0 = Switch { plane, tier: TierId::T0, zone, index: group };
+    TablePlane {
+        plane,
+        t0: plan.topology().naming.switch(t0),
+        mac: plan.addresses().switch_mac(t0),
+        usid: plan.segments().switch(t0, 0),
+    }
+}
+
+fn table_nic(plan: &Plan, nic: Nic) -> TableNic {
+    let (node, number) = plan.topology().node_of(nic);
+    TableNic {
+        nic,
+        name: SmolStr::from(plan.topology().naming.nic(node, number)),
+        address: plan.addresses().nic(nic),
+    }
+}
+
+const FIRST: UplinkChoice = UplinkChoice { t0: 0, t1: 0 };
+
+fn destination(plan: &Plan, from: (ZoneId, u16), (zone, group): (ZoneId, u16)) -> Destination {
+    let to = Nic { zone, group, downlink: 0 };
+    let source = Nic { zone: from.0, group: from.1, downlink: 0 };
+    Destination {
+        zone,
+        group,
+        prefix: plan.addresses().group(zone, group),
+        kind: PathKind::between(source, to),
+        template: plan.segments().list(PlaneId(0), from, to, FIRST),
+    }
+}
+
+fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
+    let segments = plan.segments();
+    let own = Nic { zone, group, downlink: 0 };
+    let t0 = segments.list(PlaneId(0), (zone, group), own, FIRST);
+    let t1 = Switch { plane: PlaneId(0), tier: TierId::T1, zone, index: 0 };
+    let around = vec![t0[0], segments.switch(t1, 0), t0[0], t0[1]];
+    vec![Probe { kind: ProbeKind::T0, template: t0 }, Probe { kind: ProbeKind::T1, template: around }]
+}
+
+/// Everything that exceptions take away from paths that start in a group.
+fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
+    let exceptions = &plan.topology().exceptions;
+    let view = View { plan, zone, group };
+    let mut out = Vec::new();
+    for plane in &exceptions.drained_planes {
+        out.push(Denied {
+            plane: *plane,
+            scope: Scope::default(),
+            reason: Reason::Drained,
+            name: format!("plane {plane}"),
+        });
+    }
+    let switches = [
+        (&exceptions.absent_switches, Reason::Absent),
+        (&exceptions.drained_switches, Reason::Drained),
+    ];
+    for (set, reason) in switches {
+        for switch in set {
+            let name = plan.topology().naming.switch(*switch).to_string();
+            let scopes = view.switch(*switch).into_iter();
+            out.extend(scopes.map(|scope| Denied { plane: switch.plane, scope, reason, name: name.clone() }));
+        }
+    }
+    let links =
+        [(&exceptions.absent_links, Reason::Absent), (&exceptions.drained_links, Reason::Drained)];
+    for (set, reason) in links {
+        for link in set {
+            let name = plan.link_name(*link);
+            let scopes = view.link(*link).into_iter();
+            out.extend(scopes.map(|scope| Denied { plane: link.plane(), scope, reason, name: name.clone() }));
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// The fabric as seen from one group: turns a fault into the paths it denies.
+struct View<'a> {
+    plan: &'a Plan,
+    zone: ZoneId,
+    group: u16,
+}
+
+impl View<'_> {
+    fn switch(&self, switch: Switch) -> Vec<Scope> {
+        let topology = self.plan.topology();
+        let (k0, k1) = (topology.t0.parallel, topology.t1.parallel);
+        let cables = |index: u16, parallel: u16| Some((index * parallel, index * parallel + parallel - 1));
+        let base = Scope::default();
+        match switch.tier {
+            TierId::T0 if (switch.zone, switch.index) == (self.zone, self.group) => vec![base],
+            TierId::T0 => vec![Scope { zone: Some(switch.zone), group: Some(switch.index), ..base }],
+            TierId::T1 => self.through_t1(switch, Scope { uplinks: cables(switch.index, k0), ..base }),
+            TierId::T2 => match topology.t2_wiring {
+                Wiring::Full => vec![Scope { t1_uplinks: cables(switch.index, k1), ..base }],
+                Wiring::Rows => vec![Scope {
+                    uplinks: cables(switch.index % topology.t2_rows, k0),
+                    t1_uplinks: cables(switch.index / topology.t2_rows, k1),
+                    ..base
+                }],
+            },
+        }
+    }
+
+    fn link(&self, link: Link) -> Vec<Scope> {
+        let base = Scope::default();
+        match link {
+            Link::Host(NicPort { nic, .. }) => {
+                let to = Scope {
+                    zone: Some(nic.zone),
+                    group: Some(nic.group),
+                    downlink: Some(nic.downlink),
+                    ..base
+                };
+                let from = Scope { source: Some(nic.downlink), ..base };
+                let own = (nic.zone, nic.group) == (self.zone, self.group);
+                if own { vec![from, to] } else { vec![to] }
+            }
+            Link::Fabric { lower, up } => match lower.tier {
+                TierId::T0 if (lower.zone, lower.index) == (self.zone, self.group) => {
+                    vec![Scope { uplinks: Some((up, up)), ..base }]
+                }
+                TierId::T0 => vec![Scope {
+                    uplinks: Some((up, up)),
+                    zone: Some(lower.zone),
+                    group: Some(lower.index),
+                    ..base
+                }],
+                TierId::T1 | TierId::T2 => {
+                    let k0 = self.plan.topology().t0.parallel;
+                    let uplinks = Some((lower.index * k0, lower.index * k0 + k0 - 1));
+                    self.through_t1(lower, Scope { uplinks, t1_uplinks: Some((up, up)), ..base })
+                }
+            },
+        }
+    }
+
+    /// A T1 of the own zone is passed on the way to everywhere, one of another zone only on the way to it.
+    fn through_t1(&self, t1: Switch, scope: Scope) -> Vec<Scope> {
+        if t1.zone == self.zone { vec![scope] } else { vec![Scope { zone: Some(t1.zone), ..scope }] }
+    }
+}

@@ -1,0 +1,42 @@
+//! A rendered file, and what can go wrong on the way to it.
+
+use camino::Utf8PathBuf;
+
+/// A rendered file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artefact {
+    /// Path relative to the output folder, for example `switches/p0-t0-001/config_db.json`.
+    pub path: Utf8PathBuf,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Artefact {
+    /// Makes an artefact.
+    pub fn new(path: impl Into<Utf8PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
+        Artefact { path: path.into(), bytes: bytes.into() }
+    }
+}
+
+/// Why an artefact could not be rendered. Only a template can be at fault: intents are valid by construction.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// A template asked for something that does not exist, or printed what has no text form.
+    #[error("template `{template}` failed for `{device}`: {message}")]
+    Template {
+        /// Name of the template, a path below `templates/`.
+        template: String,
+        /// Device or node that was rendered.
+        device: String,
+        /// What the template engine says, with the line.
+        message: String,
+    },
+    /// A template of the overlay folder does not parse.
+    #[error("template `{template}` does not parse: {message}")]
+    Parse {
+        /// Name of the template.
+        template: String,
+        /// What the template engine says, with the line.
+        message: String,
+    },
+}

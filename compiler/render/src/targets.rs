@@ -1,0 +1,31 @@
+//! The registry of targets: one line each.
+
+use closc_plan::{DeviceIntent, HostIntent};
+use closc_platform::Os;
+
+use crate::{Artefact, RenderError, Templates};
+
+pub mod frr;
+pub mod linux;
+pub mod sonic;
+
+/// A switch operating system that artefacts can be rendered for.
+pub trait Target: Sync {
+    /// Renders everything one switch needs.
+    fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError>;
+}
+
+/// Returns the target of an operating system; nothing for P4, whose entries come from the pipeline's own crate.
+pub fn target(os: Os) -> Option<&'static dyn Target> {
+    match os {
+        Os::Sonic => Some(&sonic::Sonic),
+        Os::Frr => Some(&frr::Frr),
+        Os::Linux => Some(&linux::Linux),
+        Os::P4 => None,
+    }
+}
+
+/// Renders everything one node needs besides its path table.
+pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+    linux::host(intent, templates)
+}

@@ -1,0 +1,88 @@
+//! The templates: those shipped in the binary, overlaid by a user's own.
+//!
+//! In: overlay texts by name. Out: rendered text. Always: undefined is an error; a bare boolean, list or none
+//! is an error, with the line; names are paths below `templates/`.
+
+use std::collections::BTreeMap;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::ValueKind;
+use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value};
+use serde::Serialize;
+
+use crate::RenderError;
+
+/// Shipped templates by name.
+const SHIPPED: &[(&str, &str)] = &[];
+
+/// A set of templates, ready to render.
+pub struct Templates {
+    environment: Environment<'static>,
+}
+
+impl Templates {
+    /// Takes the shipped templates.
+    pub fn shipped() -> Self {
+        Self::with_overlay(&BTreeMap::new()).expect("a test parses every shipped template")
+    }
+
+    /// Takes the shipped templates, where a text in `overlay` replaces the one of the same name.
+    pub fn with_overlay(overlay: &BTreeMap<String, String>) -> Result<Self, RenderError> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.set_syntax(syntax());
+        environment.set_formatter(strict);
+        let shipped = SHIPPED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let own = overlay.iter().map(|(name, text)| (name.clone(), text.clone()));
+        for (name, text) in shipped.chain(own) {
+            environment
+                .add_template_owned(name.clone(), text)
+                .map_err(|error| RenderError::Parse { template: name, message: explain(&error) })?;
+        }
+        Ok(Templates { environment })
+    }
+
+    /// Renders one template for a device.
+    pub fn render<C: Serialize>(&self, name: &str, device: &str, context: &C) -> Result<String, RenderError> {
+        self.environment
+            .get_template(name)
+            .and_then(|template| template.render(minijinja::value::Serde(context)))
+            .map_err(|error| RenderError::Template {
+                template: name.to_owned(),
+                device: device.to_owned(),
+                message: explain(&error),
+            })
+    }
+}
+
+fn syntax() -> SyntaxConfig {
+    SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .expect("the default delimiters are valid")
+}
+
+/// Refuses what has no text form of its own, so that `True` or `None` never reaches a configuration.
+fn strict(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result<(), Error> {
+    match value.kind() {
+        ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("a {} has no text form; ask for one of its fields or use a filter", value.kind()),
+        )),
+        _ => minijinja::escape_formatter(out, state, value),
+    }
+}
+
+fn explain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
