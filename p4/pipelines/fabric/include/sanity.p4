@@ -1,0 +1,47 @@
+// What no router forwards, whatever its tables say.
+
+#ifndef FABRIC_SANITY_P4
+#define FABRIC_SANITY_P4
+
+// Headers that could be read at all. Runs before `punt`.
+control CheckHeaders(
+    in headers_t hdr,
+    inout metadata_t meta,
+    in standard_metadata_t standard_metadata
+) {
+    apply {
+        if (standard_metadata.checksum_error == 1) {
+            meta.drop_reason = DropReason.IPV4_CHECKSUM;
+        } else if (standard_metadata.parser_error != error.NoError) {
+            // Too short is fatal only in or below the network header: a trimmed packet may end in the middle of UDP.
+            if (standard_metadata.parser_error != error.PacketTooShort || !hdr.ipv6.isValid()) {
+                meta.drop_reason = DropReason.MALFORMED;
+            }
+        }
+    }
+}
+
+// Packets that may be routed. Runs after `punt`.
+control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
+    apply {
+        if (hdr.ipv6.isValid()) {
+            if (hdr.ipv6.dst[127:120] == 0xFF || hdr.ipv6.src[127:120] == 0xFF
+                || hdr.ipv6.dst[127:118] == 0x3FA || hdr.ipv6.src[127:118] == 0x3FA) {
+                // RFC 4291 section 2.5.6: a router does not forward fe80::/10.
+                meta.drop_reason = DropReason.NOT_ROUTABLE;
+            } else if (hdr.ipv6.next_header == NEXT_HEADER_ROUTING) {
+                meta.drop_reason = DropReason.ROUTING_HEADER;
+            } else if (hdr.ipv6.hop_limit <= 1) {
+                meta.drop_reason = DropReason.HOP_LIMIT;
+            }
+        } else if (hdr.ipv4.isValid() && meta.role != PortRole.NIC) {
+            if (hdr.ipv4.ttl <= 1) {
+                meta.drop_reason = DropReason.HOP_LIMIT;
+            }
+        } else {
+            meta.drop_reason = DropReason.ETHER_TYPE;
+        }
+    }
+}
+
+#endif
