@@ -1,0 +1,123 @@
+//! ECN marking: from a rule to two thresholds and a probability.
+//!
+//! In: an [`Ecn`] rule of a class and the [`EcnContext`] of a port. Out: [`EcnThresholds`] with the origin of
+//! the numbers and every step. Always: minimum < maximum < the point where PFC or the queue's limit takes
+//! over, so that marking comes first; numbers that were written or published are not rounded, computed ones
+//! are whole cells.
+//!
+//! The mark a switch makes: never below the minimum, with a probability rising in a line up to the given one
+//! at the maximum, always above it (SONiC `WRED_PROFILE`).
+
+mod presets;
+mod resolve;
+mod rule;
+
+pub use presets::EcnPreset;
+pub use rule::{BdpPercent, Computed, Ecn, Fill, FixedThresholds, MaxOverMin};
+
+use serde::Serialize;
+
+use crate::codes::Percent;
+use crate::error::QosError;
+use crate::explain::Breakdown;
+use crate::profile::maps::Place;
+use crate::units::{Bytes, Nanoseconds, Speed};
+
+/// What the maximum threshold must stay below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Bytes in a priority group at which PFC pauses the sender.
+    Xoff(Bytes),
+    /// Bytes in a queue at which packets are dropped or trimmed.
+    Queue(Bytes),
+}
+
+impl Limit {
+    /// Returns the bytes.
+    pub const fn bytes(self) -> Bytes {
+        match self {
+            Self::Xoff(bytes) | Self::Queue(bytes) => bytes,
+        }
+    }
+
+    /// Returns what happens there, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xoff(_) => "the PFC XOFF point",
+            Self::Queue(_) => "the queue's limit",
+        }
+    }
+}
+
+/// The port thresholds are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EcnContext {
+    /// The speed of the port.
+    pub speed: Speed,
+    /// The allocation unit of the buffer.
+    pub cell: Bytes,
+    /// The largest packet.
+    pub mtu: Bytes,
+    /// Where the port stands.
+    pub place: Place,
+    /// The round-trip time of an empty network, for computed thresholds.
+    pub base_rtt: Nanoseconds,
+    /// What the maximum must stay below.
+    pub limit: Limit,
+}
+
+/// Thresholds that keep their order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EcnThresholds {
+    min: Bytes,
+    max: Bytes,
+    probability: Percent,
+    origin: String,
+    terms: Breakdown,
+}
+
+impl EcnThresholds {
+    /// Makes thresholds; the minimum must be below the maximum and the maximum below the limit.
+    pub fn new(
+        min: Bytes,
+        max: Bytes,
+        probability: Percent,
+        limit: Limit,
+        origin: impl Into<String>,
+    ) -> Result<Self, QosError> {
+        let origin = origin.into();
+        if min >= max {
+            return Err(QosError::EcnThresholdOrder { min, max, origin });
+        }
+        if max >= limit.bytes() {
+            let (limit, what) = (limit.bytes(), limit.name());
+            return Err(QosError::EcnAboveLimit { max, limit, what, origin });
+        }
+        Ok(Self { min, max, probability, origin, terms: Breakdown::default() })
+    }
+
+    /// Returns the queue length below which nothing is marked.
+    pub fn min(&self) -> Bytes {
+        self.min
+    }
+
+    /// Returns the queue length above which everything is marked.
+    pub fn max(&self) -> Bytes {
+        self.max
+    }
+
+    /// Returns the marking probability just below the maximum.
+    pub fn probability(&self) -> Percent {
+        self.probability
+    }
+
+    /// Returns where the numbers come from, for comments and documents.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Returns the steps that led here; empty for numbers that were written.
+    pub fn terms(&self) -> &Breakdown {
+        &self.terms
+    }
+}

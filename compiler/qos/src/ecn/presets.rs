@@ -1,0 +1,101 @@
+//! Published ECN thresholds.
+//!
+//! In: the name of a preset, a speed, a place. Out: thresholds. Always: the numbers stand here once, each with
+//! its source; those published for one speed are scaled in a line to others, those used at every speed are not.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rule::FixedThresholds;
+use crate::codes::Percent;
+use crate::profile::maps::Place;
+use crate::units::{Bytes, Speed};
+
+/// Thresholds somebody published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnPreset {
+    /// SONiC's default, `AZURE_LOSSLESS`.
+    SonicAzure,
+    /// SONiC on Broadcom DNX (deep buffers).
+    SonicDnx,
+    /// SONiC's RDMA profiles for Tomahawk.
+    SonicRdma,
+    /// SONiC on Arista 7060X6 with lossless queues, for 400G.
+    #[serde(rename = "sonic-7060x6")]
+    Sonic7060x6,
+    /// SONiC's lossy AI SKUs, for 100G.
+    SonicAi,
+    /// NVIDIA's RoCE mode.
+    NvidiaRoce,
+    /// The DCQCN configuration of the HPCC simulator, for 25G.
+    HpccDcqcn,
+}
+
+impl EcnPreset {
+    /// All presets.
+    pub const ALL: [Self; 7] = [
+        Self::SonicAzure,
+        Self::SonicDnx,
+        Self::SonicRdma,
+        Self::Sonic7060x6,
+        Self::SonicAi,
+        Self::NvidiaRoce,
+        Self::HpccDcqcn,
+    ];
+
+    /// Returns the name in YAML.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SonicAzure => "sonic-azure",
+            Self::SonicDnx => "sonic-dnx",
+            Self::SonicRdma => "sonic-rdma",
+            Self::Sonic7060x6 => "sonic-7060x6",
+            Self::SonicAi => "sonic-ai",
+            Self::NvidiaRoce => "nvidia-roce",
+            Self::HpccDcqcn => "hpcc-dcqcn",
+        }
+    }
+
+    /// Returns the numbers as published.
+    pub const fn published(self, place: Place) -> FixedThresholds {
+        let (min, max, probability) = match self {
+            // sonic-buildimage files/build_templates/qos_config.j2.
+            Self::SonicAzure => (1_048_576, 2_097_152, 5),
+            // sonic-buildimage device/arista: DNX line cards and 7260.
+            Self::SonicDnx => (2_000_000, 10_000_000, 5),
+            // sonic-buildimage device/common/profiles/th/*/RDMA-CENTRIC.
+            Self::SonicRdma => (250_000, 2_097_152, 5),
+            // sonic-buildimage device/arista 7060X6-64PE-B-O128, queues 3 and 4.
+            Self::Sonic7060x6 => (131_072, 262_144, 5),
+            // sonic-buildimage SN5600-C256S1, SN6600-P128C2, 7060X6 C512S2: one maximum for a ToR, one above.
+            Self::SonicAi => match place {
+                Place::LastHop | Place::Edge => (166_912, 282_624, 5),
+                Place::Fabric => (166_912, 239_616, 5),
+            },
+            // docs.nvidia.com Onyx `show roce`: ecn absolute, min 150, max 1500 (KB), every packet above.
+            Self::NvidiaRoce => (150_000, 1_500_000, 100),
+            // alibaba-edu/High-Precision-Congestion-Control, DCQCN: 100 KB and 400 KB a 25G, 0.2.
+            Self::HpccDcqcn => (100_000, 400_000, 20),
+        };
+        FixedThresholds { min: Bytes(min), max: Bytes(max), probability: Percent::constant(probability) }
+    }
+
+    /// Returns the speed the numbers were published for; nothing where they are used at every speed.
+    pub const fn published_for(self) -> Option<Speed> {
+        match self {
+            Self::Sonic7060x6 => Some(Speed::gbps(400)),
+            Self::SonicAi => Some(Speed::gbps(100)),
+            Self::HpccDcqcn => Some(Speed::gbps(25)),
+            Self::SonicAzure | Self::SonicDnx | Self::SonicRdma | Self::NvidiaRoce => None,
+        }
+    }
+}
+
+impl fmt::Display for EcnPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

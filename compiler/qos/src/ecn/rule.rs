@@ -1,0 +1,118 @@
+//! The rule a class states about ECN.
+//!
+//! In: YAML: `off`, `{preset: sonic-azure}`, `{thresholds: {min: 150KB, max: 1500KB, probability: 100}}`,
+//! `{fill: {min: 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Always: shapes are
+//! refused here, orders by the profile's rules, fit by [`super::resolve`].
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::presets::EcnPreset;
+use crate::codes::{Percent, bounded};
+use crate::error::QosError;
+use crate::units::Bytes;
+
+bounded! {
+    /// A multiple of the bandwidth-delay product in hundredths.
+    BdpPercent(u16), 1..=10_000, "percentage of the bandwidth-delay product"
+}
+
+bounded! {
+    /// How many times the minimum threshold the maximum is.
+    MaxOverMin(u8), 2..=100, "ratio of the ECN thresholds"
+}
+
+/// When packets of a class are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// Never.
+    Off,
+    /// At published thresholds.
+    Preset(EcnPreset),
+    /// At these thresholds.
+    Thresholds(FixedThresholds),
+    /// At these shares of what the queue may hold.
+    Fill(Fill),
+    /// At thresholds computed from speed, round-trip time and buffer.
+    Computed(Computed),
+}
+
+/// Thresholds as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedThresholds {
+    /// The queue length below which nothing is marked.
+    pub min: Bytes,
+    /// The queue length above which everything is marked.
+    pub max: Bytes,
+    /// The marking probability just below the maximum, in hundredths.
+    pub probability: Percent,
+}
+
+/// Thresholds as shares of what the queue may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fill {
+    /// The share below which nothing is marked.
+    pub min: Percent,
+    /// The share above which everything is marked.
+    pub max: Percent,
+    /// The marking probability just below the maximum, in hundredths.
+    pub probability: Percent,
+}
+
+/// How thresholds are computed: minimum = share of the bandwidth-delay product, maximum = multiple of the
+/// minimum; both shrink together where the buffer is too small for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Computed {
+    /// The minimum in hundredths of the bandwidth-delay product.
+    pub min: BdpPercent,
+    /// The maximum in multiples of the minimum.
+    pub max_over_min: MaxOverMin,
+    /// The marking probability just below the maximum, in hundredths.
+    pub probability: Percent,
+}
+
+impl Default for Computed {
+    /// One bandwidth-delay product, so that a queue held at the minimum keeps the link full while senders
+    /// react; a maximum of four times that and 20 %, as in the DCQCN configuration of the HPCC simulator
+    /// (alibaba-edu/High-Precision-Congestion-Control: 400 KB, 1600 KB and 0.2 at 100G).
+    fn default() -> Self {
+        Self {
+            min: BdpPercent::constant(100),
+            max_over_min: MaxOverMin::constant(4),
+            probability: Percent::constant(20),
+        }
+    }
+}
+
+impl Ecn {
+    /// Returns minimum and maximum as written where they stand in the wrong order.
+    pub(crate) fn order_fault(&self) -> Option<(String, String)> {
+        match self {
+            Self::Thresholds(fixed) if fixed.min >= fixed.max => {
+                Some((fixed.min.to_string(), fixed.max.to_string()))
+            }
+            Self::Fill(fill) if fill.min >= fill.max => {
+                Some((format!("{} %", fill.min), format!("{} %", fill.max)))
+            }
+            Self::Off | Self::Preset(_) | Self::Thresholds(_) | Self::Fill(_) | Self::Computed(_) => None,
+        }
+    }
+
+    /// Says whether the marking probability is zero.
+    pub(crate) fn never_marks(&self) -> bool {
+        let probability = match self {
+            Self::Off | Self::Preset(_) => return false,
+            Self::Thresholds(fixed) => fixed.probability,
+            Self::Fill(fill) => fill.probability,
+            Self::Computed(computed) => computed.probability,
+        };
+        probability == Percent::MIN
+    }
+}

@@ -1,0 +1,282 @@
+//! A QoS profile: the classes of a fabric and what switches and hosts do with each.
+//!
+//! In: a preset, or a profile of one's own in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is whole and
+//! consistent. Always: every DSCP leads to exactly one class, every class to one traffic class, queue and
+//! priority group; PFC, ECN and trimming do not contradict each other. Switch and host both read this one
+//! object ([`maps`], [`crate::host`]), so that they cannot disagree.
+
+mod check;
+mod class;
+mod lower;
+pub mod maps;
+mod preset;
+mod presets;
+mod spec;
+mod switch;
+#[cfg(test)]
+mod tests;
+
+pub use class::{Class, ClassName, Role, Scheduler};
+pub use lower::lower;
+pub use preset::Preset;
+pub use spec::{ClassSpec, ProfileSpec};
+pub use switch::Switch;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::codes::{Dscp, Percent, TrafficClass};
+use crate::error::QosError;
+use crate::units::{Bytes, Nanoseconds};
+
+/// What a profile is made of, before the rules are checked.
+///
+/// Presets and overlays work on this; everybody else reads a [`Profile`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Draft {
+    /// The name, also used for tables on the switch.
+    pub name: ClassName,
+    /// The classes by name.
+    pub classes: BTreeMap<ClassName, Class>,
+    /// The class of every DSCP that no class claims.
+    pub default: ClassName,
+    /// Packet trimming, where the fabric trims.
+    pub trimming: Option<Trimming>,
+    /// The PFC watchdog, where the fabric has one.
+    pub watchdog: Option<Watchdog>,
+    /// Whether switches mark packets on the port to a NIC too.
+    pub ecn_last_hop: bool,
+    /// The packets lossless classes carry.
+    pub lossless_traffic: LosslessTraffic,
+    /// Sharing of headroom between ports, where it is wanted.
+    pub shared_headroom: Option<SharedHeadroom>,
+    /// Fixed shares of the buffer, for targets that partition it.
+    pub buffer_shares: Option<BufferShares>,
+}
+
+/// A checked profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Profile {
+    draft: Draft,
+    /// Class names by rising traffic class, so that every list derived from a profile has one order.
+    #[serde(skip)]
+    order: Vec<ClassName>,
+}
+
+impl Profile {
+    /// Checks every rule of a profile and reports all that are broken.
+    pub fn new(mut draft: Draft) -> Result<Self, Vec<QosError>> {
+        for (name, class) in &mut draft.classes {
+            class.name.clone_from(name);
+        }
+        let faults = check::faults(&draft);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut order: Vec<_> = draft.classes.values().map(|class| (class.tc, class.name.clone())).collect();
+        order.sort();
+        Ok(Self { draft, order: order.into_iter().map(|(_, name)| name).collect() })
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &ClassName {
+        &self.draft.name
+    }
+
+    /// Returns everything as plain data, to change it and check it again.
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// Returns the classes by rising traffic class.
+    pub fn classes(&self) -> impl Iterator<Item = &Class> {
+        self.order.iter().map(|name| &self.draft.classes[name])
+    }
+
+    /// Returns the class of that name.
+    pub fn class(&self, name: &ClassName) -> Option<&Class> {
+        self.draft.classes.get(name)
+    }
+
+    /// Returns the class of every DSCP that no class claims.
+    pub fn default_class(&self) -> &Class {
+        &self.draft.classes[&self.draft.default]
+    }
+
+    /// Returns the class a packet with this DSCP belongs to.
+    pub fn class_of(&self, dscp: Dscp) -> &Class {
+        self.classes().find(|class| class.dscp.contains(&dscp)).unwrap_or_else(|| self.default_class())
+    }
+
+    /// Returns the first class with that role, by traffic class.
+    pub fn role(&self, role: Role) -> Option<&Class> {
+        self.classes().find(|class| class.role == role)
+    }
+
+    /// Returns the class training data use: the first with the role, by traffic class.
+    pub fn data(&self) -> &Class {
+        self.role(Role::Data).expect("the check demands a data class")
+    }
+
+    /// Returns the lossless classes by rising traffic class.
+    pub fn lossless(&self) -> impl Iterator<Item = &Class> {
+        self.classes().filter(|class| class.pfc)
+    }
+
+    /// Says whether any class is lossless.
+    pub fn is_lossless(&self) -> bool {
+        self.lossless().next().is_some()
+    }
+
+    /// Returns how the fabric trims packets, if it does.
+    pub fn trimming(&self) -> Option<&Trimming> {
+        self.draft.trimming.as_ref()
+    }
+
+    /// Returns the PFC watchdog, if there is one.
+    pub fn watchdog(&self) -> Option<&Watchdog> {
+        self.draft.watchdog.as_ref()
+    }
+
+    /// Says whether switches mark packets on the port to a NIC too.
+    pub fn ecn_last_hop(&self) -> bool {
+        self.draft.ecn_last_hop
+    }
+
+    /// Returns the packets lossless classes carry.
+    pub fn lossless_traffic(&self) -> LosslessTraffic {
+        self.draft.lossless_traffic
+    }
+
+    /// Returns how ports share headroom, if they do.
+    pub fn shared_headroom(&self) -> Option<SharedHeadroom> {
+        self.draft.shared_headroom
+    }
+
+    /// Returns the fixed shares of the buffer, if the profile has them.
+    pub fn buffer_shares(&self) -> Option<BufferShares> {
+        self.draft.buffer_shares
+    }
+}
+
+/// How switches trim packets they would otherwise drop.
+///
+/// A trimming switch gives the rest of the packet the traffic class `tc`, which no DSCP maps to; each port
+/// then rewrites that class to a DSCP (SONiC: `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
+/// `TC_TO_DSCP_MAP` a port). So a packet trimmed upstream keeps its DSCP on the ports that follow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trimming {
+    /// What is left of a packet.
+    #[serde(default = "Trimming::default_size")]
+    pub size: Bytes,
+    /// The class of trimmed packets.
+    pub class: ClassName,
+    /// The traffic class that marks a packet for rewriting.
+    #[serde(default = "Trimming::default_tc")]
+    pub tc: TrafficClass,
+    /// The DSCP of packets trimmed inside the fabric.
+    pub fabric_dscp: Dscp,
+    /// The DSCP of packets trimmed on the port to their NIC.
+    pub last_hop_dscp: Dscp,
+}
+
+impl Trimming {
+    /// SONiC's default, 128 bytes (packet trimming design, `SWITCH_TRIMMING|GLOBAL|size`).
+    pub(crate) fn default_size() -> Bytes {
+        Bytes(128)
+    }
+
+    /// The traffic class SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
+    pub(crate) fn default_tc() -> TrafficClass {
+        TrafficClass::constant(8)
+    }
+}
+
+/// What the watchdog does with a queue that stays paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WatchdogAction {
+    /// Drops the packets of the queue.
+    Drop,
+    /// Forwards them in spite of the pause.
+    Forward,
+    /// Only tells.
+    Alert,
+}
+
+/// The PFC watchdog; ranges are SONiC's (`sonic-pfcwd` YANG).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Watchdog {
+    /// What it does.
+    #[serde(default = "Watchdog::default_action")]
+    pub action: WatchdogAction,
+    /// How long a queue is paused before it acts, 100 ms to 5 s.
+    #[serde(default = "Watchdog::default_time")]
+    pub detection: Nanoseconds,
+    /// How long a queue is free before it stops acting, 100 ms to 60 s.
+    #[serde(default = "Watchdog::default_time")]
+    pub restoration: Nanoseconds,
+    /// How often it looks, 100 ms to 1 s.
+    #[serde(default = "Watchdog::default_time")]
+    pub poll: Nanoseconds,
+}
+
+impl Watchdog {
+    fn default_action() -> WatchdogAction {
+        WatchdogAction::Drop
+    }
+
+    /// 200 ms, what SONiC's `pfcwd start_default` uses.
+    fn default_time() -> Nanoseconds {
+        Nanoseconds::from_millis(200)
+    }
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        let time = Self::default_time();
+        Self { action: Self::default_action(), detection: time, restoration: time, poll: time }
+    }
+}
+
+/// The packets lossless classes carry (SONiC: `LOSSLESS_TRAFFIC_PATTERN`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LosslessTraffic {
+    /// The largest packet of a lossless class.
+    pub mtu: Bytes,
+    /// How many of the packets have 64 bytes, in hundredths: small packets waste buffer cells.
+    pub small_packets: Percent,
+}
+
+impl Default for LosslessTraffic {
+    /// SONiC's default pattern: 1,024 bytes, 50 % (`buffers_config.j2`).
+    fn default() -> Self {
+        Self { mtu: Bytes(1024), small_packets: Percent::constant(50) }
+    }
+}
+
+/// Sharing of headroom between the ports of a switch (SONiC: `DEFAULT_LOSSLESS_BUFFER_PARAMETER`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedHeadroom {
+    /// By how much the sum of all headrooms is larger than the pool they share; 1 shares nothing away.
+    pub over_subscribe_ratio: std::num::NonZeroU32,
+}
+
+/// Fixed shares of the buffer in hundredths (Junos: `shared-buffer ingress buffer-partition`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BufferShares {
+    /// For lossless classes.
+    pub lossless: Percent,
+    /// For their headroom.
+    pub headroom: Percent,
+    /// For everything else.
+    pub lossy: Percent,
+}

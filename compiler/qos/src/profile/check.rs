@@ -1,0 +1,178 @@
+//! The rules of a profile.
+//!
+//! In: a [`Draft`]. Out: every rule it breaks, in a fixed order. Always: an empty list means that every map
+//! derived from the profile is a function and that PFC, ECN and trimming go together.
+
+use super::class::{Class, ClassName, Role};
+use super::lower::unknown_class;
+use super::{Draft, Trimming, Watchdog};
+use crate::ecn::Ecn;
+use crate::error::QosError;
+use crate::units::Nanoseconds;
+
+/// Returns every broken rule.
+pub(super) fn faults(draft: &Draft) -> Vec<QosError> {
+    let mut faults = Vec::new();
+    let classes: Vec<&Class> = draft.classes.values().collect();
+    if !draft.classes.contains_key(&draft.default) {
+        faults.push(unknown_class("default", draft.default.clone(), draft));
+    }
+    if !classes.iter().any(|class| class.role == Role::Data) {
+        faults.push(QosError::NoData);
+    }
+    for class in &classes {
+        single(class, &mut faults);
+    }
+    for (place, first) in classes.iter().enumerate() {
+        for second in &classes[place + 1..] {
+            pair(first, second, &mut faults);
+        }
+    }
+    trimming(draft, &classes, &mut faults);
+    if let Some(watchdog) = &draft.watchdog {
+        if !classes.iter().any(|class| class.pfc) {
+            faults.push(QosError::WatchdogUnused);
+        }
+        watchdog_times(watchdog, &mut faults);
+    }
+    faults
+}
+
+/// Checks one class by itself.
+fn single(class: &Class, faults: &mut Vec<QosError>) {
+    let name = || class.name.clone();
+    if class.pfc && class.trim {
+        faults.push(QosError::TrimsLossless { class: name() });
+    }
+    if class.ecn != Ecn::Off {
+        if let Some((min, max)) = class.ecn.order_fault() {
+            faults.push(QosError::EcnOrder { class: name(), min, max });
+        }
+        if class.ecn.never_marks() {
+            faults.push(QosError::EcnNeverMarks { class: name() });
+        }
+    }
+    let conflict = |field, why| QosError::RoleConflict { class: name(), role: class.role.name(), field, why };
+    match class.role {
+        Role::Trimmed | Role::Control | Role::Cnp => {
+            // MRC: control is strict, not trimmed, without WRED; a trimmed packet has nothing left to trim; a
+            // congestion notification must not be delayed by what it tells of.
+            if class.trim {
+                faults.push(conflict("trim: true", "these packets are small and must arrive whole"));
+            }
+            if class.ecn != Ecn::Off {
+                faults.push(conflict("ecn", "marking these packets slows nobody down: set `ecn: off`"));
+            }
+        }
+        Role::Data | Role::Retransmit | Role::Acknowledge | Role::Cts | Role::Other => {}
+    }
+}
+
+/// Checks two classes against each other; `first` comes first by name.
+fn pair(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
+    let names = || (first.name.clone(), second.name.clone());
+    if first.role == second.role && first.role.is_unique() {
+        let (first_name, second_name) = names();
+        let role = first.role.name();
+        faults.push(QosError::RoleTwice { role, first: first_name, second: second_name });
+    }
+    for dscp in first.dscp.iter().filter(|dscp| second.dscp.contains(dscp)) {
+        let (first, second) = names();
+        faults.push(QosError::DscpTwice { dscp: *dscp, first, second });
+    }
+    if first.tc == second.tc {
+        let (first_name, second_name) = names();
+        faults.push(QosError::TrafficClassTwice { tc: first.tc, first: first_name, second: second_name });
+    }
+    if first.queue == second.queue {
+        shared_queue(first, second, faults);
+    }
+    // A pause names one priority and stops one group: a lossless class shares neither.
+    let lossless = if first.pfc { Some((first, second)) } else { second.pfc.then_some((second, first)) };
+    if let Some((lossless, other)) = lossless {
+        let (lossless_name, other_name) = (lossless.name.clone(), other.name.clone());
+        if lossless.priority_group == other.priority_group {
+            faults.push(QosError::GroupShared {
+                group: lossless.priority_group,
+                lossless: lossless_name.clone(),
+                other: other_name.clone(),
+            });
+        }
+        if lossless.priority == other.priority {
+            faults.push(QosError::PriorityShared {
+                priority: lossless.priority,
+                lossless: lossless_name,
+                other: other_name,
+            });
+        }
+    }
+}
+
+/// Checks that two classes want the same of the queue they share.
+fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
+    let differences = [
+        ("scheduler", first.scheduler != second.scheduler),
+        ("pfc", first.pfc != second.pfc),
+        ("ecn", first.ecn != second.ecn),
+        ("trim", first.trim != second.trim),
+        ("egress_threshold", first.egress_threshold != second.egress_threshold),
+    ];
+    for (field, _) in differences.iter().filter(|(_, differ)| *differ) {
+        let (first_name, second_name) = (first.name.clone(), second.name.clone());
+        faults.push(QosError::QueueConflict {
+            queue: first.queue,
+            first: first_name,
+            second: second_name,
+            field,
+        });
+    }
+}
+
+/// Checks that classes that trim and the way to trim go together.
+fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<QosError>) {
+    let trims: Vec<&Class> = classes.iter().copied().filter(|class| class.trim).collect();
+    let Some(trimming) = &draft.trimming else {
+        faults.extend(trims.iter().map(|class| QosError::TrimWithoutTrimming { class: class.name.clone() }));
+        return;
+    };
+    if trims.is_empty() {
+        faults.push(QosError::TrimmingUnused);
+    }
+    let Trimming { class: wanted, tc, fabric_dscp, last_hop_dscp, size: _ } = trimming;
+    if !draft.classes.contains_key(wanted) {
+        faults.push(unknown_class("trimming.class", wanted.clone(), draft));
+    }
+    if fabric_dscp == last_hop_dscp {
+        faults.push(QosError::TrimmedDscpTwice { dscp: *fabric_dscp });
+    }
+    for dscp in [*fabric_dscp, *last_hop_dscp] {
+        let found: &ClassName = classes
+            .iter()
+            .find(|class| class.dscp.contains(&dscp))
+            .map_or(&draft.default, |class| &class.name);
+        if found != wanted {
+            faults.push(QosError::TrimmedDscp { dscp, wanted: wanted.clone(), found: found.clone() });
+        }
+    }
+    if let Some(class) = classes.iter().find(|class| class.tc == *tc) {
+        faults.push(QosError::TrimTrafficClass { tc: *tc, class: class.name.clone() });
+    }
+}
+
+/// Checks the ranges of SONiC's `sonic-pfcwd` YANG model.
+fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<QosError>) {
+    let Watchdog { action: _, detection, restoration, poll } = *watchdog;
+    for (field, value, max) in
+        [("detection", detection, 5_000), ("restoration", restoration, 60_000), ("poll", poll, 1_000)]
+    {
+        let (min, max) = (Nanoseconds::from_millis(100), Nanoseconds::from_millis(max));
+        if value < min || value > max {
+            faults.push(QosError::WatchdogRange { field, value, min, max });
+        }
+    }
+    for (field, value) in [("detection", detection), ("restoration", restoration)] {
+        if value < poll {
+            faults.push(QosError::WatchdogPoll { field, value, poll });
+        }
+    }
+}

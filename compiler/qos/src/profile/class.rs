@@ -1,0 +1,177 @@
+//! One class of traffic.
+//!
+//! In: values from a preset or a file. Out: a [`Class`], plain data. Always: names are legal table names on
+//! every target; whether the values fit together is [`super::check`]'s business.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
+use crate::ecn::Ecn;
+use crate::error::QosError;
+
+/// The name of a class or a profile: what SONiC takes as the name of a map or buffer profile.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ClassName(Box<str>);
+
+impl ClassName {
+    /// Checks a name: 1 to 32 of `[A-Za-z0-9_-]`, a letter or digit first (`sonic-types` YANG).
+    pub fn new(name: &str) -> Result<Self, QosError> {
+        let rest = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+        let legal = name.len() <= 32
+            && name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric())
+            && name.bytes().all(rest);
+        if legal {
+            Ok(Self(name.into()))
+        } else {
+            Err(QosError::BadName { name: name.to_owned(), what: "a class or profile" })
+        }
+    }
+
+    /// Makes a name from a literal of this crate.
+    pub(crate) fn literal(name: &'static str) -> Self {
+        Self::new(name).expect("names of presets are tested to be legal")
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ClassName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for ClassName {
+    type Err = QosError;
+
+    fn from_str(name: &str) -> Result<Self, QosError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<String> for ClassName {
+    type Error = QosError;
+
+    fn try_from(name: String) -> Result<Self, QosError> {
+        Self::new(&name)
+    }
+}
+
+impl From<ClassName> for String {
+    fn from(name: ClassName) -> String {
+        name.0.into()
+    }
+}
+
+impl JsonSchema for ClassName {
+    fn schema_name() -> Cow<'static, str> {
+        "ClassName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9][-A-Za-z0-9_]{0,31}$" })
+    }
+}
+
+/// What a class is for. Only data, acknowledgements and other traffic may have several classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Training data: RDMA writes and reads.
+    Data,
+    /// Data sent a second time.
+    Retransmit,
+    /// Acknowledgements, where the NIC marks them differently from data.
+    Acknowledge,
+    /// Clear-to-send messages of receiver-driven admission (NCCL: `NCCL_IB_FIFO_TC`).
+    Cts,
+    /// Congestion notification packets of DCQCN.
+    Cnp,
+    /// Packets whose payload a switch cut off.
+    Trimmed,
+    /// Routing, probes and whatever keeps the network up.
+    Control,
+    /// Everything else.
+    Other,
+}
+
+impl Role {
+    /// Returns the word for it in YAML.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Retransmit => "retransmit",
+            Self::Acknowledge => "acknowledge",
+            Self::Cts => "cts",
+            Self::Cnp => "cnp",
+            Self::Trimmed => "trimmed",
+            Self::Control => "control",
+            Self::Other => "other",
+        }
+    }
+
+    /// Says whether at most one class can have the role.
+    pub const fn is_unique(self) -> bool {
+        match self {
+            Self::Data | Self::Acknowledge | Self::Other => false,
+            Self::Retransmit | Self::Cts | Self::Cnp | Self::Trimmed | Self::Control => true,
+        }
+    }
+}
+
+/// How a queue gets its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// Before all others.
+    Strict,
+    /// By deficit weighted round robin, with this weight.
+    Dwrr(Weight),
+}
+
+/// One class of traffic and what switches and hosts do with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Class {
+    /// The name.
+    pub name: ClassName,
+    /// What it is for.
+    pub role: Role,
+    /// The code points that lead here; senders mark with the first. Empty for classes only the switch feeds.
+    pub dscp: Vec<Dscp>,
+    /// The traffic class inside the switch.
+    pub tc: TrafficClass,
+    /// The egress queue.
+    pub queue: Queue,
+    /// The ingress priority group.
+    pub priority_group: PriorityGroup,
+    /// The 802.1Q priority: what PFC frames name, and the class's priority on a host.
+    pub priority: Priority,
+    /// How the queue gets its turn.
+    pub scheduler: Scheduler,
+    /// Whether the class is lossless.
+    pub pfc: bool,
+    /// When packets are marked.
+    pub ecn: Ecn,
+    /// Whether packets are trimmed instead of dropped.
+    pub trim: bool,
+    /// What its priority group may take of the free ingress pool.
+    pub ingress_threshold: DynamicThreshold,
+    /// What its queue may take of the free egress pool.
+    pub egress_threshold: DynamicThreshold,
+}
+
+impl Class {
+    /// Returns the code point senders of this class mark with.
+    pub fn mark(&self) -> Option<Dscp> {
+        self.dscp.first().copied()
+    }
+}

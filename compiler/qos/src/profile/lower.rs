@@ -1,0 +1,149 @@
+//! From what is written to a whole profile: base, then overlay, then defaults, then the rules.
+//!
+//! In: a [`ProfileSpec`]. Out: a [`Profile`], or every fault found. Always: the base is never changed but
+//! where the file says so.
+
+use std::collections::BTreeMap;
+
+use super::class::{Class, ClassName, Role};
+use super::spec::{ClassSpec, ProfileSpec};
+use super::{Draft, LosslessTraffic, Profile};
+use crate::codes::{DynamicThreshold, Priority, PriorityGroup, Queue};
+use crate::ecn::Ecn;
+use crate::error::QosError;
+
+/// Makes a profile from what is written, and reports every fault.
+pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<QosError>> {
+    let mut draft = spec.base.map_or_else(empty, super::preset::Preset::draft);
+    let mut faults = overlay(&mut draft, spec);
+    // Rules are checked on what could be built too, so that one run shows all faults.
+    match Profile::new(draft) {
+        Ok(profile) if faults.is_empty() => return Ok(profile),
+        Ok(_) => {}
+        Err(broken) => faults.extend(broken),
+    }
+    Err(faults)
+}
+
+/// A profile with nothing in it, the base of those that name none.
+fn empty() -> Draft {
+    Draft {
+        name: ClassName::literal("custom"),
+        classes: BTreeMap::new(),
+        default: ClassName::literal("best-effort"),
+        trimming: None,
+        watchdog: None,
+        ecn_last_hop: true,
+        lossless_traffic: LosslessTraffic::default(),
+        shared_headroom: None,
+        buffer_shares: None,
+    }
+}
+
+fn overlay(draft: &mut Draft, spec: ProfileSpec) -> Vec<QosError> {
+    let mut faults = Vec::new();
+    for name in spec.without {
+        if draft.classes.remove(&name).is_none() {
+            faults.push(unknown_class("without", name, draft));
+        }
+    }
+    for (name, changes) in spec.classes {
+        match draft.classes.get_mut(&name) {
+            Some(class) => change(class, changes),
+            None => match create(&name, changes) {
+                Ok(class) => drop(draft.classes.insert(name, class)),
+                Err(fault) => faults.push(fault),
+            },
+        }
+    }
+    set(&mut draft.name, spec.name);
+    set(&mut draft.default, spec.default);
+    set(&mut draft.ecn_last_hop, spec.ecn_last_hop);
+    set(&mut draft.lossless_traffic, spec.lossless_traffic);
+    set(&mut draft.trimming, spec.trimming.map(super::Switch::into_option));
+    set(&mut draft.watchdog, spec.watchdog.map(super::Switch::into_option));
+    set(&mut draft.shared_headroom, spec.shared_headroom.map(super::Switch::into_option));
+    set(&mut draft.buffer_shares, spec.buffer_shares.map(super::Switch::into_option));
+    faults
+}
+
+/// Replaces a value where a new one is written.
+fn set<T>(old: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *old = new;
+    }
+}
+
+pub(super) fn unknown_class(field: &'static str, class: ClassName, draft: &Draft) -> QosError {
+    let known: Vec<_> = draft.classes.keys().map(|name| format!("`{name}`")).collect();
+    QosError::UnknownClass { field, class, known: known.join(", ") }
+}
+
+/// Changes a class of the base.
+fn change(class: &mut Class, spec: ClassSpec) {
+    let ClassSpec {
+        role,
+        dscp,
+        tc,
+        queue,
+        priority_group,
+        priority,
+        scheduler,
+        pfc,
+        ecn,
+        trim,
+        ingress_threshold,
+        egress_threshold,
+    } = spec;
+    set(&mut class.role, role);
+    set(&mut class.dscp, dscp);
+    set(&mut class.tc, tc);
+    set(&mut class.queue, queue);
+    set(&mut class.priority_group, priority_group);
+    set(&mut class.priority, priority);
+    set(&mut class.scheduler, scheduler);
+    set(&mut class.pfc, pfc);
+    set(&mut class.ecn, ecn);
+    set(&mut class.trim, trim);
+    set(&mut class.ingress_threshold, ingress_threshold);
+    set(&mut class.egress_threshold, egress_threshold);
+}
+
+/// Makes a class of one's own, with the defaults [`ClassSpec`] documents.
+fn create(name: &ClassName, spec: ClassSpec) -> Result<Class, QosError> {
+    let missing = |field| QosError::MissingField { class: name.clone(), field };
+    let dscp = spec.dscp.ok_or_else(|| missing("dscp"))?;
+    let tc = spec.tc.ok_or_else(|| missing("tc"))?;
+    let scheduler = spec.scheduler.ok_or_else(|| missing("scheduler"))?;
+    let pfc = spec.pfc.unwrap_or(false);
+    let priority = match spec.priority {
+        Some(priority) => priority,
+        None => Priority::new(tc.get()).map_err(|_| QosError::NoPriority { class: name.clone(), tc })?,
+    };
+    let group = if pfc { PriorityGroup::constant(priority.get()) } else { PriorityGroup::MIN };
+    let queue = || Queue::new(tc.get()).expect("queues and traffic classes have one range");
+    let (ingress, egress) = default_thresholds(pfc);
+    Ok(Class {
+        name: name.clone(),
+        role: spec.role.unwrap_or(Role::Other),
+        dscp,
+        tc,
+        queue: spec.queue.unwrap_or_else(queue),
+        priority_group: spec.priority_group.unwrap_or(group),
+        priority,
+        scheduler,
+        pfc,
+        ecn: spec.ecn.unwrap_or(Ecn::Off),
+        trim: spec.trim.unwrap_or(false),
+        ingress_threshold: spec.ingress_threshold.unwrap_or(ingress),
+        egress_threshold: spec.egress_threshold.unwrap_or(egress),
+    })
+}
+
+/// Returns the ingress and egress thresholds SONiC ships for lossless and for lossy traffic
+/// (`default_dynamic_th` 0 and `egress_lossless_profile` 7; `ingress_lossy_profile` and
+/// `egress_lossy_profile` 3).
+pub(super) fn default_thresholds(pfc: bool) -> (DynamicThreshold, DynamicThreshold) {
+    let (ingress, egress) = if pfc { (0, 7) } else { (3, 3) };
+    (DynamicThreshold::constant(ingress), DynamicThreshold::constant(egress))
+}

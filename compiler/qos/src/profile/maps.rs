@@ -1,0 +1,95 @@
+//! The maps a switch is told: DSCP to traffic class, traffic class to queue, priority group and DSCP.
+//!
+//! In: a [`Profile`]. Out: sorted maps. Always: total where the target needs it (all 64 code points), and
+//! consistent, because each is read off the same classes.
+
+use std::collections::BTreeMap;
+
+use super::Profile;
+use crate::codes::{Dscp, Priority, PriorityGroup, Queue, TrafficClass};
+
+/// Where on a path a port stands, seen from the packets that leave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A first-tier port to a NIC.
+    LastHop,
+    /// A first-tier port to the tier above.
+    Edge,
+    /// A port of any higher tier.
+    Fabric,
+}
+
+impl Profile {
+    /// Returns the traffic class of each of the 64 code points (SONiC: `DSCP_TO_TC_MAP`).
+    pub fn dscp_to_tc(&self) -> BTreeMap<Dscp, TrafficClass> {
+        Dscp::all().map(|dscp| (dscp, self.class_of(dscp).tc)).collect()
+    }
+
+    /// Returns the queue of each traffic class, the one of trimmed packets included (SONiC:
+    /// `TC_TO_QUEUE_MAP`).
+    pub fn tc_to_queue(&self) -> BTreeMap<TrafficClass, Queue> {
+        let mut map: BTreeMap<_, _> = self.classes().map(|class| (class.tc, class.queue)).collect();
+        if let Some((tc, class)) = self.trim_class() {
+            map.insert(tc, class.queue);
+        }
+        map
+    }
+
+    /// Returns the priority group of each traffic class, the one of trimmed packets included (SONiC:
+    /// `TC_TO_PRIORITY_GROUP_MAP`).
+    pub fn tc_to_priority_group(&self) -> BTreeMap<TrafficClass, PriorityGroup> {
+        let mut map: BTreeMap<_, _> = self.classes().map(|class| (class.tc, class.priority_group)).collect();
+        if let Some((tc, class)) = self.trim_class() {
+            map.insert(tc, class.priority_group);
+        }
+        map
+    }
+
+    /// Returns the queue each received pause stops (SONiC: `MAP_PFC_PRIORITY_TO_QUEUE`).
+    pub fn pfc_to_queue(&self) -> BTreeMap<Priority, Queue> {
+        self.lossless().map(|class| (class.priority, class.queue)).collect()
+    }
+
+    /// Returns the priority group that sends each pause (SONiC: `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`).
+    pub fn pfc_to_priority_group(&self) -> BTreeMap<Priority, PriorityGroup> {
+        self.lossless().map(|class| (class.priority, class.priority_group)).collect()
+    }
+
+    /// Returns the priorities with PFC on, rising (SONiC: `PORT_QOS_MAP|pfc_enable`).
+    pub fn pfc_priorities(&self) -> Vec<Priority> {
+        self.pfc_to_queue().into_keys().collect()
+    }
+
+    /// Returns the rewriting of trimmed packets on a port (SONiC: `TC_TO_DSCP_MAP`); empty without trimming.
+    pub fn tc_to_dscp(&self, place: Place) -> BTreeMap<TrafficClass, Dscp> {
+        let dscp = |trimming: &super::Trimming| match place {
+            Place::LastHop => trimming.last_hop_dscp,
+            Place::Edge | Place::Fabric => trimming.fabric_dscp,
+        };
+        self.trimming().map(|trimming| (trimming.tc, dscp(trimming))).into_iter().collect()
+    }
+
+    /// Returns the queues in use and the classes in each, rising.
+    pub fn queues(&self) -> BTreeMap<Queue, Vec<&super::Class>> {
+        let mut queues: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for class in self.classes() {
+            queues.entry(class.queue).or_default().push(class);
+        }
+        queues
+    }
+
+    /// Returns the priority groups in use and the classes in each, rising.
+    pub fn priority_groups(&self) -> BTreeMap<PriorityGroup, Vec<&super::Class>> {
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for class in self.classes() {
+            groups.entry(class.priority_group).or_default().push(class);
+        }
+        groups
+    }
+
+    /// Returns the traffic class that marks trimmed packets, and the class they belong to.
+    fn trim_class(&self) -> Option<(TrafficClass, &super::Class)> {
+        let trimming = self.trimming()?;
+        Some((trimming.tc, self.class(&trimming.class)?))
+    }
+}

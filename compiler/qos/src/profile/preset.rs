@@ -1,0 +1,98 @@
+//! The profiles that come with the compiler, by name.
+//!
+//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Always: every preset
+//! passes the rules, and [`Preset::ALL`] lists them in a fixed order.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::presets;
+use super::{Draft, Profile};
+use crate::error::QosError;
+
+/// A profile that comes with the compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// No PFC, packet trimming with two marks, ECN but for the last hop (MRC).
+    LossyTrim,
+    /// RoCE with PFC and ECN, thresholds computed for the fabric.
+    Lossless,
+    /// What SONiC does by default.
+    SonicAzure,
+    /// What NVIDIA's RoCE mode sets.
+    NvidiaRoce,
+    /// What Juniper's DCQCN configlet sets.
+    JuniperDcqcn,
+    /// PFC only, clear-to-send in a class of its own, no DCQCN (Meta).
+    MetaRoce,
+    /// Six lossy data queues, what the newest AI SKUs in SONiC do.
+    SonicAiLossy,
+}
+
+impl Preset {
+    /// All presets.
+    pub const ALL: [Self; 7] = [
+        Self::LossyTrim,
+        Self::Lossless,
+        Self::SonicAzure,
+        Self::NvidiaRoce,
+        Self::JuniperDcqcn,
+        Self::MetaRoce,
+        Self::SonicAiLossy,
+    ];
+
+    /// Returns the name in YAML.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LossyTrim => "lossy-trim",
+            Self::Lossless => "lossless",
+            Self::SonicAzure => "sonic-azure",
+            Self::NvidiaRoce => "nvidia-roce",
+            Self::JuniperDcqcn => "juniper-dcqcn",
+            Self::MetaRoce => "meta-roce",
+            Self::SonicAiLossy => "sonic-ai-lossy",
+        }
+    }
+
+    /// Returns all names for messages.
+    pub(super) fn names() -> String {
+        Self::ALL.map(|preset| format!("`{preset}`")).join(", ")
+    }
+
+    /// Returns the preset as plain data, to build upon.
+    pub fn draft(self) -> Draft {
+        match self {
+            Self::LossyTrim => presets::lossy_trim::draft(),
+            Self::Lossless => presets::lossless::draft(),
+            Self::SonicAzure => presets::sonic_azure::draft(),
+            Self::NvidiaRoce => presets::nvidia_roce::draft(),
+            Self::JuniperDcqcn => presets::juniper_dcqcn::draft(),
+            Self::MetaRoce => presets::meta_roce::draft(),
+            Self::SonicAiLossy => presets::sonic_ai_lossy::draft(),
+        }
+    }
+
+    /// Returns the preset, checked.
+    pub fn profile(self) -> Profile {
+        Profile::new(self.draft()).expect("every preset is tested to pass the rules")
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = QosError;
+
+    fn from_str(name: &str) -> Result<Self, QosError> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == name);
+        found.ok_or_else(|| QosError::UnknownPreset { name: name.to_owned(), known: Self::names() })
+    }
+}

@@ -1,0 +1,77 @@
+//! The presets, one file each, and the small builder they share.
+//!
+//! In: nothing. Out: a [`super::Draft`] each. Always: every value that somebody published has its source in a
+//! comment beside it; a value that nobody publishes says so and why it was chosen.
+
+pub(super) mod juniper_dcqcn;
+pub(super) mod lossless;
+pub(super) mod lossy_trim;
+pub(super) mod meta_roce;
+pub(super) mod nvidia_roce;
+pub(super) mod sonic_ai_lossy;
+pub(super) mod sonic_azure;
+
+use super::class::{Class, ClassName, Role, Scheduler};
+use super::lower::default_thresholds;
+use super::{Draft, LosslessTraffic, Watchdog};
+use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
+use crate::ecn::Ecn;
+
+/// Starts a lossy class: queue and priority have the number of the traffic class, the group is 0.
+fn lossy(name: &'static str, role: Role, dscp: &[u8], tc: u8, scheduler: Scheduler) -> Class {
+    let (ingress_threshold, egress_threshold) = default_thresholds(false);
+    Class {
+        name: ClassName::literal(name),
+        role,
+        dscp: dscp.iter().copied().map(Dscp::constant).collect(),
+        tc: TrafficClass::constant(tc),
+        queue: Queue::constant(tc),
+        priority_group: PriorityGroup::MIN,
+        priority: Priority::constant(tc),
+        scheduler,
+        pfc: false,
+        ecn: Ecn::Off,
+        trim: false,
+        ingress_threshold,
+        egress_threshold,
+    }
+}
+
+/// Starts a lossless class: queue, group and priority have the number of the traffic class.
+fn lossless(name: &'static str, dscp: &[u8], tc: u8, scheduler: Scheduler, ecn: Ecn) -> Class {
+    let (ingress_threshold, egress_threshold) = default_thresholds(true);
+    Class {
+        priority_group: PriorityGroup::constant(tc),
+        pfc: true,
+        ecn,
+        ingress_threshold,
+        egress_threshold,
+        ..lossy(name, Role::Data, dscp, tc, scheduler)
+    }
+}
+
+/// Returns a weighted scheduler.
+const fn dwrr(weight: u8) -> Scheduler {
+    Scheduler::Dwrr(Weight::constant(weight))
+}
+
+/// Returns a dynamic threshold.
+const fn alpha(exponent: i8) -> DynamicThreshold {
+    DynamicThreshold::constant(exponent)
+}
+
+/// Starts a profile of these classes; the rest is what most presets have.
+fn profile(name: &'static str, default: &'static str, classes: Vec<Class>) -> Draft {
+    let lossless = classes.iter().any(|class| class.pfc);
+    Draft {
+        name: ClassName::literal(name),
+        classes: classes.into_iter().map(|class| (class.name.clone(), class)).collect(),
+        default: ClassName::literal(default),
+        trimming: None,
+        watchdog: lossless.then(Watchdog::default),
+        ecn_last_hop: true,
+        lossless_traffic: LosslessTraffic::default(),
+        shared_headroom: None,
+        buffer_shares: None,
+    }
+}
