@@ -1,0 +1,63 @@
+//! Multicast groups and clone sessions.
+
+use std::collections::BTreeSet;
+
+use super::{Fault, Violation};
+use crate::proto::v1;
+use crate::value::{Width, bits};
+use v1::packet_replication_engine_entry::Type as Case;
+use v1::replica::PortKind;
+use v1::update::Type;
+
+/// A port in the canonical form and an instance.
+type Copy = (Vec<u8>, u32);
+
+/// Checks a group or session that is to be inserted, modified or deleted.
+pub(super) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Result<(), Violation> {
+    let (id, what, replicas) = match entry.r#type.as_ref().ok_or(Fault::NoEntity)? {
+        Case::MulticastGroupEntry(group) => {
+            (group.multicast_group_id, "the multicast group id", &group.replicas)
+        }
+        Case::CloneSessionEntry(session) => {
+            if session.packet_length_bytes < 0 {
+                let value = i64::from(session.packet_length_bytes);
+                return Err(Fault::Negative { what: "`packet_length_bytes`", value }.into());
+            }
+            (session.session_id, "the session id", &session.replicas)
+        }
+    };
+    if id == 0 {
+        return Err(Fault::ZeroId { what }.into());
+    }
+    if kind == Type::Delete {
+        return Ok(());
+    }
+    let mut copies = BTreeSet::new();
+    for replica in replicas {
+        add(&mut copies, port(replica.port_kind.as_ref())?, replica.instance)?;
+        for backup in &replica.backup_replicas {
+            add(&mut copies, canonical(&backup.port)?, backup.instance)?;
+        }
+    }
+    Ok(())
+}
+
+fn add(copies: &mut BTreeSet<Copy>, port: Vec<u8>, instance: u32) -> Result<(), Fault> {
+    if copies.insert((port, instance)) { Ok(()) } else { Err(Fault::ReplicaTwice { instance }) }
+}
+
+#[expect(deprecated, reason = "older clients still name ports by number")]
+fn port(kind: Option<&PortKind>) -> Result<Vec<u8>, Fault> {
+    match kind {
+        None => Err(Fault::NoPort),
+        Some(PortKind::EgressPort(number)) => Ok(bits::strip(&number.to_be_bytes()).to_vec()),
+        Some(PortKind::Port(bytes)) => canonical(bytes),
+    }
+}
+
+fn canonical(port: &[u8]) -> Result<Vec<u8>, Fault> {
+    if port.is_empty() {
+        return Err(Fault::NoPort);
+    }
+    Width::Bits(32).canonical(port).map(<[u8]>::to_vec).map_err(|_| Fault::WidePort)
+}

@@ -1,0 +1,114 @@
+//! Table entries, the default entry among them.
+
+use super::action::{Use, check_table_action};
+use super::matches::check_key;
+use super::resource::{check_colour_counters, check_config};
+use super::{Fault, Violation, at};
+use crate::info::{Info, ObjectKind, Table};
+use crate::proto::v1;
+use v1::update::Type;
+
+/// Checks a table entry that is to be inserted, modified or deleted.
+pub(super) fn check(info: &Info, kind: Type, entry: &v1::TableEntry) -> Result<(), Violation> {
+    let table = info.require_table(entry.table_id)?;
+    match kind {
+        Type::Delete => check_delete(table, entry),
+        Type::Insert | Type::Modify | Type::Unspecified => check_table_entry(info, table, kind, entry),
+    }
+}
+
+/// Checks a table entry that is to be inserted or modified.
+pub fn check_table_entry(
+    info: &Info,
+    table: &Table,
+    kind: Type,
+    entry: &v1::TableEntry,
+) -> Result<(), Violation> {
+    let err = |fault: Fault| Err(at(ObjectKind::Table, &table.preamble, fault));
+    if entry.is_const {
+        return err(Fault::IsConst);
+    }
+    check_table_key(table, entry)?;
+    if entry.is_default_action {
+        if kind == Type::Insert {
+            return err(Fault::DefaultOnlyModify);
+        }
+    } else if table.is_const && (kind == Type::Insert || entry.action.is_some()) {
+        return err(Fault::ConstTable);
+    }
+    match &entry.action {
+        Some(_) if entry.is_default_action && table.const_default_action.is_some() => {
+            return err(Fault::ConstDefault);
+        }
+        Some(action) => {
+            let usage = if entry.is_default_action { Use::Default } else { Use::Entry };
+            check_table_action(info, table, action, usage)?;
+        }
+        None if kind == Type::Insert => return err(Fault::NoAction),
+        None => {}
+    }
+    check_attached(table, entry).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))
+}
+
+/// Checks what identifies an entry: its key and its priority.
+pub fn check_table_key(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> {
+    let err = |fault: Fault| Err(at(ObjectKind::Table, &table.preamble, fault));
+    if entry.is_default_action {
+        let bare = entry.r#match.is_empty() && entry.priority == 0 && entry.idle_timeout_ns == 0;
+        return if bare { Ok(()) } else { err(Fault::DefaultWithKey) };
+    }
+    if table.fields().is_empty() {
+        return err(Fault::Keyless);
+    }
+    check_key(ObjectKind::Table, &table.preamble.name, table.fields(), &entry.r#match)?;
+    match (table.needs_priority(), entry.priority) {
+        (true, ..=0) => err(Fault::NoPriority),
+        (false, priority) if priority != 0 => err(Fault::NeedlessPriority { priority }),
+        (true | false, _) => Ok(()),
+    }
+}
+
+fn check_attached(table: &Table, entry: &v1::TableEntry) -> Result<(), Fault> {
+    if entry.time_since_last_hit.is_some() {
+        return Err(Fault::LastHit);
+    }
+    if entry.idle_timeout_ns != 0 && !table.idle_timeout {
+        return Err(Fault::NoIdleTimeout);
+    }
+    if entry.idle_timeout_ns < 0 {
+        return Err(Fault::Negative { what: "the idle timeout", value: entry.idle_timeout_ns });
+    }
+    if entry.counter_data.is_some() && table.direct_counter.is_none() {
+        return Err(Fault::NoDirectCounter);
+    }
+    if (entry.meter_config.is_some() || entry.meter_counter_data.is_some()) && table.direct_meter.is_none() {
+        return Err(Fault::NoDirectMeter);
+    }
+    check_config(entry.meter_config.as_ref())?;
+    check_colour_counters(entry.meter_counter_data.as_ref())
+}
+
+fn check_delete(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> {
+    if entry.is_default_action {
+        return Err(at(ObjectKind::Table, &table.preamble, Fault::DefaultOnlyModify));
+    }
+    if table.is_const {
+        return Err(at(ObjectKind::Table, &table.preamble, Fault::ConstTable));
+    }
+    if entry.is_const {
+        return Err(at(ObjectKind::Table, &table.preamble, Fault::IsConst));
+    }
+    check_table_key(table, entry)
+}
+
+/// Checks a read request for table entries.
+pub(super) fn check_read(info: &Info, entry: &v1::TableEntry) -> Result<(), Violation> {
+    if entry.table_id == 0 {
+        return Ok(());
+    }
+    let table = info.require_table(entry.table_id)?;
+    if entry.r#match.is_empty() {
+        return Ok(());
+    }
+    check_key(ObjectKind::Table, &table.preamble.name, table.fields(), &entry.r#match)
+}
