@@ -4,8 +4,11 @@
 //! with its ports, buffers, limits and features. Always: a platform of the catalogue is whole and coherent,
 //! so that later stages look things up and check nothing again.
 
+mod breakout;
 mod catalogue;
 mod model;
+mod port;
 
+pub use breakout::BreakoutError;
 pub use catalogue::Catalogue;
 pub use model::*;

@@ -1,7 +1,7 @@
 //! What a platform is: ports, buffers, limits and features of one switch SKU.
 //!
-//! Everything here is data from the catalogue; [`Platform::port`] is the one function, from a slot to the names
-//! and lanes the operating system uses.
+//! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
+//! operating system uses, stands in its own file.
 
 use closc_qos::units::{Bytes, Speed};
 use smol_str::SmolStr;
@@ -107,6 +107,12 @@ pub struct Panel {
     pub default_breakout: Breakout,
     /// How ports are named.
     pub naming: PortNaming,
+    /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
+    pub first_number: u16,
+    /// Step from one cage to the next in numbers on the panel; 2 where every other cage must stay empty.
+    pub number_step: u16,
+    /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
+    pub serial_lanes: Vec<u16>,
 }
 
 /// How a platform names its ports.
@@ -114,19 +120,26 @@ pub struct Panel {
 pub enum PortNaming {
     /// `EthernetN` with N the first lane counted over the panel, alias `etpC` or `etpCa`.
     SonicLane,
+    /// `EthernetN` with N the first lane counted over the panel, alias `EthernetC/L` with L the first lane of
+    /// the port in its cage, from 1.
+    SonicSlash,
+    /// `EthernetN` with N the first lane counted over the panel, alias `fortyGigE0/N`, as SONiC-VS.
+    SonicForty,
     /// `ethN` with N the port number, from 1.
     Eth,
-    /// `swpN` or `swpNsM`.
+    /// `swpC` or `swpCsM`, M from 0.
     Swp,
 }
 
 /// SONiC's names for a SKU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sonic {
-    /// `DEVICE_METADATA.hwsku`.
+    /// `DEVICE_METADATA.hwsku` where none of `hwskus` fits.
     pub hwsku: String,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
+    /// Names for one breakout on every cage.
+    pub hwskus: Vec<(Breakout, String)>,
 }
 
 /// Packet buffer.
@@ -170,4 +183,20 @@ pub struct Features {
     pub ecn: bool,
     /// ECMP hash over the RoCE destination queue pair.
     pub qp_hash: bool,
+}
+
+impl Platform {
+    /// Tells whether a target runs on this hardware.
+    pub fn supports(&self, os: Os) -> bool {
+        self.oses.contains(&os)
+    }
+
+    /// Returns SONiC's hwsku for a switch whose cages are split in these ways; nothing where SONiC does not run.
+    pub fn hwsku(&self, mut breakouts: impl Iterator<Item = Breakout>) -> Option<&str> {
+        let sonic = self.sonic.as_ref()?;
+        let first = breakouts.next();
+        let one = first.filter(|first| breakouts.all(|b| b == *first));
+        let named = one.and_then(|one| sonic.hwskus.iter().find(|(breakout, _)| *breakout == one));
+        Some(named.map_or(&*sonic.hwsku, |(_, hwsku)| hwsku))
+    }
 }

@@ -1,0 +1,105 @@
+//! Breakouts as text: `8x100G`.
+//!
+//! In: text from a topology or catalogue file. Out: a [`Breakout`]. Always: what is printed parses back.
+
+use std::fmt;
+use std::str::FromStr;
+
+use closc_qos::units::{Speed, UnitError};
+
+use crate::{Breakout, Platform};
+
+/// Why a text is no breakout, or none of a panel.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BreakoutError {
+    /// It is not ports, `x` and a speed.
+    #[error("`{text}` is not a breakout; write ports and speed, as in `8x100G`")]
+    Form {
+        /// The text.
+        text: String,
+    },
+    /// The number of ports is not 1 to 64.
+    #[error("`{text}` splits a cage into {ports} ports; a cage has 1 to 64")]
+    Ports {
+        /// The text.
+        text: String,
+        /// The number in it.
+        ports: u32,
+    },
+    /// The speed is wrong.
+    #[error("`{text}`: {cause}")]
+    Speed {
+        /// The text.
+        text: String,
+        /// What is wrong with the speed.
+        cause: UnitError,
+    },
+    /// The platform's cages cannot be split so.
+    #[error("`{platform}` does not offer `{breakout}`; it offers {offered}")]
+    NotOffered {
+        /// The platform.
+        platform: String,
+        /// What was asked for.
+        breakout: Breakout,
+        /// What there is.
+        offered: String,
+    },
+}
+
+impl FromStr for Breakout {
+    type Err = BreakoutError;
+
+    fn from_str(text: &str) -> Result<Self, BreakoutError> {
+        let form = || BreakoutError::Form { text: text.to_owned() };
+        let (ports, speed) = text.split_once('x').ok_or_else(form)?;
+        if ports.is_empty() || !ports.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(form());
+        }
+        let ports: u32 = ports.parse().map_err(|_| form())?;
+        if !(1..=64).contains(&ports) {
+            return Err(BreakoutError::Ports { text: text.to_owned(), ports });
+        }
+        let speed: Speed =
+            speed.parse().map_err(|cause| BreakoutError::Speed { text: text.to_owned(), cause })?;
+        Ok(Breakout { ports: ports as u8, speed })
+    }
+}
+
+impl fmt::Display for Breakout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.ports, self.speed)
+    }
+}
+
+impl Platform {
+    /// Reads a breakout that the cages of this platform offer.
+    pub fn breakout(&self, text: &str) -> Result<Breakout, BreakoutError> {
+        let breakout: Breakout = text.parse()?;
+        if self.panel.breakouts.contains(&breakout) {
+            return Ok(breakout);
+        }
+        let offered = self.panel.breakouts.iter().map(|b| format!("`{b}`")).collect::<Vec<_>>().join(", ");
+        Err(BreakoutError::NotOffered { platform: self.id.to_string(), breakout, offered })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_value_agree() {
+        for text in ["1x800G", "8x100G", "4x200G", "1x1.6T", "16x100G"] {
+            assert_eq!(text.parse::<Breakout>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_breakout() {
+        for text in
+            ["", "x", "8x", "x100G", "0x100G", "65x100G", "8x100", "8 x 100G", "-1x100G", "+8x100G", "8x0G"]
+        {
+            assert!(text.parse::<Breakout>().is_err(), "{text}");
+        }
+    }
+}
