@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::RenderError;
 
-/// Shipped templates by name.
-const SHIPPED: &[(&str, &str)] = &[];
+/// Shipped templates by name: every `templates/**/*.j2` of the workspace, embedded by `build.rs`.
+const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// A set of templates, ready to render.
 pub struct Templates {
@@ -66,7 +66,7 @@ fn syntax() -> SyntaxConfig {
 }
 
 /// Refuses what has no text form of its own, so that `True` or `None` never reaches a configuration.
-fn strict(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result<(), Error> {
+fn strict(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => Err(Error::new(
             ErrorKind::InvalidOperation,
