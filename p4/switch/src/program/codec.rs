@@ -1,0 +1,200 @@
+//! How fields lie in a header's bytes.
+//!
+//! Fields are read and written in groups that start and end on a byte and span at most eight, so that one load and a
+//! shift a field are enough. Fields wider than that, or placed so that no such group exists, go bit by bit.
+
+use super::header::FieldSpec;
+use crate::bits;
+
+/// Plan for a type's fixed fields.
+#[derive(Debug, Default)]
+pub struct Codec {
+    /// Groups in order.
+    pub groups: Vec<Group>,
+    /// Fields of the [`Group::Packed`] ones.
+    pub fields: Vec<GroupField>,
+}
+
+/// Consecutive fields that are read together.
+#[derive(Clone, Copy, Debug)]
+pub enum Group {
+    /// Whole bytes, at most eight.
+    Packed {
+        /// First byte.
+        byte: u16,
+        /// Number of bytes.
+        bytes: u8,
+        /// First of its fields.
+        first: u16,
+        /// Number of fields.
+        count: u16,
+    },
+    /// One field of 128 bits that starts on a byte.
+    Wide {
+        /// First byte.
+        byte: u16,
+        /// First word, from the start of the header.
+        word: u32,
+    },
+    /// One field of any width anywhere.
+    Loose {
+        /// First bit.
+        bit: u32,
+        /// Width.
+        bits: u32,
+        /// First word, from the start of the header.
+        word: u32,
+        /// Number of words.
+        words: u16,
+        /// Whether to extend the sign.
+        signed: bool,
+    },
+}
+
+/// A field of a packed group.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupField {
+    /// Word, from the start of the header.
+    pub word: u32,
+    /// Words of it: a signed field of 64 bits has two.
+    pub words: u8,
+    /// Bits below it in the group.
+    pub shift: u8,
+    /// Width.
+    pub bits: u8,
+    /// Whether to extend the sign.
+    pub signed: bool,
+}
+
+impl Codec {
+    /// Plans the fields of a type.
+    pub fn new(fields: &[FieldSpec]) -> Self {
+        let mut codec = Self::default();
+        let (mut start, mut bit) = (0, 0_u32);
+        while start < fields.len() {
+            let end = group_end(fields, start, bit);
+            let width: u32 = fields[start..end].iter().map(|f| f.bits).sum();
+            codec.add(&fields[start..end], bit, width);
+            bit += width;
+            start = end;
+        }
+        codec
+    }
+
+    fn add(&mut self, fields: &[FieldSpec], bit: u32, width: u32) {
+        let packed = bit.is_multiple_of(8) && width.is_multiple_of(8) && width <= 64;
+        if !packed {
+            self.groups.extend(loose(fields, bit));
+            return;
+        }
+        let first = self.fields.len() as u16;
+        let mut shift = width;
+        for field in fields {
+            shift -= field.bits;
+            self.fields.push(GroupField {
+                word: field.word,
+                words: field.words as u8,
+                shift: shift as u8,
+                bits: field.bits as u8,
+                signed: field.signed,
+            });
+        }
+        let (byte, bytes, count) = ((bit / 8) as u16, (width / 8) as u8, fields.len() as u16);
+        self.groups.push(Group::Packed { byte, bytes, first, count });
+    }
+}
+
+fn loose(fields: &[FieldSpec], mut bit: u32) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for field in fields {
+        let word = field.word;
+        groups.push(if field.bits == 128 && !field.signed && bit.is_multiple_of(8) {
+            Group::Wide { byte: (bit / 8) as u16, word }
+        } else {
+            Group::Loose { bit, bits: field.bits, word, words: field.words, signed: field.signed }
+        });
+        bit += field.bits;
+    }
+    groups
+}
+
+/// Returns the end of the longest group from `start` that ends on a byte within 64 bits, or of one field.
+fn group_end(fields: &[FieldSpec], start: usize, bit: u32) -> usize {
+    let mut best = start + 1;
+    let mut width = 0;
+    for (i, field) in fields.iter().enumerate().skip(start) {
+        width += field.bits;
+        if width > 64 || !bit.is_multiple_of(8) {
+            break;
+        }
+        if width.is_multiple_of(8) {
+            best = i + 1;
+        }
+    }
+    best
+}
+
+/// Reads `width` bits from bit `bit` of `data` into `words`; bits past the end of `data` read as zero.
+pub fn get_bits(data: &[u8], bit: usize, width: usize, words: &mut [u64]) {
+    words.fill(0);
+    for (i, word) in words.iter_mut().enumerate() {
+        let low = i * 64;
+        if low >= width {
+            break;
+        }
+        let take = (width - low).min(64);
+        *word = window(data, bit + width - low - take, take);
+    }
+}
+
+/// Returns `take` (at most 64) bits from bit `bit`.
+fn window(data: &[u8], bit: usize, take: usize) -> u64 {
+    let mut sum: u128 = 0;
+    let (first, last) = (bit / 8, (bit + take).div_ceil(8));
+    for byte in first..last {
+        sum = sum << 8 | u128::from(data.get(byte).copied().unwrap_or(0));
+    }
+    (sum >> (last * 8 - bit - take)) as u64 & bits::mask64(take as u32)
+}
+
+/// Writes the low `width` bits of `words` at bit `bit` of `data`; what lies past its end is dropped.
+pub fn put_bits(data: &mut [u8], bit: usize, width: usize, words: &[u64]) {
+    for i in 0..width {
+        let from = width - 1 - i;
+        let value = words.get(from / 64).map_or(0, |word| word >> (from % 64) & 1) as u8;
+        let at = bit + i;
+        if let Some(byte) = data.get_mut(at / 8) {
+            let shift = 7 - at % 8;
+            *byte = *byte & !(1 << shift) | value << shift;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_round_trip_at_any_offset() {
+        for bit in 0..9 {
+            for width in [1, 7, 8, 20, 63, 64, 65, 128, 130] {
+                let mut data = [0xa5_u8; 32];
+                let words = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 3];
+                put_bits(&mut data, bit, width, &words);
+                let mut back = [0; 3];
+                get_bits(&data, bit, width, &mut back);
+                let mut want = words;
+                bits::truncate(&mut want, width);
+                assert_eq!(back, want, "bit {bit}, width {width}");
+                assert_eq!(data[31], 0xa5);
+            }
+        }
+    }
+
+    #[test]
+    fn reading_past_the_end_gives_zeros() {
+        let mut words = [u64::MAX; 1];
+        get_bits(&[0xff], 4, 8, &mut words);
+        assert_eq!(words, [0xf0]);
+    }
+}

@@ -1,0 +1,255 @@
+//! Expressions as trees of resolved operands.
+//!
+//! BMv2 computes with unlimited integers. Nearly every expression that p4c writes can be computed modulo 2^128 with the
+//! same result: [`Mode`] says for each whether that is so, and the rest is computed with big integers.
+
+use super::header::Field;
+use num_bigint::BigInt;
+
+/// An expression that gives a number.
+#[derive(Debug)]
+pub struct Value {
+    /// The tree.
+    pub expr: Expr,
+    /// How it may be computed.
+    pub mode: Mode,
+}
+
+/// How an expression may be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In 128 bits; the result, read without sign, is exact.
+    Unsigned,
+    /// In 128 bits; the result, read with sign, is exact.
+    Signed,
+    /// In 128 bits; the result is the low 128 bits of the exact one.
+    Wrapped,
+    /// Only with big integers.
+    Big,
+}
+
+impl Expr {
+    /// Returns a constant.
+    pub fn constant(value: BigInt) -> Self {
+        match (u128::try_from(&value), i128::try_from(&value)) {
+            (Ok(natural), _) => Self::Const(natural),
+            (Err(_), Ok(negative)) => Self::Negative(negative),
+            (Err(_), Err(_)) => Self::BigConst(Box::new(value)),
+        }
+    }
+}
+
+/// A node that gives a number.
+#[derive(Debug)]
+pub enum Expr {
+    /// A constant from 0 on.
+    Const(u128),
+    /// A constant below 0.
+    Negative(i128),
+    /// A constant that 128 bits cannot hold.
+    BigConst(Box<BigInt>),
+    /// A field of at most 64 bits without sign.
+    Word(u32),
+    /// A field of 65 to 128 bits without sign.
+    Pair(u32),
+    /// Any other field.
+    Field(Field),
+    /// An action parameter.
+    Param {
+        /// First word.
+        word: u16,
+        /// Number of words.
+        words: u16,
+        /// Width.
+        bits: u32,
+    },
+    /// A register cell.
+    Register {
+        /// The array.
+        array: u16,
+        /// Width of a cell.
+        bits: u32,
+        /// Which cell.
+        index: Box<Value>,
+    },
+    /// A field of a header that is found at run time.
+    Member {
+        /// The header.
+        header: HeaderRef,
+        /// The field's number.
+        field: u16,
+        /// Its width.
+        bits: u32,
+        /// Whether it is signed.
+        signed: bool,
+    },
+    /// A field of the last element in use of a stack.
+    StackLast {
+        /// The stack.
+        stack: u16,
+        /// The field's number.
+        field: u16,
+        /// Its width.
+        bits: u32,
+        /// Whether it is signed.
+        signed: bool,
+    },
+    /// Number of the last element in use.
+    LastIndex(u32),
+    /// Number of elements in use.
+    StackSize(u32),
+    /// 1 where a condition holds.
+    FromBool(Box<Cond>),
+    /// Bitwise complement.
+    Not(Box<Expr>),
+    /// An operator with two operands.
+    Binary(Box<Binary>),
+    /// One of two, by a condition.
+    Select(Box<(Cond, Expr, Expr)>),
+}
+
+/// An operator and its operands.
+#[derive(Debug)]
+pub struct Binary {
+    /// The operator.
+    pub op: BinaryOp,
+    /// Whether 128-bit operands are read with sign, where it matters.
+    pub signed: bool,
+    /// Left operand.
+    pub left: Expr,
+    /// Right operand.
+    pub right: Expr,
+}
+
+/// Operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+    /// `<<`
+    Shl,
+    /// `>>`
+    Shr,
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+    /// Signed value of the left operand's low bits.
+    TwoCompMod,
+    /// Stop at the ends of a signed range.
+    SatCast,
+    /// Stop at the ends of an unsigned range.
+    UsatCast,
+}
+
+/// A node that gives a truth value.
+#[derive(Debug)]
+pub enum Cond {
+    /// A constant.
+    Const(bool),
+    /// Whether a number is not zero.
+    NotZero(Box<Value>),
+    /// Whether a word of the packet is not zero: validity, booleans.
+    Word(u32),
+    /// Negation.
+    Not(Box<Cond>),
+    /// Two conditions.
+    Pair(BoolOp, Box<(Cond, Cond)>),
+    /// Two numbers.
+    Compare(Box<Comparison>),
+    /// Validity of a header.
+    Valid(HeaderRef),
+    /// Whether a union has a valid member.
+    ValidUnion(UnionRef),
+    /// Whether two headers are valid and equal; negated by the flag.
+    SameHeader(bool, Box<(HeaderRef, HeaderRef)>),
+    /// Whether two unions are valid and equal; negated by the flag.
+    SameUnion(bool, Box<(UnionRef, UnionRef)>),
+}
+
+/// Operators between conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoolOp {
+    /// Both.
+    And,
+    /// Either.
+    Or,
+    /// The same.
+    Same,
+    /// Not the same.
+    Differ,
+}
+
+/// A comparison of numbers.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Which.
+    pub op: Compare,
+    /// `Unsigned`, `Signed` or `Big`.
+    pub mode: Mode,
+    /// Left operand.
+    pub left: Expr,
+    /// Right operand.
+    pub right: Expr,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Compare {
+    /// Returns whether the comparison holds for operands in this order.
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+/// A header, perhaps found at run time.
+#[derive(Debug)]
+pub enum HeaderRef {
+    /// An instance.
+    Fixed(u16),
+    /// An element of a stack.
+    Element(u16, Box<Value>),
+    /// A member of a union.
+    Member(Box<UnionRef>, u16),
+}
+
+/// A union, perhaps found at run time.
+#[derive(Debug)]
+pub enum UnionRef {
+    /// A union.
+    Fixed(u16),
+    /// An element of a stack.
+    Element(u16, Box<Value>),
+}

@@ -1,0 +1,144 @@
+//! Header types, instances, stacks and unions, and where each field lies in a packet's words.
+//!
+//! What always holds: instances of one type have the same layout, so that a copy is a copy of words, and a field of a
+//! stack element found at run time needs only the element's number.
+
+use super::codec::Codec;
+use super::expr::Value;
+
+/// A field of one header instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// First word.
+    pub word: u32,
+    /// Number of words.
+    pub words: u16,
+    /// Whether it is signed. A signed field has room for one more bit than its width: assignments keep what they
+    /// were given up to the unsigned maximum, as BMv2 does.
+    pub signed: bool,
+    /// Whether assignments stop at the ends of its range.
+    pub saturating: bool,
+    /// Width; of a variable one, the greatest.
+    pub bits: u32,
+    /// Word that holds the present width of a variable field.
+    pub length: Option<u32>,
+    /// The header instance.
+    pub header: u16,
+}
+
+impl Field {
+    /// Returns the words of the field in a packet.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.word as usize..self.word as usize + self.words as usize
+    }
+}
+
+/// A field of a header type.
+#[derive(Clone, Debug)]
+pub struct FieldSpec {
+    /// Name.
+    pub name: String,
+    /// Width; of a variable one, the greatest.
+    pub bits: u32,
+    /// Whether it is signed.
+    pub signed: bool,
+    /// Whether assignments stop at the ends of its range.
+    pub saturating: bool,
+    /// Whether its width varies.
+    pub variable: bool,
+    /// First word, from the start of the header.
+    pub word: u32,
+    /// Number of words.
+    pub words: u16,
+}
+
+/// A header type.
+#[derive(Debug)]
+pub struct HeaderType {
+    /// Name.
+    pub name: String,
+    /// Fields in order.
+    pub fields: Vec<FieldSpec>,
+    /// Bits of the fields that do not vary.
+    pub fixed_bits: u32,
+    /// The field that varies.
+    pub variable: Option<usize>,
+    /// Longest header in bytes, 0 where unknown.
+    pub max_bytes: u32,
+    /// Words of an instance, without validity.
+    pub words: usize,
+    /// How the fixed fields are read from and written to bytes.
+    pub codec: Codec,
+}
+
+impl HeaderType {
+    /// Returns the bytes of the fields that do not vary.
+    pub fn fixed_bytes(&self) -> usize {
+        self.fixed_bits as usize / 8
+    }
+}
+
+/// A header instance.
+#[derive(Debug)]
+pub struct Header {
+    /// Name.
+    pub name: String,
+    /// Its type.
+    pub ty: u16,
+    /// Whether it is metadata, always valid.
+    pub metadata: bool,
+    /// Word that is 1 where the header is valid.
+    pub valid: u32,
+    /// First word of its fields.
+    pub base: u32,
+    /// Word with the width of its variable field.
+    pub length: Option<u32>,
+    /// Union and place in it.
+    pub union: Option<(u16, u16)>,
+    /// Its fields, in the order of the type.
+    pub fields: Box<[Field]>,
+    /// Width of its variable field, where the type and not the extraction gives it.
+    pub length_value: Option<Box<Value>>,
+}
+
+impl Header {
+    /// Returns the field that reads as the header's validity.
+    pub fn valid_field(&self, header: u16) -> Field {
+        Field { word: self.valid, words: 1, signed: false, saturating: false, bits: 1, length: None, header }
+    }
+}
+
+/// A header stack.
+#[derive(Debug)]
+pub struct Stack {
+    /// Name.
+    pub name: String,
+    /// Type of its elements.
+    pub ty: u16,
+    /// Elements in order.
+    pub headers: Vec<u16>,
+    /// Word that counts the elements in use.
+    pub next: u32,
+}
+
+/// A header union.
+#[derive(Debug)]
+pub struct Union {
+    /// Name.
+    pub name: String,
+    /// Members in order.
+    pub headers: Vec<u16>,
+    /// Word that is 0 where no member is valid, and the member's number plus one where one is.
+    pub state: u32,
+}
+
+/// A stack of header unions.
+#[derive(Debug)]
+pub struct UnionStack {
+    /// Name.
+    pub name: String,
+    /// Elements in order.
+    pub unions: Vec<u16>,
+    /// Word that counts the elements in use.
+    pub next: u32,
+}

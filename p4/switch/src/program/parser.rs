@@ -1,0 +1,146 @@
+//! The parser as states with resolved operations.
+
+use super::action::Primitive;
+use super::expr::{Cond, Value};
+use super::header::Field;
+
+/// A parser.
+#[derive(Debug, Default)]
+pub struct Parser {
+    /// States.
+    pub states: Vec<State>,
+    /// First state.
+    pub start: Option<u32>,
+}
+
+/// A parser state.
+#[derive(Debug)]
+pub struct State {
+    /// Name.
+    pub name: String,
+    /// What it does.
+    pub ops: Vec<ParserOp>,
+    /// What it selects on, each part padded to bytes.
+    pub key: Vec<KeyPart>,
+    /// Bytes of the key.
+    pub key_bytes: usize,
+    /// Where it goes, first match first.
+    pub cases: Vec<Case>,
+    /// Where it goes else; the parser ends without one.
+    pub default: Option<u32>,
+}
+
+/// What an extraction fills.
+#[derive(Debug)]
+pub enum Target {
+    /// A header.
+    Header(u16),
+    /// The next element of a stack.
+    Stack(u16),
+    /// A member of the next element of a stack of unions.
+    UnionStack(u16, u16),
+}
+
+/// An operation of a parser state.
+#[derive(Debug)]
+pub enum ParserOp {
+    /// Reads a header from the packet; a variable one with the width of its variable field.
+    Extract(Target, Option<Value>),
+    /// Gives a field a value.
+    Set(Field, Value),
+    /// Copies a variable field.
+    SetVariable(Field, Field),
+    /// Gives a field bits from the packet ahead.
+    SetLookahead {
+        /// The field.
+        field: Field,
+        /// First bit, from where the parser is.
+        offset: u32,
+        /// Number of bits.
+        bits: u32,
+    },
+    /// Ends with an error unless a condition holds.
+    Verify(Cond, Value),
+    /// Skips bits.
+    Advance(Value),
+    /// Calls primitives.
+    Call(Vec<Primitive>),
+}
+
+/// A part of a transition key.
+#[derive(Debug)]
+pub enum KeyPart {
+    /// A field.
+    Field(Field),
+    /// A field of the last element of a stack.
+    StackField {
+        /// The stack.
+        stack: u16,
+        /// The field's number.
+        field: u16,
+        /// Its width.
+        bits: u32,
+    },
+    /// A field of the last element of a stack of unions.
+    UnionStackField {
+        /// The stack.
+        stack: u16,
+        /// The member.
+        member: u16,
+        /// The field's number.
+        field: u16,
+        /// Its width.
+        bits: u32,
+    },
+    /// Bits from the packet ahead.
+    Lookahead {
+        /// First bit.
+        offset: u32,
+        /// Number of bits.
+        bits: u32,
+    },
+}
+
+impl KeyPart {
+    /// Returns the width of the part without padding.
+    pub fn bits(&self) -> u32 {
+        match self {
+            Self::Field(field) => field.bits,
+            Self::StackField { bits, .. }
+            | Self::UnionStackField { bits, .. }
+            | Self::Lookahead { bits, .. } => *bits,
+        }
+    }
+}
+
+/// A key of at most sixteen bytes, or a longer one.
+#[derive(Clone, Debug)]
+pub enum Key {
+    /// As a number.
+    Short(u128),
+    /// As bytes.
+    Long(Box<[u8]>),
+}
+
+/// A case of a selection.
+#[derive(Debug)]
+pub enum Case {
+    /// The key equals a value under a mask.
+    Value {
+        /// The value, masked.
+        value: Key,
+        /// The mask.
+        mask: Key,
+        /// Next state.
+        next: Option<u32>,
+    },
+    /// The key is in a value set.
+    Set {
+        /// The set.
+        set: u16,
+        /// Mask over key and values, padded like the key.
+        mask: Option<Box<[u8]>>,
+        /// Next state.
+        next: Option<u32>,
+    },
+}
