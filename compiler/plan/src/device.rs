@@ -16,7 +16,7 @@ use crate::intent::{
     Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent, SwitchPeer, System,
 };
 use crate::plan::Plan;
-use crate::routes;
+use crate::{host, routes};
 
 pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
     let topology = plan.topology();
@@ -144,6 +144,7 @@ fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer 
         port,
         node: topology.naming.node(node),
         name: SmolStr::from(topology.naming.nic_port(node, number, port.plane)),
+        interface: host::interface(number, port.plane),
         address,
         mac: addresses.nic_mac(port),
         inner: addresses.nic(port.nic),

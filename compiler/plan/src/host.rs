@@ -3,7 +3,7 @@
 //! In: a plan and a coordinate. Out: [`HostIntent`]. Always: port p of a NIC belongs to plane p; ports without a
 //! cable are left out.
 
-use closc_topology::{Link, NicPort, Node, PortRef, Routing, Side};
+use closc_topology::{Link, NicPort, Node, PlaneId, PortRef, Routing, Side};
 use ipnet::Ipv6Net;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -49,6 +49,11 @@ fn nic(plan: &Plan, node: Node, number: u8) -> NicIntent {
     }
 }
 
+/// The name of a NIC port on Linux.
+pub(crate) fn interface(number: u8, plane: PlaneId) -> SmolStr {
+    format_smolstr!("nic{number}p{plane}")
+}
+
 fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let topology = plan.topology();
     let addresses = plan.addresses();
@@ -59,7 +64,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let srv6 = topology.routing == Routing::Srv6Static;
     NicPortIntent {
         plane: at.plane,
-        interface: format_smolstr!("nic{number}p{}", at.plane),
+        interface: interface(number, at.plane),
         mac: addresses.nic_mac(at),
         address: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
         t0: topology.naming.switch(t0),

@@ -165,6 +165,8 @@ pub struct NicPeer {
     pub node: SmolStr,
     /// Name of the port, for example `su001-n004/nic2.p3`.
     pub name: SmolStr,
+    /// Interface name on the node, for example `nic2p3`.
+    pub interface: SmolStr,
     /// Its address on the cable.
     pub address: Ipv6Addr,
     /// Its MAC address in labs and on targets that set it; real NICs bring their own.
