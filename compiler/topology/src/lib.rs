@@ -6,16 +6,24 @@
 
 mod coordinate;
 mod links;
+mod load;
 mod model;
+mod read;
 mod units;
+mod yaml;
 
+pub mod checks;
+pub mod document;
 pub mod naming;
 pub mod usid;
 
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+pub use document::Document;
+pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
 pub use model::{
     Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Spans,
     Srv6, Tier, Topology, Wiring,
 };
 pub use naming::Naming;
+pub use read::{Fraction, Named, Spanned};
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};

@@ -11,6 +11,7 @@ use closc_diagnostics::Span;
 use closc_platform::{Breakout, Os, Platform, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
+use schemars::JsonSchema;
 use smol_str::SmolStr;
 
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
@@ -70,7 +71,8 @@ pub struct Topology {
 }
 
 /// How packets find their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Routing {
     /// Static SRv6 uSIDs, source routed by the NIC.
     Srv6Static,
@@ -98,7 +100,8 @@ pub struct Hosts {
 }
 
 /// What is generated for hosts besides path tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum HostOs {
     /// Path tables only.
     None,
@@ -147,7 +150,8 @@ impl PortBlock {
 }
 
 /// How T1s are wired to T2s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Wiring {
     /// Every T1 of a plane reaches every T2 of it.
     Full,

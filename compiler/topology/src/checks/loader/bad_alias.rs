@@ -1,0 +1,36 @@
+//! E0116: an alias has no anchor, or a merge key no mapping.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::shorten;
+
+/// An alias has no anchor, or a merge key no mapping.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0116",
+    title: "an alias or merge key leads nowhere",
+    what: "Every alias `*name` has an anchor `&name` above it, and every merge key `<<` has a mapping.",
+    why: "An alias without an anchor stands for nothing.",
+    example: "hosts: *hosts",
+    fix: "Define the anchor above its first use, or correct the name.",
+};
+
+/// Says that an alias has no anchor above it.
+pub(crate) fn unknown_anchor(written: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("the alias `{}` has no anchor above it", shorten(written)))
+        .at(span, "")
+        .help("anchors (`&name`) stand before the aliases (`*name`) that refer to them")
+}
+
+/// Says that a merge key has no mapping.
+pub(crate) fn bad_merge(span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, "the merge key `<<` takes a mapping or a list of mappings")
+        .at(span, "this is neither")
+        .help("write `<<: *name`, where `&name` stands at a mapping")
+}
+
+/// Says that an anchor is used inside itself.
+pub(crate) fn recursive(span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, "an alias stands inside the value of its own anchor")
+        .at(span, "")
+        .help("a value cannot hold itself; move the anchor")
+}

@@ -1,0 +1,22 @@
+//! E0118: a ratio is not two whole numbers with a colon.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::shorten;
+
+/// A ratio is not two whole numbers with a colon.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0118",
+    title: "a ratio cannot be read",
+    what: "A ratio is two whole numbers above 0 with a colon between them, in quotes.",
+    why: "Oversubscription is checked as an exact fraction; a decimal such as `1.33` is not exact.",
+    example: "tiers: { t0: { oversubscription: \"1.5\" } }",
+    fix: "Write, for example, `\"3:2\"`: three parts towards the NICs for two parts away from them.",
+};
+
+/// Says how a ratio is written.
+pub(crate) fn bad_fraction(path: &str, text: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is no ratio", shorten(text)))
+        .at(span, "")
+        .help("write two whole numbers above 0, as in `\"1:1\"` or `\"7:1\"`")
+}

@@ -1,0 +1,20 @@
+//! E0120: a value of a QoS profile is not in its range or form.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A value of a QoS profile is not in its range or form.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0120",
+    title: "a value of the QoS profile cannot be read",
+    what: "Values of a QoS profile are in their range and in their form.",
+    why: "The profile is rendered to switches and hosts alike; a value that one of them cannot take breaks \
+           the pair.",
+    example: "qos: { base: lossless, classes: { data: { dscp: [99] } } }",
+    fix: "Write a value that the message names.",
+};
+
+/// Says what is wrong with a value, in the words of the type that reads it.
+pub(crate) fn bad_value(path: &str, message: &str, written: &str, span: Span) -> Diagnostic {
+    let subject = if written.is_empty() { String::new() } else { format!(" (`{written}`)") };
+    Diagnostic::error(&RULE, format!("`{path}`{subject}: {message}")).at(span, "")
+}

@@ -1,0 +1,28 @@
+//! E0105: nesting, aliases or the number of values pass a limit.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// Nesting, aliases or the number of values pass a limit.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0105",
+    title: "the file is nested or repeated beyond reason",
+    what: "Mappings and lists nest at most 32 deep, aliases repeat at most 200,000 values in all, and the \
+           file holds at most 500,000 values.",
+    why: "A few hundred bytes of aliases of aliases can stand for billions of values. Real fabric files nest \
+           six deep.",
+    example: "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n\
+              x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n\
+              x-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n\
+              x-d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\n\
+              x-e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n\
+              x-f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e, *e]\n\
+              x-g: &g [*f, *f, *f, *f, *f, *f, *f, *f, *f, *f]",
+    fix: "Remove the nesting, or write ranges (`p3-t0-[017-024]`) instead of long lists.",
+};
+
+/// Says which limit was passed.
+pub(crate) fn over_budget(what: &str, limit: usize, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("{what}: at most {limit} are allowed"))
+        .at(span, "the limit is passed here")
+        .help("a fabric file nests about six deep; look for a missing line break, or aliases of aliases")
+}

@@ -1,0 +1,27 @@
+//! E0106: a mapping holds a key twice.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A mapping holds a key twice.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0106",
+    title: "a key stands twice",
+    what: "No mapping holds the same key twice.",
+    why: "Most YAML readers keep the last one without a word, so one of two values that somebody wrote would \
+           be lost.",
+    example: "planes: 8\nplanes: 4",
+    fix: "Keep one of the two. To override a value that comes by a merge key (`<<`), write it beside the \
+           merge key.",
+};
+
+/// Points at both places of a key.
+pub(crate) fn duplicate_key(key: Option<&str>, second: Span, first: Option<Span>) -> Diagnostic {
+    let named = key.map_or_else(|| "a key".to_owned(), |key| format!("`{key}`"));
+    let diagnostic = Diagnostic::error(&RULE, format!("{named} stands twice in one mapping"))
+        .at(second, "again here")
+        .help("keep one of the two");
+    match first {
+        Some(first) => diagnostic.and(first, "first here"),
+        None => diagnostic,
+    }
+}

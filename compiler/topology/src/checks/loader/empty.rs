@@ -1,0 +1,21 @@
+//! E0101: the file holds nothing.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// The file holds nothing.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0101",
+    title: "the file is empty",
+    what: "The file holds a fabric: at least one key, besides comments and white space.",
+    why: "An empty file is mostly a failed copy or a wrong path; building nothing without a word would hide \
+           that.",
+    example: "# nothing but a comment",
+    fix: "Write a fabric; the shortest has `fabric`, `planes`, `hosts` and `tiers`.",
+};
+
+/// Says that a file holds nothing.
+pub(crate) fn empty_file(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{name}` holds no fabric"))
+        .at(span, "nothing but white space and comments")
+        .help("start with `fabric: NAME`, `planes: N`, `hosts: {...}` and `tiers: {...}`")
+}

@@ -1,0 +1,30 @@
+//! E0108: a key that has no default is not given.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A key that has no default is not given.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0108",
+    title: "a key is missing",
+    what: "Every key without a default is given, and every key that is given has a value.",
+    why: "These numbers decide what is built; there is no sensible value to assume for them.",
+    example: "fabric: tiny\nhosts:",
+    fix: "Add the key, or give it a value.",
+};
+
+/// Says which key is missing from which mapping.
+pub(crate) fn missing_key(path: &str, key: &str, span: Span) -> Diagnostic {
+    let message = if path.is_empty() {
+        format!("the fabric has no `{key}`")
+    } else {
+        format!("`{path}` has no `{key}`")
+    };
+    Diagnostic::error(&RULE, message).at(span, "in this mapping").help(format!("add `{key}: ...`"))
+}
+
+/// Says which key has no value.
+pub(crate) fn no_value(path: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}` has no value"))
+        .at(span, "nothing follows")
+        .help("give it a value, or remove the key to get the default")
+}

@@ -1,0 +1,22 @@
+//! E0110: a number is negative, a fraction, or too large.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A number is negative, a fraction, or too large.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0110",
+    title: "a number is out of range",
+    what: "Numbers are whole and inside the range of their key.",
+    why: "Counts below zero or beyond 65,535 have no meaning in 16-bit segments and port numbers.",
+    example: "hosts: { groups: -3 }",
+    fix: "Write a whole number inside the range that the message names.",
+};
+
+/// Says which range a number must lie in.
+pub(crate) fn out_of_range(path: &str, written: &str, min: i128, max: i128, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        &RULE,
+        format!("`{path}` is `{written}`: it must be a whole number from {min} to {max}"),
+    )
+    .at(span, "out of range")
+}

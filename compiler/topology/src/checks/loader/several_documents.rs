@@ -1,0 +1,20 @@
+//! E0115: a second document follows.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A second document follows.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0115",
+    title: "the file holds several documents",
+    what: "The file holds one YAML document; `---` stands at most at its start.",
+    why: "Which of two fabrics in one file is meant cannot be known.",
+    example: "fabric: one\n---\nfabric: two",
+    fix: "Split the file.",
+};
+
+/// Points at the second document.
+pub(crate) fn several_documents(span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, "the file holds more than one YAML document")
+        .at(span, "the second one starts here")
+        .help("put each fabric into a file of its own")
+}

@@ -1,0 +1,24 @@
+//! E0104: the text is not YAML.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// The text is not YAML.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0104",
+    title: "the file is not valid YAML",
+    what: "The file is YAML 1.2.",
+    why: "What cannot be parsed cannot be checked; the message says where the parser lost track, which is at \
+           or just behind the mistake.",
+    example: "fabric: tiny\nplanes: [1",
+    fix: "Look at the place and the line above it: a missing quote, bracket or colon, a tab, or wrong \
+           indentation.",
+};
+
+/// Says where the parser lost track; `reason` and `help` are chosen by the loader.
+pub(crate) fn syntax(reason: &str, help: Option<&str>, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(&RULE, format!("this is not valid YAML: {reason}")).at(span, "");
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}

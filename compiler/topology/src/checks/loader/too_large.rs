@@ -1,0 +1,27 @@
+//! E0102: the file has more bytes than are read.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// The file has more bytes than are read.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0102",
+    title: "the file is too large",
+    what: "The file has at most 16 MiB.",
+    why: "A fabric is described by numbers and exceptions and takes kilobytes, whatever its size. A file of \
+           many megabytes is something else, and reading it all only to say so would take the memory of the \
+           machine that runs the check.",
+    example: "# any file of more than 16 MiB",
+    fix: "Describe the fabric by numbers (`hosts.groups`, `tiers.t0.up`) instead of listing devices; put \
+           ranges into exceptions, as in `p3-t0-[017-024]`.",
+};
+
+/// The most bytes that are read.
+pub(crate) const BYTES_MAX: usize = 16 << 20;
+
+/// Says that a file is larger than what is read.
+pub(crate) fn too_large(name: &str, bytes: usize, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{name}` has {bytes} bytes, at most {BYTES_MAX} are read"))
+        .at(span, "")
+        .note("a fabric of 131,072 NICs takes about 2,000 bytes")
+        .help("describe the fabric by numbers and exceptions instead of listing devices")
+}

@@ -1,0 +1,37 @@
+//! E0107: a key is none of those that are known at its place.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+use smol_str::SmolStr;
+
+use crate::read::{listed, nearest};
+
+/// A key is none of those that are known at its place.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0107",
+    title: "a key is not known",
+    what: "Every key is one that the language has at that place.",
+    why: "A misspelled key would be ignored and its default used; the fabric would be built, and be another \
+           one than was meant.",
+    example: "hosts: { grops: 512 }",
+    fix: "Correct the key; the message lists those that are known there. At the top, keys that start with \
+           `x-` are free.",
+};
+
+/// Says which key is not known, and which may have been meant.
+pub(crate) fn unknown_key(
+    path: &str,
+    key: &str,
+    known: &[&str],
+    present: &[&SmolStr],
+    span: Span,
+) -> Diagnostic {
+    let place = if path.is_empty() { "here".to_owned() } else { format!("in `{path}`") };
+    let diagnostic =
+        Diagnostic::error(&RULE, format!("there is no key `{key}` {place}")).at(span, "not known");
+    let free = known.iter().copied().filter(|known| !present.iter().any(|key| key == known));
+    let diagnostic = match nearest(key, free) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic,
+    };
+    diagnostic.note(format!("known keys {place}: {}", listed(known.iter().copied())))
+}

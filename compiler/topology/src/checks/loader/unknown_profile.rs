@@ -1,0 +1,29 @@
+//! E0119: no QoS profile has the name.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+use closc_qos::profile::Preset;
+
+use crate::read::{listed, nearest, shorten};
+
+/// No QoS profile has the name.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0119",
+    title: "the QoS profile is not known",
+    what: "`qos` names a profile that comes with the compiler, or is a mapping that makes one.",
+    why: "Queues, marking and flow control of every switch and host come from the profile.",
+    example: "qos: losless",
+    fix: "Use one of the profiles that the message lists, or write one of your own: `qos: {base: lossless, \
+           classes: {...}}`.",
+};
+
+/// Says which profiles there are, and which may have been meant.
+pub(crate) fn unknown_profile(name: &str, span: Span) -> Diagnostic {
+    let known = Preset::ALL.map(Preset::name);
+    let diagnostic = Diagnostic::error(&RULE, format!("there is no QoS profile `{}`", shorten(name)))
+        .at(span, "not known")
+        .note(format!("known: {}", listed(known)));
+    match nearest(name, known) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic.help("or write one of your own: `qos: {base: lossless, classes: {...}}`"),
+    }
+}

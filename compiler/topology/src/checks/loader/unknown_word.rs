@@ -1,0 +1,26 @@
+//! E0112: a word is none of those its key takes.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::{listed, nearest, shorten};
+
+/// A word is none of those its key takes.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0112",
+    title: "a word is not one of the list",
+    what: "Where a key takes one word of a list, the word is on it.",
+    why: "A word that nobody knows would have to be ignored or guessed.",
+    example: "routing: srv6-dynamic",
+    fix: "Use one of the words that the message lists.",
+};
+
+/// Says which words there are, and which may have been meant.
+pub(crate) fn unknown_word(path: &str, what: &str, word: &str, known: &[&str], span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: there is no {what} `{}`", shorten(word)))
+        .at(span, "not known")
+        .note(format!("known: {}", listed(known.iter().copied())));
+    match nearest(word, known.iter().copied()) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic,
+    }
+}

@@ -1,0 +1,25 @@
+//! E0114: a YAML tag asks for something that is not done.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::shorten;
+
+/// A YAML tag asks for something that is not done.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0114",
+    title: "a YAML tag is not supported",
+    what: "The file uses no YAML tags such as `!include` or `!!python/object`, apart from those of plain \
+           types.",
+    why: "Tags make a reader do things; this one only reads values. What a tag was meant to do would \
+           silently not happen.",
+    example: "description: !include notes.txt",
+    fix: "Remove the tag. To use a part twice, give it an anchor (`&name`) and refer to it (`*name`, `<<: \
+           *name`).",
+};
+
+/// Says which tag is not supported.
+pub(crate) fn unsupported_tag(tag: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("the tag `{}` is not supported", shorten(tag)))
+        .at(span, "")
+        .help("remove it; parts that are used twice take an anchor `&name` and an alias `*name`")
+}

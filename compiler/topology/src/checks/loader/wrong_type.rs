@@ -1,0 +1,33 @@
+//! E0109: a value is of another type than its key takes.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+/// A value is of another type than its key takes.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0109",
+    title: "a value is of the wrong type",
+    what: "A number stands where a number belongs, text where text belongs, a list where a list belongs.",
+    why: "Guessing (is `010` eight or ten, is `no` false or Norway) builds another fabric than was meant.",
+    example: "hosts: { groups: many }",
+    fix: "Write a value of the type that the message names.",
+};
+
+/// Says what was found and what belongs there.
+pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str, span: Span) -> Diagnostic {
+    let subject = if path.is_empty() { "a fabric file".to_owned() } else { format!("`{path}`") };
+    let diagnostic = Diagnostic::error(&RULE, format!("{subject} takes {expected}, not {found}"))
+        .at(span, format!("this is {found}"));
+    if example.is_empty() { diagnostic } else { diagnostic.help(format!("for example `{example}`")) }
+}
+
+/// Says that a number was put in quotes.
+pub(crate) fn quoted_number(path: &str, text: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}` takes a whole number, not text"))
+        .at(span, "in quotes, so this is text")
+        .help(format!("write `{text}` without quotes"))
+}
+
+/// Says that a key of a mapping is not what keys are there.
+pub(crate) fn wrong_key(path: &str, key: &str, expected: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("keys of `{path}` are {expected}, `{key}` is not")).at(span, "")
+}

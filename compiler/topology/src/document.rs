@@ -1,0 +1,144 @@
+//! What a fabric file says, word for word: every value with its place, nothing filled in, nothing checked but
+//! its shape.
+//!
+//! In: the text. Out: a [`Document`]. Always: the JSON Schema is generated from these types, and their doc
+//! comments are the language reference.
+
+mod addresses;
+mod cables;
+mod exceptions;
+mod hosts;
+mod qos;
+mod srv6;
+mod tiers;
+mod tuning;
+
+use schemars::JsonSchema;
+use smol_str::SmolStr;
+
+pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
+pub use cables::{CableDoc, CablesDoc};
+pub use exceptions::ExceptionsDoc;
+pub use hosts::{HostsDoc, NicDoc};
+pub use qos::QosDoc;
+pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
+pub use tiers::{HardwareDoc, PortsDoc, T0Doc, T1Doc, T2Doc, TiersDoc};
+pub use tuning::{EntropyDoc, MtuDoc, NamingDoc};
+
+use crate::model::{Routing, Spans};
+use crate::read::{MappingType, Spanned, mapping, word};
+
+/// A fabric file that has the right shape.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What it says.
+    pub file: FabricDoc,
+    /// Where it says it, by dotted path.
+    pub spans: Spans,
+}
+
+/// A fabric file. Keys that start with `x-` are ignored at this level; they are a place for anchors.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(rename = "Fabric", deny_unknown_fields)]
+pub struct FabricDoc {
+    /// The name of the fabric: `a`-`z`, `0`-`9` and `-`, at most 63 characters.
+    pub fabric: Spanned<SmolStr>,
+    /// Free text about the fabric.
+    pub description: Option<Spanned<String>>,
+    /// The number of planes, 1 to 16. Every NIC has one port in each.
+    #[schemars(range(min = 1, max = 16))]
+    pub planes: Spanned<u16>,
+    /// How packets find their way. Default: `srv6-static`.
+    pub routing: Option<Spanned<Routing>>,
+    /// The NICs, and how they hang on the T0s.
+    pub hosts: HostsDoc,
+    /// The number of zones under the T2 tier. Default: 1. More than one needs `tiers.t2`.
+    #[schemars(range(min = 1))]
+    pub zones: Option<Spanned<u16>>,
+    /// Where the zones stand, by name, for several buildings. Each zone stands in one site.
+    pub sites: Option<Vec<SiteDoc>>,
+    /// The switches, tier by tier.
+    pub tiers: TiersDoc,
+    /// Segment identifiers, for `routing: srv6-static`.
+    pub srv6: Option<Srv6Doc>,
+    /// Address pools. Every address is a pool and coordinates.
+    pub addresses: Option<AddressesDoc>,
+    /// Cables by kind: what each is made of and how long it is.
+    pub cables: Option<CablesDoc>,
+    /// The largest packets.
+    pub mtu: Option<MtuDoc>,
+    /// Entropy values of the host path tables.
+    pub entropy: Option<EntropyDoc>,
+    /// The QoS profile: the name of one, or a mapping that makes one. Default: `lossy-trim`.
+    pub qos: Option<QosDoc>,
+    /// Patterns of device names.
+    pub naming: Option<NamingDoc>,
+    /// Servers that every switch is told about.
+    pub services: Option<ServicesDoc>,
+    /// What differs from the numbers: what is absent, drained, or made of something else.
+    pub exceptions: Option<ExceptionsDoc>,
+}
+
+mapping!(FabricDoc, true {
+    fabric = "fabric",
+    description = "description",
+    planes = "planes",
+    routing = "routing",
+    hosts = "hosts",
+    zones = "zones",
+    sites = "sites",
+    tiers = "tiers",
+    srv6 = "srv6",
+    addresses = "addresses",
+    cables = "cables",
+    mtu = "mtu",
+    entropy = "entropy",
+    qos = "qos",
+    naming = "naming",
+    services = "services",
+    exceptions = "exceptions",
+});
+
+/// A place that some zones stand in.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(rename = "Site", deny_unknown_fields)]
+pub struct SiteDoc {
+    /// Its name.
+    pub name: Spanned<SmolStr>,
+    /// The zones that stand there, from 0.
+    pub zones: Vec<Spanned<u16>>,
+}
+
+mapping!(SiteDoc { name = "name", zones = "zones" });
+
+word!(Routing, "way of routing" {
+    "srv6-static" => Routing::Srv6Static,
+    "ecmp-static" => Routing::EcmpStatic,
+    "bgp-unnumbered" => Routing::BgpUnnumbered,
+});
+
+/// Every mapping of the language: its name in the schema and its keys in the order of the reference.
+pub(crate) const MAPPINGS: &[(&str, &[&str])] = &[
+    ("Fabric", FabricDoc::KEYS),
+    ("Hosts", HostsDoc::KEYS),
+    ("Nic", NicDoc::KEYS),
+    ("Tiers", TiersDoc::KEYS),
+    ("T0", T0Doc::KEYS),
+    ("T1", T1Doc::KEYS),
+    ("T2", T2Doc::KEYS),
+    ("PortBlock", PortsDoc::KEYS),
+    ("Hardware", HardwareDoc::KEYS),
+    ("Site", SiteDoc::KEYS),
+    ("Srv6", Srv6Doc::KEYS),
+    ("Widths", WidthsDoc::KEYS),
+    ("Roles", RolesDoc::KEYS),
+    ("Addresses", AddressesDoc::KEYS),
+    ("Cables", CablesDoc::KEYS),
+    ("Cable", CableDoc::KEYS),
+    ("Mtu", MtuDoc::KEYS),
+    ("Entropy", EntropyDoc::KEYS),
+    ("Naming", NamingDoc::KEYS),
+    ("Services", ServicesDoc::KEYS),
+    ("Snmp", SnmpDoc::KEYS),
+    ("Exceptions", ExceptionsDoc::KEYS),
+];

@@ -1,0 +1,127 @@
+//! From bytes to a document of the right shape.
+//!
+//! In: the bytes of a file and the name to show for it. Out: a [`Document`], or every fault of text and shape.
+//! Always: limits on size, depth, values and alias expansion are checked before or while parsing, so that no
+//! input takes more than moderate time and memory; no input makes it panic.
+
+mod decode;
+mod explain;
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
+use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options};
+
+use crate::checks::loader;
+use crate::document::{Document, FabricDoc};
+use crate::model::Spans;
+use crate::read::{Read, Reader};
+use crate::yaml::{Item, Place, Value};
+
+/// The deepest nesting of mappings and lists.
+pub const DEPTH_MAX: usize = 32;
+/// The most values of a file.
+pub const VALUES_MAX: usize = 500_000;
+/// The most values that aliases may stand for.
+pub const ALIASED_MAX: usize = 200_000;
+
+/// Reads a fabric file; `name` is shown in messages.
+///
+/// The text is added to `sources`, also when it is refused, so that messages can show it.
+pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
+    let (source, mut diagnostics) = match decode::decode(sources, name, bytes) {
+        Ok(source) => (source, Diagnostics::new()),
+        Err(refused) => return Err(refused),
+    };
+    let text = &sources.get(source).text;
+    let Some(root) = parse(source, text, &mut diagnostics) else {
+        return Err(diagnostics);
+    };
+    let mut reader = Reader::new(source, text);
+    let file = FabricDoc::read(&root, &mut reader);
+    diagnostics.extend(reader.diagnostics);
+    diagnostics.sort();
+    match file {
+        Some(file) if !diagnostics.has_errors() => Ok(Document { file, spans: spans(source, &root) }),
+        _ => Err(diagnostics),
+    }
+}
+
+/// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows
+/// more than one fault.
+pub(crate) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Option<Item> {
+    let first = tree(text, DuplicateKeyPolicy::Error);
+    let root = match first {
+        Ok(root) => root,
+        Err(error) => {
+            let duplicate = explain::duplicate(&error);
+            let lenient = duplicate.and_then(|_| tree(text, DuplicateKeyPolicy::FirstWins).ok());
+            diagnostics.push(explain::explain(&error, lenient.as_ref(), source, text));
+            lenient?
+        }
+    };
+    if matches!(root.value, Value::Null) {
+        let span = Span::new(source, 0..0);
+        diagnostics.push(loader::empty_file("this file", span));
+        return None;
+    }
+    Some(root)
+}
+
+fn tree(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Item, serde_saphyr::Error> {
+    serde_saphyr::from_str_with_options(text, options(duplicate_keys))
+}
+
+/// The one place that decides what YAML is accepted.
+fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: DEPTH_MAX,
+            flow_nesting_limit: 2 * DEPTH_MAX,
+            max_nodes: VALUES_MAX,
+            max_events: 4 * VALUES_MAX,
+            max_recorded_anchor_events: VALUES_MAX,
+            max_total_scalar_bytes: loader::BYTES_MAX,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: ALIASED_MAX,
+        },
+        duplicate_keys: duplicate_keys,
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        // Not a number is then text, and our own message says so.
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+    }
+}
+
+/// Collects the places of all values by dotted path: of single values the value, of mappings and lists the key.
+fn spans(source: SourceId, root: &Item) -> Spans {
+    let mut found = BTreeMap::new();
+    let start = root.entries().iter().find(|entry| entry.key == "fabric").or(root.entries().first());
+    if let Some(entry) = start {
+        found.insert(String::new(), span(source, entry.key_place));
+    }
+    collect(source, root, "", &mut found);
+    Spans(found)
+}
+
+fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {
+    // Exceptions carry their own places, and can be many.
+    if path == "exceptions.cables" || path == "exceptions.devices" {
+        return;
+    }
+    for entry in item.entries() {
+        let path = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
+        let place = match entry.item.value {
+            Value::Mapping(_) | Value::List(_) | Value::Null => entry.key_place,
+            Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) => entry.item.place,
+        };
+        found.insert(path.clone(), span(source, place));
+        collect(source, &entry.item, &path, found);
+    }
+}
+
+fn span(source: SourceId, place: Place) -> Span {
+    Span::new(source, place.start..place.end)
+}

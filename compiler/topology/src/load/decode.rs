@@ -1,0 +1,58 @@
+//! From bytes to text.
+//!
+//! In: bytes. Out: a source text, or why the bytes are none. Always: what is refused is still added as a source,
+//! cut to what a message can show.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};
+
+use crate::checks::loader;
+
+/// Bytes of a refused file that are kept to show the place.
+const SHOWN: usize = 4096;
+
+/// Adds bytes as a source text if they are text of a reasonable size.
+pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<SourceId, Diagnostics> {
+    if bytes.len() > loader::BYTES_MAX {
+        let source = sources.add(name, "");
+        return refuse(loader::too_large(name, bytes.len(), Span::new(source, 0..0)));
+    }
+    // A byte order mark is no part of the text; offsets and columns count from behind it.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return not_text(sources, name, bytes, error.valid_up_to()),
+    };
+    if let Some(offset) = text.bytes().position(is_binary) {
+        return not_text(sources, name, bytes, offset);
+    }
+    let source = sources.add(name, text);
+    if text.trim().is_empty() {
+        return refuse(loader::empty_file(name, Span::new(source, 0..0)));
+    }
+    Ok(source)
+}
+
+/// Control characters that no editor writes.
+fn is_binary(byte: u8) -> bool {
+    byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
+}
+
+/// Refuses bytes that are no text, showing the line up to the first of them.
+fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> Result<SourceId, Diagnostics> {
+    let byte = bytes[offset];
+    // Lines before the place keep its line number right; a long first line is cut.
+    let line = bytes[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let before = String::from_utf8_lossy(&bytes[line.max(offset.saturating_sub(SHOWN))..offset]);
+    let breaks = "\n".repeat(bytes[..line].iter().filter(|b| **b == b'\n').count());
+    let shown = format!("{breaks}{before}\u{fffd}");
+    let start = shown.len() - '\u{fffd}'.len_utf8();
+    let end = shown.len();
+    let source = sources.add(name, shown);
+    refuse(loader::not_text(name, byte, offset, Span::new(source, start..end)))
+}
+
+fn refuse(diagnostic: Diagnostic) -> Result<SourceId, Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    Err(diagnostics)
+}

@@ -1,0 +1,234 @@
+//! The parser's errors in our own words.
+//!
+//! In: an error of the YAML parser, and its text. Out: one diagnostic with a place. Always: nothing of the
+//! parser's advice to programmers reaches a user.
+
+use closc_diagnostics::{Diagnostic, SourceId, Span};
+use serde_saphyr::granit_parser::{ErrorKind, ScanError};
+use serde_saphyr::{Error, Location, budget::BudgetBreach, localizer::ExternalMessageSource};
+
+use crate::checks::loader;
+use crate::yaml::{Entry, Item, Place, Value};
+
+use super::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX};
+
+/// Returns the place of the second key if the error is about a key that stands twice.
+pub(super) fn duplicate(error: &Error) -> Option<Location> {
+    match original(error) {
+        Error::DuplicateMappingKey { location, .. } => Some(*location),
+        _ => None,
+    }
+}
+
+/// Says what is wrong; `lenient` is the tree without the repeated key, where there is one.
+pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, text: &str) -> Diagnostic {
+    let inner = original(error);
+    let place = place(error, inner, text);
+    let span = Span::new(source, place.start..place.end);
+    match inner {
+        Error::DuplicateMappingKey { key, .. } => {
+            let first = lenient.and_then(|root| first_key(root, key.as_deref()?, place, text));
+            let first = first.map(|first| Span::new(source, first.start..first.end));
+            loader::duplicate_key(key.as_deref(), span, first)
+        }
+        Error::MultipleDocuments { .. } => loader::several_documents(span),
+        Error::UnsupportedTag { tag, .. } => loader::unsupported_tag(tag, span),
+        Error::TaggedScalarCannotDeserializeIntoString { .. }
+        | Error::InvalidBinaryBase64 { .. }
+        | Error::BinaryNotUtf8 { .. }
+        | Error::InvalidScalar { .. }
+        | Error::InvalidBooleanStrict { .. } => {
+            loader::unsupported_tag(text[place.start..].split_whitespace().next().unwrap_or_default(), span)
+        }
+        Error::UnknownAnchor { .. } => loader::unknown_anchor(&text[place.start..place.end], span),
+        Error::MergeValueNotMapOrSeqOfMaps { .. } | Error::MergeKeyNotAllowed { .. } => {
+            loader::bad_merge(span)
+        }
+        Error::RecursiveReferencesRequireWeakTypes { .. } => loader::recursive(span),
+        Error::Budget { breach, .. } => budget(breach, span),
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayCounterOverflow { .. }
+        | Error::AliasExpansionLimitExceeded { .. } => {
+            loader::over_budget("too many values come by aliases", ALIASED_MAX, span)
+        }
+        Error::AliasReplayStackDepthExceeded { .. } => {
+            loader::over_budget("aliases are nested too deep", DEPTH_MAX, span)
+        }
+        Error::ExternalMessage { source: message, .. } => match message.as_ref() {
+            ExternalMessageSource::Parser(error) => scan(error, span, text),
+            _ => loader::syntax("the parser lost track here", None, span),
+        },
+        Error::Eof { .. } => loader::syntax("the text ends too early", Some(UNCLOSED), span),
+        Error::NullIntoString { .. } => loader::syntax("a key is empty", Some("give the key a name"), span),
+        Error::FoldedBlockScalarMustIndentContent { .. } => {
+            loader::syntax("the lines below `>` are not indented", Some("indent them"), span)
+        }
+        _ => loader::syntax("a mapping, list or value is expected here", Some(STRUCTURE), span),
+    }
+}
+
+const UNCLOSED: &str = "close every `[`, `{` and quote";
+const STRUCTURE: &str = "look for a missing `:`, a missing line break, or wrong indentation";
+const TAB: &str = "indent with spaces; YAML does not allow tabs there";
+
+/// Says what the scanner stumbled over.
+fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
+    let (reason, help) = match error.kind() {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabAtBlockScalarStart
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar => ("a tab stands where spaces belong", TAB),
+        ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::UnclosedFlowCollection { .. } => ("a `[` or `{` is not closed", UNCLOSED),
+        ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
+            ("a bracket closes what another kind opened, or nothing", UNCLOSED)
+        }
+        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+            ("a `,` or a closing bracket is missing", UNCLOSED)
+        }
+        ErrorKind::UnclosedQuotedScalar | ErrorKind::DocumentIndicatorInQuotedScalar => {
+            ("a quote is not closed", UNCLOSED)
+        }
+        ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => {
+            ("a `\\` in double quotes starts no known escape", "use single quotes, or write `\\\\`")
+        }
+        ErrorKind::UnknownAnchor => return unknown_anchor(span, text),
+        ErrorKind::MissingAnchorOrAliasName => {
+            ("`&` or `*` without a name", "put text that starts with `&` or `*` in quotes")
+        }
+        ErrorKind::InvalidIndentation
+        | ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::ExpectedBlockSequenceEntry
+        | ErrorKind::InvalidFlowScalarIndent
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::BlockSequenceEntryNotAllowed
+        | ErrorKind::MappingKeyNotAllowed => {
+            ("the indentation fits nothing above it", "give keys of one mapping the same number of spaces")
+        }
+        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+            ("a `:` is missing behind a key", "write `key: value`, with a space behind the colon")
+        }
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+            ("a `:` stands where no key can be", "put text that holds `: ` in quotes")
+        }
+        ErrorKind::UnexpectedCharacter { .. } => {
+            ("a character cannot start a value", "put text that starts with it in quotes")
+        }
+        ErrorKind::RecursionLimitExceeded => {
+            return loader::over_budget("nesting is too deep", DEPTH_MAX, span);
+        }
+        ErrorKind::UndeclaredTagHandle | ErrorKind::InvalidTagTerminator | ErrorKind::UnclosedVerbatimTag => {
+            return loader::unsupported_tag(
+                text[span.start as usize..].split_whitespace().next().unwrap_or("!"),
+                span,
+            );
+        }
+        ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDocumentEnd => {
+            ("something follows the end of the fabric", STRUCTURE)
+        }
+        ErrorKind::BomInsideDocument => ("a byte order mark stands inside the text", "remove it"),
+        _ => return loader::syntax(&plain(error), Some(STRUCTURE), span),
+    };
+    loader::syntax(reason, Some(help), span)
+}
+
+/// The scanner's own sentence, for the rare kinds.
+fn plain(error: &ScanError) -> String {
+    let kind = error.kind().to_string();
+    let tail = kind.rsplit(", ").next().unwrap_or(&kind);
+    tail.replace("did not find expected", "missing").replace("found ", "")
+}
+
+fn unknown_anchor(span: Span, text: &str) -> Diagnostic {
+    let from = span.start as usize;
+    let from = text[..from]
+        .rfind('*')
+        .filter(|star| !text[*star..from].contains(char::is_whitespace))
+        .unwrap_or(from);
+    let alias = text[from..].split([' ', '\n', '\r', ',', ']', '}']).next().unwrap_or("*");
+    loader::unknown_anchor(alias, Span::new(span.source, from..from + alias.len()))
+}
+
+fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
+    let (what, limit) = match breach {
+        BudgetBreach::Depth { .. } => ("nesting is too deep", DEPTH_MAX),
+        BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
+            ("the file holds too many values", VALUES_MAX)
+        }
+        BudgetBreach::RecordedAnchorEvents { .. } | BudgetBreach::RecordedAnchorBytes { .. } => {
+            ("too much stands behind anchors", VALUES_MAX)
+        }
+        _ => ("too many aliases, anchors or merge keys", ALIASED_MAX),
+    };
+    loader::over_budget(what, limit, span)
+}
+
+/// Unwraps what only says that an alias was on the way.
+fn original(mut error: &Error) -> &Error {
+    while let Error::AliasError { error: inner, .. } | Error::WithSnippet { error: inner, .. } = error {
+        error = inner;
+    }
+    error
+}
+
+/// Returns a place inside the text.
+fn place(error: &Error, inner: &Error, text: &str) -> Place {
+    let location = [inner.location(), error.location()].into_iter().flatten().find(|at| at.line() > 0);
+    let Some(location) = location else { return Place { start: text.len(), end: text.len() } };
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    match location.span().byte_offset() {
+        Some(offset) => {
+            let place = Place::from(location);
+            Place { start: floor(offset as usize), end: floor(place.end) }
+        }
+        None => by_line(text, location.line() as usize, location.column() as usize),
+    }
+}
+
+/// Finds a place by line and column, both from 1.
+fn by_line(text: &str, line: usize, column: usize) -> Place {
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let within: usize = text[start..].chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
+    Place { start: start + within, end: start + within }
+}
+
+/// Finds the first place of a key that stands again at `second`: the nearest one above in the same column, or on
+/// the same line between the same brackets.
+fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place> {
+    let mut found = Vec::new();
+    keys(root, key, &mut found);
+    let column = |at: usize| text[..at].rfind('\n').map_or(at, |line| at - line - 1);
+    let same_mapping = |first: &Place| {
+        let between = &text[first.start..second.start];
+        let balance = |open, close| between.matches(open).count() == between.matches(close).count();
+        let same_line = !between.contains('\n');
+        (same_line || column(first.start) == column(second.start)) && balance('{', '}')
+    };
+    found
+        .into_iter()
+        .filter(|place| place.start < second.start && same_mapping(place))
+        .max_by_key(|place| place.start)
+}
+
+fn keys(item: &Item, key: &str, found: &mut Vec<Place>) {
+    let walk = |entry: &Entry, found: &mut Vec<Place>| {
+        if entry.key == key {
+            found.push(entry.key_place);
+        }
+        keys(&entry.item, key, found);
+    };
+    match &item.value {
+        Value::Mapping(entries) => entries.iter().for_each(|entry| walk(entry, found)),
+        Value::List(items) => items.iter().for_each(|item| keys(item, key, found)),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) => {}
+    }
+}

@@ -1,0 +1,244 @@
+//! From a tree to typed documents, with every fault of shape in one run.
+//!
+//! In: [`Item`]s. Out: document types, or diagnostics. Always: a fault is pushed and reading goes on, so that a
+//! file with five misspelled keys gets five messages; `None` means that at least one message was pushed.
+//!
+//! This is not serde, because serde stops at the first fault. Types that another crate reads with serde go
+//! through [`bridge`].
+
+pub(crate) mod bridge;
+mod mapping;
+mod scalar;
+mod suggest;
+mod word;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Span};
+
+pub(crate) use mapping::{MappingType, entries as mapping_entries, field as mapping_field, mapping};
+pub use scalar::Fraction;
+pub(crate) use scalar::PrefixText;
+pub(crate) use suggest::{listed, nearest};
+pub(crate) use word::word;
+
+use crate::checks::loader;
+use crate::yaml::{Item, Place, Value};
+
+/// A value and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// Returns the same place with another value.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
+        Spanned { value: change(self.value), span: self.span }
+    }
+}
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// A type that a part of a document is read into.
+pub(crate) trait Read: Sized {
+    /// Reads an item; pushes what is wrong with it.
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self>;
+
+    /// Returns what an absent key means; nothing if the key must be there.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// Where faults go, and what the reader is inside of.
+pub(crate) struct Reader<'a> {
+    source: SourceId,
+    text: &'a str,
+    path: Vec<String>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
+        Reader { source, text, path: Vec::new(), diagnostics: Diagnostics::new() }
+    }
+
+    /// Turns a place in the text into a span.
+    pub(crate) fn span(&self, place: Place) -> Span {
+        Span::new(self.source, place.start..place.end)
+    }
+
+    /// Returns what was written at a place, cut to a length that fits a message.
+    pub(crate) fn written(&self, place: Place) -> String {
+        shorten(self.text.get(place.start..place.end).unwrap_or_default())
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn inside<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(key.to_owned());
+        let result = read(self);
+        self.path.pop();
+        result
+    }
+
+    /// Returns the dotted path of what is being read, for example `tiers.t0.up`.
+    pub(crate) fn path(&self) -> String {
+        self.path.join(".")
+    }
+
+    /// Adds a finding.
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Says that something else was expected here.
+    pub(crate) fn wrong_type<T>(&mut self, item: &Item, expected: &str, example: &str) -> Option<T> {
+        let path = self.path();
+        let diagnostic =
+            loader::wrong_type(&path, item.value.kind(), expected, example, self.span(item.place));
+        let diagnostic = match (&item.value, expected) {
+            (Value::Integer(_) | Value::Bool(_) | Value::Float(_), "text") => {
+                let written = self.written(item.place);
+                diagnostic.help(format!("put it in quotes: `\"{written}\"`"))
+            }
+            _ => diagnostic,
+        };
+        self.push(diagnostic);
+        None
+    }
+}
+
+/// Cuts a text so that a message stays readable.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let clean: String =
+        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
+    match clean.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &clean[..end]),
+        None => clean,
+    }
+}
+
+impl<T: Read> Read for Option<T> {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        T::read(item, reader).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl<T: Read> Read for Spanned<T> {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let value = T::read(item, reader)?;
+        Some(Spanned { value, span: reader.span(item.place) })
+    }
+}
+
+impl<T: Read> Read for Vec<T> {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let Value::List(items) = &item.value else {
+            return reader.wrong_type(item, "a list", "[a, b]");
+        };
+        // Every element is read even after a fault, so that all faults show.
+        let read: Vec<Option<T>> = items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| reader.inside(&at.to_string(), |reader| T::read(item, reader)))
+            .collect();
+        read.into_iter().collect()
+    }
+}
+
+/// A mapping from names that people choose to values, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<K, T>(pub Vec<(Spanned<K>, T)>);
+
+impl<K, T> Default for Named<K, T> {
+    fn default() -> Self {
+        Named(Vec::new())
+    }
+}
+
+/// A key of a [`Named`] mapping.
+pub(crate) trait ReadKey: Sized {
+    /// What a key is, for messages.
+    const EXPECTED: &'static str;
+
+    /// Reads a key.
+    fn read_key(text: &str) -> Option<Self>;
+}
+
+impl ReadKey for smol_str::SmolStr {
+    const EXPECTED: &'static str = "a name";
+
+    fn read_key(text: &str) -> Option<Self> {
+        Some(text.into())
+    }
+}
+
+impl ReadKey for u16 {
+    const EXPECTED: &'static str = "a whole number from 0 to 65535";
+
+    fn read_key(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl<K: ReadKey, T: Read> Read for Named<K, T> {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let Value::Mapping(entries) = &item.value else {
+            return reader.wrong_type(item, "a mapping", "{name: value}");
+        };
+        let mut read = Vec::new();
+        let mut whole = true;
+        for entry in entries {
+            let span = reader.span(entry.key_place);
+            let key = K::read_key(&entry.key);
+            if key.is_none() {
+                let path = reader.path();
+                reader.push(loader::wrong_key(&path, &entry.key, K::EXPECTED, span));
+            }
+            let value = reader.inside(&entry.key, |reader| T::read(&entry.item, reader));
+            match (key, value) {
+                (Some(key), Some(value)) => read.push((Spanned { value: key, span }, value)),
+                (None, _) | (_, None) => whole = false,
+            }
+        }
+        whole.then_some(Named(read))
+    }
+}
+
+impl<K, T: schemars::JsonSchema> schemars::JsonSchema for Named<K, T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("NamedOf{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = generator.subschema_for::<T>();
+        schemars::json_schema!({ "type": "object", "additionalProperties": value })
+    }
+}

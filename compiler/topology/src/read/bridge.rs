@@ -1,0 +1,279 @@
+//! A serde reader over a tree, for types of other crates.
+//!
+//! In: an item. Out: any type that implements `Deserialize`, or one diagnostic at the innermost place that was
+//! reached. Always: serde's own words are replaced by ours.
+
+use std::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
+};
+
+use super::Reader;
+use crate::checks::loader;
+use crate::yaml::{Entry, Item, Place, Value};
+
+/// Reads an item into a type of another crate.
+pub(crate) fn read<T: DeserializeOwned>(item: &Item, reader: &mut Reader<'_>) -> Option<T> {
+    match T::deserialize(ItemReader(item)) {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            let place = fault.place.unwrap_or(item.place);
+            let mut path = reader.path();
+            for key in fault.path.iter().rev() {
+                path = format!("{path}.{key}");
+            }
+            let (span, written) = (reader.span(place), reader.written(place));
+            reader.push(match fault.kind {
+                Kind::UnknownKey { key, known } => loader::unknown_key(&path, &key, known, &[], span),
+                Kind::MissingKey(key) => loader::missing_key(&path, key, span),
+                Kind::UnknownWord { word, known } => loader::unknown_word(&path, "word", &word, known, span),
+                Kind::WrongType { found, expected } => loader::wrong_type(&path, &found, &expected, "", span),
+                Kind::Other(message) => loader::bad_value(&path, &message, &written, span),
+            });
+            None
+        }
+    }
+}
+
+/// What went wrong, and where.
+#[derive(Debug)]
+struct Fault {
+    kind: Kind,
+    place: Option<Place>,
+    /// Keys from the innermost outwards.
+    path: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    UnknownKey { key: String, known: &'static [&'static str] },
+    MissingKey(&'static str),
+    UnknownWord { word: String, known: &'static [&'static str] },
+    WrongType { found: String, expected: String },
+    Other(String),
+}
+
+impl Fault {
+    fn new(kind: Kind) -> Self {
+        Fault { kind, place: None, path: Vec::new() }
+    }
+
+    /// Gives the fault a place, unless an inner one is known.
+    fn at(mut self, place: Place) -> Self {
+        self.place.get_or_insert(place);
+        self
+    }
+
+    fn inside(mut self, key: &str) -> Self {
+        self.path.push(key.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.kind)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Fault::new(Kind::Other(message.to_string()))
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let found = match found {
+            Unexpected::Unit | Unexpected::Option => "nothing".to_owned(),
+            Unexpected::Bool(value) => format!("the boolean `{value}`"),
+            Unexpected::Signed(value) => format!("the number `{value}`"),
+            Unexpected::Unsigned(value) => format!("the number `{value}`"),
+            Unexpected::Float(value) => format!("the number `{value}`"),
+            Unexpected::Str(text) => format!("the text `{}`", super::shorten(text)),
+            Unexpected::Seq => "a list".to_owned(),
+            Unexpected::Map => "a mapping".to_owned(),
+            other => other.to_string(),
+        };
+        Fault::new(Kind::WrongType { found, expected: expected.to_string() })
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Fault::new(Kind::UnknownWord { word: variant.to_owned(), known: expected })
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Fault::new(Kind::UnknownKey { key: field.to_owned(), known: expected })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Fault::new(Kind::MissingKey(field))
+    }
+}
+
+/// Hands one item to serde.
+struct ItemReader<'a>(&'a Item);
+
+impl<'de> Deserializer<'de> for ItemReader<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let place = self.0.place;
+        match &self.0.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Integer(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+                (Ok(value), _) => visitor.visit_u64(value),
+                (_, Ok(value)) => visitor.visit_i64(value),
+                (Err(_), Err(_)) => visitor.visit_i128(*value),
+            },
+            Value::Float(value) => visitor.visit_f64(*value),
+            Value::Text(text) => visitor.visit_str(text),
+            Value::List(items) => visitor.visit_seq(Elements(items.iter())),
+            Value::Mapping(entries) => {
+                let first = entries.first().map_or(place, |entry| entry.key_place);
+                return visitor
+                    .visit_map(Entries { rest: entries.iter(), current: None })
+                    .map_err(|fault| fault.at(first));
+            }
+        }
+        .map_err(|fault| fault.at(place))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Null => visitor.visit_none(),
+            Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Mapping(_) => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let place = self.0.place;
+        match &self.0.value {
+            Value::Text(word) => visitor.visit_enum(word.as_str().into_deserializer()),
+            Value::Mapping(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0])),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::List(_)
+            | Value::Mapping(_) => Err(Fault::new(Kind::WrongType {
+                found: self.0.value.kind().to_owned(),
+                expected: "a word or a mapping with one key".to_owned(),
+            })),
+        }
+        .map_err(|fault: Fault| fault.at(place))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Elements<'a>(std::slice::Iter<'a, Item>);
+
+impl<'de> SeqAccess<'de> for Elements<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        self.0.next().map(|item| seed.deserialize(ItemReader(item)).map_err(|f| f.at(item.place))).transpose()
+    }
+}
+
+struct Entries<'a> {
+    rest: std::slice::Iter<'a, Entry>,
+    current: Option<&'a Entry>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        let Some(entry) = self.rest.next() else { return Ok(None) };
+        self.current = Some(entry);
+        let key: StrDeserializer<'_, Fault> = entry.key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some).map_err(|fault| fault.at(entry.key_place))
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+        let entry = self.current.expect("serde asks for a value only after its key");
+        let place = match entry.item.value {
+            Value::Mapping(_) | Value::List(_) | Value::Null => entry.key_place,
+            Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) => entry.item.place,
+        };
+        seed.deserialize(ItemReader(&entry.item)).map_err(|fault| fault.at(place).inside(&entry.key))
+    }
+}
+
+struct Variant<'a>(&'a Entry);
+
+impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
+    type Error = Fault;
+    type Variant = Content<'a>;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Content<'a>), Fault> {
+        let key: StrDeserializer<'_, Fault> = self.0.key.as_str().into_deserializer();
+        let variant = seed.deserialize(key).map_err(|fault| fault.at(self.0.key_place))?;
+        Ok((variant, Content(&self.0.item)))
+    }
+}
+
+struct Content<'a>(&'a Item);
+
+impl<'de> VariantAccess<'de> for Content<'_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.0.value {
+            Value::Null => Ok(()),
+            Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Mapping(_) => Err(Fault::new(Kind::Other("takes no value".to_owned())).at(self.0.place)),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(ItemReader(self.0))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+        ItemReader(self.0).deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        ItemReader(self.0).deserialize_any(visitor)
+    }
+}

@@ -1,0 +1,242 @@
+//! Single values: numbers, text, quantities, addresses.
+//!
+//! In: an item. Out: the value. Always: a number is a number and text is text; nothing is guessed, and the
+//! message shows what was written and what to write.
+
+use std::net::IpAddr;
+
+use closc_platform::Breakout;
+use closc_qos::units::{Bytes, Length, Speed, UnitError};
+use ipnet::{IpNet, Ipv6Net};
+use smol_str::SmolStr;
+
+use super::{Read, Reader};
+use crate::checks::loader;
+use crate::yaml::{Item, Value};
+
+/// Reads whole numbers of one Rust type.
+macro_rules! integers {
+    ($($type:ty),+) => {$(
+        impl Read for $type {
+            fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+                integer(item, 0, i128::from(<$type>::MAX), reader).and_then(|value| value.try_into().ok())
+            }
+        }
+    )+};
+}
+integers!(u8, u16, u32, u64);
+
+/// Reads a whole number inside a range.
+fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option<i128> {
+    let span = reader.span(item.place);
+    match &item.value {
+        Value::Integer(value) if (min..=max).contains(value) => Some(*value),
+        Value::Integer(_) | Value::Float(_) => {
+            let (path, written) = (reader.path(), reader.written(item.place));
+            reader.push(loader::out_of_range(&path, &written, min, max, span));
+            None
+        }
+        Value::Text(text) if text.parse::<i128>().is_ok() => {
+            let path = reader.path();
+            reader.push(loader::quoted_number(&path, text, span));
+            None
+        }
+        // Numbers that YAML readers take for text: `.nan`, `.inf`, `1e999`.
+        Value::Text(text) if text.trim_start_matches(['.', '-', '+']).parse::<f64>().is_ok() => {
+            let path = reader.path();
+            reader.push(loader::out_of_range(&path, text, min, max, span));
+            None
+        }
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Mapping(_) => {
+            reader.wrong_type(item, "a whole number", "8")
+        }
+    }
+}
+
+impl Read for SmolStr {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        match &item.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::List(_)
+            | Value::Mapping(_) => reader.wrong_type(item, "text", "some text"),
+        }
+    }
+}
+
+impl Read for String {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        SmolStr::read(item, reader).map(String::from)
+    }
+}
+
+/// Reads numbers with a unit.
+macro_rules! quantities {
+    ($($type:ty, $kind:literal, $example:literal);+) => {$(
+        impl Read for $type {
+            fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+                let text = match &item.value {
+                    Value::Text(text) => text.to_string(),
+                    // A bare number lacks its unit; the parser of the quantity says which.
+                    Value::Integer(_) | Value::Float(_) => reader.written(item.place),
+                    Value::Null | Value::Bool(_) | Value::List(_) | Value::Mapping(_) => {
+                        return reader.wrong_type(item, $kind, $example);
+                    }
+                };
+                text.parse().map_err(|error: UnitError| {
+                    let (path, span) = (reader.path(), reader.span(item.place));
+                    reader.push(loader::bad_quantity(&path, &error, span));
+                }).ok()
+            }
+        }
+    )+};
+}
+quantities!(
+    Speed, "a speed", "400G";
+    Length, "a length", "30m";
+    Bytes, "a byte count", "64KiB"
+);
+
+impl Read for Breakout {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let Value::Text(text) = &item.value else {
+            return reader.wrong_type(item, "a breakout", "8x100G");
+        };
+        let parsed = parse_breakout(text);
+        if parsed.is_none() {
+            let (path, span) = (reader.path(), reader.span(item.place));
+            reader.push(loader::bad_breakout(&path, text, span));
+        }
+        parsed
+    }
+}
+
+fn parse_breakout(text: &str) -> Option<Breakout> {
+    let (ports, speed) = text.split_once('x')?;
+    let ports = ports.parse().ok().filter(|ports| *ports > 0)?;
+    Some(Breakout { ports, speed: speed.parse().ok()? })
+}
+
+/// An exact ratio of bandwidth towards the NICs to bandwidth away from them, as in `1:1` or `7:1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fraction {
+    /// Towards the NICs.
+    pub down: u32,
+    /// Away from the NICs.
+    pub up: u32,
+}
+
+impl Fraction {
+    /// Reduces a ratio of two numbers; nothing if one of them is 0 or does not fit.
+    pub fn reduced(down: u64, up: u64) -> Option<Self> {
+        let divisor = gcd(down, up);
+        if down == 0 || up == 0 {
+            return None;
+        }
+        Some(Fraction { down: u32::try_from(down / divisor).ok()?, up: u32::try_from(up / divisor).ok()? })
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl std::fmt::Display for Fraction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.down, self.up)
+    }
+}
+
+impl Read for Fraction {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let Value::Text(text) = &item.value else {
+            return reader.wrong_type(item, "a ratio", "\"1:1\"");
+        };
+        let parsed = text
+            .split_once(':')
+            .and_then(|(down, up)| Fraction::reduced(down.trim().parse().ok()?, up.trim().parse().ok()?));
+        if parsed.is_none() {
+            let (path, span) = (reader.path(), reader.span(item.place));
+            reader.push(loader::bad_fraction(&path, text, span));
+        }
+        parsed
+    }
+}
+
+impl schemars::JsonSchema for Fraction {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Ratio".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "A ratio of bandwidth towards the NICs to bandwidth away from them, as in `\"1:1\"` or `\"7:1\"`",
+            "pattern": "^[1-9][0-9]* *: *[1-9][0-9]*$"
+        })
+    }
+}
+
+/// Reads addresses and prefixes.
+macro_rules! addresses {
+    ($($type:ty, $kind:literal, $example:literal);+) => {$(
+        impl Read for $type {
+            fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+                let Value::Text(text) = &item.value else {
+                    return reader.wrong_type(item, $kind, $example);
+                };
+                let parsed = text.parse().ok();
+                if parsed.is_none() {
+                    let (path, span) = (reader.path(), reader.span(item.place));
+                    reader.push(loader::bad_address(&path, $kind, text, $example, span));
+                }
+                parsed
+            }
+        }
+    )+};
+}
+addresses!(
+    Ipv6Net, "an IPv6 prefix", "2001:db8:1000::/36";
+    IpNet, "a prefix", "10.64.0.0/14";
+    IpAddr, "an address", "192.0.2.1"
+);
+
+/// The schema of prefixes and addresses, for `#[schemars(with = "PrefixText")]`.
+pub(crate) struct PrefixText;
+
+impl schemars::JsonSchema for PrefixText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Prefix".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[0-9a-fA-F.:]+/[0-9]+$" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_reduced() {
+        assert_eq!(Fraction::reduced(256, 256).unwrap().to_string(), "1:1");
+        assert_eq!(Fraction::reduced(448, 64).unwrap().to_string(), "7:1");
+        assert_eq!(Fraction::reduced(0, 64), None);
+    }
+
+    #[test]
+    fn breakouts_are_ports_times_speed() {
+        assert_eq!(parse_breakout("8x100G"), Some(Breakout { ports: 8, speed: Speed::gbps(100) }));
+        for text in ["100G", "0x100G", "8x", "8x100", "8 x 100G", "-1x100G"] {
+            assert_eq!(parse_breakout(text), None, "{text}");
+        }
+    }
+}
