@@ -4,8 +4,11 @@ pub mod check;
 pub mod election;
 pub mod info;
 pub mod proto;
+#[cfg(any(test, feature = "testing"))]
+pub mod sample;
 pub mod server;
 pub mod status;
+pub mod text;
 pub mod value;
 
 pub use election::{DeviceId, ElectionId, RoleName};

@@ -1,0 +1,43 @@
+//! Protobuf text format: what `.txtpb` files hold, read and written for every message of P4Runtime.
+//!
+//! The descriptors drive both ways. Reading never panics and says line and column of what is wrong; writing is
+//! canonical, so that a file changes only where its content does.
+
+mod error;
+mod lexer;
+mod reader;
+mod schema;
+mod wire;
+mod writer;
+
+use prost::{Message, Name};
+
+pub use error::{TextError, TextFault};
+use schema::Schema;
+
+use crate::proto::config;
+
+/// Reads a message of any type, for instance a `p4.v1.WriteRequest`.
+pub fn read<M: Message + Name + Default>(text: &str) -> Result<M, TextError> {
+    let schema = Schema::get();
+    let id = schema.find(&M::full_name()).expect("every generated message has a descriptor");
+    let encoded = reader::read(schema, id, text)?;
+    Ok(M::decode(encoded.as_slice()).expect("the reader writes what the decoder takes"))
+}
+
+/// Writes a message of any type.
+pub fn write<M: Message + Name>(message: &M) -> String {
+    let schema = Schema::get();
+    let id = schema.find(&M::full_name()).expect("every generated message has a descriptor");
+    let mut text = String::new();
+    writer::write(schema, id, &message.encode_to_vec(), 0, &mut text);
+    text
+}
+
+/// Reads a P4Info, as `p4c --p4runtime-files` writes it.
+pub fn read_p4info(text: &str) -> Result<config::P4Info, TextError> {
+    read(text)
+}
+
+#[cfg(test)]
+mod tests;
