@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod election;
+pub mod entry;
 pub mod info;
 pub mod proto;
 #[cfg(any(test, feature = "testing"))]

@@ -17,6 +17,9 @@ pub use action::check_action;
 pub use data::check_data;
 pub use fault::{Fault, Place, Violation};
 pub use matches::check_key;
+pub(crate) use profile::{check_group, check_member};
+pub(crate) use replication::check as check_replication;
+pub(crate) use resource::{check_counter, check_digest, check_meter, check_register, check_value_set};
 pub use table::{check_table_entry, check_table_key};
 
 use crate::info::{Info, ObjectKind, Preamble};

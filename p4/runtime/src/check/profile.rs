@@ -7,7 +7,7 @@ use crate::proto::v1;
 use v1::update::Type;
 
 /// Checks a member that is to be inserted, modified or deleted.
-pub(super) fn check_member(
+pub(crate) fn check_member(
     info: &Info,
     kind: Type,
     member: &v1::ActionProfileMember,
@@ -34,7 +34,7 @@ pub(super) fn check_member(
 }
 
 /// Checks a group that is to be inserted, modified or deleted.
-pub(super) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGroup) -> Result<(), Violation> {
+pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGroup) -> Result<(), Violation> {
     let profile = info.require_profile(group.action_profile_id)?;
     let err = |fault: Fault| at(ObjectKind::ActionProfile, &profile.preamble, fault);
     if !profile.with_selector {

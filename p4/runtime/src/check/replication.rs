@@ -13,7 +13,7 @@ use v1::update::Type;
 type Copy = (Vec<u8>, u32);
 
 /// Checks a group or session that is to be inserted, modified or deleted.
-pub(super) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Result<(), Violation> {
+pub(crate) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Result<(), Violation> {
     let (id, what, replicas) = match entry.r#type.as_ref().ok_or(Fault::NoEntity)? {
         Case::MulticastGroupEntry(group) => {
             (group.multicast_group_id, "the multicast group id", &group.replicas)

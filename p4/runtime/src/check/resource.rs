@@ -45,7 +45,7 @@ pub(super) fn check_colour_counters(data: Option<&v1::MeterCounterData>) -> Resu
     if colours.all(|data| data == v1::CounterData::default()) { Ok(()) } else { Err(Fault::ColourCounters) }
 }
 
-pub(super) fn check_counter(info: &Info, kind: Type, entry: &v1::CounterEntry) -> Result<(), Violation> {
+pub(crate) fn check_counter(info: &Info, kind: Type, entry: &v1::CounterEntry) -> Result<(), Violation> {
     let counter = info.require_counter(entry.counter_id)?;
     let checked = only_modify(kind).and_then(|()| check_index(entry.index.as_ref(), counter.size));
     checked.map_err(|fault| at(ObjectKind::Counter, &counter.preamble, fault))
@@ -58,7 +58,7 @@ pub(super) fn check_counter_read(info: &Info, entry: &v1::CounterEntry) -> Resul
     }
 }
 
-pub(super) fn check_meter(info: &Info, kind: Type, entry: &v1::MeterEntry) -> Result<(), Violation> {
+pub(crate) fn check_meter(info: &Info, kind: Type, entry: &v1::MeterEntry) -> Result<(), Violation> {
     let meter = info.require_meter(entry.meter_id)?;
     let checked = only_modify(kind)
         .and_then(|()| check_index(entry.index.as_ref(), meter.size))
@@ -107,7 +107,7 @@ pub(super) fn check_direct_meter(
     table::check_table_key(owner, key)
 }
 
-pub(super) fn check_register(info: &Info, kind: Type, entry: &v1::RegisterEntry) -> Result<(), Violation> {
+pub(crate) fn check_register(info: &Info, kind: Type, entry: &v1::RegisterEntry) -> Result<(), Violation> {
     let register = info.require_register(entry.register_id)?;
     let checked = only_modify(kind)
         .and_then(|()| check_index(entry.index.as_ref(), register.size))
@@ -125,7 +125,7 @@ pub(super) fn check_register_read(info: &Info, entry: &v1::RegisterEntry) -> Res
         .map_err(|fault| at(ObjectKind::Register, &register.preamble, fault))
 }
 
-pub(super) fn check_value_set(info: &Info, kind: Type, entry: &v1::ValueSetEntry) -> Result<(), Violation> {
+pub(crate) fn check_value_set(info: &Info, kind: Type, entry: &v1::ValueSetEntry) -> Result<(), Violation> {
     let set = info.require_value_set(entry.value_set_id)?;
     let err = |fault| at(ObjectKind::ValueSet, &set.preamble, fault);
     only_modify(kind).map_err(err)?;
@@ -141,7 +141,7 @@ pub(super) fn check_value_set(info: &Info, kind: Type, entry: &v1::ValueSetEntry
     Ok(())
 }
 
-pub(super) fn check_digest(info: &Info, kind: Type, entry: &v1::DigestEntry) -> Result<(), Violation> {
+pub(crate) fn check_digest(info: &Info, kind: Type, entry: &v1::DigestEntry) -> Result<(), Violation> {
     let digest = info.require_digest(entry.digest_id)?;
     if kind == Type::Delete {
         return Ok(());

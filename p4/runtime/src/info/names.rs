@@ -66,12 +66,12 @@ impl Names {
         let limit = 1.max(name.chars().count() / 3);
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         let distance = |known: &str| {
+            // `ingress.my_sd` for `my_sid`, or `egress.my_sid` for `ingress.my_sid`: the last part is enough.
             let whole = strsim::osa_distance(name, known);
-            // `ingress.my_sd` for `my_sid`, or `egress.my_sid` for `ingress.my_sid`: the last part counts most.
-            whole.min(strsim::osa_distance(&last(name), &last(known)) + 1)
+            (whole.min(strsim::osa_distance(&last(name), &last(known))), whole)
         };
         let known = self.full.iter().map(|known| (distance(known), known));
-        known.min().filter(|(distance, _)| *distance <= limit).map(|(_, known)| &**known)
+        known.min().filter(|((distance, _), _)| *distance <= limit).map(|(_, known)| &**known)
     }
 }
 

@@ -1,0 +1,50 @@
+//! Entities for read requests that match more than one.
+
+use crate::info::Info;
+use crate::proto::v1;
+use v1::packet_replication_engine_entry::Type as Case;
+
+/// Returns the entity that reads all entries of one table.
+pub fn wildcard(table_id: u32) -> v1::Entity {
+    v1::TableEntry { table_id, ..Default::default() }.into()
+}
+
+/// Returns one entity for each part of the state that a controller writes: members, groups, every table by
+/// itself and its default entry, multicast groups, clone sessions, value sets, digests and meters.
+///
+/// A table by itself keeps responses small; some targets return a whole table in one message. Counters and
+/// registers are left to those who want them: the data plane changes them.
+pub fn everything(info: &Info) -> Vec<v1::Entity> {
+    let mut entities: Vec<v1::Entity> = Vec::new();
+    for profile in info.profiles() {
+        let action_profile_id = profile.preamble.id;
+        entities.push(v1::ActionProfileMember { action_profile_id, ..Default::default() }.into());
+        if profile.with_selector {
+            entities.push(v1::ActionProfileGroup { action_profile_id, ..Default::default() }.into());
+        }
+    }
+    for table in info.tables() {
+        let table_id = table.preamble.id;
+        if !table.fields().is_empty() {
+            entities.push(wildcard(table_id));
+        }
+        if table.const_default_action.is_none() {
+            entities.push(v1::TableEntry { table_id, is_default_action: true, ..Default::default() }.into());
+        }
+    }
+    let replication = [
+        Case::MulticastGroupEntry(v1::MulticastGroupEntry::default()),
+        Case::CloneSessionEntry(v1::CloneSessionEntry::default()),
+    ];
+    entities.extend(replication.map(|case| v1::PacketReplicationEngineEntry { r#type: Some(case) }.into()));
+    for set in info.value_sets() {
+        entities.push(v1::ValueSetEntry { value_set_id: set.preamble.id, members: Vec::new() }.into());
+    }
+    for digest in info.digests() {
+        entities.push(v1::DigestEntry { digest_id: digest.preamble.id, config: None }.into());
+    }
+    for meter in info.meters() {
+        entities.push(v1::MeterEntry { meter_id: meter.preamble.id, ..Default::default() }.into());
+    }
+    entities
+}
