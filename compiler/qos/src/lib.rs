@@ -8,6 +8,7 @@ pub mod codes;
 pub mod ecn;
 mod error;
 pub mod explain;
+pub mod headroom;
 pub mod profile;
 pub mod units;
 

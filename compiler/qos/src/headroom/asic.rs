@@ -1,0 +1,101 @@
+//! The ASICs SONiC knows the constants of.
+//!
+//! In: nothing. Out: one [`SpectrumAsic`] a generation. Always: the numbers of sonic-buildimage
+//! `platform/mellanox/asic_table.j2` (and its `vs` row), each once.
+
+use crate::explain::{Exact, exact};
+use crate::units::Bytes;
+
+/// An ASIC whose headroom SONiC computes by the Mellanox script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SpectrumAsic {
+    /// Spectrum (SN2000).
+    Spectrum1,
+    /// Spectrum-2 (SN3000).
+    Spectrum2,
+    /// Spectrum-3 (SN4000).
+    Spectrum3,
+    /// Spectrum-4 (SN5400, SN5600, SN5610N).
+    Spectrum4,
+    /// Spectrum-5 (SN5640).
+    Spectrum5,
+    /// Spectrum-6 (SN6600, SN6810).
+    Spectrum6,
+    /// SONiC's virtual switch, which runs the same script.
+    Vs,
+}
+
+impl SpectrumAsic {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Spectrum1,
+        Self::Spectrum2,
+        Self::Spectrum3,
+        Self::Spectrum4,
+        Self::Spectrum5,
+        Self::Spectrum6,
+        Self::Vs,
+    ];
+
+    /// Returns the allocation unit of the buffer (`cell_size`).
+    pub const fn cell(self) -> Bytes {
+        Bytes(match self {
+            Self::Spectrum1 => 96,
+            Self::Spectrum2 | Self::Spectrum3 => 144,
+            Self::Spectrum4 | Self::Spectrum5 => 192,
+            Self::Spectrum6 => 256,
+            Self::Vs => 128,
+        })
+    }
+
+    /// Returns the bytes in the pipeline, in KB of 1,024 (`pipeline_latency`).
+    pub const fn pipeline_kib(self) -> u64 {
+        match self {
+            Self::Spectrum1 | Self::Spectrum2 | Self::Spectrum3 | Self::Spectrum4 | Self::Spectrum5 => 19,
+            Self::Spectrum6 => 42,
+            Self::Vs => 18,
+        }
+    }
+
+    /// Returns the bytes in MAC and PHY (`mac_phy_delay`, 0.8 KB on every row).
+    pub(super) fn mac_phy() -> Exact {
+        exact(8_u64 * 1024, 10_u8)
+    }
+
+    /// Returns the bytes the far end still sends at a speed without pause quanta (`peer_response_time`, 3.8 KB
+    /// on every row).
+    pub(super) fn peer_response() -> Exact {
+        exact(38_u64 * 1024, 10_u8)
+    }
+
+    /// Says whether a tile between port and buffer holds bytes too (120 ns, Spectrum-4 and -5).
+    pub const fn has_tile(self) -> bool {
+        match self {
+            Self::Spectrum4 | Self::Spectrum5 => true,
+            Self::Spectrum1 | Self::Spectrum2 | Self::Spectrum3 | Self::Spectrum6 | Self::Vs => false,
+        }
+    }
+
+    /// Returns what the accounting of the packet buffer needs beyond the formula (18 KB on Spectrum-6).
+    pub const fn accounting(self) -> Bytes {
+        Bytes(match self {
+            Self::Spectrum6 => 18 * 1024,
+            Self::Spectrum1
+            | Self::Spectrum2
+            | Self::Spectrum3
+            | Self::Spectrum4
+            | Self::Spectrum5
+            | Self::Vs => 0,
+        })
+    }
+
+    /// Returns the cells of shared headroom a port has for itself (`port_reserved_shp`), and the most it may
+    /// use (`port_max_shp`); the virtual switch has neither.
+    pub const fn port_shared_cells(self) -> Option<(u64, u64)> {
+        match self {
+            Self::Spectrum1 | Self::Spectrum2 | Self::Spectrum3 | Self::Spectrum4 => Some((20, 8_192)),
+            Self::Spectrum5 | Self::Spectrum6 => Some((20, 6_144)),
+            Self::Vs => None,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Published headroom of Broadcom, Marvell and Nexthop platforms, as lines over the length of the cable.
+//!
+//! In: nothing. Out: for each [`Chip`] its cell, what SONiC's tables put beside XOFF, and for each speed the
+//! line's constant and slope. Always: the constant is the smallest with which the line, rounded up to cells,
+//! is not below any published point, so that the compiler never gives less than the vendor.
+//!
+//! The slope is the fill factor: bytes of buffer for a byte on the cable. The worst case is 64-byte packets,
+//! which with gap and preamble take 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5,
+//! 420 / 84 on Tomahawk 6. Other vendors reckon with kinder packets; their factors are measured on their
+//! tables. Source of all points: sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the
+//! platforms named below.
+
+use crate::codes::DynamicThreshold;
+use crate::units::{Bytes, Speed};
+
+/// A chip (or a vendor's way to use it) with published headroom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Chip {
+    /// Broadcom Tomahawk (Arista 7060CX-32S).
+    Tomahawk1,
+    /// Broadcom Tomahawk 2 (common 7260 profile).
+    Tomahawk2,
+    /// Broadcom Tomahawk 3 (Dell Z9332F).
+    Tomahawk3,
+    /// Broadcom Tomahawk 4 (Dell Z9664F).
+    Tomahawk4,
+    /// Broadcom Tomahawk 5 (Micas M2-W6940, Dell Z9864F, Arista 7060X6).
+    Tomahawk5,
+    /// Broadcom Tomahawk 6, worst case of small packets (Nexthop NH-4210).
+    Tomahawk6,
+    /// Broadcom Tomahawk 6, larger packets (Nokia IXR7220-H6).
+    Tomahawk6Nokia,
+    /// Broadcom Jericho 2 (Arista 7800R3).
+    Jericho2,
+    /// Broadcom Qumran 3D (Arista 7280R4).
+    Qumran3d,
+    /// Broadcom Qumran 3D as Nexthop uses it (NH-5010).
+    Qumran3dNexthop,
+    /// Marvell Teralynx 10 (d64p512t).
+    Teralynx10,
+}
+
+/// The line of a chip at one speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipRow {
+    /// The speed.
+    pub speed: Speed,
+    /// Bytes at no length at all.
+    pub constant: Bytes,
+    /// Bytes of buffer for a byte on the cable, as numerator and denominator.
+    pub fill: (u32, u32),
+    /// Bytes below the pool's limit at which the sender may go on.
+    pub xon_offset: Bytes,
+    /// The dynamic threshold of the published profile.
+    pub threshold: DynamicThreshold,
+}
+
+const fn row(gbps: u32, constant: u64, fill: (u32, u32), xon_offset: u64, threshold: i8) -> ChipRow {
+    ChipRow {
+        speed: Speed::gbps(gbps),
+        constant: Bytes(constant),
+        fill,
+        xon_offset: Bytes(xon_offset),
+        threshold: DynamicThreshold::constant(threshold),
+    }
+}
+
+/// 2.80 measured on the 5, 40 and 300 m rows of 50G and 100G.
+const TOMAHAWK_1: [ChipRow; 2] = [row(50, 89_190, (28, 10), 2_288, 0), row(100, 163_611, (28, 10), 2_288, 0)];
+/// 1.275 measured on the 5, 40 and 300 m rows.
+const TOMAHAWK_2: [ChipRow; 2] =
+    [row(40, 29_010, (1_275, 1_000), 2_496, 0), row(100, 53_114, (1_275, 1_000), 2_496, 0)];
+/// 1.323 measured on the rows from 5 m to 2 km.
+const TOMAHAWK_3: [ChipRow; 2] =
+    [row(100, 67_554, (1_323, 1_000), 2_540, -2), row(400, 175_217, (1_323, 1_000), 2_540, -2)];
+const TOMAHAWK_4: [ChipRow; 3] = [
+    row(100, 126_892, (254, 84), 9_144, 0),
+    row(200, 210_300, (254, 84), 9_144, 0),
+    row(400, 363_704, (254, 84), 9_144, 0),
+];
+/// The dynamic threshold differs: -2 on Micas, 0 on Arista and Dell.
+const TOMAHAWK_5: [ChipRow; 4] = [
+    row(100, 144_926, (254, 84), 3_556, 0),
+    row(200, 225_335, (254, 84), 3_556, 0),
+    row(400, 385_391, (254, 84), 3_556, 0),
+    row(800, 714_200, (254, 84), 3_556, 0),
+];
+const TOMAHAWK_6: [ChipRow; 5] = [
+    row(50, 160_771, (420, 84), 3_360, 0),
+    row(100, 226_201, (420, 84), 3_360, 0),
+    row(200, 362_521, (420, 84), 3_360, 0),
+    row(400, 637_521, (420, 84), 3_360, 0),
+    row(800, 1_223_821, (420, 84), 3_360, 0),
+];
+/// 1.5 measured on the rows from 5 to 500 m.
+const TOMAHAWK_6_NOKIA: [ChipRow; 4] = [
+    row(100, 124_223, (15, 10), 4_200, 0),
+    row(200, 259_366, (15, 10), 4_200, 0),
+    row(400, 461_221, (15, 10), 4_200, 0),
+    row(800, 789_961, (15, 10), 4_200, 0),
+];
+/// 1.3298 measured between 2 and 120 km.
+const JERICHO_2: [ChipRow; 2] =
+    [row(100, 59_743, (13_298, 10_000), 363_506, -6), row(400, 115_065, (13_298, 10_000), 1_454_025, -5)];
+/// 1.3298 measured between 2 and 120 km; below 2 km the table has one value, that of 2 km.
+const QUMRAN_3D: [ChipRow; 3] = [
+    row(100, 53_937, (13_298, 10_000), 363_506, -6),
+    row(400, 112_321, (13_298, 10_000), 1_454_025, -5),
+    row(800, 190_193, (13_298, 10_000), 2_908_050, -4),
+];
+/// Measured a speed: the table reckons differently at 800G.
+const QUMRAN_3D_NEXTHOP: [ChipRow; 3] = [
+    row(100, 179_370, (1_038, 1_000), 363_506, -6),
+    row(400, 499_013, (1_036, 1_000), 1_454_025, -6),
+    row(800, 181_600, (12_772, 10_000), 1_454_025, -6),
+];
+/// 1.024 measured on the rows from 1 to 300 m.
+const TERALYNX_10: [ChipRow; 5] = [
+    row(50, 23_681, (1_024, 1_000), 13_824, 1),
+    row(100, 39_425, (1_024, 1_000), 13_824, 1),
+    row(200, 68_865, (1_024, 1_000), 13_824, 1),
+    row(400, 127_233, (1_024, 1_000), 13_824, 1),
+    row(800, 244_225, (1_024, 1_000), 13_824, 1),
+];
+
+impl Chip {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Tomahawk1,
+        Self::Tomahawk2,
+        Self::Tomahawk3,
+        Self::Tomahawk4,
+        Self::Tomahawk5,
+        Self::Tomahawk6,
+        Self::Tomahawk6Nokia,
+        Self::Jericho2,
+        Self::Qumran3d,
+        Self::Qumran3dNexthop,
+        Self::Teralynx10,
+    ];
+
+    /// Returns the step the published values are multiples of: the cell, or what the vendor rounds to.
+    pub const fn step(self) -> Bytes {
+        Bytes(match self {
+            Self::Tomahawk1 | Self::Tomahawk2 => 208,
+            Self::Tomahawk3 | Self::Tomahawk4 | Self::Tomahawk5 => 254,
+            Self::Tomahawk6 | Self::Tomahawk6Nokia => 420,
+            Self::Jericho2 | Self::Qumran3d => 1_024,
+            Self::Qumran3dNexthop => 1,
+            Self::Teralynx10 => 128,
+        })
+    }
+
+    /// Returns the guaranteed bytes of a lossless group (`size`).
+    pub const fn size(self) -> Bytes {
+        Bytes(match self {
+            Self::Tomahawk1 | Self::Tomahawk2 => 1_248,
+            Self::Tomahawk3 => 2_540,
+            Self::Tomahawk4 => 9_144,
+            Self::Tomahawk5 => 18_796,
+            Self::Tomahawk6 => 4_620,
+            Self::Tomahawk6Nokia => 8_400,
+            Self::Jericho2 | Self::Qumran3d | Self::Qumran3dNexthop => 0,
+            Self::Teralynx10 => 1_518,
+        })
+    }
+
+    /// Returns the published XON.
+    pub const fn xon(self) -> Bytes {
+        Bytes(match self {
+            Self::Tomahawk1 => 2_288,
+            Self::Tomahawk2 => 1_248,
+            Self::Tomahawk3 => 2_540,
+            Self::Tomahawk4 => 9_144,
+            Self::Jericho2 | Self::Qumran3d => 2_560,
+            Self::Tomahawk5
+            | Self::Tomahawk6
+            | Self::Tomahawk6Nokia
+            | Self::Qumran3dNexthop
+            | Self::Teralynx10 => 0,
+        })
+    }
+
+    /// Returns the lines, one a speed, rising.
+    pub const fn rows(self) -> &'static [ChipRow] {
+        match self {
+            Self::Tomahawk1 => &TOMAHAWK_1,
+            Self::Tomahawk2 => &TOMAHAWK_2,
+            Self::Tomahawk3 => &TOMAHAWK_3,
+            Self::Tomahawk4 => &TOMAHAWK_4,
+            Self::Tomahawk5 => &TOMAHAWK_5,
+            Self::Tomahawk6 => &TOMAHAWK_6,
+            Self::Tomahawk6Nokia => &TOMAHAWK_6_NOKIA,
+            Self::Jericho2 => &JERICHO_2,
+            Self::Qumran3d => &QUMRAN_3D,
+            Self::Qumran3dNexthop => &QUMRAN_3D_NEXTHOP,
+            Self::Teralynx10 => &TERALYNX_10,
+        }
+    }
+
+    /// Returns the line at a speed.
+    pub fn row(self, speed: Speed) -> Option<&'static ChipRow> {
+        self.rows().iter().find(|row| row.speed == speed)
+    }
+
+    /// Returns the tables the numbers come from.
+    pub(super) const fn source(self) -> &'static str {
+        match self {
+            Self::Tomahawk1 => "sonic-buildimage pg_profile_lookup.ini, Arista-7060CX-32S",
+            Self::Tomahawk2 => "sonic-buildimage pg_profile_lookup.ini, th2/7260",
+            Self::Tomahawk3 => "sonic-buildimage pg_profile_lookup.ini, DellEMC-Z9332f",
+            Self::Tomahawk4 => "sonic-buildimage pg_profile_lookup.ini, DellEMC-Z9664f",
+            Self::Tomahawk5 => "sonic-buildimage pg_profile_lookup.ini, M2-W6940-128QC and Arista-7060X6",
+            Self::Tomahawk6 => "sonic-buildimage pg_profile_lookup.ini, NH-4210",
+            Self::Tomahawk6Nokia => "sonic-buildimage pg_profile_lookup.ini, Nokia-IXR7220-H6",
+            Self::Jericho2 => "sonic-buildimage pg_profile_lookup.ini, Arista-7800R3",
+            Self::Qumran3d => "sonic-buildimage pg_profile_lookup.ini, Arista-7280R4",
+            Self::Qumran3dNexthop => "sonic-buildimage pg_profile_lookup.ini, NH-5010",
+            Self::Teralynx10 => "sonic-buildimage pg_profile_lookup.ini, Marvell d64p512t",
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The link a headroom is wanted for.
+//!
+//! In: numbers from the topology and the platform. Out: a [`Link`] whose numbers are bounded. Always: the
+//! bounds are far above anything built (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough
+//! that no step of any formula overflows 128 bits.
+
+use crate::error::QosError;
+use crate::explain::{Exact, exact};
+use crate::profile::LosslessTraffic;
+use crate::units::{Bytes, Length, Nanoseconds, Speed};
+
+/// One end of a link, as the formulas see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    speed: Speed,
+    cable: Length,
+    mtu: Bytes,
+    lanes: u8,
+    gearbox_delay: Nanoseconds,
+}
+
+impl Link {
+    /// The longest cable: once around the Earth.
+    pub const LONGEST: Length = Length::from_meters(40_075_000);
+    /// The smallest frame of Ethernet.
+    pub const SMALLEST_MTU: Bytes = Bytes(64);
+    /// The largest packet of IP.
+    pub const LARGEST_MTU: Bytes = Bytes(65_535);
+    /// More than any gearbox delays.
+    const LONGEST_GEARBOX: Nanoseconds = Nanoseconds(1_000_000);
+
+    /// Makes a link of a port's speed, cable, MTU and number of serial lanes.
+    pub fn new(speed: Speed, cable: Length, mtu: Bytes, lanes: u8) -> Result<Self, QosError> {
+        if cable > Self::LONGEST {
+            return Err(QosError::CableTooLong { cable, longest: Self::LONGEST });
+        }
+        if mtu < Self::SMALLEST_MTU || mtu > Self::LARGEST_MTU {
+            let (min, max) = (Self::SMALLEST_MTU, Self::LARGEST_MTU);
+            return Err(QosError::MtuOutOfRange { what: "MTU", mtu, min, max });
+        }
+        Ok(Self { speed, cable, mtu, lanes, gearbox_delay: Nanoseconds::ZERO })
+    }
+
+    /// Adds the delay of a gearbox between ASIC and cage (SONiC: `gearbox_delay`, 400 ns on SN3800).
+    pub fn with_gearbox(self, delay: Nanoseconds) -> Result<Self, QosError> {
+        if delay > Self::LONGEST_GEARBOX {
+            return Err(QosError::GearboxTooSlow { delay, longest: Self::LONGEST_GEARBOX });
+        }
+        Ok(Self { gearbox_delay: delay, ..self })
+    }
+
+    /// Returns the same link over another cable.
+    pub fn with_cable(self, cable: Length) -> Result<Self, QosError> {
+        Self::new(self.speed, cable, self.mtu, self.lanes)?.with_gearbox(self.gearbox_delay)
+    }
+
+    /// Returns the speed.
+    pub fn speed(&self) -> Speed {
+        self.speed
+    }
+
+    /// Returns the length of the cable.
+    pub fn cable(&self) -> Length {
+        self.cable
+    }
+
+    /// Returns the largest packet of the port.
+    pub fn mtu(&self) -> Bytes {
+        self.mtu
+    }
+
+    /// Returns the number of serial lanes.
+    pub fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    /// Returns the delay of a gearbox, zero without one.
+    pub fn gearbox_delay(&self) -> Nanoseconds {
+        self.gearbox_delay
+    }
+
+    pub(super) fn meters(&self) -> Exact {
+        exact(self.cable.millimeters(), 1_000_u16)
+    }
+
+    pub(super) fn mbps(&self) -> Exact {
+        exact(self.speed.mbps(), 1_u8)
+    }
+}
+
+/// A link and what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    link: Link,
+    traffic: LosslessTraffic,
+    shared_headroom: bool,
+}
+
+impl Request {
+    /// Makes a request for headroom; `shared_headroom` says that ports share a pool of it.
+    pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, QosError> {
+        let (min, max) = (Link::SMALLEST_MTU, Link::LARGEST_MTU);
+        if traffic.mtu < min || traffic.mtu > max {
+            return Err(QosError::MtuOutOfRange { what: "lossless MTU", mtu: traffic.mtu, min, max });
+        }
+        Ok(Self { link, traffic, shared_headroom })
+    }
+
+    /// Returns the link.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Returns the packets of lossless classes.
+    pub fn traffic(&self) -> LosslessTraffic {
+        self.traffic
+    }
+
+    /// Says whether ports share a pool of headroom.
+    pub fn shared_headroom(&self) -> bool {
+        self.shared_headroom
+    }
+
+    /// Returns the same request over another cable.
+    pub fn with_cable(self, cable: Length) -> Result<Self, QosError> {
+        Ok(Self { link: self.link.with_cable(cable)?, ..self })
+    }
+}

@@ -1,0 +1,144 @@
+//! Whose headroom formula a platform uses, by name.
+//!
+//! In: the name in a platform file. Out: a [`Model`] that turns a [`Request`] into a [`Headroom`]. Always: names
+//! are for ever; [`Model::all`] lists them in a fixed order.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::asic::SpectrumAsic;
+use super::chips::Chip;
+use super::classic::ClassicAsic;
+use super::link::Request;
+use super::{Headroom, classic, ieee, slope, spectrum, tofino};
+use crate::error::QosError;
+use crate::units::Bytes;
+
+/// A headroom formula with its constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Model {
+    /// The generic formula of IEEE 802.1Qbb.
+    Ieee,
+    /// SONiC's dynamic formula for NVIDIA Spectrum.
+    Spectrum(SpectrumAsic),
+    /// SONiC's dynamic formula for Tofino-2.
+    Tofino2,
+    /// The formula behind SONiC's older lookup tables for Spectrum.
+    Classic(ClassicAsic),
+    /// A line over the length of the cable, fitted to published tables.
+    Chip(Chip),
+}
+
+impl Model {
+    /// Returns every model in a fixed order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let spectrum = SpectrumAsic::ALL.into_iter().map(Self::Spectrum);
+        let classic = ClassicAsic::ALL.into_iter().map(Self::Classic);
+        let chips = Chip::ALL.into_iter().map(Self::Chip);
+        [Self::Ieee].into_iter().chain(spectrum).chain([Self::Tofino2]).chain(classic).chain(chips)
+    }
+
+    /// Returns the name in platform files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ieee => "ieee-802-1qbb",
+            Self::Spectrum(asic) => match asic {
+                SpectrumAsic::Spectrum1 => "nvidia-spectrum-1",
+                SpectrumAsic::Spectrum2 => "nvidia-spectrum-2",
+                SpectrumAsic::Spectrum3 => "nvidia-spectrum-3",
+                SpectrumAsic::Spectrum4 => "nvidia-spectrum-4",
+                SpectrumAsic::Spectrum5 => "nvidia-spectrum-5",
+                SpectrumAsic::Spectrum6 => "nvidia-spectrum-6",
+                SpectrumAsic::Vs => "sonic-vs",
+            },
+            Self::Tofino2 => "intel-tofino-2",
+            Self::Classic(asic) => match asic {
+                ClassicAsic::Spectrum1 => "nvidia-spectrum-1-lookup",
+                ClassicAsic::Spectrum2And3 => "nvidia-spectrum-2-lookup",
+            },
+            Self::Chip(chip) => match chip {
+                Chip::Tomahawk1 => "broadcom-tomahawk-1",
+                Chip::Tomahawk2 => "broadcom-tomahawk-2",
+                Chip::Tomahawk3 => "broadcom-tomahawk-3",
+                Chip::Tomahawk4 => "broadcom-tomahawk-4",
+                Chip::Tomahawk5 => "broadcom-tomahawk-5",
+                Chip::Tomahawk6 => "broadcom-tomahawk-6",
+                Chip::Tomahawk6Nokia => "broadcom-tomahawk-6-nokia",
+                Chip::Jericho2 => "broadcom-jericho-2",
+                Chip::Qumran3d => "broadcom-qumran-3d",
+                Chip::Qumran3dNexthop => "broadcom-qumran-3d-nexthop",
+                Chip::Teralynx10 => "marvell-teralynx-10",
+            },
+        }
+    }
+
+    /// Returns the cell of the buffer the model reckons with; nothing for the generic one.
+    pub const fn cell(self) -> Option<Bytes> {
+        match self {
+            Self::Ieee => None,
+            Self::Spectrum(asic) => Some(asic.cell()),
+            Self::Tofino2 => Some(tofino::CELL),
+            Self::Classic(asic) => Some(asic.cell()),
+            Self::Chip(chip) => Some(chip.step()),
+        }
+    }
+
+    /// Works out the headroom of one lossless group of one port. `cell` is the platform's allocation unit; only
+    /// the generic model asks for it, the others bring their own.
+    pub fn headroom(self, request: &Request, cell: Option<Bytes>) -> Result<Headroom, QosError> {
+        match self {
+            Self::Ieee => ieee::headroom(request, cell),
+            Self::Spectrum(asic) => Ok(spectrum::headroom(asic, request)),
+            Self::Tofino2 => Ok(tofino::headroom(request)),
+            Self::Classic(asic) => Ok(classic::headroom(asic, request)),
+            Self::Chip(chip) => slope::headroom(chip, request),
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = QosError;
+
+    fn from_str(name: &str) -> Result<Self, QosError> {
+        Self::all().find(|model| model.name() == name).ok_or_else(|| QosError::UnknownModel {
+            name: name.to_owned(),
+            known: Self::all().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+impl TryFrom<String> for Model {
+    type Error = QosError;
+
+    fn try_from(name: String) -> Result<Self, QosError> {
+        name.parse()
+    }
+}
+
+impl From<Model> for String {
+    fn from(model: Model) -> String {
+        model.name().to_owned()
+    }
+}
+
+impl JsonSchema for Model {
+    fn schema_name() -> Cow<'static, str> {
+        "HeadroomModel".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = Self::all().map(Self::name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
