@@ -38,6 +38,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         ports,
         routes,
         qos: &topology.qos,
+        base_rtt: plan.base_rtt(),
     }
 }
 

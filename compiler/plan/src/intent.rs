@@ -6,6 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use closc_platform::{Os, PhysicalPort, Platform};
+use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
 use closc_topology::{Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Services, Side, Switch, Usid};
 use ipnet::{IpNet, Ipv6Net};
@@ -38,6 +39,8 @@ pub struct DeviceIntent<'a> {
     pub routes: Vec<Route>,
     /// Quality of service.
     pub qos: &'a Profile,
+    /// Round-trip time of the longest path when nothing is queued; what computed thresholds start from.
+    pub base_rtt: Nanoseconds,
 }
 
 /// Addresses and numbers of the device itself.

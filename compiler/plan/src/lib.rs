@@ -13,6 +13,7 @@ mod mac;
 mod path;
 mod plan;
 mod routes;
+mod rtt;
 mod segment;
 mod table;
 
