@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use closc_fabric::{End, Port, PortUse};
-use closc_topology::{Link, NicPort, PortRef, Routing, Switch};
+use closc_topology::{Link, NicPort, PortRef, Routing, Switch, Topology};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -31,6 +31,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         name: topology.naming.switch(switch),
         fabric: &topology.name,
         platform,
+        hardware: hardware(topology, switch),
         os,
         routing: topology.routing,
         system: system(plan, switch),
@@ -40,6 +41,14 @@ pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         qos: &topology.qos,
         base_rtt: plan.base_rtt(),
     }
+}
+
+/// The SONiC hwsku of a switch, which may depend on how its cages are split, or else the platform id.
+fn hardware(topology: &Topology, switch: Switch) -> SmolStr {
+    let (platform, _) = topology.hardware(switch);
+    let tier = topology.tier(switch.tier).expect("a switch exists only in a tier of the topology");
+    let blocks = [tier.down, tier.up].into_iter().filter(|block| block.count + block.spare > 0);
+    platform.hwsku(blocks.map(|block| block.breakout)).map_or_else(|| platform.id.clone(), SmolStr::from)
 }
 
 fn system(plan: &Plan, switch: Switch) -> System<'_> {
@@ -129,7 +138,7 @@ fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6A
         switch: far,
         name: topology.naming.switch(far),
         port: platform.port_name(topology.slot(far.tier, port)),
-        hardware: platform.sonic.as_ref().map_or_else(|| platform.id.clone(), |s| SmolStr::from(&*s.hwsku)),
+        hardware: hardware(topology, far),
         address,
         mac: addresses.switch_mac(far),
         loopback: addresses.loopback(far),

@@ -25,6 +25,8 @@ pub struct DeviceIntent<'a> {
     pub fabric: &'a str,
     /// Hardware.
     pub platform: &'a Platform,
+    /// SONiC hwsku as its cages are split, or platform id.
+    pub hardware: SmolStr,
     /// Operating system.
     pub os: Os,
     /// How packets find their way.
