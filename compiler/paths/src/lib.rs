@@ -1,1 +1,24 @@
-//! The reader of compact host path tables: entropy value to destination address.
+//! Compact host path tables: entropy value to destination address, in nanoseconds, without allocation.
+//!
+//! In: the bytes of a `.bin` path table, for example a memory-mapped file. Out: [`Table`], which turns a NIC's
+//! inner address and an entropy value into the outer destination address. Always: `no_std`, no allocation, no
+//! unsafe code, no panic on any bytes: [`Table::open`] checks magic, version, lengths and checksum once, and
+//! later reads stay inside what it checked. The format is described byte by byte in `FORMAT.md`.
+
+#![no_std]
+
+#[cfg(any(feature = "write", test))]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod checksum;
+mod denied;
+mod layout;
+mod table;
+
+#[cfg(feature = "write")]
+pub mod write;
+
+pub use denied::{Denied, Reason, Scope};
+pub use table::{Choice, Destination, Fault, Header, Kind, Outer, Table};

@@ -1,0 +1,175 @@
+/* Reads compact path tables (see FORMAT.md): entropy value to outer destination address.
+ *
+ * Header-only C99, no allocation, no dependency. Open a table once, look a destination up once for each queue
+ * pair, then call closc_paths_outer() for each packet. Every function is safe on any bytes: closc_paths_open()
+ * checks lengths and checksum, and nothing is read outside what it checked.
+ */
+#ifndef CLOSC_PATHS_H
+#define CLOSC_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum closc_paths_fault {
+    CLOSC_PATHS_OK = 0,
+    CLOSC_PATHS_SHORT = 1,    /* shorter than its header says */
+    CLOSC_PATHS_MAGIC = 2,    /* does not begin with CLPT */
+    CLOSC_PATHS_VERSION = 3,  /* of an unknown version */
+    CLOSC_PATHS_CHECKSUM = 4, /* damaged */
+    CLOSC_PATHS_LAYOUT = 5    /* a section lies outside the file, or a number is out of range */
+};
+
+struct closc_paths_table {
+    const uint8_t *bytes;
+    uint32_t destinations, orders, denied, denied_count;
+    uint16_t parallel0, parallel1, per_t1, t0_uplinks, t1_uplinks, t2_step, t2_row;
+    uint16_t zone, group, zones, groups, nics, active, backup;
+    uint8_t planes, plane_shift, uplink_bits, plane_bits, t1_uplink_bits, pool_len;
+};
+
+struct closc_paths_destination {
+    uint16_t usid[6]; /* plane 0, uplink 0 */
+    uint32_t block;
+    uint8_t segments; /* 2, 4 or 6 */
+    uint16_t zone, group, downlink;
+};
+
+struct closc_paths_choice {
+    uint8_t plane; /* which is the NIC port */
+    uint16_t t0_uplink, t1_uplink;
+};
+
+static inline uint16_t closc_paths_u16(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
+
+static inline uint32_t closc_paths_u32(const uint8_t *at) {
+    return (uint32_t)closc_paths_u16(at) | (uint32_t)closc_paths_u16(at + 2) << 16;
+}
+
+static inline uint16_t closc_paths_net16(const uint8_t *at) { return (uint16_t)(at[0] << 8 | at[1]); }
+
+static inline uint32_t closc_paths_crc32(const uint8_t *at, size_t len) {
+    uint32_t crc = 0xffffffffu;
+    for (size_t n = 0; n < len; n++) {
+        crc ^= at[n];
+        for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
+    }
+    return ~crc;
+}
+
+static inline int closc_paths_inside(uint32_t offset, uint64_t len, uint32_t total) {
+    return (uint64_t)offset + len <= total;
+}
+
+/* Checks some bytes and opens them; the bytes must outlive the table. */
+static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *t, const uint8_t *bytes, size_t len) {
+    if (len < 128) return CLOSC_PATHS_SHORT;
+    if (memcmp(bytes, "CLPT", 4) != 0) return CLOSC_PATHS_MAGIC;
+    if (closc_paths_u16(bytes + 4) != 1) return CLOSC_PATHS_VERSION;
+    uint32_t total = closc_paths_u32(bytes + 8);
+    if (total > len) return CLOSC_PATHS_SHORT;
+    if (total < 128 || closc_paths_u16(bytes + 6) != 128) return CLOSC_PATHS_LAYOUT;
+    if (closc_paths_crc32(bytes + 16, total - 16) != closc_paths_u32(bytes + 12)) return CLOSC_PATHS_CHECKSUM;
+    t->bytes = bytes;
+    t->planes = bytes[16], t->plane_shift = bytes[17], t->uplink_bits = bytes[18];
+    t->plane_bits = bytes[19], t->t1_uplink_bits = bytes[20], t->pool_len = bytes[21];
+    t->parallel0 = closc_paths_u16(bytes + 22), t->parallel1 = closc_paths_u16(bytes + 24);
+    t->per_t1 = closc_paths_u16(bytes + 26);
+    t->t0_uplinks = closc_paths_u16(bytes + 28), t->t1_uplinks = closc_paths_u16(bytes + 30);
+    t->t2_step = closc_paths_u16(bytes + 32), t->t2_row = closc_paths_u16(bytes + 34);
+    t->zone = closc_paths_u16(bytes + 36), t->group = closc_paths_u16(bytes + 38);
+    t->zones = closc_paths_u16(bytes + 40), t->groups = closc_paths_u16(bytes + 42);
+    t->nics = closc_paths_u16(bytes + 44);
+    t->active = closc_paths_u16(bytes + 46), t->backup = closc_paths_u16(bytes + 48);
+    t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
+    t->denied = closc_paths_u32(bytes + 80), t->denied_count = closc_paths_u32(bytes + 84);
+    int inside = closc_paths_inside(t->destinations, (uint64_t)t->zones * t->groups * 24, total) &&
+                 closc_paths_inside(t->orders, (uint64_t)t->planes * t->t0_uplinks * 2, total) &&
+                 closc_paths_inside(t->denied, (uint64_t)t->denied_count * 20, total);
+    int numbers = t->parallel0 > 0 && t->parallel1 > 0 && t->plane_shift < 16 && t->uplink_bits <= 16 &&
+                  t->plane_bits <= 16 && t->uplink_bits + t->plane_bits + t->t1_uplink_bits <= 32 &&
+                  t->pool_len <= 48 && t->t0_uplinks > 0 && t->zone < t->zones && t->group < t->groups;
+    return inside && numbers ? CLOSC_PATHS_OK : CLOSC_PATHS_LAYOUT;
+}
+
+/* Finds the group and downlink behind a NIC's inner address. Returns 0 for addresses outside the fabric. */
+static inline int closc_paths_find(const struct closc_paths_table *t, const uint8_t inner[16],
+                                   struct closc_paths_destination *to) {
+    const uint8_t *pool = t->bytes + 56;
+    for (int n = 0; n < 14; n++)
+        if (n != 6 && n != 7 && inner[n] != pool[n]) return 0;
+    uint16_t place = closc_paths_net16(inner + 6), last = closc_paths_net16(inner + 14);
+    if ((place & 0xfff) == 0 || last == 0) return 0;
+    to->zone = place >> 12, to->group = (uint16_t)((place & 0xfff) - 1), to->downlink = (uint16_t)(last - 1);
+    if (to->zone >= t->zones || to->group >= t->groups || to->downlink >= t->nics) return 0;
+    const uint8_t *record = t->bytes + t->destinations + ((uint32_t)to->zone * t->groups + to->group) * 24;
+    if (record[16] < 1 || record[16] > 3) return 0;
+    to->segments = (uint8_t)(record[16] * 2);
+    to->block = (uint32_t)closc_paths_net16(record) << 16 | closc_paths_net16(record + 2);
+    for (int n = 0; n < 6; n++) to->usid[n] = closc_paths_net16(record + 4 + 2 * n);
+    to->usid[to->segments - 1] = (uint16_t)(to->usid[to->segments - 1] + to->downlink);
+    return 1;
+}
+
+/* Splits an entropy value. */
+static inline struct closc_paths_choice closc_paths_choice(const struct closc_paths_table *t, uint32_t entropy) {
+    uint64_t above = (uint64_t)entropy >> t->uplink_bits;
+    struct closc_paths_choice choice = {
+        (uint8_t)(above & ((1u << t->plane_bits) - 1)),
+        (uint16_t)(entropy & ((1u << t->uplink_bits) - 1)),
+        (uint16_t)(above >> t->plane_bits),
+    };
+    return choice;
+}
+
+/* Writes the outer destination address in network order and returns the NIC port. */
+static inline uint8_t closc_paths_outer(const struct closc_paths_table *t, const struct closc_paths_destination *to,
+                                        uint32_t entropy, uint8_t outer[16]) {
+    struct closc_paths_choice c = closc_paths_choice(t, entropy);
+    uint16_t usid[6];
+    for (int n = 0; n < 6; n++)
+        usid[n] = n < to->segments ? (uint16_t)(to->usid[n] + (c.plane << t->plane_shift)) : 0;
+    if (to->segments > 2) {
+        uint16_t j = c.t0_uplink / t->parallel0, cable0 = c.t0_uplink % t->parallel0;
+        usid[1] = (uint16_t)(usid[1] + j * t->per_t1 + cable0);
+        if (to->segments == 4) {
+            usid[2] = (uint16_t)(usid[2] + cable0);
+        } else {
+            uint16_t step = c.t1_uplink / t->parallel1, cable1 = c.t1_uplink % t->parallel1;
+            usid[2] = (uint16_t)(usid[2] + step * t->t2_step + j * t->t2_row + cable1);
+            usid[3] = (uint16_t)(usid[3] + j * t->per_t1 + cable1);
+            usid[4] = (uint16_t)(usid[4] + cable0);
+        }
+    }
+    for (int n = 0; n < 4; n++) outer[n] = (uint8_t)(to->block >> (24 - 8 * n));
+    for (int n = 0; n < 6; n++) {
+        outer[4 + 2 * n] = (uint8_t)(usid[n] >> 8);
+        outer[5 + 2 * n] = (uint8_t)usid[n];
+    }
+    return c.plane;
+}
+
+static inline int closc_paths_within(const uint8_t *range, uint16_t value) {
+    return closc_paths_u16(range) <= value && value <= closc_paths_u16(range + 2);
+}
+
+/* Tells whether a path of a sender (by downlink, from 0) must not be used. */
+static inline int closc_paths_is_denied(const struct closc_paths_table *t, uint16_t source,
+                                        const struct closc_paths_destination *to, uint32_t entropy) {
+    struct closc_paths_choice c = closc_paths_choice(t, entropy);
+    for (uint32_t n = 0; n < t->denied_count; n++) {
+        const uint8_t *d = t->bytes + t->denied + n * 20;
+        uint16_t flags = closc_paths_u16(d + 2);
+        if (d[0] != c.plane) continue;
+        if (flags & 1 && closc_paths_u16(d + 4) != source) continue;
+        if (flags & 2 && (to->segments == 2 || !closc_paths_within(d + 6, c.t0_uplink))) continue;
+        if (flags & 4 && (to->segments != 6 || !closc_paths_within(d + 10, c.t1_uplink))) continue;
+        if (flags & 8 && closc_paths_u16(d + 14) != to->zone) continue;
+        if (flags & 16 && closc_paths_u16(d + 16) != to->group) continue;
+        if (flags & 32 && closc_paths_u16(d + 18) != to->downlink) continue;
+        return 1;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,86 @@
+//! What must not be used: one record for each fault, as narrow as its reason.
+
+use crate::layout::u16_at;
+use crate::table::{Choice, Kind};
+
+/// Why something must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It is not there.
+    Absent,
+    /// It is being emptied.
+    Drained,
+}
+
+/// The paths of a plane that are denied: each field narrows them, absent means any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// Sending NIC's downlink, from 0.
+    pub source: Option<u16>,
+    /// First and last T0 uplink; only paths that leave the group.
+    pub uplinks: Option<(u16, u16)>,
+    /// First and last T1 uplink; only paths that leave the zone.
+    pub t1_uplinks: Option<(u16, u16)>,
+    /// Destination zone.
+    pub zone: Option<u16>,
+    /// Destination group.
+    pub group: Option<u16>,
+    /// Destination NIC's downlink, from 0.
+    pub downlink: Option<u16>,
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Denied {
+    /// The plane.
+    pub plane: u8,
+    /// Why.
+    pub reason: Reason,
+    /// Which paths of the plane.
+    pub scope: Scope,
+}
+
+pub(crate) const SOURCE: u16 = 1;
+pub(crate) const UPLINKS: u16 = 2;
+pub(crate) const T1_UPLINKS: u16 = 4;
+pub(crate) const ZONE: u16 = 8;
+pub(crate) const GROUP: u16 = 16;
+pub(crate) const DOWNLINK: u16 = 32;
+
+impl Denied {
+    pub(crate) fn read(bytes: &[u8]) -> Denied {
+        let flags = u16_at(bytes, 2);
+        let field = |flag: u16, at: usize| (flags & flag != 0).then(|| u16_at(bytes, at));
+        let pair = |flag: u16, at: usize| field(flag, at).map(|first| (first, u16_at(bytes, at + 2)));
+        Denied {
+            plane: bytes.first().copied().unwrap_or(0),
+            reason: if bytes.get(1) == Some(&1) { Reason::Drained } else { Reason::Absent },
+            scope: Scope {
+                source: field(SOURCE, 4),
+                uplinks: pair(UPLINKS, 6),
+                t1_uplinks: pair(T1_UPLINKS, 10),
+                zone: field(ZONE, 14),
+                group: field(GROUP, 16),
+                downlink: field(DOWNLINK, 18),
+            },
+        }
+    }
+
+    /// Tells whether it covers a path of a sender (by downlink) to a NIC.
+    pub fn covers(&self, kind: Kind, source: u16, to: (u16, u16, u16), choice: Choice) -> bool {
+        let (zone, group, downlink) = to;
+        let within = |range: Option<(u16, u16)>, value: u16| {
+            range.is_none_or(|(first, last)| (first..=last).contains(&value))
+        };
+        let s = self.scope;
+        self.plane == choice.plane
+            && s.source.is_none_or(|d| d == source)
+            && (s.uplinks.is_none() || kind != Kind::Local)
+            && within(s.uplinks, choice.t0_uplink)
+            && (s.t1_uplinks.is_none() || kind == Kind::Far)
+            && within(s.t1_uplinks, choice.t1_uplink)
+            && s.zone.is_none_or(|z| z == zone)
+            && s.group.is_none_or(|g| g == group)
+            && s.downlink.is_none_or(|d| d == downlink)
+    }
+}

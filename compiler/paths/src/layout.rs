@@ -1,0 +1,62 @@
+//! Where everything lies in the file; `FORMAT.md` says the same in words.
+//!
+//! Numbers are little-endian; addresses are in network order, as they appear in a packet.
+
+pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
+pub(crate) const VERSION: u16 = 1;
+pub(crate) const HEADER: usize = 128;
+
+pub(crate) const AT_VERSION: usize = 4;
+pub(crate) const AT_HEADER_LEN: usize = 6;
+pub(crate) const AT_TOTAL: usize = 8;
+pub(crate) const AT_CRC: usize = 12;
+/// The checksum covers everything from here on.
+pub(crate) const CHECKED_FROM: usize = 16;
+pub(crate) const AT_PLANES: usize = 16;
+pub(crate) const AT_PLANE_SHIFT: usize = 17;
+pub(crate) const AT_UPLINK_BITS: usize = 18;
+pub(crate) const AT_PLANE_BITS: usize = 19;
+pub(crate) const AT_T1_UPLINK_BITS: usize = 20;
+pub(crate) const AT_POOL_LEN: usize = 21;
+pub(crate) const AT_PARALLEL0: usize = 22;
+pub(crate) const AT_PARALLEL1: usize = 24;
+pub(crate) const AT_PER_T1: usize = 26;
+pub(crate) const AT_T0_UPLINKS: usize = 28;
+pub(crate) const AT_T1_UPLINKS: usize = 30;
+pub(crate) const AT_T2_STEP: usize = 32;
+pub(crate) const AT_T2_ROW: usize = 34;
+pub(crate) const AT_ZONE: usize = 36;
+pub(crate) const AT_GROUP: usize = 38;
+pub(crate) const AT_ZONES: usize = 40;
+pub(crate) const AT_GROUPS: usize = 42;
+pub(crate) const AT_NICS: usize = 44;
+pub(crate) const AT_ACTIVE: usize = 46;
+pub(crate) const AT_BACKUP: usize = 48;
+pub(crate) const AT_MIN_ACTIVE: usize = 50;
+pub(crate) const AT_UDP_PORT: usize = 52;
+pub(crate) const AT_MTU: usize = 54;
+pub(crate) const AT_POOL: usize = 56;
+pub(crate) const AT_DESTINATIONS: usize = 72;
+pub(crate) const AT_ORDERS: usize = 76;
+pub(crate) const AT_DENIED: usize = 80;
+pub(crate) const AT_DENIED_COUNT: usize = 84;
+pub(crate) const AT_T0_PROBE: usize = 88;
+pub(crate) const AT_T1_PROBE: usize = 104;
+
+pub(crate) const DESTINATION: usize = 24;
+pub(crate) const DENIED: usize = 20;
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    match bytes.get(at..at + 2) {
+        Some(&[a, b]) => u16::from_le_bytes([a, b]),
+        Some(_) | None => 0,
+    }
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
+}
+
+pub(crate) fn address_at(bytes: &[u8], at: usize) -> u128 {
+    bytes.get(at..at + 16).and_then(|b| <[u8; 16]>::try_from(b).ok()).map_or(0, u128::from_be_bytes)
+}

@@ -1,0 +1,381 @@
+//! The reader.
+//!
+//! In: bytes. Out: outer destination addresses. Always: a table that opened never fails later; what it does not
+//! know is `None`.
+//!
+//! A destination's address is its template plus one multiple each of plane, uplink and downlink, because every
+//! choice is a number added to a field of a uSID. With parallel links the uplink also moves the last T0's uSID,
+//! by the number of the cable.
+
+use crate::checksum::crc32;
+use crate::denied::Denied;
+use crate::layout::{self as at, address_at, u16_at, u32_at};
+
+/// An open table.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    bytes: &'a [u8],
+    header: Header,
+    uplink_mask: u32,
+    plane_mask: u32,
+}
+
+/// The numbers of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Planes, which is also the number of ports of a NIC.
+    pub planes: u8,
+    /// How far left the plane stands in a uSID.
+    pub plane_shift: u8,
+    /// Bits of the T0 uplink in an entropy value, at the bottom.
+    pub uplink_bits: u8,
+    /// Bits of the plane, above.
+    pub plane_bits: u8,
+    /// Bits of the T1 uplink, on top.
+    pub t1_uplink_bits: u8,
+    /// Length of the pool of NIC addresses.
+    pub pool_len: u8,
+    /// The pool of NIC addresses.
+    pub pool: u128,
+    /// Cables between a T0 and a T1.
+    pub parallel0: u16,
+    /// Cables between a T1 and a T2.
+    pub parallel1: u16,
+    /// uSIDs that a T1 owns.
+    pub per_t1: u16,
+    /// Uplinks of a T0.
+    pub t0_uplinks: u16,
+    /// Uplinks of a T1.
+    pub t1_uplinks: u16,
+    /// What a step of the T1 uplink adds to the T2's uSID.
+    pub t2_step: u16,
+    /// What the T1's index adds to the T2's uSID.
+    pub t2_row: u16,
+    /// Zone of the table's group.
+    pub zone: u16,
+    /// The table's group.
+    pub group: u16,
+    /// Zones of the fabric.
+    pub zones: u16,
+    /// Groups of each zone.
+    pub groups: u16,
+    /// Downlinks in use on each T0.
+    pub nics: u16,
+    /// Active entropy values for each plane.
+    pub active: u16,
+    /// Backup entropy values for each plane.
+    pub backup: u16,
+    /// Entropy values below which no more are retired, over all planes.
+    pub min_active: u16,
+    /// UDP destination port of the transport.
+    pub udp_port: u16,
+    /// Largest packet inside the outer header.
+    pub mtu: u16,
+}
+
+/// Why bytes are not a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Shorter than a header, or than the header says.
+    Short,
+    /// Does not begin with `CLPT`.
+    Magic,
+    /// Of a version that this reader does not know.
+    Version(u16),
+    /// The checksum does not fit the bytes.
+    Checksum,
+    /// A section lies outside the file, or a number is out of range.
+    Layout,
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Fault::Short => f.write_str("the file is shorter than its header says"),
+            Fault::Magic => f.write_str("the file is not a path table: it does not begin with `CLPT`"),
+            Fault::Version(version) => write!(f, "path tables of version {version} are not known here"),
+            Fault::Checksum => f.write_str("the checksum does not fit: the file is damaged"),
+            Fault::Layout => f.write_str("a section lies outside the file, or a number is out of range"),
+        }
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// How far a destination is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Same T0 group.
+    Local,
+    /// Same zone.
+    Zone,
+    /// Another zone.
+    Far,
+}
+
+/// What an entropy value chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// The plane.
+    pub plane: u8,
+    /// Uplink of the T0.
+    pub t0_uplink: u16,
+    /// Uplink of the T1.
+    pub t1_uplink: u16,
+}
+
+/// The group and downlink behind an inner address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Destination {
+    template: u128,
+    planes: u128,
+    /// How far it is.
+    pub kind: Kind,
+    /// Its zone.
+    pub zone: u16,
+    /// Its group.
+    pub group: u16,
+    /// Its downlink, from 0.
+    pub downlink: u16,
+}
+
+/// What goes on the wire: the NIC port, and the outer destination address in network order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outer {
+    /// The NIC port, which is the plane.
+    pub port: u8,
+    /// The outer destination address.
+    pub address: [u8; 16],
+}
+
+impl<'a> Table<'a> {
+    /// Checks some bytes and opens them.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Fault> {
+        if bytes.len() < at::HEADER {
+            return Err(Fault::Short);
+        }
+        if bytes[..4] != at::MAGIC {
+            return Err(Fault::Magic);
+        }
+        let version = u16_at(bytes, at::AT_VERSION);
+        if version != at::VERSION {
+            return Err(Fault::Version(version));
+        }
+        let total = u32_at(bytes, at::AT_TOTAL) as usize;
+        let bytes = bytes.get(..total).ok_or(Fault::Short)?;
+        if total < at::HEADER || usize::from(u16_at(bytes, at::AT_HEADER_LEN)) != at::HEADER {
+            return Err(Fault::Layout);
+        }
+        if crc32(&bytes[at::CHECKED_FROM..]) != u32_at(bytes, at::AT_CRC) {
+            return Err(Fault::Checksum);
+        }
+        let header = Header::read(bytes);
+        let uplink_mask = mask(header.uplink_bits)?;
+        let plane_mask = mask(header.plane_bits)?;
+        let table = Table { bytes, header, uplink_mask, plane_mask };
+        table.check()?;
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let h = self.header;
+        let width = u32::from(h.uplink_bits) + u32::from(h.plane_bits) + u32::from(h.t1_uplink_bits);
+        let sections = [
+            (at::AT_DESTINATIONS, usize::from(h.zones) * usize::from(h.groups) * at::DESTINATION),
+            (at::AT_ORDERS, usize::from(h.planes) * usize::from(h.t0_uplinks) * 2),
+            (at::AT_DENIED, u32_at(self.bytes, at::AT_DENIED_COUNT) as usize * at::DENIED),
+        ];
+        let inside = sections.into_iter().all(|(field, len)| {
+            (u32_at(self.bytes, field) as usize).checked_add(len).is_some_and(|end| end <= self.bytes.len())
+        });
+        let numbers = h.parallel0 > 0
+            && h.parallel1 > 0
+            && h.plane_shift < 16
+            && width <= 32
+            && h.pool_len <= 48
+            && h.t0_uplinks > 0
+            && h.zone < h.zones
+            && h.group < h.groups;
+        if inside && numbers { Ok(()) } else { Err(Fault::Layout) }
+    }
+
+    /// Returns the numbers of the header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Finds the group and downlink of a NIC's inner address; nothing for addresses outside the fabric.
+    pub fn destination(&self, inner: [u8; 16]) -> Option<Destination> {
+        let inner = u128::from_be_bytes(inner);
+        let h = &self.header;
+        let pool_bits = u32::from(h.pool_len);
+        let under = if pool_bits == 0 { 0 } else { (inner ^ h.pool) >> (128 - pool_bits) };
+        let place = (inner >> 64) as u16;
+        let (zone, ordinal) = (place >> 12, place & 0xfff);
+        let (group, downlink) = (ordinal.wrapping_sub(1), (inner as u16).wrapping_sub(1));
+        // Between the pool and the place, and between the place and the downlink, everything is zero.
+        let gaps = (inner ^ h.pool) & !(0xffff << 64 | 0xffff);
+        let known = under == 0 && gaps == 0 && zone < h.zones && group < h.groups && downlink < h.nics;
+        known.then(|| self.record(zone, group, downlink)).flatten()
+    }
+
+    fn record(&self, zone: u16, group: u16, downlink: u16) -> Option<Destination> {
+        let index = usize::from(zone) * usize::from(self.header.groups) + usize::from(group);
+        let start = u32_at(self.bytes, at::AT_DESTINATIONS) as usize + index * at::DESTINATION;
+        let record = self.bytes.get(start..start + at::DESTINATION)?;
+        let (kind, segments) = match record[16] {
+            1 => (Kind::Local, 2),
+            2 => (Kind::Zone, 4),
+            3 => (Kind::Far, 6),
+            _ => return None,
+        };
+        let planes =
+            (0..segments).fold(0u128, |sum, n| sum | 1 << (80 - 16 * n + u32::from(self.header.plane_shift)));
+        let template = address_at(record, 0).wrapping_add(u128::from(downlink) << (96 - 16 * segments));
+        Some(Destination { template, planes, kind, zone, group, downlink })
+    }
+
+    /// Splits an entropy value; fields may be out of range, see [`Table::in_range`].
+    pub fn choice(&self, entropy: u32) -> Choice {
+        let h = &self.header;
+        let above = u64::from(entropy) >> h.uplink_bits;
+        Choice {
+            plane: (above as u32 & self.plane_mask) as u8,
+            t0_uplink: (entropy & self.uplink_mask) as u16,
+            t1_uplink: (above >> h.plane_bits) as u16,
+        }
+    }
+
+    /// Tells whether a choice names a plane and uplinks that exist.
+    pub fn in_range(&self, choice: Choice) -> bool {
+        choice.plane < self.header.planes
+            && choice.t0_uplink < self.header.t0_uplinks
+            && choice.t1_uplink < self.header.t1_uplinks.max(1)
+    }
+
+    /// Turns an entropy value into what goes on the wire. Local destinations ignore the uplinks.
+    #[inline]
+    pub fn outer(&self, to: &Destination, entropy: u32) -> Outer {
+        let choice = self.choice(entropy);
+        let planes = to.planes * u128::from(choice.plane);
+        let address = to.template.wrapping_add(planes).wrapping_add(self.uplinks(to.kind, choice));
+        Outer { port: choice.plane, address: address.to_be_bytes() }
+    }
+
+    #[inline]
+    fn uplinks(&self, kind: Kind, choice: Choice) -> u128 {
+        let h = &self.header;
+        let slot = |number: u32, value: u16| u128::from(value) << (96 - 16 * number);
+        match kind {
+            Kind::Local => 0,
+            Kind::Zone if h.parallel0 == 1 && h.per_t1 == 1 => slot(2, choice.t0_uplink),
+            Kind::Zone | Kind::Far => {
+                let (index, cable0) = (choice.t0_uplink / h.parallel0, choice.t0_uplink % h.parallel0);
+                let t1 = index.wrapping_mul(h.per_t1);
+                let up = slot(2, t1.wrapping_add(cable0));
+                if kind == Kind::Zone {
+                    return up + slot(3, cable0);
+                }
+                let (step, cable1) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
+                let t2 = step.wrapping_mul(h.t2_step).wrapping_add(index.wrapping_mul(h.t2_row));
+                up + slot(3, t2.wrapping_add(cable1)) + slot(4, t1.wrapping_add(cable1)) + slot(5, cable0)
+            }
+        }
+    }
+
+    /// Returns the order of uplinks of a plane; entropy sets are windows of it.
+    pub fn order(&self, plane: u8) -> impl Iterator<Item = u16> + 'a {
+        let uplinks = usize::from(self.header.t0_uplinks);
+        let start = u32_at(self.bytes, at::AT_ORDERS) as usize + usize::from(plane) * uplinks * 2;
+        let count = if plane < self.header.planes { uplinks } else { 0 };
+        let bytes = self.bytes;
+        (0..count).map(move |n| u16_at(bytes, start + n * 2))
+    }
+
+    /// Returns the entropy values of a NIC in a plane: the active ones, then the backup ones.
+    pub fn entropy_values(&self, plane: u8, downlink: u16) -> impl Iterator<Item = u32> + '_ {
+        let h = &self.header;
+        let base =
+            u32_at(self.bytes, at::AT_ORDERS) as usize + usize::from(plane) * usize::from(h.t0_uplinks) * 2;
+        let first = usize::from(downlink) * usize::from(h.active);
+        let count = if plane < h.planes { usize::from(h.active) + usize::from(h.backup) } else { 0 };
+        (first..first + count).map(move |n| {
+            let uplink = u16_at(self.bytes, base + n % usize::from(h.t0_uplinks) * 2);
+            let t1 = (n % usize::from(h.t1_uplinks.max(1))) as u64;
+            let high = t1 << h.plane_bits | u64::from(plane);
+            (high << h.uplink_bits | u64::from(uplink)) as u32
+        })
+    }
+
+    /// Returns what must not be used.
+    pub fn denied(&self) -> impl Iterator<Item = Denied> + 'a {
+        let start = u32_at(self.bytes, at::AT_DENIED) as usize;
+        let count = u32_at(self.bytes, at::AT_DENIED_COUNT) as usize;
+        let bytes = self.bytes;
+        (0..count).map(move |n| {
+            let from = start + n * at::DENIED;
+            Denied::read(bytes.get(from..from + at::DENIED).unwrap_or(&[]))
+        })
+    }
+
+    /// Tells whether a path of a sender (by downlink) must not be used.
+    pub fn is_denied(&self, source: u16, to: &Destination, entropy: u32) -> bool {
+        let choice = self.choice(entropy);
+        self.denied().any(|d| d.covers(to.kind, source, (to.zone, to.group, to.downlink), choice))
+    }
+
+    /// Returns the address of a probe to the T0 and back.
+    pub fn t0_probe(&self, plane: u8, downlink: u16) -> [u8; 16] {
+        let planes = self.plane_fields(2) * u128::from(plane);
+        let template = address_at(self.bytes, at::AT_T0_PROBE).wrapping_add(u128::from(downlink) << 64);
+        template.wrapping_add(planes).to_be_bytes()
+    }
+
+    /// Returns the address of a probe over a T0 uplink to the T1 and back.
+    pub fn t1_probe(&self, plane: u8, uplink: u16, downlink: u16) -> [u8; 16] {
+        let planes = self.plane_fields(4) * u128::from(plane);
+        let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
+        let template = address_at(self.bytes, at::AT_T1_PROBE).wrapping_add(u128::from(downlink) << 32);
+        template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Zone, choice)).to_be_bytes()
+    }
+
+    fn plane_fields(&self, segments: u32) -> u128 {
+        (0..segments).fold(0, |sum, n| sum | 1 << (80 - 16 * n + u32::from(self.header.plane_shift)))
+    }
+}
+
+impl Header {
+    fn read(bytes: &[u8]) -> Header {
+        let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        Header {
+            planes: byte(at::AT_PLANES),
+            plane_shift: byte(at::AT_PLANE_SHIFT),
+            uplink_bits: byte(at::AT_UPLINK_BITS),
+            plane_bits: byte(at::AT_PLANE_BITS),
+            t1_uplink_bits: byte(at::AT_T1_UPLINK_BITS),
+            pool_len: byte(at::AT_POOL_LEN),
+            pool: address_at(bytes, at::AT_POOL),
+            parallel0: u16_at(bytes, at::AT_PARALLEL0),
+            parallel1: u16_at(bytes, at::AT_PARALLEL1),
+            per_t1: u16_at(bytes, at::AT_PER_T1),
+            t0_uplinks: u16_at(bytes, at::AT_T0_UPLINKS),
+            t1_uplinks: u16_at(bytes, at::AT_T1_UPLINKS),
+            t2_step: u16_at(bytes, at::AT_T2_STEP),
+            t2_row: u16_at(bytes, at::AT_T2_ROW),
+            zone: u16_at(bytes, at::AT_ZONE),
+            group: u16_at(bytes, at::AT_GROUP),
+            zones: u16_at(bytes, at::AT_ZONES),
+            groups: u16_at(bytes, at::AT_GROUPS),
+            nics: u16_at(bytes, at::AT_NICS),
+            active: u16_at(bytes, at::AT_ACTIVE),
+            backup: u16_at(bytes, at::AT_BACKUP),
+            min_active: u16_at(bytes, at::AT_MIN_ACTIVE),
+            udp_port: u16_at(bytes, at::AT_UDP_PORT),
+            mtu: u16_at(bytes, at::AT_MTU),
+        }
+    }
+}
+
+fn mask(bits: u8) -> Result<u32, Fault> {
+    if bits <= 16 { Ok((1 << bits) - 1) } else { Err(Fault::Layout) }
+}

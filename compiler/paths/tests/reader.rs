@@ -1,0 +1,240 @@
+//! Tables written, read back, damaged and cut short; and the C header against the Rust reader.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::Ipv6Addr;
+use std::process::{Command, Stdio};
+
+use closc_paths::write::{Body, write};
+use closc_paths::{Denied, Fault, Header, Kind, Reason, Scope, Table};
+use proptest::prelude::*;
+
+fn address(text: &str) -> u128 {
+    u128::from(text.parse::<Ipv6Addr>().unwrap())
+}
+
+/// Two zones of three groups behind one T2 tier, with two cables everywhere: every term of the formula counts.
+fn sample() -> (Header, Body) {
+    let header = Header {
+        planes: 4,
+        plane_shift: 11,
+        uplink_bits: 8,
+        plane_bits: 3,
+        t1_uplink_bits: 11,
+        pool_len: 48,
+        pool: address("2001:db8:1000::"),
+        parallel0: 2,
+        parallel1: 2,
+        per_t1: 2,
+        t0_uplinks: 8,
+        t1_uplinks: 4,
+        t2_step: 8,
+        t2_row: 2,
+        zone: 0,
+        group: 0,
+        zones: 2,
+        groups: 3,
+        nics: 5,
+        active: 2,
+        backup: 2,
+        min_active: 4,
+        udp_port: 4791,
+        mtu: 9000,
+    };
+    let body = Body {
+        destinations: vec![
+            (Some(Kind::Local), address("fcbb:bbbb:1:8001::")),
+            (Some(Kind::Zone), address("fcbb:bbbb:1:4001:3:8001::")),
+            (Some(Kind::Zone), address("fcbb:bbbb:1:4001:5:8001::")),
+            (Some(Kind::Far), address("fcbb:bbbb:1:4001:c001:4101:101:8001")),
+            (Some(Kind::Far), address("fcbb:bbbb:1:4001:c001:4101:103:8001")),
+            (None, 0),
+        ],
+        orders: vec![vec![3, 1, 0, 2, 7, 5, 4, 6]; 4],
+        denied: vec![
+            Denied {
+                plane: 1,
+                reason: Reason::Drained,
+                scope: Scope { uplinks: Some((2, 3)), ..Scope::default() },
+            },
+            Denied {
+                plane: 2,
+                reason: Reason::Absent,
+                scope: Scope { zone: Some(0), group: Some(1), downlink: Some(4), ..Scope::default() },
+            },
+        ],
+        t0_probe: address("fcbb:bbbb:1:8001::"),
+        t1_probe: address("fcbb:bbbb:1:4001:1:8001::"),
+    };
+    (header, body)
+}
+
+fn bytes() -> Vec<u8> {
+    let (header, body) = sample();
+    write(&header, &body)
+}
+
+fn inner(text: &str) -> [u8; 16] {
+    text.parse::<Ipv6Addr>().unwrap().octets()
+}
+
+fn entropy(plane: u32, t0: u32, t1: u32) -> u32 {
+    (t1 << 3 | plane) << 8 | t0
+}
+
+#[test]
+fn every_term_of_the_formula_counts() {
+    let bytes = bytes();
+    let table = Table::open(&bytes).unwrap();
+    let outer = |to: &str, ev: u32| {
+        let to = table.destination(inner(to)).unwrap();
+        Ipv6Addr::from(table.outer(&to, ev).address).to_string()
+    };
+    assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbb:1001:9003::");
+    // Uplink 5 of two parallel ones is cable 1 to T1 2: uSID 1 + 2 * 2 + 1, and the last T0 by its cable 1.
+    assert_eq!(outer("2001:db8:1000:2::1", entropy(0, 5, 0)), "fcbb:bbbb:1:4006:4:8001::");
+    // T1 uplink 3 is cable 1 of step 1: T2 1 + 8 + 2 * 2 + 1, T1 of the far zone 1 + 2 * 2 + 1.
+    assert_eq!(outer("2001:db8:1000:1002::2", entropy(1, 5, 3)), "fcbb:bbbb:801:4806:c80e:4906:904:8802");
+    assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbb:801:8803::");
+    assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbb:801:4806:802:8803::");
+}
+
+#[test]
+fn addresses_outside_the_fabric_are_not_found() {
+    let bytes = bytes();
+    let table = Table::open(&bytes).unwrap();
+    for other in [
+        "2001:db8:1001:1::1",
+        "2001:db8:1000::1",
+        "2001:db8:1000:1::",
+        "2001:db8:1000:1::6",
+        "2001:db8:1000:4::1",
+        "2001:db8:1000:2001::1",
+        "2001:db8:1000:1:1::1",
+        "2001:db8:1000:1003::1",
+    ] {
+        assert!(table.destination(inner(other)).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn denials_are_as_narrow_as_their_reason() {
+    let bytes = bytes();
+    let table = Table::open(&bytes).unwrap();
+    let near = table.destination(inner("2001:db8:1000:1::3")).unwrap();
+    let other = table.destination(inner("2001:db8:1000:2::5")).unwrap();
+    assert!(table.is_denied(0, &other, entropy(1, 2, 0)));
+    assert!(!table.is_denied(0, &other, entropy(1, 4, 0)));
+    assert!(!table.is_denied(0, &near, entropy(1, 2, 0)), "local paths have no uplink");
+    assert!(table.is_denied(0, &other, entropy(2, 0, 0)));
+    assert_eq!(table.denied().count(), 2);
+}
+
+#[test]
+fn entropy_sets_are_windows_of_the_order() {
+    let bytes = bytes();
+    let table = Table::open(&bytes).unwrap();
+    let values: Vec<u32> = table.entropy_values(1, 3).collect();
+    let choices: Vec<(u8, u16)> =
+        values.iter().map(|v| table.choice(*v)).map(|c| (c.plane, c.t0_uplink)).collect();
+    assert_eq!(choices, [(1, 4), (1, 6), (1, 3), (1, 1)]);
+    assert!(values.iter().all(|v| table.in_range(table.choice(*v))));
+}
+
+#[test]
+fn damage_is_found() {
+    let whole = bytes();
+    assert_eq!(Table::open(&[]).unwrap_err(), Fault::Short);
+    assert_eq!(Table::open(&whole[..whole.len() - 1]).unwrap_err(), Fault::Short);
+    for at in 16..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        assert_eq!(Table::open(&damaged).unwrap_err(), Fault::Checksum, "byte {at}");
+    }
+    let mut other = whole.clone();
+    other[4] = 9;
+    assert_eq!(Table::open(&other).unwrap_err(), Fault::Version(9));
+    other[0] = b'X';
+    assert_eq!(Table::open(&other).unwrap_err(), Fault::Magic);
+}
+
+#[test]
+fn the_c_header_agrees_with_the_rust_reader() {
+    let folder = std::env::temp_dir().join(format!("closc-paths-c-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (source, program) = (folder.join("walk.c"), folder.join("walk"));
+    std::fs::write(&source, include_str!("walk.c")).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/include"))
+        .arg("-o")
+        .args([&program, &source])
+        .status();
+    match compiled {
+        Err(error) => {
+            println!("skipped: no C compiler `cc` ({error})");
+            return;
+        }
+        Ok(status) => assert!(status.success(), "the C reader does not compile"),
+    }
+    let bytes = bytes();
+    let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let printed = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(printed, walk(&Table::open(&bytes).unwrap()));
+}
+
+/// Prints what `walk.c` prints: every destination with a spread of entropy values.
+fn walk(table: &Table<'_>) -> String {
+    let mut out = String::new();
+    for zone in 0..3u16 {
+        for group in 0..5u16 {
+            for downlink in 0..7u16 {
+                let place = zone << 12 | group;
+                let inner = address("2001:db8:1000::") | u128::from(place) << 64 | u128::from(downlink);
+                let Some(to) = table.destination(inner.to_be_bytes()) else { continue };
+                for ev in (0..0x20_0000u32).step_by(4099) {
+                    let outer = table.outer(&to, ev);
+                    let hex = u128::from_be_bytes(outer.address);
+                    let denied = u8::from(table.is_denied(1, &to, ev));
+                    let _ =
+                        writeln!(out, "{zone} {group} {downlink} {ev} {} {hex:032x} {denied}", outer.port);
+                }
+            }
+        }
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), ev: u32, inner: [u8; 16]) {
+        // With a good magic, version, length and checksum the reader gets past the first gates.
+        if bytes.len() >= 128 {
+            bytes[..8].copy_from_slice(b"CLPT\x01\x00\x80\x00");
+            let total = (bytes.len() as u32).to_le_bytes();
+            bytes[8..12].copy_from_slice(&total);
+            let crc = crc32(&bytes[16..]);
+            bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        }
+        if let Ok(table) = Table::open(&bytes) {
+            let _ = table.order(1).count();
+            let _ = table.entropy_values(0, 3).take(9).count();
+            let _ = table.denied().count();
+            let _ = table.t1_probe(1, 2, 3);
+            if let Some(to) = table.destination(inner) {
+                let _ = table.outer(&to, ev);
+                let _ = table.is_denied(0, &to, ev);
+            }
+        }
+    }
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |mut crc, byte| {
+        crc ^= u32::from(*byte);
+        (0..8).for_each(|_| crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 });
+        crc
+    })
+}
