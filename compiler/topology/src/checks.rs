@@ -12,3 +12,5 @@ use closc_diagnostics::Rule;
 pub fn rules() -> Vec<&'static Rule> {
     loader::RULES.to_vec()
 }
+
+pub(crate) fn run(_: &crate::lower::Draft<'_>, _: &mut closc_diagnostics::Diagnostics) {}

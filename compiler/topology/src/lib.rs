@@ -5,21 +5,23 @@
 //! later stages do not check again.
 
 mod coordinate;
-mod links;
 mod load;
+mod lower;
 mod model;
 mod read;
-mod units;
+mod shape;
 mod yaml;
 
 pub mod checks;
 pub mod document;
+pub mod media;
 pub mod naming;
 pub mod usid;
 
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 pub use document::Document;
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
+pub use lower::lower;
 pub use model::{
     Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Spans,
     Srv6, Tier, Topology, Wiring,

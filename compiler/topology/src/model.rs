@@ -33,6 +33,8 @@ pub struct Topology {
     pub hosts: Hosts,
     /// Number of zones; 1 without a T2 tier.
     pub zones: u16,
+    /// Where zones stand, for fabrics over several buildings.
+    pub sites: Vec<Site>,
     /// First tier. Its `count` is the number of T0 groups in a zone.
     pub t0: Tier,
     /// Second tier, `count` for each plane and zone.
@@ -147,6 +149,15 @@ impl PortBlock {
         let parts = u16::from(self.breakout.ports);
         Slot { cage: self.first_cage + index / parts, part: (index % parts) as u8, breakout: self.breakout }
     }
+}
+
+/// A place that some zones stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Its name.
+    pub name: SmolStr,
+    /// The zones that stand there.
+    pub zones: Vec<ZoneId>,
 }
 
 /// How T1s are wired to T2s.
@@ -281,14 +292,18 @@ pub struct Exceptions {
 pub struct Spans(pub BTreeMap<String, Span>);
 
 impl Spans {
-    /// Returns the place of a value, or of the nearest part of the path that was written down.
+    /// Returns the place of a value, or of the nearest part of the path that was written down; for what was not
+    /// written at all, the key `fabric`.
     pub fn get(&self, path: &str) -> Option<Span> {
         let mut path = path;
         loop {
             if let Some(span) = self.0.get(path) {
                 return Some(*span);
             }
-            path = &path[..path.rfind('.')?];
+            if path.is_empty() {
+                return None;
+            }
+            path = &path[..path.rfind('.').unwrap_or(0)];
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use closc_platform::Breakout;
+use closc_platform::{Breakout, BreakoutError};
 use closc_qos::units::{Bytes, Length, Speed, UnitError};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -105,19 +105,13 @@ impl Read for Breakout {
         let Value::Text(text) = &item.value else {
             return reader.wrong_type(item, "a breakout", "8x100G");
         };
-        let parsed = parse_breakout(text);
-        if parsed.is_none() {
-            let (path, span) = (reader.path(), reader.span(item.place));
-            reader.push(loader::bad_breakout(&path, text, span));
-        }
-        parsed
+        text.parse()
+            .map_err(|error: BreakoutError| {
+                let (path, span) = (reader.path(), reader.span(item.place));
+                reader.push(loader::bad_breakout(&path, text, &error, span));
+            })
+            .ok()
     }
-}
-
-fn parse_breakout(text: &str) -> Option<Breakout> {
-    let (ports, speed) = text.split_once('x')?;
-    let ports = ports.parse().ok().filter(|ports| *ports > 0)?;
-    Some(Breakout { ports, speed: speed.parse().ok()? })
 }
 
 /// An exact ratio of bandwidth towards the NICs to bandwidth away from them, as in `1:1` or `7:1`.
@@ -230,13 +224,5 @@ mod tests {
         assert_eq!(Fraction::reduced(256, 256).unwrap().to_string(), "1:1");
         assert_eq!(Fraction::reduced(448, 64).unwrap().to_string(), "7:1");
         assert_eq!(Fraction::reduced(0, 64), None);
-    }
-
-    #[test]
-    fn breakouts_are_ports_times_speed() {
-        assert_eq!(parse_breakout("8x100G"), Some(Breakout { ports: 8, speed: Speed::gbps(100) }));
-        for text in ["100G", "0x100G", "8x", "8x100", "8 x 100G", "-1x100G"] {
-            assert_eq!(parse_breakout(text), None, "{text}");
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! E0117: a breakout is not written as ports times speed.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
+use closc_platform::BreakoutError;
 use closc_qos::units::Speed;
 
 use crate::read::shorten;
@@ -16,12 +17,18 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Says how a breakout is written.
-pub(crate) fn bad_breakout(path: &str, text: &str, span: Span) -> Diagnostic {
+pub(crate) fn bad_breakout(path: &str, text: &str, error: &BreakoutError, span: Span) -> Diagnostic {
     let text = shorten(text);
-    let diagnostic =
-        Diagnostic::error(&RULE, format!("`{path}` is `{text}`, which is no breakout")).at(span, "");
-    if text.parse::<Speed>().is_ok() {
-        return diagnostic.help(format!("say how many ports of {text} a cage gives, as in `1x{text}`"));
+    let start = |fault: String| Diagnostic::error(&RULE, format!("`{path}` is `{text}`{fault}")).at(span, "");
+    match error {
+        BreakoutError::Form { .. } if text.parse::<Speed>().is_ok() => {
+            start(", which is a speed and no breakout".into())
+                .help(format!("say how many ports of {text} a cage gives, as in `1x{text}`"))
+        }
+        BreakoutError::Form { .. } | BreakoutError::NotOffered { .. } => {
+            start(", which is no breakout".into()).help("write ports times speed, as in `8x100G`")
+        }
+        BreakoutError::Ports { ports, .. } => start(format!(": a cage gives 1 to 64 ports, not {ports}")),
+        BreakoutError::Speed { cause, .. } => start(format!(": {cause}")),
     }
-    diagnostic.help("write ports times speed, as in `8x100G`")
 }

@@ -1,0 +1,69 @@
+//! Cables with their defaults.
+
+use closc_diagnostics::Span;
+use closc_qos::units::Length;
+use smol_str::SmolStr;
+
+use crate::document::{CableDoc, CablesDoc};
+use crate::model::Cable;
+use crate::read::Spanned;
+
+/// A cable with its defaults, and where it was described.
+#[derive(Debug, Clone)]
+pub(crate) struct DraftCable {
+    pub(crate) cable: Cable,
+    /// Nothing where the default stands in.
+    pub(crate) length_span: Option<Span>,
+    /// Nothing where the default stands in.
+    pub(crate) medium_span: Option<Span>,
+}
+
+impl DraftCable {
+    /// Fills in what a description leaves out.
+    pub(crate) fn over(kind: &Cable, doc: Option<&CableDoc>) -> Self {
+        let length = doc.and_then(|cable| cable.length);
+        let medium = doc.and_then(|cable| cable.medium.clone());
+        DraftCable {
+            length_span: length.map(|length| length.span),
+            medium_span: medium.as_ref().map(|medium| medium.span),
+            cable: Cable {
+                length: length.map_or(kind.length, |length| length.value),
+                medium: medium.map_or_else(|| kind.medium.clone(), |medium| medium.value),
+            },
+        }
+    }
+}
+
+/// The cables of a draft by kind.
+#[derive(Debug, Clone)]
+pub(crate) struct DraftCables {
+    pub(crate) nic_t0: DraftCable,
+    pub(crate) t0_t1: DraftCable,
+    /// Nothing without a T2 tier.
+    pub(crate) t1_t2: Option<DraftCable>,
+    pub(crate) by_zone: Vec<(Spanned<u16>, DraftCable)>,
+}
+
+impl DraftCables {
+    pub(super) fn new(doc: Option<&CablesDoc>, zoned: bool) -> Self {
+        let doc = doc.cloned().unwrap_or_default();
+        let kind = |meters, medium: &str| Cable {
+            length: Length::from_meters(meters),
+            medium: SmolStr::new(medium),
+        };
+        let t1_t2 = zoned.then(|| DraftCable::over(&kind(500, "dr"), doc.t1_t2.as_ref()));
+        let by_zone = doc.by_zone.map(|named| named.0).unwrap_or_default();
+        DraftCables {
+            nic_t0: DraftCable::over(&kind(3, "dac"), doc.nic_t0.as_ref()),
+            t0_t1: DraftCable::over(&kind(30, "dr"), doc.t0_t1.as_ref()),
+            by_zone: by_zone
+                .into_iter()
+                .map(|(zone, cable)| {
+                    let kind = t1_t2.as_ref().map_or_else(|| kind(500, "dr"), |t1_t2| t1_t2.cable.clone());
+                    (zone, DraftCable::over(&kind, Some(&cable)))
+                })
+                .collect(),
+            t1_t2,
+        }
+    }
+}

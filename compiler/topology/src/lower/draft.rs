@@ -1,0 +1,199 @@
+//! A document with every default filled in, and nothing believed yet.
+//!
+//! In: a document and the catalogue. Out: a [`Draft`]. Always: making it cannot fail; what cannot be resolved
+//! (an unknown platform, a broken name pattern) is absent, and the check that reports it is not here. Numbers
+//! are 64 bits wide, so that no product of two of them wraps.
+
+use closc_diagnostics::{Sources, Span};
+use closc_platform::Catalogue;
+use closc_qos::profile::{Preset, Profile};
+use closc_qos::{QosError, profile};
+use ipnet::Ipv6Net;
+
+use super::cables::DraftCables;
+use super::exceptions::DraftExceptions;
+use super::names::DraftNames;
+use super::{DraftLayout, DraftTier, Hardware, hardware};
+use crate::coordinate::TierId;
+use crate::document::{Document, FabricDoc};
+use crate::model::{Addresses, Entropy, Mtu, Routing, Spans, Wiring};
+use crate::read::Spanned;
+use crate::shape::Shape;
+
+/// The SRv6 block of the draft authors' own lab (draft-filsfils-srv6ops-srv6-ai-backend).
+const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
+
+/// A document with every default filled in.
+pub(crate) struct Draft<'a> {
+    pub(crate) doc: &'a FabricDoc,
+    pub(crate) catalogue: &'a Catalogue,
+    spans: &'a Spans,
+    sources: &'a Sources,
+    pub(crate) routing: Routing,
+    pub(crate) planes: u64,
+    pub(crate) zones: u64,
+    pub(crate) groups: u64,
+    pub(crate) per_group: u64,
+    pub(crate) nics_per_node: u64,
+    pub(crate) rails: u64,
+    pub(crate) nic_lanes: u64,
+    pub(crate) t0: DraftTier,
+    pub(crate) t1: DraftTier,
+    pub(crate) t2: Option<DraftTier>,
+    pub(crate) wiring: Wiring,
+    pub(crate) rows: u64,
+    /// T2 downlinks kept for each zone; nothing while the T2 platform is unknown.
+    pub(crate) zone_ports: Option<u64>,
+    pub(crate) layout: DraftLayout,
+    pub(crate) block: Ipv6Net,
+    pub(crate) addresses: Addresses,
+    pub(crate) cables: DraftCables,
+    pub(crate) mtu: Mtu,
+    pub(crate) entropy: Entropy,
+    pub(crate) qos: Result<Profile, Vec<QosError>>,
+    pub(crate) names: DraftNames,
+    pub(crate) shape: Shape,
+    pub(crate) exceptions: DraftExceptions,
+    /// Every kind of switch: the tiers', the planes' and the devices' own.
+    pub(crate) hardware: Vec<Hardware>,
+}
+
+impl<'a> Draft<'a> {
+    /// Fills in a document.
+    pub(crate) fn new(document: &'a Document, catalogue: &'a Catalogue, sources: &'a Sources) -> Self {
+        let (doc, spans) = (&document.file, &document.spans);
+        let zoned = doc.tiers.t2.is_some();
+        let zones = number(doc.zones, 1);
+        let groups = u64::from(doc.hosts.groups.value);
+        let layout = DraftLayout::new(doc.srv6.as_ref(), zoned);
+        let t0 = DraftTier::t0(doc, catalogue);
+        let t1 = DraftTier::t1(doc, catalogue, &t0, groups);
+        let wiring = doc.tiers.t2.as_ref().and_then(|t2| t2.wiring).map_or(Wiring::Full, |w| w.value);
+        let rows = doc.tiers.t2.as_ref().map_or(1, |t2| number(t2.rows, t1.count));
+        let t2 = doc.tiers.t2.as_ref().map(|t2| DraftTier::t2(t2, catalogue, &t1, wiring, rows));
+        let zone_ports = t2.as_ref().and_then(|tier| tier.zone_ports(doc.tiers.t2.as_ref()?, &layout));
+        let t2 = t2.map(|tier| tier.with_zones(zones, zone_ports));
+        let names = DraftNames::new(doc.naming.as_ref(), zoned);
+        let shape = shape(doc, zones, [&t0, &t1], t2.as_ref(), (wiring, rows));
+        let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &shape, &names);
+        let tiers: Vec<&DraftTier> = [Some(&t0), Some(&t1), t2.as_ref()].into_iter().flatten().collect();
+        let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
+        let planes = u64::from(doc.planes.value);
+        Draft {
+            routing: doc.routing.map_or(Routing::Srv6Static, |routing| routing.value),
+            planes,
+            zones,
+            groups,
+            per_group: u64::from(doc.hosts.per_group.value),
+            nics_per_node: number(doc.hosts.nics_per_node, 1),
+            rails: number(doc.hosts.rails, 1),
+            nic_lanes: number(doc.hosts.nic.lanes, default_lanes(doc)),
+            block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
+            addresses: super::tuning::addresses(doc.addresses.as_ref()),
+            cables: DraftCables::new(doc.cables.as_ref(), zoned),
+            mtu: super::tuning::mtu(doc.mtu.as_ref()),
+            entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
+            qos: qos(doc),
+            doc,
+            catalogue,
+            spans,
+            sources,
+            t0,
+            t1,
+            t2,
+            wiring,
+            rows,
+            zone_ports,
+            layout,
+            names,
+            shape,
+            exceptions,
+            hardware,
+        }
+    }
+
+    /// Returns the place of a value, or of the nearest part of the path that was written down.
+    pub(crate) fn at(&self, path: &str) -> Span {
+        self.spans.get(path).unwrap_or(self.doc.fabric.span)
+    }
+
+    /// Tells whether a value was written down.
+    pub(crate) fn states(&self, path: &str) -> bool {
+        self.spans.0.contains_key(path)
+    }
+
+    /// Returns a value as it was written.
+    pub(crate) fn written(&self, span: Span) -> &str {
+        self.sources.text(span).trim_matches(['"', '\''])
+    }
+
+    /// Returns the tiers from the NICs upwards.
+    pub(crate) fn tiers(&self) -> impl Iterator<Item = &DraftTier> {
+        [Some(&self.t0), Some(&self.t1), self.t2.as_ref()].into_iter().flatten()
+    }
+
+    /// Returns a tier, if there is one.
+    pub(crate) fn tier(&self, tier: TierId) -> Option<&DraftTier> {
+        self.tiers().find(|t| t.id == tier)
+    }
+
+    /// Returns the speed of a NIC port in Mb/s, rounded down.
+    pub(crate) fn nic_port_mbps(&self) -> u64 {
+        u64::from(self.doc.hosts.nic.speed.value.mbps()) / self.planes.max(1)
+    }
+
+    /// Returns the places of all values.
+    pub(super) fn spans(&self) -> &Spans {
+        self.spans
+    }
+}
+
+/// Returns a number, or its default.
+pub(super) fn number<T: Into<u64> + Copy>(stated: Option<Spanned<T>>, default: u64) -> u64 {
+    stated.map_or(default, |stated| stated.value.into())
+}
+
+fn default_block() -> Ipv6Net {
+    DEFAULT_BLOCK.parse().expect("the default block is a prefix")
+}
+
+/// One lane for each 100G, the fastest that most NICs have.
+fn default_lanes(doc: &FabricDoc) -> u64 {
+    u64::from(doc.hosts.nic.speed.value.mbps()).div_ceil(100_000)
+}
+
+fn qos(doc: &FabricDoc) -> Result<Profile, Vec<QosError>> {
+    match &doc.qos {
+        Some(qos) => profile::lower(qos.spec.clone()),
+        None => Ok(Preset::LossyTrim.profile()),
+    }
+}
+
+/// Takes the numbers that names and wiring need, clamped so that nothing divides by 0 or wraps.
+fn shape(
+    doc: &FabricDoc,
+    zones: u64,
+    [t0, t1]: [&DraftTier; 2],
+    t2: Option<&DraftTier>,
+    (wiring, rows): (Wiring, u64),
+) -> Shape {
+    let clamp = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+    let divisor = |value: u64| clamp(value).max(1);
+    let rails = divisor(number(doc.hosts.rails, 1));
+    Shape {
+        planes: doc.planes.value.min(256),
+        zones: clamp(zones),
+        groups: doc.hosts.groups.value,
+        per_group: doc.hosts.per_group.value,
+        nics_per_node: divisor(number(doc.hosts.nics_per_node, 1)),
+        rails,
+        t1_count: clamp(t1.count),
+        t0_up: clamp(t0.up.count),
+        t0_parallel: divisor(t0.parallel),
+        t1_up: clamp(t1.up.count),
+        t1_parallel: divisor(t1.parallel),
+        t2_count: t2.map_or(0, |t2| clamp(t2.count)),
+        wiring,
+        rows: divisor(rows),
+    }
+}

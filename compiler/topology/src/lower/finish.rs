@@ -1,0 +1,180 @@
+//! From a draft without faults to a topology.
+//!
+//! In: a draft. Out: the topology, or nothing if a part is absent that only a fault leaves out. Always: numbers
+//! that do not fit their type make it nothing instead of another number.
+
+use std::collections::BTreeMap;
+
+use super::exceptions::Target;
+use super::{Draft, DraftBlock, DraftCable, DraftTier};
+use crate::coordinate::{Link, TierId, ZoneId};
+use crate::model::{
+    Cable, Cables, Exceptions, HostOs, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+};
+
+impl Draft<'_> {
+    /// Builds the topology.
+    pub(super) fn finish(&self) -> Option<Topology> {
+        let doc = self.doc;
+        Some(Topology {
+            name: doc.fabric.value.clone(),
+            description: doc.description.as_ref().map(|text| text.value.clone()).unwrap_or_default(),
+            planes: u8::try_from(self.planes).ok()?,
+            routing: self.routing,
+            hosts: self.hosts()?,
+            zones: u16::try_from(self.zones).ok()?,
+            sites: self.sites(),
+            t0: tier(&self.t0)?,
+            t1: tier(&self.t1)?,
+            t2: match &self.t2 {
+                Some(t2) => Some(tier(t2)?),
+                None => None,
+            },
+            t2_wiring: self.wiring,
+            t2_zone_ports: match self.t2 {
+                Some(_) => u16::try_from(self.zone_ports?).ok()?,
+                None => 0,
+            },
+            t2_rows: u16::try_from(self.rows).ok()?,
+            srv6: Srv6 { block: self.block, layout: self.layout.finish()? },
+            addresses: self.addresses.clone(),
+            cables: self.cables(),
+            mtu: self.mtu,
+            entropy: self.entropy,
+            naming: self.names.naming.clone(),
+            qos: self.qos.clone().ok()?,
+            services: self.services(),
+            exceptions: self.exceptions()?,
+            spans: self.spans().clone(),
+        })
+    }
+
+    fn hosts(&self) -> Option<Hosts> {
+        let hosts = &self.doc.hosts;
+        Some(Hosts {
+            per_group: hosts.per_group.value,
+            nics_per_node: u8::try_from(self.nics_per_node).ok()?,
+            rails: u8::try_from(self.rails).ok()?,
+            nic_speed: hosts.nic.speed.value,
+            nic_lanes: u8::try_from(self.nic_lanes).ok()?,
+            os: hosts.os.map_or(HostOs::None, |os| os.value),
+        })
+    }
+
+    fn sites(&self) -> Vec<Site> {
+        let stated = self.doc.sites.as_deref().unwrap_or_default();
+        stated
+            .iter()
+            .map(|site| Site {
+                name: site.name.value.clone(),
+                zones: site.zones.iter().map(|zone| ZoneId(zone.value)).collect(),
+            })
+            .collect()
+    }
+
+    fn cables(&self) -> Cables {
+        let cables = &self.cables;
+        Cables {
+            nic_t0: cables.nic_t0.cable.clone(),
+            t0_t1: cables.t0_t1.cable.clone(),
+            t1_t2: cables.t1_t2.as_ref().map(|cable| cable.cable.clone()),
+            t1_t2_by_zone: cables
+                .by_zone
+                .iter()
+                .map(|(zone, cable)| (ZoneId(zone.value), cable.cable.clone()))
+                .collect(),
+        }
+    }
+
+    fn services(&self) -> Services {
+        let Some(services) = &self.doc.services else { return Services::default() };
+        let addresses = |stated: &Option<Vec<crate::read::Spanned<std::net::IpAddr>>>| {
+            stated.as_deref().unwrap_or_default().iter().map(|address| address.value).collect()
+        };
+        let snmp = services.snmp.clone().unwrap_or_default();
+        Services {
+            ntp: addresses(&services.ntp),
+            syslog: addresses(&services.syslog),
+            snmp_contact: snmp.contact.map(|text| text.value),
+            snmp_location: snmp.location.map(|text| text.value),
+        }
+    }
+
+    fn exceptions(&self) -> Option<Exceptions> {
+        let mut found = Exceptions::default();
+        for entry in &self.exceptions.absent {
+            match entry.target.clone().ok()? {
+                Target::Switch(switch) => drop(found.absent_switches.insert(switch)),
+                Target::Nic(nic) => drop(found.absent_nics.insert(nic)),
+                Target::Link(link) => drop(found.absent_links.insert(link)),
+                Target::Node(node) => {
+                    let nics = (0..self.nics_per_node).filter_map(|k| self.shape.nic_of(node, k as u8));
+                    found.absent_nics.extend(nics);
+                }
+                Target::Plane(_) => return None,
+            }
+        }
+        for entry in &self.exceptions.drained {
+            match entry.target.clone().ok()? {
+                Target::Switch(switch) => drop(found.drained_switches.insert(switch)),
+                Target::Plane(plane) => drop(found.drained_planes.insert(plane)),
+                Target::Link(link) => drop(found.drained_links.insert(link)),
+                Target::Node(_) | Target::Nic(_) => return None,
+            }
+        }
+        for (entry, doc) in &self.exceptions.cables {
+            let Target::Link(link) = entry.target.clone().ok()? else { return None };
+            found.cables.insert(link, DraftCable::over(self.kind_of(link), Some(doc)).cable);
+        }
+        found.switches = self.switches()?;
+        Some(found)
+    }
+
+    fn switches(
+        &self,
+    ) -> Option<BTreeMap<crate::Switch, (std::sync::Arc<closc_platform::Platform>, closc_platform::Os)>> {
+        let mut found = BTreeMap::new();
+        for (entry, doc) in &self.exceptions.devices {
+            let Target::Switch(switch) = entry.target.clone().ok()? else { return None };
+            let tier = self.tier(switch.tier)?;
+            let hardware = super::tier::resolve(doc, self.catalogue, tier.platform.as_ref(), tier.os)?;
+            found.insert(switch, hardware);
+        }
+        Some(found)
+    }
+
+    /// Returns the cable that a link has if no exception says otherwise.
+    pub(crate) fn kind_of(&self, link: Link) -> &Cable {
+        let cables = &self.cables;
+        match link {
+            Link::Host(_) => &cables.nic_t0.cable,
+            Link::Fabric { lower, .. } if lower.tier == TierId::T1 => {
+                let zone = cables.by_zone.iter().find(|(zone, _)| zone.value == lower.zone.0);
+                let kind = zone.map(|(_, cable)| cable).or(cables.t1_t2.as_ref());
+                kind.map_or(&cables.t0_t1.cable, |cable| &cable.cable)
+            }
+            Link::Fabric { .. } => &cables.t0_t1.cable,
+        }
+    }
+}
+
+fn tier(draft: &DraftTier) -> Option<Tier> {
+    Some(Tier {
+        count: u16::try_from(draft.count).ok()?,
+        platform: draft.platform.clone()?,
+        os: draft.os?,
+        down: block(&draft.down)?,
+        up: block(&draft.up)?,
+        parallel: u16::try_from(draft.parallel).ok()?,
+        by_plane: draft.by_plane.clone(),
+    })
+}
+
+fn block(draft: &DraftBlock) -> Option<PortBlock> {
+    Some(PortBlock {
+        count: u16::try_from(draft.count).ok()?,
+        spare: u16::try_from(draft.spare).ok()?,
+        first_cage: u16::try_from(draft.first_cage).ok()?,
+        breakout: draft.breakout?,
+    })
+}

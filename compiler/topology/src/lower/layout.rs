@@ -1,0 +1,163 @@
+//! The uSID layout as it was asked for, and the one to ask for where it does not fit.
+
+use super::draft::number;
+use crate::document::Srv6Doc;
+use crate::usid::{GIB_MAX, Role, UsidLayout};
+
+/// Widths and codes, however wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DraftLayout {
+    pub(crate) role: u64,
+    pub(crate) plane: u64,
+    pub(crate) zone: u64,
+    pub(crate) index: u64,
+    /// By [`Role::ALL`].
+    pub(crate) codes: [u64; 4],
+}
+
+/// What a fabric asks of a layout.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demand {
+    pub(crate) planes: u64,
+    pub(crate) zones: u64,
+    /// The largest index of each role, by [`Role::ALL`]; 0 for a role that is not used.
+    pub(crate) indices: [u64; 4],
+}
+
+impl DraftLayout {
+    /// Returns the stated layout over the default one.
+    pub(super) fn new(doc: Option<&Srv6Doc>, zoned: bool) -> Self {
+        let default = if zoned { UsidLayout::DEFAULT_ZONED } else { UsidLayout::DEFAULT };
+        let widths = doc.and_then(|srv6| srv6.widths.clone()).unwrap_or_default();
+        let roles = doc.and_then(|srv6| srv6.roles.clone()).unwrap_or_default();
+        DraftLayout {
+            role: number(widths.role, default.role_bits.into()),
+            plane: number(widths.plane, default.plane_bits.into()),
+            zone: number(widths.zone, default.zone_bits.into()),
+            index: number(widths.index, default.index_bits.into()),
+            codes: [
+                number(roles.t0, default.code(Role::T0).into()),
+                number(roles.t1, default.code(Role::T1).into()),
+                number(roles.nic, default.code(Role::Nic).into()),
+                number(roles.t2, default.code(Role::T2).into()),
+            ],
+        }
+    }
+
+    /// Returns the widths in the order of the bits.
+    pub(crate) fn widths(&self) -> [(&'static str, u64); 4] {
+        [("role", self.role), ("plane", self.plane), ("zone", self.zone), ("index", self.index)]
+    }
+
+    /// Returns the sum of the widths.
+    pub(crate) fn sum(&self) -> u64 {
+        self.role + self.plane + self.zone + self.index
+    }
+
+    /// Returns the bits that a role has for its index: T2s and NICs use the zone's too.
+    pub(crate) fn index_bits(&self, role: Role) -> u64 {
+        match role {
+            Role::T0 | Role::T1 => self.index,
+            Role::T2 | Role::Nic => self.index + self.zone,
+        }
+    }
+
+    /// Returns the code of a role.
+    pub(crate) fn code(&self, role: Role) -> u64 {
+        let place = Role::ALL.iter().position(|r| *r == role).expect("every role is one of all");
+        self.codes[place]
+    }
+
+    /// Returns the largest uSID of a role.
+    pub(crate) fn largest(&self, role: Role, demand: &Demand, index: u64) -> u64 {
+        let zone = match role {
+            Role::T0 | Role::T1 => demand.zones.saturating_sub(1),
+            Role::T2 | Role::Nic => 0,
+        };
+        let shift = |value: u64, bits: u64| value.checked_shl(bits as u32).unwrap_or(u64::MAX);
+        let low = self.zone + self.index;
+        shift(self.code(role), self.plane + low)
+            .saturating_add(shift(demand.planes.saturating_sub(1), low))
+            .saturating_add(shift(zone, self.index))
+            .saturating_add(index)
+    }
+
+    /// Tells whether everything that a fabric asks for fits.
+    pub(crate) fn fits(&self, demand: &Demand) -> bool {
+        let bits = |values: u64| u64::from(64 - values.saturating_sub(1).leading_zeros());
+        self.sum() == 16
+            && self.codes.iter().all(|code| *code < 1 << self.role.min(16))
+            && bits(demand.planes) <= self.plane
+            && bits(demand.zones) <= self.zone
+            && Role::ALL.iter().zip(demand.indices).all(|(role, index)| {
+                index < 1 << self.index_bits(*role).min(32)
+                    && (index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
+            })
+    }
+
+    /// Finds widths that fit, with the widest index; codes are the default ones.
+    pub(crate) fn propose(demand: &Demand) -> Option<DraftLayout> {
+        let bits = |values: u64| u64::from(64 - values.saturating_sub(1).leading_zeros());
+        let codes = [0, 1, 2, 3];
+        (2..=3).find_map(|role| {
+            let (plane, zone) = (bits(demand.planes), bits(demand.zones));
+            let index = 16_u64.checked_sub(role + plane + zone)?;
+            let layout = DraftLayout { role, plane, zone, index, codes };
+            layout.fits(demand).then_some(layout)
+        })
+    }
+
+    /// Returns the layout for the topology; nothing if it does not fit 16 bits.
+    pub(super) fn finish(&self) -> Option<UsidLayout> {
+        let byte = |value: u64| u8::try_from(value).ok();
+        let mut codes = [0; 4];
+        for (code, draft) in codes.iter_mut().zip(self.codes) {
+            *code = u16::try_from(draft).ok()?;
+        }
+        (self.sum() == 16).then_some(UsidLayout {
+            role_bits: byte(self.role)?,
+            plane_bits: byte(self.plane)?,
+            zone_bits: byte(self.zone)?,
+            index_bits: byte(self.index)?,
+            codes,
+        })
+    }
+}
+
+impl std::fmt::Display for DraftLayout {
+    /// Writes the widths as they are set in a file.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [role, plane, zone, index] = self.widths().map(|(_, width)| width);
+        write!(f, "{{role: {role}, plane: {plane}, zone: {zone}, index: {index}}}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proposes_the_layout_of_sixteen_planes() {
+        let demand = Demand { planes: 16, zones: 1, indices: [512, 256, 256, 0] };
+        assert_eq!(
+            DraftLayout::propose(&demand).unwrap().to_string(),
+            "{role: 2, plane: 4, zone: 0, index: 10}"
+        );
+    }
+
+    #[test]
+    fn makes_room_for_a_third_tier_below_the_end_of_the_global_block() {
+        // With two role bits the T2s of planes 4 to 7 would start at 0xe000.
+        let demand = Demand { planes: 8, zones: 4, indices: [100, 100, 100, 100] };
+        assert_eq!(
+            DraftLayout::propose(&demand).unwrap().to_string(),
+            "{role: 3, plane: 3, zone: 2, index: 8}"
+        );
+    }
+
+    #[test]
+    fn proposes_nothing_where_nothing_fits() {
+        let demand = Demand { planes: 16, zones: 16, indices: [4000, 10, 10, 10] };
+        assert_eq!(DraftLayout::propose(&demand), None);
+    }
+}

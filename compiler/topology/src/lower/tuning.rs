@@ -1,0 +1,62 @@
+//! Defaults of addresses, packet sizes and entropy values.
+
+use ipnet::Ipv6Net;
+
+use super::draft::number;
+use crate::document::{AddressesDoc, EntropyDoc, MtuDoc};
+use crate::model::{Addresses, Entropy, Mtu, Topology};
+
+/// First private number of 32 bits (RFC 6996 section 5).
+const DEFAULT_ASN: u32 = 4_200_000_000;
+/// What SONiC's ports have by default, and the most that its model allows.
+const DEFAULT_LINK_MTU: u16 = 9216;
+/// What hosts commonly use for jumbo frames.
+const DEFAULT_PAYLOAD: u16 = 9000;
+/// RoCEv2 (IANA: roce).
+const DEFAULT_UDP_PORT: u16 = 4791;
+/// Entropy values in use, each plane. Published sets have 128 to 256 over eight planes; beyond about 100 there
+/// is little gain.
+const ACTIVE_PER_PLANE: u64 = 16;
+
+/// Returns the pools, stated or default.
+pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
+    let doc = doc.cloned().unwrap_or_default();
+    // Unique local addresses (RFC 4193), so that a file without pools makes a fabric that leaks nowhere.
+    let pool = |stated: Option<crate::read::Spanned<Ipv6Net>>, default: &str| {
+        stated.map_or_else(|| default.parse().expect("the default pools are prefixes"), |stated| stated.value)
+    };
+    Addresses {
+        hosts: pool(doc.hosts, "fd00:c105:1::/48"),
+        links: pool(doc.links, "fd00:c105:2::/48"),
+        loopbacks: pool(doc.loopbacks, "fd00:c105:3::/64"),
+        management: doc.management.map(|pool| pool.value),
+        management_gateway: doc.management_gateway.map(|gateway| gateway.value),
+        asn_base: doc.asn_base.map_or(DEFAULT_ASN, |asn| asn.value),
+    }
+}
+
+/// Returns the packet sizes, stated or default.
+pub(super) fn mtu(doc: Option<&MtuDoc>) -> Mtu {
+    let doc = doc.cloned().unwrap_or_default();
+    let link = doc.link.map_or(DEFAULT_LINK_MTU, |link| link.value);
+    let room = link.saturating_sub(Topology::ENCAPSULATION.0 as u16);
+    Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
+}
+
+/// Returns the entropy values, stated or default: never more than there are uplinks.
+pub(super) fn entropy(doc: Option<&EntropyDoc>, planes: u64, uplinks: u64) -> Entropy {
+    let doc = doc.cloned().unwrap_or_default();
+    let planes = planes.clamp(1, 16);
+    let default_active = ACTIVE_PER_PLANE.min(uplinks).max(1) * planes;
+    let active = number(doc.active, default_active);
+    let left = uplinks.saturating_sub(active / planes);
+    let backup = number(doc.backup, (active / planes).min(left) * planes);
+    let clamp = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+    Entropy {
+        active: clamp(active),
+        backup: clamp(backup),
+        min_active: clamp(number(doc.min_active, active / 2)),
+        seed: number(doc.seed, 0),
+        udp_port: doc.udp_port.map_or(DEFAULT_UDP_PORT, |port| port.value),
+    }
+}

@@ -1,0 +1,273 @@
+//! The numbers that decide who exists and who is connected with whom.
+//!
+//! In: counts. Out: which NIC of which node hangs where, and where an uplink leads. Always: arithmetic on
+//! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
+//! exceptions can be resolved while other parts of a file are still at fault.
+
+use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
+use crate::model::{Topology, Wiring};
+use crate::naming::{LINK_SEPARATOR, Naming};
+
+/// The numbers. Those that divide are at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) planes: u16,
+    pub(crate) zones: u16,
+    pub(crate) groups: u16,
+    pub(crate) per_group: u16,
+    pub(crate) nics_per_node: u16,
+    pub(crate) rails: u16,
+    pub(crate) t1_count: u16,
+    pub(crate) t0_up: u16,
+    pub(crate) t0_parallel: u16,
+    pub(crate) t1_up: u16,
+    pub(crate) t1_parallel: u16,
+    /// 0 without a T2 tier.
+    pub(crate) t2_count: u16,
+    pub(crate) wiring: Wiring,
+    pub(crate) rows: u16,
+}
+
+impl Shape {
+    pub(crate) fn units(&self) -> u16 {
+        self.groups / self.rails
+    }
+
+    pub(crate) fn nodes_per_unit(&self) -> u16 {
+        self.per_group / self.share()
+    }
+
+    pub(crate) fn node_of(&self, nic: Nic) -> (Node, u8) {
+        let node = Node { zone: nic.zone, unit: nic.group / self.rails, index: nic.downlink / self.share() };
+        let rail = nic.group % self.rails;
+        (node, (nic.downlink % self.share() * self.rails + rail) as u8)
+    }
+
+    pub(crate) fn nic_of(&self, node: Node, nic_in_node: u8) -> Option<Nic> {
+        let number = u16::from(nic_in_node);
+        let group = node.unit.checked_mul(self.rails)?.checked_add(number % self.rails)?;
+        let downlink = node.index.checked_mul(self.share())?.checked_add(number / self.rails)?;
+        Some(Nic { zone: node.zone, group, downlink })
+    }
+
+    /// NICs of a node on one T0 group.
+    fn share(&self) -> u16 {
+        (self.nics_per_node / self.rails).max(1)
+    }
+
+    pub(crate) fn upper(&self, lower: Switch, up: u16) -> Option<(Switch, u16)> {
+        let (ups, parallel) = self.uplinks(lower.tier)?;
+        if up >= ups {
+            return None;
+        }
+        let (step, link) = (up / parallel, up % parallel);
+        let upper = match lower.tier {
+            TierId::T0 => Switch { tier: TierId::T1, index: step, ..lower },
+            TierId::T1 => {
+                let index = match self.wiring {
+                    Wiring::Full => step,
+                    Wiring::Rows => step.checked_mul(self.rows)?.checked_add(lower.index)?,
+                };
+                Switch { plane: lower.plane, tier: TierId::T2, zone: ZoneId(0), index }
+            }
+            TierId::T2 => return None,
+        };
+        Some((upper, link))
+    }
+
+    pub(crate) fn uplink(&self, lower: Switch, upper: Switch, link: u16) -> Option<u16> {
+        let (_, parallel) = self.uplinks(lower.tier)?;
+        let step = match (lower.tier, self.wiring) {
+            (TierId::T1, Wiring::Rows) => upper.index / self.rows,
+            (TierId::T0 | TierId::T1 | TierId::T2, _) => upper.index,
+        };
+        let up = step.checked_mul(parallel)?.checked_add(link)?;
+        (self.upper(lower, up)? == (upper, link)).then_some(up)
+    }
+
+    /// Uplinks of a switch, and how many of them are parallel.
+    fn uplinks(&self, tier: TierId) -> Option<(u16, u16)> {
+        match tier {
+            TierId::T0 => Some((self.t0_up, self.t0_parallel)),
+            TierId::T1 => Some((self.t1_up, self.t1_parallel)),
+            TierId::T2 => None,
+        }
+    }
+
+    /// Returns how many switches there are of a tier in each plane and zone (T2: in each plane; with rows, one
+    /// more than the largest index).
+    pub(crate) fn count(&self, tier: TierId) -> u16 {
+        match tier {
+            TierId::T0 => self.groups,
+            TierId::T1 => self.t1_count,
+            TierId::T2 => self.t2_count,
+        }
+    }
+
+    /// Tells whether the numbers reach a switch.
+    pub(crate) fn has_switch(&self, switch: Switch) -> bool {
+        let zones = if switch.tier == TierId::T2 { 1 } else { self.zones };
+        let in_row = match (switch.tier, self.wiring) {
+            (TierId::T2, Wiring::Rows) => switch.index % self.rows < self.t1_count,
+            (TierId::T0 | TierId::T1 | TierId::T2, _) => true,
+        };
+        in_row
+            && u16::from(switch.plane.0) < self.planes
+            && switch.zone.0 < zones
+            && switch.index < self.count(switch.tier)
+    }
+
+    /// Tells whether the numbers reach a node.
+    pub(crate) fn has_node(&self, node: Node) -> bool {
+        node.zone.0 < self.zones && node.unit < self.units() && node.index < self.nodes_per_unit()
+    }
+
+    /// Returns the name of a link; nothing if there is none.
+    pub(crate) fn link_name(&self, naming: &Naming, link: Link) -> Option<String> {
+        match link {
+            Link::Host(NicPort { plane, nic }) => {
+                let (node, number) = self.node_of(nic);
+                Some(naming.nic_port(node, number, plane))
+            }
+            Link::Fabric { lower, up } => {
+                let (upper, parallel) = self.upper(lower, up)?;
+                let number = match parallel {
+                    0 => String::new(),
+                    more => format!("#{}", more + 1),
+                };
+                let (lower, upper) = (naming.switch(lower), naming.switch(upper));
+                Some(format!("{lower}{LINK_SEPARATOR}{upper}{number}"))
+            }
+        }
+    }
+}
+
+impl Topology {
+    fn shape(&self) -> Shape {
+        Shape {
+            planes: u16::from(self.planes),
+            zones: self.zones,
+            groups: self.t0.count,
+            per_group: self.hosts.per_group,
+            nics_per_node: u16::from(self.hosts.nics_per_node),
+            rails: u16::from(self.hosts.rails),
+            t1_count: self.t1.count,
+            t0_up: self.t0.up.count,
+            t0_parallel: self.t0.parallel,
+            t1_up: self.t1.up.count,
+            t1_parallel: self.t1.parallel,
+            t2_count: self.t2.as_ref().map_or(0, |t2| t2.count),
+            wiring: self.t2_wiring,
+            rows: self.t2_rows.max(1),
+        }
+    }
+
+    /// Returns the number of units in a zone: as many consecutive T0 groups as there are rails.
+    pub fn units(&self) -> u16 {
+        self.shape().units()
+    }
+
+    /// Returns the number of nodes in a unit.
+    pub fn nodes_per_unit(&self) -> u16 {
+        self.shape().nodes_per_unit()
+    }
+
+    /// Returns the node of a NIC and the NIC's number on it, from 0.
+    pub fn node_of(&self, nic: Nic) -> (Node, u8) {
+        self.shape().node_of(nic)
+    }
+
+    /// Returns the NIC of a node by its number, from 0.
+    ///
+    /// The node and the number must be of this fabric.
+    pub fn nic_of(&self, node: Node, nic_in_node: u8) -> Nic {
+        self.shape()
+            .nic_of(node, nic_in_node)
+            .expect("a node of the fabric has its NICs on T0s of the fabric")
+    }
+
+    /// Returns the switch at the upper end of an uplink and the number of the link among the parallel ones,
+    /// from 0; nothing at the top tier or past the last uplink.
+    pub fn upper(&self, lower: Switch, up: u16) -> Option<(Switch, u16)> {
+        self.shape().upper(lower, up)
+    }
+
+    /// Returns the uplink of a switch that leads to `upper` over parallel link `link` (from 0); nothing if there
+    /// is none.
+    pub fn uplink(&self, lower: Switch, upper: Switch, link: u16) -> Option<u16> {
+        self.shape().uplink(lower, upper, link)
+    }
+
+    /// Returns the name of a link: its two switches, with the number of the link where there are several
+    /// (`p3-t0-017--p3-t1-005#2`), or the NIC port of a host cable (`su017-n004/nic2.p3`).
+    ///
+    /// Returns nothing for a link that the fabric does not have.
+    pub fn link_name(&self, link: Link) -> Option<String> {
+        self.shape().link_name(&self.naming, link)
+    }
+
+    /// Returns the link of a name, as [`Topology::link_name`] writes it; nothing if there is none.
+    pub fn parse_link(&self, name: &str) -> Option<Link> {
+        crate::lower::find_link(&self.shape(), &self.naming, name).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinate::PlaneId;
+
+    fn shape() -> Shape {
+        Shape {
+            planes: 2,
+            zones: 3,
+            groups: 8,
+            per_group: 12,
+            nics_per_node: 8,
+            rails: 4,
+            t1_count: 3,
+            t0_up: 6,
+            t0_parallel: 2,
+            t1_up: 8,
+            t1_parallel: 2,
+            t2_count: 4 * 5,
+            wiring: Wiring::Rows,
+            rows: 5,
+        }
+    }
+
+    #[test]
+    fn nics_and_nodes_undo_each_other() {
+        let shape = shape();
+        assert_eq!((shape.units(), shape.nodes_per_unit()), (2, 6));
+        let mut seen = std::collections::BTreeSet::new();
+        for unit in 0..shape.units() {
+            for index in 0..shape.nodes_per_unit() {
+                for number in 0..8 {
+                    let node = Node { zone: ZoneId(1), unit, index };
+                    let nic = shape.nic_of(node, number).unwrap();
+                    assert_eq!(shape.node_of(nic), (node, number));
+                    assert!(nic.group < shape.groups && nic.downlink < shape.per_group);
+                    assert!(seen.insert(nic));
+                }
+            }
+        }
+        assert_eq!(seen.len(), usize::from(shape.groups * shape.per_group));
+    }
+
+    #[test]
+    fn uplinks_undo_themselves() {
+        for wiring in [Wiring::Full, Wiring::Rows] {
+            let shape = Shape { wiring, ..shape() };
+            for (tier, ups) in [(TierId::T0, shape.t0_up), (TierId::T1, shape.t1_up)] {
+                let lower = Switch { plane: PlaneId(1), tier, zone: ZoneId(2), index: 2 };
+                for up in 0..ups {
+                    let (upper, link) = shape.upper(lower, up).unwrap();
+                    assert_eq!(shape.uplink(lower, upper, link), Some(up));
+                    assert_eq!(shape.uplink(lower, Switch { plane: PlaneId(0), ..upper }, link), None);
+                }
+                assert_eq!(shape.upper(lower, ups), None);
+            }
+        }
+    }
+}
