@@ -1,10 +1,13 @@
 //! P4Runtime: messages, client, P4Info index and server side.
 
+pub mod canonical;
 pub mod check;
 pub mod election;
 pub mod entry;
 pub mod info;
+pub mod key;
 pub mod proto;
+pub mod render;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
 pub mod server;
@@ -14,3 +17,4 @@ pub mod value;
 
 pub use election::{DeviceId, ElectionId, RoleName};
 pub use info::Info;
+pub use key::EntityKey;

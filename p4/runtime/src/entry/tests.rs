@@ -62,7 +62,7 @@ fn everything_that_is_wrong_is_said_with_names() {
     );
     let cases = [
         (sid().lpm("dts", 0u8, 0), "no match field `dts` in `ingress.my_sid`; did you mean `dst`?"),
-        (sid().action("uX", &[]), "no action `uX` in `ingress.my_sid`; did you mean `ingress.uN`?"),
+        (sid().action("uX", &[]), "no action `uX` in `ingress.my_sid`; did you mean `ingress.uA`?"),
         (sid(), "table `ingress.my_sid`: the entry has no action"),
         (
             sid().action("uA", &[("port", 1u8.into())]),

@@ -3,6 +3,7 @@
 //! The descriptors drive both ways. Reading never panics and says line and column of what is wrong; writing is
 //! canonical, so that a file changes only where its content does.
 
+mod entries;
 mod error;
 mod lexer;
 mod reader;
@@ -12,6 +13,7 @@ mod writer;
 
 use prost::{Message, Name};
 
+pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
 
