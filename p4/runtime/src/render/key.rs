@@ -1,6 +1,6 @@
 //! The key of an entry for people: `dst=fcbb::/32 port=1..9`.
 
-use std::fmt;
+use std::fmt::{self, Display as _};
 
 use super::value::Shown;
 use crate::info::MatchField;
