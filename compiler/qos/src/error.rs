@@ -3,7 +3,9 @@
 //! In: the name and the value at fault. Out: one sentence in the words of the topology author, with the fix
 //! where there is one. Always: the data stand in fields, so that a later stage can point at a line.
 
+use crate::buffer::{Refusal, WayOut};
 use crate::codes::{Dscp, Priority, PriorityGroup, Queue, TrafficClass};
+use crate::explain::Breakdown;
 use crate::headroom::Model;
 use crate::profile::ClassName;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
@@ -62,6 +64,14 @@ pub enum QosError {
     /// No class carries data.
     #[error("no class has `role: data`: training traffic would have no queue")]
     NoData,
+    /// A class that hosts send has no code point.
+    #[error("class `{class}` has `role: {role}` and no `dscp`: nothing would reach it")]
+    NoDscp {
+        /// The class.
+        class: ClassName,
+        /// Its role.
+        role: &'static str,
+    },
     /// Two classes have a role that only one can have.
     #[error("classes `{first}` and `{second}` both have `role: {role}`: only one can")]
     RoleTwice {
@@ -347,4 +357,34 @@ pub enum QosError {
         /// The least that works.
         needed: Bytes,
     },
+    /// The headroom of a switch does not fit its buffer.
+    #[error("{0}")]
+    HeadroomDoesNotFit(Box<Refusal>),
+    /// The headroom of one port is more than the platform grants.
+    #[error("a port needs {} B of headroom and the platform grants less than {} B", total.0, max.0)]
+    PortHeadroom {
+        /// What SONiC adds up for the port.
+        total: Bytes,
+        /// What the platform grants.
+        max: Bytes,
+        /// Every step, in order.
+        terms: Box<Breakdown>,
+    },
+    /// A port takes more of the shared headroom pool than the ASIC lets it.
+    #[error("a port needs {} B of shared headroom and the ASIC lets it use {} B", pooled.0, max.0)]
+    PortSharedHeadroom {
+        /// What the groups of the port need.
+        pooled: Bytes,
+        /// What the ASIC lets a port use.
+        max: Bytes,
+        /// Every step, in order.
+        terms: Box<Breakdown>,
+    },
+}
+
+impl QosError {
+    /// Returns what would help, for the help lines under a message; empty where the message says it all.
+    pub fn ways_out(&self) -> &[WayOut] {
+        if let Self::HeadroomDoesNotFit(refusal) = self { &refusal.ways } else { &[] }
+    }
 }

@@ -3,12 +3,28 @@
 //! In: numbers with units (speed, length, bytes, time), a QoS profile and the constants of a switch ASIC.
 //! Out: what the switch and the host are told, with every term of the arithmetic kept. Always: no I/O, no
 //! other crate of the workspace, integers of 64 or 128 bits, the same input gives the same output.
+//!
+//! ```
+//! use closc_qos::headroom::{Link, Model, Request};
+//! use closc_qos::profile::Preset;
+//!
+//! let profile = Preset::Lossless.profile();
+//! let link = Link::new("400G".parse()?, "300m".parse()?, "9100".parse()?, 4)?;
+//! let model: Model = "nvidia-spectrum-4".parse()?;
+//! let headroom = model.headroom(&Request::of(link, &profile)?, None)?;
+//! assert_eq!(headroom.xoff.0, 281_600);
+//! print!("{}", headroom.terms); // one line a term: name, value, unit, formula, source
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod bdp;
+pub mod buffer;
 pub mod codes;
 pub mod ecn;
 mod error;
 pub mod explain;
 pub mod headroom;
+pub mod host;
 pub mod profile;
 pub mod units;
 

@@ -6,7 +6,7 @@
 
 use crate::error::QosError;
 use crate::explain::{Exact, exact};
-use crate::profile::LosslessTraffic;
+use crate::profile::{LosslessTraffic, Profile};
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
 /// One end of a link, as the formulas see it.
@@ -106,6 +106,11 @@ impl Request {
         Ok(Self { link, traffic, shared_headroom })
     }
 
+    /// Makes the request a profile implies: its packets, and whether its ports share headroom.
+    pub fn of(link: Link, profile: &Profile) -> Result<Self, QosError> {
+        Self::new(link, profile.lossless_traffic(), profile.shared_headroom().is_some())
+    }
+
     /// Returns the link.
     pub fn link(&self) -> &Link {
         &self.link
@@ -124,5 +129,11 @@ impl Request {
     /// Returns the same request over another cable.
     pub fn with_cable(self, cable: Length) -> Result<Self, QosError> {
         Ok(Self { link: self.link.with_cable(cable)?, ..self })
+    }
+
+    /// Returns the same request with headroom from a shared pool.
+    #[must_use]
+    pub fn with_shared_headroom(self) -> Self {
+        Self { shared_headroom: true, ..self }
     }
 }

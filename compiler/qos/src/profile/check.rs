@@ -41,6 +41,9 @@ pub(super) fn faults(draft: &Draft) -> Vec<QosError> {
 /// Checks one class by itself.
 fn single(class: &Class, faults: &mut Vec<QosError>) {
     let name = || class.name.clone();
+    if class.dscp.is_empty() && class.role.is_sent() {
+        faults.push(QosError::NoDscp { class: name(), role: class.role.name() });
+    }
     if class.pfc && class.trim {
         faults.push(QosError::TrimsLossless { class: name() });
     }

@@ -119,6 +119,14 @@ impl Role {
         }
     }
 
+    /// Says whether packets of the role arrive with its mark: hosts send them, or switches that trimmed them.
+    pub const fn is_sent(self) -> bool {
+        match self {
+            Self::Data | Self::Retransmit | Self::Acknowledge | Self::Cts | Self::Cnp | Self::Trimmed => true,
+            Self::Control | Self::Other => false,
+        }
+    }
+
     /// Says whether at most one class can have the role.
     pub const fn is_unique(self) -> bool {
         match self {

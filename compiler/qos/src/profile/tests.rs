@@ -215,6 +215,14 @@ watchdog: {poll: 50ms, detection: 6s}
 }
 
 #[test]
+fn classes_of_hosts_need_a_code_point() {
+    assert_eq!(
+        faults("{base: lossless, classes: {cts: {dscp: []}}}"),
+        ["class `cts` has `role: cts` and no `dscp`: nothing would reach it"]
+    );
+}
+
+#[test]
 fn trimming_and_pfc_do_not_mix() {
     assert_eq!(
         faults("{base: lossless, classes: {data: {trim: true}}}"),

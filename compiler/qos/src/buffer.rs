@@ -1,0 +1,277 @@
+//! The packet buffer of a switch: does the headroom fit, and what is left to share.
+//!
+//! In: a [`Memory`], the [`PortGroup`]s of a switch with their headroom, and the sharing the profile wants.
+//! Out: the [`Pools`] with every term of the sum, or a [`Refusal`] with the arithmetic and the ways out.
+//! Always: what is handed out adds up to no more than the memory; every port keeps room for one packet in the
+//! shared pool.
+
+mod dynamic;
+mod memory;
+mod port;
+mod refusal;
+
+pub use dynamic::dynamic_limit;
+pub use memory::{Memory, Reservation, SpectrumPorts};
+pub use port::{PortCheck, PortSum, check_port};
+pub use refusal::{Refusal, RefusalLine, WayOut};
+
+use std::num::NonZeroU32;
+
+use serde::Serialize;
+
+use crate::codes::Percent;
+use crate::error::QosError;
+use crate::explain::{Breakdown, Unit, exact};
+use crate::headroom::{Headroom, Model, Request};
+use crate::profile::{BufferShares, Profile, SharedHeadroom};
+use crate::units::Bytes;
+
+/// Ports of a switch that are alike: one speed, one length of cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortGroup {
+    name: String,
+    ports: u32,
+    classes: u32,
+    model: Model,
+    request: Request,
+    cell: Bytes,
+    headroom: Headroom,
+}
+
+impl PortGroup {
+    /// Works out the headroom of `ports` equal ports with `classes` lossless classes each; `cell` is the
+    /// platform's allocation unit.
+    pub fn new(
+        name: impl Into<String>,
+        ports: u32,
+        classes: u32,
+        model: Model,
+        request: Request,
+        cell: Bytes,
+    ) -> Result<Self, QosError> {
+        let headroom = model.headroom(&request, Some(cell))?;
+        Ok(Self { name: name.into(), ports, classes, model, request, cell, headroom })
+    }
+
+    /// Returns the name for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of ports.
+    pub fn ports(&self) -> u32 {
+        self.ports
+    }
+
+    /// Returns the number of lossless classes on each port.
+    pub fn classes(&self) -> u32 {
+        self.classes
+    }
+
+    /// Returns what the headroom was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Returns the headroom of one class of one port.
+    pub fn headroom(&self) -> &Headroom {
+        &self.headroom
+    }
+
+    /// Returns how many lossless groups the ports have together.
+    fn groups(&self) -> u64 {
+        u64::from(self.ports) * u64::from(self.classes)
+    }
+
+    fn guaranteed(&self) -> Bytes {
+        Bytes(self.headroom.size.0.saturating_mul(self.groups()))
+    }
+
+    fn pooled(&self) -> Bytes {
+        Bytes(self.headroom.pooled.0.saturating_mul(self.groups()))
+    }
+
+    /// One packet for every port, lossless or not.
+    fn one_packet_each(&self) -> Bytes {
+        Bytes(self.request.link().mtu().0.saturating_mul(u64::from(self.ports)))
+    }
+}
+
+/// How the profile wants the buffer divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Division {
+    /// Sharing of headroom between ports.
+    pub shared_headroom: Option<SharedHeadroom>,
+    /// Fixed shares of the memory that is not reserved.
+    pub shares: Option<BufferShares>,
+}
+
+impl Division {
+    /// Returns what a profile wants.
+    pub fn of(profile: &Profile) -> Self {
+        Self { shared_headroom: profile.shared_headroom(), shares: profile.buffer_shares() }
+    }
+
+    fn ratio(self) -> NonZeroU32 {
+        self.shared_headroom.map_or(NonZeroU32::MIN, |shared| shared.over_subscribe_ratio)
+    }
+}
+
+/// The buffer, divided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pools {
+    /// The sum of what each group has for itself.
+    pub guaranteed: Bytes,
+    /// The pool that headroom is taken from (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
+    pub headroom: Bytes,
+    /// What is left for all to share (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
+    pub shared: Bytes,
+    /// Every step, in order.
+    pub terms: Breakdown,
+}
+
+/// Divides the memory of a switch, or says why it cannot be done and what would help.
+pub fn pools(memory: &Memory, groups: &[PortGroup], division: Division) -> Result<Pools, QosError> {
+    let sum = Sum::of(memory, groups, division);
+    if sum.fits() {
+        Ok(sum.into_pools(memory, groups, division))
+    } else {
+        Err(refuse(memory, groups, division))
+    }
+}
+
+fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> QosError {
+    QosError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
+}
+
+/// The two sides of the comparison, without the steps: refusals try many.
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    memory: Bytes,
+    reserved: Bytes,
+    guaranteed: Bytes,
+    headroom: Bytes,
+    floor: Bytes,
+    /// The most that guaranteed bytes and headroom may take, where the profile fixes a share.
+    share: Option<Bytes>,
+}
+
+impl Sum {
+    fn of(memory: &Memory, groups: &[PortGroup], division: Division) -> Self {
+        let total = memory.total.round_down(memory.cell);
+        let reserved = memory.reserved_sum();
+        let free = Bytes(total.0.saturating_sub(reserved.0));
+        Self {
+            memory: total,
+            reserved,
+            guaranteed: groups.iter().map(PortGroup::guaranteed).sum(),
+            headroom: headroom_pool(memory, groups, division),
+            floor: groups.iter().map(PortGroup::one_packet_each).sum(),
+            share: division.shares.map(|shares| shares.headroom.of(free)),
+        }
+    }
+
+    /// What is taken before anything is shared.
+    fn taken(&self) -> Bytes {
+        self.reserved + self.guaranteed + self.headroom
+    }
+
+    fn fits(&self) -> bool {
+        let share = self.share.is_none_or(|share| self.guaranteed + self.headroom <= share);
+        share && self.taken() + self.floor <= self.memory
+    }
+
+    fn into_pools(self, memory: &Memory, groups: &[PortGroup], division: Division) -> Pools {
+        let mut terms = Breakdown::default();
+        let bytes = |bytes: Bytes| exact(bytes.0, 1_u8);
+        let cells = format!("{} in whole cells of {}", memory.total.0, memory.cell.0);
+        terms.bytes("memory", bytes(self.memory), cells, "platform");
+        for Reservation { name, bytes: reserved, formula, source } in &memory.reserved {
+            terms.bytes(name.clone(), bytes(*reserved), formula.clone(), source.clone());
+        }
+        for group in groups {
+            let name = &group.name;
+            let count = format!("{} ports x {} lossless classes", group.ports, group.classes);
+            let size = format!("{count} x {} guaranteed", group.headroom.size.0);
+            terms.bytes(format!("{name}: guaranteed"), bytes(group.guaranteed()), size, "headroom");
+            let pooled = format!("{count} x {} XOFF", group.headroom.pooled.0);
+            terms.bytes(format!("{name}: from the headroom pool"), bytes(group.pooled()), pooled, "headroom");
+        }
+        let ratio = division.ratio();
+        terms.push(
+            "over-subscribe ratio",
+            exact(ratio.get(), 1_u8),
+            Unit::Ratio,
+            "sum of headrooms / headroom pool",
+            "profile: shared_headroom",
+        );
+        let private = memory.private_headroom;
+        let formula = format!("(sum from the pool - {} private) / {ratio}, at least one group's", private.0);
+        terms.bytes("headroom pool", bytes(self.headroom), formula, "SONiC shared headroom pool");
+        let shared = Bytes(self.memory.0 - self.taken().0);
+        terms.bytes(
+            "shared pool",
+            bytes(shared),
+            "memory - reserved - guaranteed - headroom pool",
+            "SONiC ingress_lossless_pool",
+        );
+        Pools { guaranteed: self.guaranteed, headroom: self.headroom, shared, terms }
+    }
+}
+
+/// The pool that headroom is taken from: the sum over the ratio, but no less than what one group may take.
+fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> Bytes {
+    let sum: Bytes = groups.iter().map(PortGroup::pooled).sum();
+    if sum == Bytes::ZERO {
+        return Bytes::ZERO;
+    }
+    let beyond = sum.0.saturating_sub(memory.private_headroom.0);
+    let largest = groups.iter().filter(|group| group.groups() > 0).map(|group| group.headroom.pooled.0).max();
+    Bytes(beyond.div_ceil(u64::from(division.ratio().get())).max(largest.unwrap_or(0)))
+}
+
+impl Pools {
+    /// Returns the part of the memory that lossless headroom takes, in hundredths, rounded down.
+    pub fn headroom_percent(&self, memory: &Memory) -> Percent {
+        let taken = u128::from((self.guaranteed + self.headroom).0) * 100;
+        let percent = taken.checked_div(u128::from(memory.total.0)).unwrap_or(100).min(100);
+        Percent::new(percent as u8).expect("capped at 100")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headroom::Link;
+    use crate::profile::LosslessTraffic;
+    use crate::units::{Length, Speed};
+
+    /// Dell S6100 guide, p. 281: 12 ports of 40G with 2 lossless groups of 18 KB each, 76 KB of headroom for each
+    /// in the worst case and 208 KB for the rest: 2,464 KB. In a shared pool 35 KB a group do: 1,480 KB.
+    #[test]
+    fn the_published_example_of_sharing_comes_out() {
+        const KB: u64 = 1024;
+        let link = Link::new(Speed::gbps(40), Length::from_meters(300), Bytes(9216), 4).unwrap();
+        let request = Request::new(link, LosslessTraffic::default(), false).unwrap();
+        let mut group = PortGroup::new("ports", 12, 2, Model::Ieee, request, Bytes(208)).unwrap();
+        (group.headroom.size, group.headroom.pooled) = (Bytes(18 * KB), Bytes(76 * KB));
+        let mut memory = Memory::new(Bytes(16_000 * KB), Bytes(1));
+        memory.reserved.push(Reservation {
+            name: "rest".into(),
+            bytes: Bytes(208 * KB),
+            formula: "published".into(),
+            source: "Dell S6100 guide".into(),
+        });
+        let taken = |division: Division| {
+            let sum = Sum::of(&memory, std::slice::from_ref(&group), division);
+            sum.taken().0 / KB
+        };
+        assert_eq!(taken(Division::default()), 2_464);
+        // 35 KB are 76 / 2.17: between the ratios 2 and 3.
+        let share = |ratio: u32| Division {
+            shared_headroom: Some(SharedHeadroom { over_subscribe_ratio: ratio.try_into().unwrap() }),
+            shares: None,
+        };
+        assert!(taken(share(3)) < 1_480 && 1_480 < taken(share(2)));
+    }
+}

@@ -1,0 +1,149 @@
+//! The memory of a switch and what is taken before any lossless class asks.
+//!
+//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Always: each
+//! reservation has a name, a formula and a source.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::headroom::SpectrumAsic;
+use crate::units::Bytes;
+
+/// The packet buffer of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it.
+    pub total: Bytes,
+    /// The allocation unit.
+    pub cell: Bytes,
+    /// What is taken beforehand.
+    pub reserved: Vec<Reservation>,
+    /// Headroom that is reserved for ports already and so not needed in the shared pool.
+    pub private_headroom: Bytes,
+}
+
+/// Bytes that are taken beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reservation {
+    /// What for.
+    pub name: Cow<'static, str>,
+    /// How much.
+    pub bytes: Bytes,
+    /// How it comes about.
+    pub formula: String,
+    /// Who says so.
+    pub source: Cow<'static, str>,
+}
+
+/// The ports of a Spectrum switch, as SONiC's pool script counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpectrumPorts {
+    /// Ports that are up.
+    pub up: u32,
+    /// Those among them with eight lanes.
+    pub up_eight_lanes: u32,
+    /// Ports with a lossless class.
+    pub lossless: u32,
+    /// Lossy priority groups on all ports.
+    pub lossy_groups: u32,
+    /// Those among them on ports with eight lanes.
+    pub lossy_groups_eight_lanes: u32,
+}
+
+const SCRIPT: &str = "sonic-swss buffer_pool_mellanox.lua";
+const KIB: u64 = 1024;
+
+impl Memory {
+    /// Makes a memory with nothing reserved.
+    pub fn new(total: Bytes, cell: Bytes) -> Self {
+        Self { total, cell, reserved: Vec::new(), private_headroom: Bytes::ZERO }
+    }
+
+    /// Makes the memory of a Spectrum switch with what SONiC's `buffer_pool_mellanox.lua` (at e6b0c5b5) takes
+    /// beforehand; `shared` says that ports share a headroom pool.
+    pub fn spectrum(asic: SpectrumAsic, total: Bytes, ports: SpectrumPorts, shared: bool) -> Self {
+        let mut memory = Self::new(total, asic.cell());
+        let pipeline = asic.pipeline_kib();
+        // A port of eight lanes has two buffer units: 2 x pipeline - 1.
+        let wide = 2 * pipeline - 1;
+        let groups = |all: u32, eight: u32| {
+            (u64::from(all.saturating_sub(eight)) * pipeline + u64::from(eight) * wide) * KIB
+        };
+        let formula = |all: u32, eight: u32| {
+            format!("({} x {pipeline} + {eight} x {wide}) x {KIB}", all.saturating_sub(eight))
+        };
+        let SpectrumPorts { up, up_eight_lanes, lossless, lossy_groups, lossy_groups_eight_lanes } = ports;
+        memory.reserve(
+            "lossy groups",
+            groups(lossy_groups, lossy_groups_eight_lanes),
+            formula(lossy_groups, lossy_groups_eight_lanes),
+        );
+        memory.reserve("management groups", groups(up, up_eight_lanes), formula(up, up_eight_lanes));
+        let newest = asic == SpectrumAsic::Spectrum6;
+        let mirror = if newest { 0 } else { 10 };
+        memory.reserve("egress mirror", u64::from(up) * mirror * KIB, format!("{up} x {mirror} x {KIB}"));
+        memory.reserve("management pool", 256 * KIB, format!("256 x {KIB}"));
+        if newest {
+            memory.reserve("modification descriptors", 32 * KIB * KIB, format!("32 x {KIB} x {KIB}"));
+        }
+        if shared {
+            let private = u64::from(lossless) * 10 * KIB;
+            memory.reserve("private headroom", private, format!("{lossless} x 10 x {KIB}"));
+            memory.private_headroom = Bytes(private);
+        }
+        memory
+    }
+
+    fn reserve(&mut self, name: &'static str, bytes: u64, formula: String) {
+        self.reserved.push(Reservation {
+            name: name.into(),
+            bytes: Bytes(bytes),
+            formula,
+            source: SCRIPT.into(),
+        });
+    }
+
+    /// Returns the sum of what is taken beforehand.
+    pub fn reserved_sum(&self) -> Bytes {
+        self.reserved.iter().map(|reservation| reservation.bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(memory: &Memory, name: &str) -> Option<u64> {
+        memory.reserved.iter().find(|reservation| reservation.name == name).map(|found| found.bytes.0)
+    }
+
+    #[test]
+    fn spectrum_reserves_what_the_script_does() {
+        let ports = SpectrumPorts {
+            up: 64,
+            up_eight_lanes: 64,
+            lossless: 64,
+            lossy_groups: 64,
+            lossy_groups_eight_lanes: 64,
+        };
+        let memory = Memory::spectrum(SpectrumAsic::Spectrum4, Bytes(160_000_000), ports, true);
+        assert_eq!(named(&memory, "lossy groups"), Some(64 * 37 * 1024));
+        assert_eq!(named(&memory, "management groups"), Some(64 * 37 * 1024));
+        assert_eq!(named(&memory, "egress mirror"), Some(64 * 10 * 1024));
+        assert_eq!(named(&memory, "management pool"), Some(256 * 1024));
+        assert_eq!(named(&memory, "private headroom"), Some(64 * 10 * 1024));
+        assert_eq!(named(&memory, "modification descriptors"), None);
+        assert_eq!(memory.private_headroom, Bytes(655_360));
+    }
+
+    #[test]
+    fn spectrum_6_keeps_descriptors_and_no_mirror() {
+        let ports = SpectrumPorts { up: 128, ..SpectrumPorts::default() };
+        let memory = Memory::spectrum(SpectrumAsic::Spectrum6, Bytes(300_000_000), ports, false);
+        assert_eq!(named(&memory, "egress mirror"), Some(0));
+        assert_eq!(named(&memory, "modification descriptors"), Some(33_554_432));
+        assert_eq!(named(&memory, "management groups"), Some(128 * 42 * 1024));
+        assert_eq!(named(&memory, "private headroom"), None);
+    }
+}

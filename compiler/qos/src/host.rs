@@ -1,0 +1,229 @@
+//! What a host is told, from the same profile as its switch.
+//!
+//! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`,
+//! `cma_roce_tos` or NCCL variables. Always: a DSCP has the priority of the very class whose traffic class the
+//! switch gives it, and a priority is paused on the host exactly where the switch pauses it.
+
+mod bandwidth;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::codes::{Dscp, Percent, Priority};
+use crate::ecn::Ecn;
+use crate::profile::{Class, ClassName, Profile, Role, Scheduler};
+
+/// Which header field a port believes. Only DSCP: priorities of VLAN tags do not survive routing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// The DSCP of the IP header.
+    Dscp,
+}
+
+/// A profile as hosts see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostQos {
+    /// Which header field ports believe (`mlnx_qos --trust`).
+    pub trust: Trust,
+    /// The classes a sender can mark, by rising traffic class of the switch.
+    pub classes: Vec<HostClass>,
+    /// The priority of each of the 64 code points (`mlnx_qos --dscp2prio`).
+    pub dscp_to_priority: BTreeMap<Dscp, Priority>,
+    /// The eight priorities.
+    pub priorities: [HostPriority; 8],
+    /// The marks of RDMA traffic.
+    pub rdma: RdmaMarks,
+    /// DCQCN, where the profile marks data and has a class for notifications.
+    pub dcqcn: Option<Dcqcn>,
+    /// The code points of MRC, where the profile trims.
+    pub mrc: Option<MrcMarks>,
+}
+
+/// A class a sender can mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostClass {
+    /// The name, as on the switch.
+    pub name: ClassName,
+    /// What it is for.
+    pub role: Role,
+    /// The mark.
+    pub dscp: Dscp,
+    /// The mark as a ToS or traffic-class byte: DSCP shifted left by two (26: 104).
+    pub tos: u8,
+    /// The same byte with ECT(0) (26: 106).
+    pub tos_ect0: u8,
+    /// The priority on the host and in PFC frames.
+    pub priority: Priority,
+    /// Whether the class is lossless.
+    pub pfc: bool,
+    /// Whether switches mark it, so that senders must say they understand.
+    pub ecn: bool,
+}
+
+/// One of the eight priorities of a host port; its traffic class on the NIC has the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct HostPriority {
+    /// Whether it is paused (`mlnx_qos --pfc`).
+    pub pfc: bool,
+    /// Its traffic class on the NIC (`mlnx_qos --prio_tc`).
+    pub tc: u8,
+    /// How that class gets its turn (`mlnx_qos --tsa` and `--tcbw`).
+    pub selection: Selection,
+    /// The receive buffer (`mlnx_qos --prio2buffer`): 0 for lossy, one of its own for each lossless priority.
+    pub buffer: u8,
+}
+
+/// How a traffic class of a NIC gets its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// Before the weighted ones; unused classes too.
+    Strict,
+    /// By enhanced transmission selection, with this share; the shares of a port sum up to 100.
+    Ets(Percent),
+}
+
+/// The marks of RDMA traffic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RdmaMarks {
+    /// The class of data.
+    pub data: HostClass,
+    /// ToS of connections made by the RDMA connection manager (`cma_roce_tos`).
+    pub connection_tos: u8,
+    /// Traffic class of data in NCCL (`NCCL_IB_TC`): the ToS byte.
+    pub nccl_tc: u8,
+    /// Traffic class of clear-to-send messages (`NCCL_IB_FIFO_TC`), where they have a class.
+    pub nccl_fifo_tc: Option<u8>,
+}
+
+/// Values of DCQCN.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dcqcn {
+    /// The priorities it governs, rising (`ecn/roce_np|roce_rp/enable`).
+    pub priorities: Vec<Priority>,
+    /// The mark of notifications (`ecn/roce_np/cnp_dscp`).
+    pub cnp_dscp: Dscp,
+    /// The priority of notifications (`ecn/roce_np/cnp_802p_prio`).
+    pub cnp_priority: Priority,
+}
+
+/// The code points of MRC (its six DSCP classes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MrcMarks {
+    /// NO_TRIM.
+    pub no_trim: Dscp,
+    /// TRIMMABLE.
+    pub trimmable: Dscp,
+    /// TRIMMABLE_RETX; the one of data where retransmissions have no class.
+    pub trimmable_retransmit: Dscp,
+    /// TRIMMED.
+    pub trimmed: Dscp,
+    /// TRIMMED_LASTHOP.
+    pub trimmed_last_hop: Dscp,
+    /// CONTROL; NO_TRIM where control has no class.
+    pub control: Dscp,
+}
+
+impl HostQos {
+    /// Reads the host's side off a profile.
+    pub fn of(profile: &Profile) -> Self {
+        let classes: Vec<HostClass> =
+            profile.classes().filter_map(|class| host_class(profile, class)).collect();
+        Self {
+            trust: Trust::Dscp,
+            dscp_to_priority: Dscp::all().map(|dscp| (dscp, profile.class_of(dscp).priority)).collect(),
+            priorities: priorities(profile),
+            rdma: rdma(&classes),
+            dcqcn: dcqcn(profile),
+            mrc: mrc(profile),
+            classes,
+        }
+    }
+
+    /// Returns the class with that role, the first by traffic class.
+    pub fn role(&self, role: Role) -> Option<&HostClass> {
+        self.classes.iter().find(|class| class.role == role)
+    }
+}
+
+/// Returns the code point a sender of a class uses: its first, or for the default class without one the
+/// lowest that nobody claims.
+fn mark(profile: &Profile, class: &Class) -> Option<Dscp> {
+    let free = || Dscp::all().find(|dscp| profile.class_of(*dscp).name == class.name);
+    class.mark().or_else(free)
+}
+
+fn host_class(profile: &Profile, class: &Class) -> Option<HostClass> {
+    let dscp = mark(profile, class)?;
+    Some(HostClass {
+        name: class.name.clone(),
+        role: class.role,
+        dscp,
+        tos: dscp.tos(),
+        tos_ect0: dscp.tos_ect0(),
+        priority: class.priority,
+        pfc: class.pfc,
+        ecn: class.ecn != Ecn::Off,
+    })
+}
+
+fn priorities(profile: &Profile) -> [HostPriority; 8] {
+    let shares = bandwidth::shares(profile);
+    let lossless = profile.pfc_priorities();
+    std::array::from_fn(|number| {
+        let priority = Priority::new(number as u8).expect("an array of eight has indices 0 to 7");
+        let place = lossless.iter().position(|found| *found == priority);
+        HostPriority {
+            pfc: place.is_some(),
+            tc: priority.get(),
+            selection: shares.get(&priority).map_or(Selection::Strict, |share| Selection::Ets(*share)),
+            buffer: place.map_or(0, |place| place as u8 + 1),
+        }
+    })
+}
+
+fn rdma(classes: &[HostClass]) -> RdmaMarks {
+    let role = |role| classes.iter().find(|class| class.role == role);
+    let data = role(Role::Data).cloned().expect("the rules demand a data class with a code point");
+    RdmaMarks {
+        connection_tos: data.tos,
+        nccl_tc: data.tos,
+        nccl_fifo_tc: role(Role::Cts).map(|class| class.tos),
+        data,
+    }
+}
+
+fn dcqcn(profile: &Profile) -> Option<Dcqcn> {
+    let cnp = profile.role(Role::Cnp)?;
+    let cnp_dscp = mark(profile, cnp)?;
+    let marked = profile.classes().filter(|class| class.role == Role::Data && class.ecn != Ecn::Off);
+    let mut priorities: Vec<_> = marked.map(|class| class.priority).collect();
+    priorities.sort();
+    priorities.dedup();
+    (!priorities.is_empty()).then_some(Dcqcn { priorities, cnp_dscp, cnp_priority: cnp.priority })
+}
+
+fn mrc(profile: &Profile) -> Option<MrcMarks> {
+    let trimming = profile.trimming()?;
+    let role = |role| profile.role(role).and_then(|class| mark(profile, class));
+    let trimmable = role(Role::Data)?;
+    let no_trim = mark(profile, profile.default_class())?;
+    Some(MrcMarks {
+        no_trim,
+        trimmable,
+        trimmable_retransmit: role(Role::Retransmit).unwrap_or(trimmable),
+        trimmed: trimming.fabric_dscp,
+        trimmed_last_hop: trimming.last_hop_dscp,
+        control: role(Role::Control).unwrap_or(no_trim),
+    })
+}
+
+/// Returns the weight of a scheduler; nothing for strict.
+fn weight(scheduler: Scheduler) -> Option<u32> {
+    match scheduler {
+        Scheduler::Strict => None,
+        Scheduler::Dwrr(weight) => Some(u32::from(weight.get())),
+    }
+}
