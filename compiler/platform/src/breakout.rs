@@ -65,6 +65,27 @@ impl FromStr for Breakout {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Breakout {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Breakout {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Breakout".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`",
+            "type": "string",
+            "pattern": r"^[0-9]{1,2}x[0-9]+(\.[0-9]+)?[TGM]$"
+        })
+    }
+}
+
 impl fmt::Display for Breakout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.ports, self.speed)

@@ -1,29 +1,107 @@
 //! Platforms by name.
 //!
 //! In: the files built into the program and the ones a site adds. Out: [`Platform`]s by name. Always: names are
-//! unique and listed in one order.
+//! unique and listed in one order; a file with a fault adds nothing.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
 use smol_str::SmolStr;
 
-use crate::Platform;
+use crate::file::File;
+use crate::{Platform, builtin, checks, lower, read};
 
 /// Platforms by name.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     platforms: BTreeMap<SmolStr, Arc<Platform>>,
+    /// Where a site defined a platform; those of the program have no place.
+    defined: BTreeMap<SmolStr, Span>,
 }
 
 impl Catalogue {
+    /// Returns the platforms of the program. The files are read once a process.
+    pub fn builtin() -> Self {
+        static BUILTIN: LazyLock<Catalogue> = LazyLock::new(builtin::load);
+        BUILTIN.clone()
+    }
+
     /// Returns a platform by its name.
     pub fn get(&self, id: &str) -> Option<&Arc<Platform>> {
         self.platforms.get(id)
+    }
+
+    /// Returns the name that is nearest to one that does not exist, or the first that contains it.
+    pub fn suggest(&self, id: &str) -> Option<&str> {
+        let part = id.to_lowercase();
+        let holds = |known: &&str| part.len() >= 4 && known.contains(&*part);
+        nearest(id, self.ids()).or_else(|| self.ids().find(holds))
     }
 
     /// Returns the names in order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.platforms.keys().map(SmolStr::as_str)
     }
+
+    /// Returns the platforms in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Platform>> {
+        self.platforms.values()
+    }
+
+    /// Adds the platform of a site's file, or puts it in the place of one of the program.
+    ///
+    /// `name` is what messages call the file. Returns the platform's name in the catalogue.
+    pub fn add_yaml(
+        &mut self,
+        sources: &mut Sources,
+        name: &str,
+        text: &str,
+    ) -> Result<SmolStr, Diagnostics> {
+        let source = sources.add(name, text);
+        let file = accept(source, text)?;
+        let id = SmolStr::from(file.id.value.as_str());
+        let place = read::span(source, &file.id);
+        if let Some(first) = self.defined.get(&id) {
+            let mut found = Diagnostics::new();
+            found.push(checks::twice::twice(&id, place, *first));
+            return Err(found);
+        }
+        self.defined.insert(id.clone(), place);
+        self.platforms.insert(id.clone(), Arc::new(lower::lower(file)));
+        Ok(id)
+    }
+
+    /// Adds a platform of the program.
+    pub(crate) fn insert(&mut self, platform: Platform) {
+        self.platforms.insert(platform.id.clone(), Arc::new(platform));
+    }
+}
+
+/// Reads and checks a file.
+pub(crate) fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> {
+    let mut found = Diagnostics::new();
+    match read::read(source, text) {
+        Ok(file) => {
+            found.extend(checks::all(&file, source));
+            found.sort();
+            if found.has_errors() { Err(found) } else { Ok(file) }
+        }
+        Err(diagnostic) => {
+            found.push(diagnostic);
+            Err(found)
+        }
+    }
+}
+
+/// Returns the known word nearest to `word`, if it is near enough to be a slip of the keyboard.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = word.to_lowercase().replace(['_', ' '], "-");
+    let allowed = wanted.chars().count().div_ceil(3);
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &candidate.replace('_', "-")), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
 }

@@ -5,10 +5,17 @@
 //! so that later stages look things up and check nothing again.
 
 mod breakout;
+mod builtin;
 mod catalogue;
+mod checks;
+mod file;
+mod lower;
 mod model;
 mod port;
+mod read;
 
 pub use breakout::BreakoutError;
 pub use catalogue::Catalogue;
+pub use checks::RULES;
+pub use file::schema;
 pub use model::*;

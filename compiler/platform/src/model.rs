@@ -3,11 +3,16 @@
 //! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
 //! operating system uses, stands in its own file.
 
+use std::collections::BTreeSet;
+
 use closc_qos::units::{Bytes, Speed};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use smol_str::SmolStr;
 
 /// A switch operating system or target that closc renders for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Os {
     /// SONiC: `config_db.json`.
     Sonic,
@@ -92,6 +97,8 @@ pub struct Platform {
     pub limits: Limits,
     /// What it can do.
     pub features: Features,
+    /// Where the values come from.
+    pub sources: Vec<String>,
 }
 
 /// The front panel: equal cages of equal lanes.
@@ -101,6 +108,8 @@ pub struct Panel {
     pub cages: u16,
     /// Lanes of each cage.
     pub lanes: u8,
+    /// Fastest speed of one lane.
+    pub lane_speed: Speed,
     /// Ways a cage can be split.
     pub breakouts: Vec<Breakout>,
     /// The way that gives the SKU its name.
@@ -116,7 +125,8 @@ pub struct Panel {
 }
 
 /// How a platform names its ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum PortNaming {
     /// `EthernetN` with N the first lane counted over the panel, alias `etpC` or `etpCa`.
     SonicLane,
@@ -138,8 +148,8 @@ pub struct Sonic {
     pub hwsku: String,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
-    /// Names for one breakout on every cage.
-    pub hwskus: Vec<(Breakout, String)>,
+    /// Names for switches on which exactly these breakouts are in use.
+    pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
 }
 
 /// Packet buffer.
@@ -170,6 +180,8 @@ pub struct Limits {
 
 /// What a platform can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// Six independent facts, each asked by its name; no combination is a state.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Features {
     /// uN: End with NEXT-CSID.
     pub un: bool,
@@ -191,12 +203,11 @@ impl Platform {
         self.oses.contains(&os)
     }
 
-    /// Returns SONiC's hwsku for a switch whose cages are split in these ways; nothing where SONiC does not run.
-    pub fn hwsku(&self, mut breakouts: impl Iterator<Item = Breakout>) -> Option<&str> {
+    /// Returns SONiC's hwsku for a switch on which these breakouts are in use; nothing where SONiC does not run.
+    pub fn hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
-        let first = breakouts.next();
-        let one = first.filter(|first| breakouts.all(|b| b == *first));
-        let named = one.and_then(|one| sonic.hwskus.iter().find(|(breakout, _)| *breakout == one));
+        let used: BTreeSet<Breakout> = breakouts.into_iter().collect();
+        let named = sonic.hwskus.iter().find(|(these, _)| *these == used);
         Some(named.map_or(&*sonic.hwsku, |(_, hwsku)| hwsku))
     }
 }

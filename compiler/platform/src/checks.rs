@@ -1,0 +1,57 @@
+//! What a catalogue file must hold.
+//!
+//! In: a shaped file. Out: diagnostics. Always: one file a rule, with what it checks, why, an example that breaks
+//! it and the fix; every check runs, so that one run reports every fault.
+
+pub(crate) mod breakouts;
+pub(crate) mod buffer;
+pub(crate) mod default_breakout;
+pub(crate) mod features;
+pub(crate) mod id;
+pub(crate) mod lanes;
+pub(crate) mod limits;
+pub(crate) mod panel;
+pub(crate) mod shape;
+pub(crate) mod sonic;
+pub(crate) mod syntax;
+pub(crate) mod twice;
+
+use closc_diagnostics::{Diagnostics, Rule, SourceId};
+
+use crate::file::File;
+
+/// Every rule of this crate, by code.
+pub static RULES: &[&Rule] = &[
+    &syntax::RULE,
+    &shape::RULE,
+    &id::RULE,
+    &breakouts::RULE,
+    &default_breakout::RULE,
+    &lanes::RULE,
+    &panel::RULE,
+    &sonic::RULE,
+    &buffer::RULE,
+    &limits::RULE,
+    &features::RULE,
+    &twice::RULE,
+];
+
+/// Runs every check on one file.
+pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    id::check(file, source, &mut found);
+    panel::check(file, source, &mut found);
+    breakouts::check(file, source, &mut found);
+    default_breakout::check(file, source, &mut found);
+    lanes::check(file, source, &mut found);
+    sonic::check(file, source, &mut found);
+    buffer::check(file, source, &mut found);
+    limits::check(file, source, &mut found);
+    features::check(file, source, &mut found);
+    found
+}
+
+/// Lists words for a message, each in backticks.
+pub(crate) fn listed<T: std::fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
+    words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

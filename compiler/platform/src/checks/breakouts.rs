@@ -1,0 +1,59 @@
+//! E1004: a breakout fits the cage.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use super::listed;
+use crate::file::File;
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1004",
+    title: "breakout does not fit the cage",
+    what: "The ports of a breakout divide the lanes of the cage, each port's speed divides evenly over its lanes \
+           and asks no lane for more than `lane_speed`, and a breakout is listed once.",
+    why: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
+    example: "panel: {cages: 32, lanes: 4, lane_speed: 25G, breakouts: [1x400G], default: 1x400G}",
+    fix: "Correct `lanes`, `lane_speed` or the breakout.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let (lanes, fastest) = (u32::from(panel.lanes.value), panel.lane_speed.value);
+    for (index, at) in panel.breakouts.iter().enumerate() {
+        let breakout = at.value;
+        let ports = u32::from(breakout.ports);
+        let place = span(source, at);
+        if let Some(first) = panel.breakouts[..index].iter().find(|other| other.value == breakout) {
+            let message = format!("breakout `{breakout}` is listed twice");
+            found
+                .push(Diagnostic::error(&RULE, message).at(place, "again").and(span(source, first), "first"));
+        }
+        if ports > lanes || lanes % ports != 0 {
+            let diagnostic =
+                Diagnostic::error(&RULE, format!("`{breakout}` splits {lanes} lanes into {ports} ports"))
+                    .at(place, format!("{ports} ports"))
+                    .and(span(source, &panel.lanes), format!("{lanes} lanes a cage"));
+            let divisors = listed((1..=lanes).filter(|n| lanes % n == 0));
+            found.push(if divisors.is_empty() {
+                diagnostic
+            } else {
+                diagnostic.help(format!("split into {divisors} ports"))
+            });
+            continue;
+        }
+        let width = lanes / ports;
+        let speed = breakout.speed.mbps();
+        if speed % width != 0 || speed / width > fastest.mbps() {
+            let each = speed.div_ceil(width);
+            found.push(
+                Diagnostic::error(&RULE, format!("`{breakout}` asks too much of its lanes"))
+                    .at(place, format!("{} over {width} lanes", breakout.speed))
+                    .and(span(source, &panel.lane_speed), format!("{fastest} a lane"))
+                    .note(format!(
+                        "{speed} Mb/s / {width} lanes = {each} Mb/s, a lane has {} Mb/s",
+                        fastest.mbps()
+                    )),
+            );
+        }
+    }
+}

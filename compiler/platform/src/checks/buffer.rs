@@ -1,0 +1,53 @@
+//! E1009: the buffer is a buffer.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+use closc_qos::headroom::Model;
+use closc_qos::units::Bytes;
+
+use super::listed;
+use crate::catalogue::nearest;
+use crate::file::File;
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1009",
+    title: "buffer does not make sense",
+    what: "The cell is above zero and at most 64 KiB, the buffer holds at least a thousand cells, and the headroom \
+           model is one of the program's.",
+    why: "Pools and headroom are counted in cells. A buffer of a few cells is a slip of units; without a model \
+          no cable's headroom can be computed.",
+    example: "buffer: {total: 165KB, cell: 254KB, headroom: tomahawk5}",
+    fix: "Correct the numbers and their units.",
+};
+
+const CELL_MAX: Bytes = Bytes(65_536);
+const CELLS_MIN: u64 = 1_000;
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let Some(buffer) = &file.buffer else { return };
+    let (total, cell) = (buffer.total.value, buffer.cell.value);
+    if cell == Bytes(0) || cell > CELL_MAX {
+        let message = format!("a cell of {cell} is not between 1 B and {CELL_MAX}");
+        found.push(Diagnostic::error(&RULE, message).at(span(source, &buffer.cell), ""));
+    } else if total.0 / cell.0 < CELLS_MIN {
+        found.push(
+            Diagnostic::error(
+                &RULE,
+                format!("a buffer of {total} holds {} cells of {cell}", total.0 / cell.0),
+            )
+            .at(span(source, &buffer.total), "the whole buffer")
+            .and(span(source, &buffer.cell), "one cell")
+            .note(format!("at least {CELLS_MIN} cells are expected")),
+        );
+    }
+    let name = buffer.headroom.value.as_str();
+    if name.parse::<Model>().is_err() {
+        let place = span(source, &buffer.headroom);
+        let diagnostic = Diagnostic::error(&RULE, format!("`{name}` is not a headroom model"));
+        let diagnostic = match nearest(name, Model::all().map(Model::name)) {
+            Some(near) => diagnostic.at(place, format!("did you mean `{near}`?")),
+            None => diagnostic.at(place, ""),
+        };
+        found.push(diagnostic.note(format!("known: {}", listed(Model::all()))));
+    }
+}

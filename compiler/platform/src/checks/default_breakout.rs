@@ -1,0 +1,38 @@
+//! E1005: a breakout that is named is offered.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use super::listed;
+use crate::Breakout;
+use crate::file::{At, File};
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1005",
+    title: "breakout is not offered",
+    what: "The default breakout, and every breakout that has an hwsku of its own, is in the list `breakouts`.",
+    why: "Ports are made only for the breakouts listed; a default outside of it would leave the panel empty.",
+    example: "panel: {breakouts: [2x400G, 1x800G], default: 8x100G}",
+    fix: "Add the breakout to the list, or name one of it.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    require(file, &panel.default, "default breakout", source, found);
+    for hwsku in file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus) {
+        for breakout in &hwsku.breakouts {
+            require(file, breakout, "breakout of an hwsku", source, found);
+        }
+    }
+}
+
+fn require(file: &File, at: &At<Breakout>, role: &str, source: SourceId, found: &mut Diagnostics) {
+    let offered = &file.panel.breakouts;
+    if offered.iter().all(|other| other.value != at.value) {
+        found.push(
+            Diagnostic::error(&RULE, format!("{role} `{}` is not one of `breakouts`", at.value))
+                .at(span(source, at), "not offered")
+                .note(format!("offered: {}", listed(offered.iter().map(|b| b.value)))),
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! E1006: every cage has its own serial lanes.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use crate::file::{File, LanesFile};
+use crate::lower::serial_lanes;
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1006",
+    title: "serial lanes do not match the cages",
+    what: "There is an entry of `serial_lanes` for every cage, each with as many lanes as a cage has, and no lane \
+           of the ASIC is behind two cages.",
+    why: "SONiC programs the ASIC by these numbers. A lane that is used twice makes orchagent fail, a wrong one \
+          brings up another port than the one cabled.",
+    example: "panel: {cages: 2, lanes: 4, serial_lanes: {first: [1, 3]}}",
+    fix: "Copy the lanes from the SKU's `port_config.ini`.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let (cages, lanes) = (usize::from(panel.cages.value), usize::from(panel.lanes.value));
+    let place = span(source, &panel.serial_lanes);
+    let entries = match &panel.serial_lanes.value {
+        LanesFile::From(_) => cages,
+        LanesFile::First(first) => first.len(),
+        LanesFile::Each(each) => each.len(),
+    };
+    if entries != cages {
+        found.push(
+            Diagnostic::error(&RULE, format!("`serial_lanes` has {entries} entries for {cages} cages"))
+                .at(place, format!("{entries} entries"))
+                .and(span(source, &panel.cages), format!("{cages} cages")),
+        );
+        return;
+    }
+    if let LanesFile::Each(each) = &panel.serial_lanes.value
+        && let Some((cage, has)) = each.iter().map(Vec::len).enumerate().find(|(_, has)| *has != lanes)
+    {
+        found.push(
+            Diagnostic::error(&RULE, format!("entry {} of `serial_lanes` has {has} lanes", cage + 1))
+                .at(place, format!("{has} lanes"))
+                .and(span(source, &panel.lanes), format!("{lanes} lanes a cage")),
+        );
+        return;
+    }
+    let Some(all) = serial_lanes(panel) else {
+        let message = "`serial_lanes` counts past lane 65535".to_owned();
+        found.push(Diagnostic::error(&RULE, message).at(place, ""));
+        return;
+    };
+    let mut seen = BTreeMap::new();
+    for (index, lane) in all.into_iter().enumerate() {
+        let cage = index / lanes.max(1) + 1;
+        if let Some(other) = seen.insert(lane, cage) {
+            let message = format!("lane {lane} is behind cage {other} and cage {cage}");
+            found.push(
+                Diagnostic::error(&RULE, message).at(place, "cages counted from 1 in the order of the file"),
+            );
+            return;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! E1010: the table sizes can hold a fabric.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use super::features;
+use crate::file::{At, Feature, File};
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1010",
+    title: "table size is zero",
+    what: "Routes, neighbours and ECMP members and groups are above zero, and so are local SIDs where the platform \
+           has the feature `un`.",
+    why: "A table of no entries refuses every fabric.",
+    example: "limits: {my_sids: 0}\nfeatures: [un]",
+    fix: "Write the size of the table, or a conservative one with the reason in a comment.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let limits = &file.limits;
+    let mut require = |at: &At<u32>, name: &str| {
+        if at.value == 0 {
+            let message = format!("`{name}` is 0");
+            found.push(Diagnostic::error(&RULE, message).at(span(source, at), "no entries"));
+        }
+    };
+    require(&limits.ipv6_routes, "ipv6_routes");
+    require(&limits.ecmp_width, "ecmp_width");
+    require(&limits.ecmp_groups, "ecmp_groups");
+    require(&limits.neighbours, "neighbours");
+    if features::has(file, Feature::Un) {
+        require(&limits.my_sids, "my_sids");
+    }
+}

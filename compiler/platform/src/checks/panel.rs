@@ -1,0 +1,51 @@
+//! E1007: the panel has a size that ports can be numbered in.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use crate::file::File;
+use crate::read::span;
+
+/// Lanes, cages left out included, that a 16-bit port number counts with room to spare.
+const LANES_MAX: u32 = 32_767;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1007",
+    title: "panel is empty or too large",
+    what: "A panel has at least one cage of at least one lane, numbers that go up, and at most 32,767 lanes, \
+           cages left out included.",
+    why: "Names and port numbers are counted in lanes over the panel, in 16 bits.",
+    example: "panel: {cages: 0, lanes: 8}",
+    fix: "Correct `cages`, `lanes` or `numbers`.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let (cages, lanes) = (u32::from(panel.cages.value), u32::from(panel.lanes.value));
+    let (first, step) = (u32::from(panel.numbers.first), u32::from(panel.numbers.step));
+    if cages == 0 || lanes == 0 {
+        let (at, what) = if cages == 0 {
+            (span(source, &panel.cages), "cages")
+        } else {
+            (span(source, &panel.lanes), "lanes")
+        };
+        found.push(Diagnostic::error(&RULE, format!("the panel has no {what}")).at(at, ""));
+        return;
+    }
+    if step == 0 || step > 16 {
+        let message = format!("cages are numbered in steps of {step}; a step is 1 to 16");
+        found.push(Diagnostic::error(&RULE, message).at(span(source, &panel.cages), "these cages"));
+        return;
+    }
+    let counted = cages * step * lanes;
+    if counted > LANES_MAX || first + cages * step > LANES_MAX {
+        found.push(
+            Diagnostic::error(
+                &RULE,
+                format!("the panel counts {counted} lanes, {LANES_MAX} can be numbered"),
+            )
+            .at(span(source, &panel.cages), format!("{cages} cages"))
+            .and(span(source, &panel.lanes), format!("{lanes} lanes"))
+            .note(format!("{cages} cages * step {step} * {lanes} lanes = {counted}")),
+        );
+    }
+}

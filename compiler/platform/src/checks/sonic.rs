@@ -1,0 +1,50 @@
+//! E1008: SONiC's names are there where SONiC runs.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use crate::file::File;
+use crate::read::span;
+use crate::{Os, PortNaming};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1008",
+    title: "SONiC's names and `os` do not agree",
+    what: "A platform lists `sonic` in `os` exactly if it has a `sonic` section, and then names its ports as \
+           SONiC does; it lists at least one target.",
+    why: "SONiC looks up lanes, buffers and SAI profile by hwsku and platform; without them the switch does not \
+          come up.",
+    example: "os: [sonic]\npanel: {naming: eth}",
+    fix: "Add `sonic: {hwsku: ..., platform: ...}`, or take `sonic` out of `os`.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let os = span(source, &file.os);
+    let runs = file.os.value.contains(&Os::Sonic);
+    if file.os.value.is_empty() {
+        found.push(Diagnostic::error(&RULE, "`os` lists no target").at(os, "empty"));
+    }
+    match &file.sonic {
+        None if runs => found.push(
+            Diagnostic::error(&RULE, "`os` lists `sonic`, and there is no `sonic` section")
+                .at(os, "lists `sonic`")
+                .help("add `sonic: {hwsku: ..., platform: ...}`"),
+        ),
+        Some(section) if !runs => found.push(
+            Diagnostic::error(&RULE, "there is a `sonic` section, and `os` does not list `sonic`")
+                .at(span(source, section), "never used")
+                .and(os, "does not list `sonic`"),
+        ),
+        Some(_) | None => {}
+    }
+    let sonic_names = match file.panel.naming {
+        PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty => true,
+        PortNaming::Eth | PortNaming::Swp => false,
+    };
+    if runs && !sonic_names {
+        found.push(
+            Diagnostic::error(&RULE, "SONiC's ports are named `EthernetN`, and `naming` says otherwise")
+                .at(os, "lists `sonic`")
+                .help("set `naming` to `sonic_lane`, `sonic_slash` or `sonic_forty`"),
+        );
+    }
+}

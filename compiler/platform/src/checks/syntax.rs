@@ -1,0 +1,32 @@
+//! E1001: the file is YAML.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::BYTES_MAX;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1001",
+    title: "platform file cannot be read",
+    what: "A platform file is one small YAML document in UTF-8 in which no mapping holds a key twice.",
+    why: "Of a key that stands twice, readers take the first or the last as they like; a fabric would be built \
+          for other hardware than the file shows.",
+    example: "id: my-switch\npanel: {cages: 32, cages: 64}",
+    fix: "Mend the YAML at the place shown.",
+};
+
+pub(crate) fn unreadable(message: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("platform file cannot be read: {message}")).at(span, "")
+}
+
+pub(crate) fn twice(key: Option<&str>, span: Span) -> Diagnostic {
+    let key = key.map_or_else(|| "a key".to_owned(), |key| format!("key `{key}`"));
+    Diagnostic::error(&RULE, format!("{key} stands twice in this mapping"))
+        .at(span, "second time")
+        .help("keep one of the two")
+}
+
+pub(crate) fn too_large(bytes: usize, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("platform file has {bytes} bytes, at most {BYTES_MAX} are read"))
+        .at(span, "")
+        .help("write one SKU to a file")
+}

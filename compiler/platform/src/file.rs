@@ -1,0 +1,228 @@
+//! What a catalogue file may say.
+//!
+//! In: YAML. Out: [`File`], shaped but not yet checked. Always: an unknown key or word is refused; every value
+//! that a check may blame keeps its place.
+
+use closc_qos::headroom::Model;
+use closc_qos::units::{Bytes, Speed};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Breakout, Os, PortNaming};
+
+/// A value and where it was written.
+#[derive(Debug, Clone)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = serde_saphyr::Spanned::<T>::deserialize(deserializer)?;
+        let span = spanned.defined.span();
+        Ok(At {
+            value: spanned.value,
+            start: span.byte_offset().unwrap_or(0) as usize,
+            len: span.byte_len().unwrap_or(0) as usize,
+        })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// One switch SKU. Every number has its source in a comment beside it, or is marked as conservative with the
+/// reason.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "closc platform", rename = "Platform")]
+pub(crate) struct File {
+    /// Name used in topologies: small letters, digits and dashes, for example `th5-512x100g`.
+    #[schemars(regex(pattern = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"), length(max = 63))]
+    pub(crate) id: At<String>,
+    /// A line for people.
+    pub(crate) title: String,
+    /// Where the values come from: documents, repositories with commit and path.
+    pub(crate) sources: Vec<String>,
+    /// Targets that run on it.
+    pub(crate) os: At<Vec<Os>>,
+    /// Front panel.
+    pub(crate) panel: PanelFile,
+    /// SONiC's names for it; required where `os` lists `sonic`, refused elsewhere.
+    #[serde(default)]
+    pub(crate) sonic: Option<At<SonicFile>>,
+    /// Packet buffer; absent for software targets.
+    #[serde(default)]
+    pub(crate) buffer: Option<BufferFile>,
+    /// Table sizes.
+    pub(crate) limits: LimitsFile,
+    /// What it can do.
+    pub(crate) features: Vec<At<Feature>>,
+}
+
+/// The front panel: equal cages of equal lanes. Ports that carry no fabric traffic (SFP service ports) are left
+/// out.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Panel")]
+pub(crate) struct PanelFile {
+    /// Cages.
+    pub(crate) cages: At<u16>,
+    /// Serial lanes of each cage.
+    pub(crate) lanes: At<u8>,
+    /// Fastest speed of one lane.
+    pub(crate) lane_speed: At<Speed>,
+    /// Ways a cage can be split: ports and speed, as in `8x100G`.
+    pub(crate) breakouts: Vec<At<Breakout>>,
+    /// The way that gives the SKU its name; one of `breakouts`.
+    pub(crate) default: At<Breakout>,
+    /// How ports are named.
+    pub(crate) naming: PortNaming,
+    /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
+    #[serde(default)]
+    pub(crate) numbers: NumbersFile,
+    /// Serial lanes of the ASIC behind the cages.
+    pub(crate) serial_lanes: At<LanesFile>,
+}
+
+/// Numbers printed beside the cages.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Numbers")]
+pub(crate) struct NumbersFile {
+    /// Number of the first cage.
+    pub(crate) first: u16,
+    /// Step from a cage to the next; 2 where every other cage must stay empty.
+    #[schemars(range(min = 1, max = 16))]
+    pub(crate) step: u16,
+}
+
+impl Default for NumbersFile {
+    fn default() -> Self {
+        NumbersFile { first: 1, step: 1 }
+    }
+}
+
+/// Serial lanes of the ASIC, as `lanes` in SONiC's `port_config.ini`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SerialLanes")]
+pub(crate) enum LanesFile {
+    /// In the order of the panel, beginning with this one; with a step of numbers, the lanes of the cages left
+    /// out are left out too.
+    From(u16),
+    /// The first lane of each cage; the others follow it.
+    First(Vec<u16>),
+    /// All lanes of each cage, where they do not follow each other.
+    Each(Vec<Vec<u16>>),
+}
+
+/// SONiC's names for a SKU.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Sonic")]
+pub(crate) struct SonicFile {
+    /// `DEVICE_METADATA.hwsku`.
+    pub(crate) hwsku: String,
+    /// `DEVICE_METADATA.platform`.
+    pub(crate) platform: String,
+    /// Other hwskus, each for the breakouts in use on the switch.
+    #[serde(default)]
+    pub(crate) hwskus: Vec<HwskuFile>,
+}
+
+/// An hwsku for the breakouts in use on the switch.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Hwsku")]
+pub(crate) struct HwskuFile {
+    /// Every breakout in use, and no other.
+    pub(crate) breakouts: Vec<At<Breakout>>,
+    /// `DEVICE_METADATA.hwsku`.
+    pub(crate) hwsku: String,
+}
+
+/// Packet buffer.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Buffer")]
+pub(crate) struct BufferFile {
+    /// The whole shared buffer.
+    pub(crate) total: At<Bytes>,
+    /// Allocation unit.
+    pub(crate) cell: At<Bytes>,
+    /// Whose formula gives the PFC headroom, for example `nvidia-spectrum-4`.
+    #[schemars(with = "Model")]
+    pub(crate) headroom: At<String>,
+}
+
+/// Table sizes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Limits")]
+pub(crate) struct LimitsFile {
+    /// Local SIDs (MY_SID); 0 where there are none.
+    pub(crate) my_sids: At<u32>,
+    /// IPv6 routes.
+    pub(crate) ipv6_routes: At<u32>,
+    /// Members of one ECMP group.
+    pub(crate) ecmp_width: At<u32>,
+    /// ECMP groups.
+    pub(crate) ecmp_groups: At<u32>,
+    /// IPv6 neighbour entries.
+    pub(crate) neighbours: At<u32>,
+}
+
+/// Something a platform can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Feature {
+    /// End with NEXT-CSID (RFC 9800) and 16-bit uSIDs in a 32-bit block.
+    Un,
+    /// End.X with NEXT-CSID (RFC 9800) and 16-bit uSIDs in a 32-bit block.
+    Ua,
+    /// Packet trimming.
+    Trimming,
+    /// Priority flow control (802.1Qbb).
+    Pfc,
+    /// ECN marking (RFC 3168).
+    Ecn,
+    /// ECMP hash over the destination queue pair of RoCE packets.
+    QpHash,
+}
+
+impl Feature {
+    /// Returns the word in the file.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Feature::Un => "un",
+            Feature::Ua => "ua",
+            Feature::Trimming => "trimming",
+            Feature::Pfc => "pfc",
+            Feature::Ecn => "ecn",
+            Feature::QpHash => "qp_hash",
+        }
+    }
+}
+
+/// Returns the JSON Schema of a catalogue file.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(File)
+}

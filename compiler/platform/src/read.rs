@@ -1,0 +1,90 @@
+//! From the text of a catalogue file to its shape.
+//!
+//! In: YAML text of a site. Out: a [`File`], or one diagnostic that points at the fault. Always: the text is
+//! small and plain: at most [`BYTES_MAX`] bytes, no second document, a key once.
+
+use closc_diagnostics::{Diagnostic, SourceId, Span};
+use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
+
+use crate::checks::{shape, syntax};
+use crate::file::{At, File};
+
+/// Bytes a catalogue file may have; the largest one shipped has a tenth of it.
+pub(crate) const BYTES_MAX: usize = 128 * 1024;
+
+/// Reads a file.
+pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Diagnostic> {
+    if text.len() > BYTES_MAX {
+        return Err(syntax::too_large(text.len(), Span::new(source, 0..0)));
+    }
+    let options: Options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| diagnostic(source, text, &error))
+}
+
+/// Returns where a value was written.
+pub(crate) fn span<T>(source: SourceId, at: &At<T>) -> Span {
+    Span::new(source, at.start..at.start + at.len)
+}
+
+fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
+    let place = error.location().map_or(0..0, |location| {
+        let start = location.span().byte_offset().unwrap_or(0) as usize;
+        let len = location.span().byte_len().unwrap_or(0) as usize;
+        start.min(text.len())..(start + len).min(text.len())
+    });
+    let span = Span::new(source, place);
+    match error.without_snippet() {
+        Error::SerdeUnknownField { field, expected, .. } => shape::unknown(field, "key", expected, span),
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            shape::unknown(variant, "word", expected, span)
+        }
+        Error::SerdeMissingField { field, .. } => shape::missing(field, span),
+        Error::SerdeInvalidType { unexpected, expected, .. }
+        | Error::SerdeInvalidValue { unexpected, expected, .. } => shape::wrong(unexpected, expected, span),
+        Error::InvalidScalar { ty: expected, .. } | Error::Unexpected { expected, .. } => {
+            let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            shape::wrong(&found(written), words(expected), span)
+        }
+        Error::Message { msg, .. } => shape::bad(msg, span),
+        Error::DuplicateMappingKey { key, .. } => syntax::twice(key.as_deref(), span),
+        other => syntax::unreadable(&plain(other), span),
+    }
+}
+
+/// Returns what stands at a place, in the words of messages.
+fn found(written: &str) -> String {
+    match written.trim() {
+        "" => "nothing".to_owned(),
+        "[" => "a list".to_owned(),
+        "{" => "a mapping".to_owned(),
+        other => format!("`{other}`"),
+    }
+}
+
+/// Returns what a type of the program is to people.
+fn words(of: &'static str) -> &'static str {
+    match of {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "string scalar" | "scalar" | "str" | "string" => "a word or number",
+        "sequence start" => "a list",
+        "mapping start" => "a mapping",
+        other => other,
+    }
+}
+
+/// Returns the parser's words on one line, without its own idea of the place.
+fn plain(error: &Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let line = match line.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
+        Some((_, message)) => message,
+        None => line,
+    };
+    line.split(" at line ").next().unwrap_or(line).to_owned()
+}

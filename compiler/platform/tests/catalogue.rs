@@ -1,0 +1,138 @@
+//! The platforms of the program: each loads, and its ports are those of a switch.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use closc_platform::{Breakout, Catalogue, Os, Platform, Slot};
+
+fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> {
+    let cages = platform.panel.cages;
+    (0..cages).flat_map(move |cage| (0..breakout.ports).map(move |part| Slot { cage, part, breakout }))
+}
+
+#[test]
+fn every_file_is_built_in_under_its_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue");
+    let files: BTreeSet<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let catalogue = Catalogue::builtin();
+    assert_eq!(catalogue.ids().map(str::to_owned).collect::<BTreeSet<_>>(), files);
+    assert!(files.len() >= 20, "{files:?}");
+}
+
+#[test]
+fn every_breakout_takes_all_lanes_of_the_panel_once() {
+    for platform in Catalogue::builtin().iter() {
+        let lanes = usize::from(platform.panel.cages) * usize::from(platform.panel.lanes);
+        assert_eq!(platform.panel.serial_lanes.len(), lanes, "{}", platform.id);
+        for &breakout in &platform.panel.breakouts {
+            let used: Vec<u16> =
+                slots(platform, breakout).flat_map(|slot| platform.port(slot).lanes).collect();
+            let once: BTreeSet<u16> = used.iter().copied().collect();
+            assert_eq!(used.len(), lanes, "{} {breakout}", platform.id);
+            assert_eq!(once.len(), lanes, "{} {breakout}", platform.id);
+        }
+    }
+}
+
+#[test]
+fn names_aliases_and_numbers_are_unique() {
+    for platform in Catalogue::builtin().iter() {
+        for &breakout in &platform.panel.breakouts {
+            let ports: Vec<_> = slots(platform, breakout).map(|slot| platform.port(slot)).collect();
+            let count = usize::from(platform.ports_max(breakout));
+            assert_eq!(ports.len(), count, "{} {breakout}", platform.id);
+            assert_eq!(ports.iter().map(|p| &p.name).collect::<BTreeSet<_>>().len(), count);
+            assert_eq!(ports.iter().map(|p| &p.alias).collect::<BTreeSet<_>>().len(), count);
+            assert_eq!(ports.iter().map(|p| p.number).collect::<BTreeSet<_>>().len(), count);
+            assert!(ports.iter().all(|p| p.number >= 1 && !p.lanes.is_empty()), "{}", platform.id);
+        }
+    }
+}
+
+#[test]
+fn splitting_one_cage_renames_no_port_of_another() {
+    for platform in Catalogue::builtin().iter() {
+        // Ports of cage 0 in one breakout and of the other cages in another never share a name, number or lane.
+        for &one in &platform.panel.breakouts {
+            for &other in &platform.panel.breakouts {
+                let first: Vec<_> =
+                    slots(platform, one).filter(|s| s.cage == 0).map(|s| platform.port(s)).collect();
+                for port in slots(platform, other).filter(|s| s.cage == 1).map(|s| platform.port(s)) {
+                    for near in &first {
+                        assert_ne!(near.name, port.name, "{} {one} {other}", platform.id);
+                        assert_ne!(near.number, port.number, "{} {one} {other}", platform.id);
+                        assert!(near.lanes.iter().all(|lane| !port.lanes.contains(lane)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_lane_is_asked_for_more_than_it_has() {
+    for platform in Catalogue::builtin().iter() {
+        for &breakout in &platform.panel.breakouts {
+            let width = u32::from(platform.panel.lanes / breakout.ports);
+            assert!(breakout.speed.mbps() / width <= platform.panel.lane_speed.mbps(), "{}", platform.id);
+        }
+        assert!(platform.ports_max(platform.panel.default_breakout) > 0, "{}", platform.id);
+    }
+}
+
+#[test]
+fn names_that_carry_a_shape_keep_it() {
+    // `th5-512x100g`: the last word says ports and speed of the default breakout.
+    let mut seen = 0;
+    for platform in Catalogue::builtin().iter() {
+        let shape = platform.id.rsplit('-').next().unwrap().to_uppercase();
+        let Ok(shape) = shape.parse::<Shape>() else { continue };
+        let breakout = platform.panel.default_breakout;
+        assert_eq!((platform.ports_max(breakout), breakout.speed.to_string()), (shape.ports, shape.speed));
+        seen += 1;
+    }
+    assert!(seen >= 12, "{seen}");
+}
+
+struct Shape {
+    ports: u16,
+    speed: String,
+}
+
+impl std::str::FromStr for Shape {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (ports, speed) = text.split_once('X').ok_or(())?;
+        Ok(Shape { ports: ports.parse().map_err(|_| ())?, speed: speed.to_owned() })
+    }
+}
+
+#[test]
+fn sonic_platforms_have_sonic_names() {
+    for platform in Catalogue::builtin().iter() {
+        assert_eq!(platform.supports(Os::Sonic), platform.sonic.is_some(), "{}", platform.id);
+        if platform.supports(Os::Sonic) {
+            let first = Slot { cage: 0, part: 0, breakout: platform.panel.default_breakout };
+            assert_eq!(platform.port(first).name, "Ethernet0", "{}", platform.id);
+        }
+        assert!(!platform.sources.is_empty() && !platform.title.is_empty(), "{}", platform.id);
+    }
+}
+
+#[test]
+fn headroom_models_are_known() {
+    for platform in Catalogue::builtin().iter() {
+        if let Some(buffer) = &platform.buffer {
+            let model: closc_qos::headroom::Model = buffer.headroom_model.parse().unwrap();
+            let cell = model.cell();
+            if buffer.headroom_model.starts_with("nvidia") || buffer.headroom_model == "sonic-vs" {
+                assert_eq!(cell, Some(buffer.cell), "{}", platform.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Faulty files: what a site reads when it adds one.
+
+use std::fmt::Write;
+
+use closc_diagnostics::show::text;
+use closc_diagnostics::{Diagnostics, Sources};
+use closc_platform::{Catalogue, RULES};
+
+const GOOD: &str = "\
+id: site-switch
+title: A switch of the site
+sources: [data sheet]
+os: [sonic]
+panel:
+  cages: 2
+  lanes: 4
+  lane_speed: 25G
+  breakouts: [1x100G, 4x25G]
+  default: 1x100G
+  naming: sonic_lane
+  serial_lanes: { first: [1, 5] }
+sonic: { hwsku: Site-Switch, platform: x86_64-site }
+buffer: { total: 16MB, cell: 208, headroom: broadcom-tomahawk-2 }
+limits: { my_sids: 0, ipv6_routes: 1000, ecmp_width: 64, ecmp_groups: 128, neighbours: 64 }
+features: [pfc, ecn]
+";
+
+fn add(yaml: &str) -> (Sources, Result<smol_str::SmolStr, Diagnostics>) {
+    let mut sources = Sources::new();
+    let result = Catalogue::builtin().add_yaml(&mut sources, "site.yaml", yaml);
+    (sources, result)
+}
+
+/// Replaces a part of the good file and returns the codes, messages and places of what is found.
+fn faults(changes: &[(&str, &str)]) -> Vec<(&'static str, String, String)> {
+    let mut yaml = GOOD.to_owned();
+    for (from, to) in changes {
+        assert!(yaml.contains(from), "{from}");
+        yaml = yaml.replacen(from, to, 1);
+    }
+    let (sources, result) = add(&yaml);
+    let found = result.expect_err(&yaml);
+    found
+        .iter()
+        .map(|d| {
+            let place = d.span().map_or_else(String::new, |span| sources.text(span).to_owned());
+            (d.rule.code, d.message.clone(), place)
+        })
+        .collect()
+}
+
+fn one(from: &str, to: &str) -> (&'static str, String, String) {
+    let mut found = faults(&[(from, to)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+fn expect(from: &str, to: &str, code: &str, message: &str, place: &str) {
+    let (found, said, at) = one(from, to);
+    assert_eq!((found, said.as_str(), at.trim_end()), (code, message, place));
+}
+
+#[test]
+fn a_good_file_is_added() {
+    let mut sources = Sources::new();
+    let mut catalogue = Catalogue::builtin();
+    let before = catalogue.ids().count();
+    let id = catalogue.add_yaml(&mut sources, "site.yaml", GOOD).unwrap();
+    assert_eq!(id, "site-switch");
+    assert_eq!(catalogue.ids().count(), before + 1);
+    assert_eq!(catalogue.get("site-switch").unwrap().ports_max("4x25G".parse().unwrap()), 8);
+}
+
+#[test]
+fn a_site_replaces_a_platform_of_the_program() {
+    let mut sources = Sources::new();
+    let mut catalogue = Catalogue::builtin();
+    let before = catalogue.ids().count();
+    catalogue.add_yaml(&mut sources, "site.yaml", &GOOD.replace("site-switch", "th5-512x100g")).unwrap();
+    assert_eq!(catalogue.ids().count(), before);
+    assert_eq!(catalogue.get("th5-512x100g").unwrap().panel.cages, 2);
+    assert_eq!(Catalogue::builtin().get("th5-512x100g").unwrap().panel.cages, 64);
+}
+
+#[test]
+fn a_refused_file_adds_nothing() {
+    let mut catalogue = Catalogue::builtin();
+    let before: Vec<String> = catalogue.ids().map(str::to_owned).collect();
+    catalogue.add_yaml(&mut Sources::new(), "site.yaml", &GOOD.replace("cages: 2", "cages: 3")).unwrap_err();
+    assert_eq!(catalogue.ids().collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn unreadable_text() {
+    for bad in
+        ["", "\0\u{1}", "- a\n- b\n", "id: [", "id: a\n---\nid: b\n", "&a [*a]", "{{{{", "id: !!binary x"]
+    {
+        let (_, result) = add(bad);
+        let found = result.expect_err(bad);
+        assert_eq!(found.errors(), 1, "{bad:?}");
+        assert!(matches!(found.iter().next().unwrap().rule.code, "E1001" | "E1002"), "{bad:?}");
+    }
+    let (_, result) = add(&"# filler\n".repeat(20_000));
+    assert_eq!(result.unwrap_err().iter().next().unwrap().rule.code, "E1001");
+    expect(
+        "title: A switch",
+        "id: again\ntitle: A switch",
+        "E1001",
+        "key `id` stands twice in this mapping",
+        "id",
+    );
+}
+
+#[test]
+fn deep_nesting_and_alias_bombs_end_in_an_error() {
+    let deep = format!("id: {}{}", "[".repeat(5_000), "]".repeat(5_000));
+    add(&deep).1.unwrap_err();
+    let mut bomb = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
+    for (this, last) in [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("f", "e"), ("g", "f"), ("h", "g")] {
+        writeln!(bomb, "{this}: &{this} [{}]", vec![format!("*{last}"); 10].join(", ")).unwrap();
+    }
+    add(&bomb).1.unwrap_err();
+}
+
+#[test]
+fn shape() {
+    expect("cages: 2", "cagse: 2", "E1002", "`cagse` is not a key known here", "cagse");
+    expect("features: [pfc, ecn]", "features: [pcf, ecn]", "E1002", "`pcf` is not a word known here", "pcf");
+    expect("os: [sonic]", "os: [ios]", "E1002", "`ios` is not a word known here", "ios");
+    let (code, message, _) = one("title: A switch of the site\n", "");
+    assert_eq!((code, message.as_str()), ("E1002", "key `title` is missing"));
+    let (code, message, place) = one("1x100G, 4x25G", "1x100G, 4by25");
+    assert_eq!((code, place.as_str()), ("E1002", "4by25"));
+    assert!(message.contains("`4by25` is not a breakout"), "{message}");
+    let (code, message, place) = one("lane_speed: 25G", "lane_speed: 25");
+    assert_eq!((code, place.as_str()), ("E1002", "25"));
+    assert!(message.contains("25G"), "{message}");
+    for bad in ["cages: -1", "cages: 99999999999", "cages: many", "cages: [2]", "cages: 1.5", "cages:"] {
+        assert_eq!(one("cages: 2", bad).0, "E1002", "{bad}");
+    }
+}
+
+#[test]
+fn shape_says_what_stands_there() {
+    let message = |to: &str| one("cages: 2", to).1;
+    let expected = "expected a whole number from 0 to 65535, found";
+    assert_eq!(message("cages: many"), format!("{expected} `many`"));
+    assert_eq!(message("cages:"), format!("{expected} nothing"));
+    assert_eq!(message("cages: [2]"), "expected a word or number, found a list");
+    assert_eq!(one("[data sheet]", "data sheet").1, "expected a list, found `data sheet`");
+}
+
+#[test]
+fn names() {
+    expect(
+        "id: site-switch",
+        "id: My Switch",
+        "E1003",
+        "platform name `My Switch` is malformed",
+        "My Switch",
+    );
+    for bad in ["-a", "a-", "a--b", "9a", "ä", "'1'", "a_b"] {
+        assert_eq!(one("id: site-switch", &format!("id: {bad}")).0, "E1003", "{bad}");
+    }
+}
+
+#[test]
+fn breakouts() {
+    expect("4x25G", "3x25G", "E1004", "`3x25G` splits 4 lanes into 3 ports", "3x25G");
+    expect("4x25G", "8x10G", "E1004", "`8x10G` splits 4 lanes into 8 ports", "8x10G");
+    expect("4x25G", "4x50G", "E1004", "`4x50G` asks too much of its lanes", "4x50G");
+    expect("4x25G", "1x100G", "E1004", "breakout `1x100G` is listed twice", "1x100G");
+    let message = "default breakout `2x50G` is not one of `breakouts`";
+    expect("default: 1x100G", "default: 2x50G", "E1005", message, "2x50G");
+    let (code, _, place) =
+        one("platform: x86_64-site", "platform: p, hwskus: [{breakouts: [2x50G], hwsku: x}]");
+    assert_eq!((code, place.as_str()), ("E1005", "2x50G"));
+}
+
+#[test]
+fn lanes_and_panel() {
+    let text = "{ first: [1, 5, 9] }";
+    expect("{ first: [1, 5] }", text, "E1006", "`serial_lanes` has 3 entries for 2 cages", "{");
+    let text = "{ first: [1, 3] }";
+    expect("{ first: [1, 5] }", text, "E1006", "lane 3 is behind cage 1 and cage 2", "{");
+    let text = "{ each: [[1, 2, 3, 4], [5, 6]] }";
+    expect("{ first: [1, 5] }", text, "E1006", "entry 2 of `serial_lanes` has 2 lanes", "{");
+    let text = "{ from: 65530 }";
+    expect("{ first: [1, 5] }", text, "E1006", "`serial_lanes` counts past lane 65535", "{");
+    let codes: Vec<_> = faults(&[("cages: 2", "cages: 0")]).into_iter().map(|f| f.0).collect();
+    assert_eq!(codes, ["E1007", "E1006"]);
+    let codes: Vec<_> = faults(&[("lanes: 4", "lanes: 0")]).into_iter().map(|f| f.0).collect();
+    assert!(codes.contains(&"E1007"), "{codes:?}");
+    let found = faults(&[("cages: 2", "cages: 65535"), ("{ first: [1, 5] }", "{ from: 0 }")]);
+    assert!(found.iter().any(|f| f.0 == "E1007"), "{found:?}");
+    let step = "naming: sonic_lane\n  numbers: { first: 1, step: 0 }";
+    assert_eq!(one("naming: sonic_lane", step).0, "E1007");
+}
+
+#[test]
+fn sonic_buffer_limits_features() {
+    assert_eq!(one("sonic: { hwsku: Site-Switch, platform: x86_64-site }\n", "").0, "E1008");
+    let codes: Vec<_> = faults(&[("os: [sonic]", "os: [frr]")]).into_iter().map(|f| f.0).collect();
+    assert_eq!(codes, ["E1008"]);
+    assert_eq!(one("naming: sonic_lane", "naming: eth").0, "E1008");
+    let codes: Vec<_> = faults(&[("os: [sonic]", "os: []")]).into_iter().map(|f| f.0).collect();
+    assert_eq!(codes, ["E1008", "E1008"]);
+
+    expect("total: 16MB", "total: 16KB", "E1009", "a buffer of 16KB holds 76 cells of 208B", "16KB");
+    assert_eq!(one("cell: 208", "cell: 0").0, "E1009");
+    let message = "`broadcom-tomahawk2` is not a headroom model";
+    expect("broadcom-tomahawk-2", "broadcom-tomahawk2", "E1009", message, "broadcom-tomahawk2");
+
+    expect("ecmp_width: 64", "ecmp_width: 0", "E1010", "`ecmp_width` is 0", "0");
+    assert_eq!(one("features: [pfc, ecn]", "features: [un]").0, "E1010");
+
+    expect("[pfc, ecn]", "[pfc, ua]", "E1011", "feature `ua` needs `un` in `features`", "ua");
+    expect("[pfc, ecn]", "[pfc, ecn, pfc]", "E1011", "feature `pfc` is listed twice", "pfc");
+    let buffer = "buffer: { total: 16MB, cell: 208, headroom: broadcom-tomahawk-2 }\n";
+    expect(buffer, "", "E1011", "feature `pfc` needs a `buffer` section", "pfc");
+}
+
+#[test]
+fn a_site_defines_a_name_once() {
+    let mut sources = Sources::new();
+    let mut catalogue = Catalogue::builtin();
+    catalogue.add_yaml(&mut sources, "a.yaml", GOOD).unwrap();
+    let found = catalogue.add_yaml(&mut sources, "b.yaml", GOOD).unwrap_err();
+    let shown = text::all(&found, &sources, text::Colour::Plain);
+    assert!(shown.contains("error[E1012]: platform `site-switch` is defined twice"), "{shown}");
+    assert!(shown.contains("a.yaml:1") && shown.contains("b.yaml:1"), "{shown}");
+}
+
+#[test]
+fn every_fault_of_a_file_comes_in_one_run() {
+    let found = faults(&[
+        ("id: site-switch", "id: X"),
+        ("4x25G", "3x25G"),
+        ("default: 1x100G", "default: 2x50G"),
+        ("{ first: [1, 5] }", "{ first: [1, 1] }"),
+        ("cell: 208", "cell: 0"),
+        ("ipv6_routes: 1000", "ipv6_routes: 0"),
+        ("[pfc, ecn]", "[ua]"),
+    ]);
+    let codes: Vec<_> = found.iter().map(|f| f.0).collect();
+    assert_eq!(codes, ["E1003", "E1004", "E1005", "E1006", "E1009", "E1010", "E1011"]);
+}
+
+#[test]
+fn rules_are_numbered_and_explained() {
+    for (at, rule) in RULES.iter().enumerate() {
+        assert_eq!(rule.code, format!("E10{:02}", at + 1));
+        for part in [rule.title, rule.what, rule.why, rule.example, rule.fix] {
+            assert!(!part.trim().is_empty(), "{}", rule.code);
+        }
+    }
+}

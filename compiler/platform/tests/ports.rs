@@ -1,0 +1,127 @@
+//! Names and lanes of single ports, as SONiC's `port_config.ini` has them (sonic-buildimage 086b03bd, `device/`).
+
+use closc_platform::{Catalogue, Slot};
+
+/// Compares one port: platform, breakout, cage and part from 0, then name, alias, index, subport, lanes, number.
+#[allow(clippy::too_many_arguments)]
+fn port(
+    id: &str,
+    breakout: &str,
+    at: (u16, u8),
+    name: &str,
+    alias: &str,
+    panel: u16,
+    lanes: &[u16],
+    number: u16,
+) {
+    let catalogue = Catalogue::builtin();
+    let platform = catalogue.get(id).unwrap();
+    let breakout = platform.breakout(breakout).unwrap();
+    let slot = Slot { cage: at.0, part: at.1, breakout };
+    let port = platform.port(slot);
+    assert_eq!((port.name.as_str(), port.alias.as_str(), port.panel), (name, alias, panel), "{id}");
+    assert_eq!((port.lanes.as_slice(), port.number), (lanes, number), "{id}");
+    assert_eq!(port.subport, if breakout.ports == 1 { 0 } else { at.1 + 1 });
+    assert_eq!(port.speed, breakout.speed);
+    assert_eq!(platform.port_name(slot), port.name);
+    assert_eq!(platform.port_number(slot), port.number);
+}
+
+#[test]
+fn arista_7060x6() {
+    // Arista-7060X6-64PE-B-C512S2.
+    port("th5-512x100g", "8x100G", (0, 0), "Ethernet0", "etp1a", 1, &[17], 1);
+    port("th5-512x100g", "8x100G", (0, 7), "Ethernet7", "etp1h", 1, &[24], 8);
+    port("th5-512x100g", "8x100G", (1, 0), "Ethernet8", "etp2a", 2, &[1], 9);
+    port("th5-512x100g", "8x100G", (63, 7), "Ethernet511", "etp64h", 64, &[504], 512);
+    // Arista-7060X6-64PE-256x200G.
+    port("th5-256x200g", "4x200G", (0, 1), "Ethernet2", "etp1b", 1, &[19, 20], 3);
+    port("th5-256x200g", "4x200G", (63, 3), "Ethernet510", "etp64d", 64, &[503, 504], 511);
+    // Arista-7060X6-64PE-B-O128.
+    port("th5-128x400g", "2x400G", (2, 1), "Ethernet20", "etp3b", 3, &[13, 14, 15, 16], 21);
+    // Arista-7060X6-64PE-B-P64.
+    port(
+        "th5-64x800g",
+        "1x800G",
+        (61, 0),
+        "Ethernet488",
+        "etp62",
+        62,
+        &[489, 490, 491, 492, 493, 494, 495, 496],
+        489,
+    );
+}
+
+#[test]
+fn nvidia() {
+    // ACS-SN5600, Mellanox-SN5600-V256, -O128.
+    port("spectrum4-sn5600", "1x800G", (1, 0), "Ethernet8", "etp2", 2, &[8, 9, 10, 11, 12, 13, 14, 15], 9);
+    port("spectrum4-sn5600", "4x200G", (63, 3), "Ethernet510", "etp64d", 64, &[510, 511], 511);
+    port("spectrum4-sn5600", "2x400G", (0, 1), "Ethernet4", "etp1b", 1, &[4, 5, 6, 7], 5);
+    // Mellanox-SN5600-C256S1: the second cage in use is number 3 and begins with Ethernet16.
+    port("spectrum4-sn5600-256x100g", "8x100G", (0, 1), "Ethernet1", "etp1b", 1, &[1], 2);
+    port("spectrum4-sn5600-256x100g", "8x100G", (1, 0), "Ethernet16", "etp3a", 3, &[16], 9);
+    port("spectrum4-sn5600-256x100g", "8x100G", (31, 7), "Ethernet503", "etp63h", 63, &[503], 256);
+    // Mellanox-SN5640-C512S2.
+    port("spectrum5-sn5640", "8x100G", (63, 6), "Ethernet510", "etp64g", 64, &[510], 511);
+    // Mellanox-SN6600_LD-P128C2.
+    port("spectrum6-sn6600", "2x800G", (62, 1), "Ethernet500", "etp63b", 63, &[500, 501, 502, 503], 501);
+    // Mellanox-SN4700-C128.
+    port("spectrum3-sn4700", "4x100G", (31, 3), "Ethernet254", "etp32d", 32, &[254, 255], 255);
+    // ACS-MSN2700.
+    port("spectrum1-msn2700", "1x100G", (31, 0), "Ethernet124", "etp32", 32, &[124, 125, 126, 127], 125);
+}
+
+#[test]
+fn others() {
+    // Arista-7260CX3-C64.
+    port("th2-64x100g", "1x100G", (63, 0), "Ethernet252", "Ethernet64/1", 64, &[177, 178, 179, 180], 253);
+    // Arista-7060DX5-64S: platform.json names the second 200G half of cage 1 Ethernet1/5.
+    port("th4-64x400g", "2x200G", (0, 1), "Ethernet4", "Ethernet1/5", 1, &[21, 22, 23, 24], 5);
+    port("th4-64x400g", "4x100G", (0, 3), "Ethernet6", "Ethernet1/7", 1, &[23, 24], 7);
+    // Arista-7060PX4-O32.
+    let lanes = [249, 250, 251, 252, 253, 254, 255, 256];
+    port("th3-32x400g", "1x400G", (31, 0), "Ethernet248", "Ethernet32/1", 32, &lanes, 249);
+    // Nokia-IXR7220-H6-O256.
+    port("th6-256x400g", "2x400G", (127, 1), "Ethernet1020", "etp128b", 128, &[933, 934, 935, 936], 1021);
+    // Arista-7280R4-32QF-32DF-64O: lanes in the order of the file.
+    port("q3d-7280r4-64x400g", "1x400G", (0, 0), "Ethernet0", "etp1", 1, &[35, 34, 33, 32], 1);
+    // Force10-S6000, the virtual switch: index from 0.
+    port("sonic-vs", "1x40G", (31, 0), "Ethernet124", "fortyGigE0/124", 31, &[97, 98, 99, 100], 125);
+    // Numbered targets.
+    port("bmv2", "1x100G", (0, 0), "eth1", "eth1", 1, &[1], 1);
+    port("linux", "1x400G", (15, 0), "eth16", "eth16", 16, &[16], 16);
+    port("minipack2-128x200g", "2x100G", (15, 1), "swp16s1", "swp16s1", 16, &[63, 64], 63);
+}
+
+#[test]
+fn hwsku_follows_the_breakouts_in_use() {
+    let catalogue = Catalogue::builtin();
+    let th5 = catalogue.get("th5-512x100g").unwrap();
+    let [hundred, two, eight] = ["8x100G", "4x200G", "1x800G"].map(|text| th5.breakout(text).unwrap());
+    assert_eq!(th5.hwsku([hundred, hundred]), Some("Arista-7060X6-64PE-B-C512S2"));
+    assert_eq!(th5.hwsku([eight, two, eight]), Some("Arista-7060X6-64PE-B-P32V128"));
+    assert_eq!(th5.hwsku([eight]), Some("Arista-7060X6-64PE-B-P64"));
+    assert_eq!(th5.hwsku([]), Some("Arista-7060X6-64PE-B-C512S2"));
+    assert_eq!(catalogue.get("linux").unwrap().hwsku([hundred]), None);
+}
+
+#[test]
+fn breakouts_not_offered_are_refused_with_the_list() {
+    let catalogue = Catalogue::builtin();
+    let error = catalogue.get("th5-64x800g").unwrap().breakout("16x50G").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`th5-64x800g` does not offer `16x50G`; it offers `8x100G`, `4x200G`, `2x400G`, `1x800G`"
+    );
+}
+
+#[test]
+fn suggestions_are_near() {
+    let catalogue = Catalogue::builtin();
+    assert_eq!(catalogue.suggest("th5-512x100"), Some("th5-512x100g"));
+    assert_eq!(catalogue.suggest("TH5_512x100G"), Some("th5-512x100g"));
+    assert_eq!(catalogue.suggest("SN5600"), Some("spectrum4-sn5600"));
+    assert_eq!(catalogue.suggest("spectrum4-sn560"), Some("spectrum4-sn5600"));
+    assert_eq!(catalogue.suggest("catalyst"), None);
+}
