@@ -49,9 +49,8 @@ pub fn check(fabric: &Fabric, graph: &FabricGraph, diagnostics: &mut Diagnostics
     }
     let islands = graph.islands();
     if islands > 1 {
-        let diagnostic =
-            Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
-                .help("keep at least one plane in which every T0 has an uplink");
+        let diagnostic = Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
+            .help("keep at least one plane in which every T0 has an uplink");
         diagnostics.push(match place {
             Some(span) => diagnostic.at(span, "leaves no cable between the pieces"),
             None => diagnostic,

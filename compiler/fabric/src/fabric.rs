@@ -118,9 +118,7 @@ impl Fabric {
             .flat_map(|(zone, unit)| {
                 (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
             })
-            .filter(|node| {
-                (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(*node, k)))
-            })
+            .filter(|node| (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(*node, k))))
     }
 
     /// Returns the NICs that are there, group by group.

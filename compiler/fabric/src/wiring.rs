@@ -20,9 +20,7 @@ pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
     let parallel = topology.tier(lower.tier)?.parallel;
     let down = match (switch.tier, topology.t2_wiring) {
         (TierId::T0 | TierId::T1, _) => lower.index * parallel + cable,
-        (TierId::T2, Wiring::Full) => {
-            lower.zone.0 * topology.t2_zone_ports + lower.index * parallel + cable
-        }
+        (TierId::T2, Wiring::Full) => lower.zone.0 * topology.t2_zone_ports + lower.index * parallel + cable,
         (TierId::T2, Wiring::Rows) => lower.zone.0 * topology.t2_zone_ports + cable,
     };
     Some(Far { switch, port: PortRef { side: Side::Down, index: down } })

@@ -15,7 +15,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use closc_topology::{Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Addresses, Link, Nic, NicPort, Switch, TierId, Topology, ZoneId};
 use ipnet::{IpNet, Ipv6Net};
 
 use crate::mac::Mac;
@@ -162,6 +162,8 @@ fn with(pool: Ipv6Net, hextets: [u16; 8]) -> Ipv6Addr {
 
 #[cfg(test)]
 mod tests {
+    use closc_topology::PlaneId;
+
     use super::*;
 
     fn pools() -> Addresses {
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn switch_addresses_show_the_coordinate() {
         let pools = pools();
-        assert_eq!(plan(&pools).loopback(T0).to_string(), "2001:db8:ffff:0:0:3:0:1");
+        assert_eq!(plan(&pools).loopback(T0).to_string(), "2001:db8:ffff::3:0:1");
         assert_eq!(plan(&pools).management(T0).unwrap().to_string(), "10.64.48.1/14");
         assert_eq!(plan(&pools).management_gateway().unwrap().to_string(), "10.67.0.1");
         assert_eq!(plan(&pools).router_id(T0).to_string(), "1.48.0.1");

@@ -69,8 +69,7 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
 
 fn srv6(plan: &Plan, switch: Switch) -> Srv6Intent {
     let segments = plan.segments();
-    let locators =
-        segments.own(switch).map(|usid| Locator { usid, prefix: segments.prefix(usid) }).collect();
+    let locators = segments.own(switch).map(|usid| Locator { usid, prefix: segments.prefix(usid) }).collect();
     Srv6Intent { block: plan.topology().srv6.block, locators }
 }
 
@@ -95,9 +94,15 @@ fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {
 }
 
 /// The port as the device names it.
-pub(crate) fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::PhysicalPort {
+fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::PhysicalPort {
     let topology = plan.topology();
     topology.hardware(switch).0.port(topology.slot(switch.tier, at))
+}
+
+/// The name of a port, as the device has it.
+pub(crate) fn port_name(plan: &Plan, switch: Switch, at: PortRef) -> SmolStr {
+    let topology = plan.topology();
+    topology.hardware(switch).0.port_name(topology.slot(switch.tier, at))
 }
 
 fn describe(peer: &Peer) -> String {
@@ -133,11 +138,10 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
 fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6Addr) -> SwitchPeer {
     let topology = plan.topology();
     let addresses = plan.addresses();
-    let platform = topology.hardware(far).0;
     SwitchPeer {
         switch: far,
         name: topology.naming.switch(far),
-        port: platform.port_name(topology.slot(far.tier, port)),
+        port: port_name(plan, far, port),
         hardware: hardware(topology, far),
         address,
         mac: addresses.switch_mac(far),

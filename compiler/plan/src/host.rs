@@ -8,6 +8,7 @@ use ipnet::Ipv6Net;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::address::{AddressPlan, CableEnd};
+use crate::device;
 use crate::intent::{HostIntent, NicIntent, NicPortIntent};
 use crate::plan::Plan;
 
@@ -49,7 +50,7 @@ fn nic(plan: &Plan, node: Node, number: u8) -> NicIntent {
     }
 }
 
-/// The name of a NIC port on Linux.
+/// The name of a NIC port on Linux: NIC and plane, both from 0.
 pub(crate) fn interface(number: u8, plane: PlaneId) -> SmolStr {
     format_smolstr!("nic{number}p{plane}")
 }
@@ -68,7 +69,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         mac: addresses.nic_mac(at),
         address: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
         t0: topology.naming.switch(t0),
-        t0_port: topology.hardware(t0).0.port_name(topology.slot(t0.tier, t0_port)),
+        t0_port: device::port_name(plan, t0, t0_port),
         gateway: addresses.link(link, CableEnd::Upper),
         gateway_mac: addresses.switch_mac(t0),
         decapsulate: srv6.then(|| segments.prefix(segments.nic(at.plane, at.nic))),

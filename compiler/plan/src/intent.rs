@@ -8,7 +8,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use closc_platform::{Os, PhysicalPort, Platform};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
-use closc_topology::{Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Services, Side, Switch, Usid};
+use closc_topology::{
+    Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Services, Side, Switch, Usid,
+};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 

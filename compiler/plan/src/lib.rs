@@ -25,8 +25,6 @@ pub use intent::{
 };
 pub use mac::Mac;
 pub use path::{Path, PathError, PathHop, PathKind};
-pub use plan::Plan;
+pub use plan::{CableEnds, Plan};
 pub use segment::{Segments, UplinkChoice};
-pub use table::{
-    Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane,
-};
+pub use table::{Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane};

@@ -104,9 +104,9 @@ impl Plan {
             PathKind::Far => (topology.t0.up.count, topology.t1.up.count),
         };
         topology.plane_ids().flat_map(move |plane| {
-            (0..t0).flat_map(move |t0| (0..t1).map(move |t1| UplinkChoice { t0, t1 })).map(move |choice| {
-                self.path(plane, from, to, choice)
-            })
+            (0..t0)
+                .flat_map(move |t0| (0..t1).map(move |t1| UplinkChoice { t0, t1 }))
+                .map(move |choice| self.path(plane, from, to, choice))
         })
     }
 
@@ -115,13 +115,13 @@ impl Plan {
         let topology = self.topology();
         let fail = |why: String| PathError::Entropy { value, why };
         let format = EntropyFormat::of(topology);
-        let (plane, choice) = format
-            .unpack(value)
-            .ok_or_else(|| fail(format!("it is wider than {} bits", format.width())))?;
+        let (plane, choice) =
+            format.unpack(value).ok_or_else(|| fail(format!("it is wider than {} bits", format.width())))?;
         if plane.0 >= topology.planes {
             return Err(fail(format!("plane {plane} of {} does not exist", topology.planes)));
         }
-        let limits = [("T0", choice.t0, topology.t0.up.count), ("T1", choice.t1, topology.t1.up.count.max(1))];
+        let limits =
+            [("T0", choice.t0, topology.t0.up.count), ("T1", choice.t1, topology.t1.up.count.max(1))];
         for (tier, uplink, count) in limits {
             if uplink >= count {
                 return Err(fail(format!("{tier} uplink {uplink} is not below {count}")));

@@ -3,13 +3,23 @@
 //! In: a fabric. Out: intents and tables, one at a time. Always: a plan holds no list of devices.
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, Node, Routing, Switch, Topology, ZoneId};
+use closc_topology::{Link, Node, PortRef, Routing, Side, Switch, Topology, ZoneId};
+use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
 use crate::intent::{DeviceIntent, HostIntent};
 use crate::segment::Segments;
 use crate::table::PathTable;
 use crate::{device, host, table};
+
+/// Device and port at both ends of a cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CableEnds {
+    /// The end nearer to the NICs.
+    pub lower: (SmolStr, SmolStr),
+    /// The other end.
+    pub upper: (SmolStr, SmolStr),
+}
 
 /// The fabric plan.
 #[derive(Debug, Clone)]
@@ -46,6 +56,29 @@ impl Plan {
     /// Returns the name of a cable that the numbers of the topology allow, there or not.
     pub fn link_name(&self, link: Link) -> String {
         self.topology().link_name(link).expect("the plan names planned cables only")
+    }
+
+    /// Returns device and port at both ends of a cable, as the devices name them.
+    pub fn cable_ends(&self, link: Link) -> CableEnds {
+        let topology = self.topology();
+        let (upper, upper_port) = self.fabric.upper_end(link).expect("the plan names planned cables only");
+        let lower = match link {
+            Link::Host(port) => {
+                let (node, number) = topology.node_of(port.nic);
+                (topology.naming.node(node), host::interface(number, port.plane))
+            }
+            Link::Fabric { lower, up } => {
+                let at = PortRef { side: Side::Up, index: up };
+                (topology.naming.switch(lower), device::port_name(self, lower, at))
+            }
+        };
+        let upper = (topology.naming.switch(upper), device::port_name(self, upper, upper_port));
+        CableEnds { lower, upper }
+    }
+
+    /// Returns the name of a port, as the device has it.
+    pub fn port_name(&self, switch: Switch, port: PortRef) -> SmolStr {
+        device::port_name(self, switch, port)
     }
 
     /// Tells whether hosts write the path into the packet.

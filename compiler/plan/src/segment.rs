@@ -15,7 +15,7 @@ use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, Wiring,
 use ipnet::Ipv6Net;
 
 /// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
-pub const CONTAINER: usize = 6;
+const CONTAINER: usize = 6;
 
 /// Which uplinks a path takes: a number below `t0.up`, and below `t1.up` where it crosses the T2 tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

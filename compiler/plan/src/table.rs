@@ -252,10 +252,8 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
             name: format!("plane {plane}"),
         });
     }
-    let switches = [
-        (&exceptions.absent_switches, Reason::Absent),
-        (&exceptions.drained_switches, Reason::Drained),
-    ];
+    let switches =
+        [(&exceptions.absent_switches, Reason::Absent), (&exceptions.drained_switches, Reason::Drained)];
     for (set, reason) in switches {
         for switch in set {
             let name = plan.topology().naming.switch(*switch).to_string();
@@ -263,8 +261,7 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
             out.extend(scopes.map(|scope| Denied { plane: switch.plane, scope, reason, name: name.clone() }));
         }
     }
-    let links =
-        [(&exceptions.absent_links, Reason::Absent), (&exceptions.drained_links, Reason::Drained)];
+    let links = [(&exceptions.absent_links, Reason::Absent), (&exceptions.drained_links, Reason::Drained)];
     for (set, reason) in links {
         for link in set {
             let name = plan.link_name(*link);

@@ -1,0 +1,134 @@
+//! Small fabrics for tests: numbers to YAML to plan, over the same road as a user's file.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use closc_diagnostics::{Sources, show};
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_platform::Catalogue;
+use proptest::prelude::*;
+
+/// The numbers of a small fabric.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    pub planes: u8,
+    pub groups: u16,
+    pub per_group: u16,
+    pub rails: u8,
+    pub t1: u16,
+    pub parallel: u16,
+    pub t2: Option<T2>,
+    pub exceptions: String,
+}
+
+/// The third tier of a small fabric.
+#[derive(Debug, Clone)]
+pub struct T2 {
+    pub zones: u16,
+    pub steps: u16,
+    pub parallel: u16,
+    pub rows: bool,
+}
+
+impl Shape {
+    /// Returns the numbers as a fabric file.
+    pub fn yaml(&self) -> String {
+        let Shape { planes, groups, per_group, rails, t1, parallel, .. } = self;
+        let mut text = format!(
+            "fabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
+             nics_per_node: {rails}\n  rails: {rails}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
+             tiers:\n  t0: {{ platform: linux, os: linux, up: {}, parallel: {parallel} }}\n",
+            u32::from(*planes) * 100,
+            t1 * parallel,
+        );
+        let plane_bits = if *planes > 8 { 4 } else { 3 };
+        match &self.t2 {
+            None => {
+                text.push_str("  t1: { platform: linux, os: linux }\n");
+                let _ = writeln!(
+                    text,
+                    "srv6: {{ widths: {{ plane: {plane_bits}, index: {} }} }}",
+                    14 - plane_bits
+                );
+            }
+            Some(t2) => {
+                let up = t2.steps * t2.parallel;
+                let wiring = if t2.rows { ", wiring: rows, rows: 8" } else { "" };
+                let _ = writeln!(
+                    text,
+                    "  t1: {{ platform: linux, os: linux, up: {up}, parallel: {} }}\n  \
+                     t2: {{ platform: linux, os: linux{wiring} }}\nzones: {}\nsrv6: {{ widths: {{ role: 3, plane: \
+                     {plane_bits}, zone: 3, index: {} }} }}",
+                    t2.parallel,
+                    t2.zones,
+                    10 - plane_bits
+                );
+            }
+        }
+        text.push_str(
+            "cables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 2m, medium: virtual }\n",
+        );
+        if self.t2.is_some() {
+            text.push_str("  t1-t2: { length: 3m, medium: virtual }\n");
+        }
+        text.push_str("addresses: { management: 10.64.0.0/14 }\nqos: lossy-trim\n");
+        text.push_str(&self.exceptions);
+        text
+    }
+
+    /// Plans the fabric.
+    pub fn plan(&self) -> Plan {
+        plan(&self.yaml())
+    }
+}
+
+/// Plans a fabric file; its faults are a fault of the test.
+pub fn plan(yaml: &str) -> Plan {
+    let mut sources = Sources::new();
+    let document = closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes())
+        .unwrap_or_else(|d| panic!("{}", show::text::all(&d, &sources, show::text::Colour::Plain)));
+    let (topology, diagnostics) = closc_topology::lower(&document, &Catalogue::builtin(), &sources);
+    let Some(topology) = topology else {
+        panic!("{yaml}\n{}", show::text::all(&diagnostics, &sources, show::text::Colour::Plain))
+    };
+    Plan::new(Fabric::new(Arc::new(topology)))
+}
+
+/// Makes small fabrics of two tiers.
+pub fn two_tiers() -> impl Strategy<Value = Shape> {
+    (1..=16u8, 1..=4u16, 1..=4u16, 1..=3u8, 1..=4u16, 1..=3u16).prop_map(
+        |(planes, units, per_group, rails, t1, parallel)| Shape {
+            planes,
+            groups: units * u16::from(rails),
+            per_group,
+            rails,
+            t1,
+            parallel,
+            t2: None,
+            exceptions: String::new(),
+        },
+    )
+}
+
+/// Makes small fabrics of three tiers.
+pub fn three_tiers() -> impl Strategy<Value = Shape> {
+    let t2 = (1..=3u16, 1..=3u16, 1..=2u16, any::<bool>()).prop_map(|(zones, steps, parallel, rows)| T2 {
+        zones,
+        steps,
+        parallel,
+        rows,
+    });
+    (1..=4u8, 1..=3u16, 1..=3u16, 1..=3u16, 1..=2u16, t2).prop_map(
+        |(planes, groups, per_group, t1, parallel, t2)| Shape {
+            planes,
+            groups,
+            per_group,
+            rails: 1,
+            t1,
+            parallel,
+            t2: Some(t2),
+            exceptions: String::new(),
+        },
+    )
+}

@@ -1,0 +1,246 @@
+//! What holds for every fabric: addresses are unique, every segment list walks to its NIC over exactly the cables
+//! it names, and growth changes nothing that is there.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
+use closc_topology::{Link, Nic, Switch};
+use common::{Shape, three_tiers, two_tiers};
+use proptest::prelude::*;
+
+/// Where a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Switch(Switch),
+    Nic(Nic),
+}
+
+/// Forwards by intents alone: own segments shift, routes decide, everything else is dropped.
+struct Walker<'a> {
+    devices: BTreeMap<Switch, DeviceIntent<'a>>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        Walker { devices: plan.switches().map(|switch| (switch, plan.device(switch))).collect() }
+    }
+
+    /// Returns the cables taken and where the packet ends; nothing where it is dropped.
+    fn walk(&self, first: Switch, destination: Ipv6Addr) -> Option<(Vec<Link>, Nic)> {
+        let (mut at, mut bits, mut cables) = (At::Switch(first), u128::from(destination), Vec::new());
+        for _ in 0..16 {
+            let At::Switch(switch) = at else { break };
+            let device = self.devices.get(&switch)?;
+            let own = &device.srv6.as_ref()?.locators;
+            if own.iter().any(|locator| locator.prefix.contains(&Ipv6Addr::from(bits))) {
+                bits = bits >> 96 << 96 | (bits << 16) & ((1 << 96) - 1);
+            }
+            let address = Ipv6Addr::from(bits);
+            let route = device
+                .routes
+                .iter()
+                .filter(|route| route.prefix.contains(&address))
+                .max_by_key(|route| route.prefix.prefix_len())?;
+            let Target::Ports(hops) = &route.target else { return None };
+            let connection = device.ports[hops[0].port].connection.as_ref()?;
+            cables.push(connection.link);
+            at = match &connection.peer {
+                Peer::Switch(peer) => At::Switch(peer.switch),
+                Peer::Nic(peer) => At::Nic(peer.port.nic),
+            };
+        }
+        match at {
+            At::Nic(nic) => Some((cables, nic)),
+            At::Switch(_) => None,
+        }
+    }
+}
+
+fn walk_everything(plan: &Plan) {
+    let walker = Walker::new(plan);
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    for from in &nics {
+        for to in nics.iter().filter(|to| *to != from) {
+            for path in plan.paths(*from, *to) {
+                let named: Vec<Link> = path.hops.iter().map(|hop| hop.link).collect();
+                let walked = walker.walk(from.t0(path.plane), path.destination);
+                assert_eq!(walked, Some((named, *to)), "{path:?}");
+                assert!(path.list.len() <= 6);
+                assert!(path.hops.iter().all(|hop| hop.switch.plane == path.plane));
+                let again = plan.path_by_entropy(*from, *to, path.entropy).unwrap();
+                assert_eq!(again, path);
+            }
+        }
+    }
+}
+
+fn every_address_is_unique(plan: &Plan) {
+    let mut seen = BTreeSet::new();
+    let mut once = |what: String| assert!(seen.insert(what.clone()), "{what} twice");
+    let addresses = plan.addresses();
+    for switch in plan.switches() {
+        once(addresses.loopback(switch).to_string());
+        once(addresses.router_id(switch).to_string());
+        once(addresses.switch_mac(switch).to_string());
+        once(addresses.management(switch).unwrap().to_string());
+        once(plan.topology().naming.switch(switch).to_string());
+        for usid in plan.segments().own(switch) {
+            once(format!("usid {usid}"));
+            assert!((1..=0xdfff).contains(&usid.0));
+        }
+        for port in plan.device(switch).ports {
+            if let Some(connection) = port.connection {
+                once(connection.address.addr().to_string());
+            }
+        }
+    }
+    for node in plan.nodes() {
+        let host = plan.host(node);
+        once(host.name.to_string());
+        for nic in host.nics {
+            once(nic.address.to_string());
+            for port in nic.ports {
+                once(port.address.addr().to_string());
+                once(port.mac.to_string());
+            }
+        }
+    }
+}
+
+/// Everything a device is told, as text: ports and routes, one a line.
+fn told(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+    let devices = plan.switches().map(|switch| {
+        let device = plan.device(switch);
+        let mut lines: BTreeSet<String> = device
+            .ports
+            .iter()
+            .filter(|port| port.connection.is_some())
+            .map(|port| format!("{} {:?}", port.physical.name, port.connection))
+            .collect();
+        lines.extend(device.routes.iter().map(|route| match &route.target {
+            Target::Ports(hops) => {
+                let ports: Vec<_> = hops.iter().map(|hop| &device.ports[hop.port].physical.name).collect();
+                format!("{} over {ports:?}", route.prefix)
+            }
+            Target::Blackhole => format!("{} blackhole", route.prefix),
+        }));
+        lines.insert(format!("{:?} {:?}", device.system, device.srv6));
+        (device.name.to_string(), lines)
+    });
+    let hosts = plan.nodes().map(|node| {
+        let host = plan.host(node);
+        (host.name.to_string(), host.nics.iter().map(|nic| format!("{nic:?}")).collect())
+    });
+    devices.chain(hosts).collect()
+}
+
+/// Returns the number of lines that growth added, after checking that it removed none.
+fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
+    let (before, after) = (told(before), told(after));
+    let mut added = 0;
+    for (device, lines) in &before {
+        let now = after.get(device).unwrap_or_else(|| panic!("{device} is gone"));
+        let gone: Vec<_> = lines.difference(now).collect();
+        assert!(gone.is_empty(), "{device} lost {gone:#?}");
+        added += now.difference(lines).count();
+    }
+    added
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_tier_lists_walk_to_their_nic(shape in two_tiers()) {
+        walk_everything(&shape.plan());
+    }
+
+    #[test]
+    fn three_tier_lists_walk_to_their_nic(shape in three_tiers()) {
+        walk_everything(&shape.plan());
+    }
+
+    #[test]
+    fn addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()]) {
+        every_address_is_unique(&shape.plan());
+    }
+
+    #[test]
+    fn growth_renumbers_nothing(shape in prop_oneof![two_tiers(), three_tiers()]) {
+        let before = shape.plan();
+        let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
+        let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
+        let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
+        for grown in [t1, group, nic] {
+            growth_removes_nothing(&before, &grown.plan());
+        }
+        if let Some(t2) = &shape.t2 {
+            let zone = common::T2 { zones: t2.zones + 1, ..t2.clone() };
+            let step = common::T2 { steps: t2.steps + 1, ..t2.clone() };
+            for grown in [zone, step] {
+                let grown = Shape { t2: Some(grown), ..shape.clone() };
+                growth_removes_nothing(&before, &grown.plan());
+            }
+        }
+    }
+
+    #[test]
+    fn entropy_sets_are_equal_in_every_plane_and_disjoint(shape in two_tiers()) {
+        let plan = shape.plan();
+        for (zone, group) in plan.groups() {
+            let sets = EntropySets::new(plan.topology(), zone, group);
+            for nic in plan.fabric().group_nics(zone, group) {
+                for plane in plan.topology().plane_ids() {
+                    let order = sets.order(plane);
+                    let (active, backup) = (sets.active(&order, nic), sets.backup(&order, nic));
+                    prop_assert_eq!(active.len(), usize::from(sets.active_per_plane()));
+                    prop_assert_eq!(backup.len(), usize::from(sets.backup_per_plane()));
+                    let all: BTreeSet<_> = active.iter().chain(&backup).map(|c| c.t0).collect();
+                    prop_assert_eq!(all.len(), active.len() + backup.len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_more_t1_adds_one_port_to_each_t0() {
+    let shape = Shape {
+        planes: 2,
+        groups: 24,
+        per_group: 2,
+        rails: 1,
+        t1: 8,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    };
+    let grown = Shape { t1: 9, ..shape.clone() };
+    let added = growth_removes_nothing(&shape.plan(), &grown.plan());
+    // Each of 2 x 24 T0s gains one port and one route.
+    assert_eq!(added, 96);
+    println!("8 spines x 24 leaves x 2 planes, one more T1 per plane: 0 lines removed, {added} added");
+}
+
+#[test]
+fn an_unknown_segment_dies_at_the_first_switch() {
+    let shape = Shape {
+        planes: 2,
+        groups: 2,
+        per_group: 2,
+        rails: 1,
+        t1: 2,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    };
+    let plan = shape.plan();
+    let walker = Walker::new(&plan);
+    let first = plan.switches().next().unwrap();
+    // Own uSID, then that of a T1 of the other plane.
+    assert_eq!(walker.walk(first, "fcbb:bbbb:1:4801:2:8001::".parse().unwrap()), None);
+    assert!(walker.walk(first, "fcbb:bbbb:1:4001:2:8001::".parse().unwrap()).is_some());
+}
