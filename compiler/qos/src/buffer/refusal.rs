@@ -1,7 +1,7 @@
 //! Why headroom does not fit, in numbers, and what would make it fit.
 //!
 //! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Always: every way out that
-//! names a number was tried and fits; at least two ways are given.
+//! names a number was tried and fits; where a port has a lossless class, at least two ways are given.
 
 use std::fmt;
 use std::num::NonZeroU32;
