@@ -1,1 +1,3 @@
-//! Helpers shared by the whole-project tests.
+//! Helpers shared by the tests of several crates.
+
+pub mod shape;

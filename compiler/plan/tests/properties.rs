@@ -1,14 +1,12 @@
 //! What holds for every fabric: addresses are unique, every segment list walks to its NIC over exactly the cables
 //! it names, and growth changes nothing that is there.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
+use closc_tests::shape::{Shape, T2, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch};
-use common::{Shape, three_tiers, two_tiers};
 use proptest::prelude::*;
 
 /// Where a packet is.
@@ -178,8 +176,8 @@ proptest! {
             growth_removes_nothing(&before, &grown.plan());
         }
         if let Some(t2) = &shape.t2 {
-            let zone = common::T2 { zones: t2.zones + 1, ..t2.clone() };
-            let step = common::T2 { steps: t2.steps + 1, ..t2.clone() };
+            let zone = T2 { zones: t2.zones + 1, ..t2.clone() };
+            let step = T2 { steps: t2.steps + 1, ..t2.clone() };
             for grown in [zone, step] {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
                 growth_removes_nothing(&before, &grown.plan());

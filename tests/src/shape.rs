@@ -12,22 +12,34 @@ use proptest::prelude::*;
 /// The numbers of a small fabric.
 #[derive(Debug, Clone)]
 pub struct Shape {
+    /// Planes.
     pub planes: u8,
+    /// T0 groups of a zone.
     pub groups: u16,
+    /// NICs of a group.
     pub per_group: u16,
+    /// Rails, and NICs of a node.
     pub rails: u8,
+    /// T1s of a plane and zone.
     pub t1: u16,
+    /// Cables between a T0 and a T1.
     pub parallel: u16,
+    /// The tier above the zones, if any.
     pub t2: Option<T2>,
+    /// Lines put at the end of the file, for example `exceptions`.
     pub exceptions: String,
 }
 
 /// The third tier of a small fabric.
 #[derive(Debug, Clone)]
 pub struct T2 {
+    /// Zones.
     pub zones: u16,
+    /// T2s that a T1 reaches.
     pub steps: u16,
+    /// Cables between a T1 and a T2.
     pub parallel: u16,
+    /// Whether T2s stand in rows.
     pub rows: bool,
 }
 

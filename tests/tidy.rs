@@ -1,0 +1,149 @@
+//! Rules about the tree itself: which crate may import which, how files open, what must not be in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// The stages in order. A crate may import the crates of earlier lines only; crates of one line do not know each
+/// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves.
+const STAGES: &[&[&str]] = &[
+    &["diagnostics", "paths", "qos", "runtime"],
+    &["platform"],
+    &["topology"],
+    &["fabric"],
+    &["plan"],
+    &["render", "entries", "verify", "switch"],
+    &["diff", "deploy"],
+    &["lab"],
+    &["cli"],
+];
+
+/// Imports that the order would allow and the design does not.
+const FORBIDDEN: &[(&str, &str, &str)] = &[
+    ("qos", "diagnostics", "formulas report typed errors; the topology turns them into diagnostics"),
+    ("switch", "plan", "the switch is a target: it knows P4 and nothing of fabrics"),
+    ("switch", "topology", "the switch is a target: it knows P4 and nothing of fabrics"),
+    ("verify", "plan", "the second reader never asks the planner"),
+    ("verify", "fabric", "the second reader never asks the planner"),
+    ("verify", "topology", "the second reader never asks the planner"),
+    ("verify", "render", "the second reader reads bytes"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is a folder of the workspace").to_owned()
+}
+
+fn stage_of(name: &str) -> Option<usize> {
+    STAGES.iter().position(|stage| stage.contains(&name))
+}
+
+fn imports() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo knows the workspace");
+    let short = |name: &str| name.strip_prefix("closc-").map(str::to_owned);
+    metadata
+        .packages
+        .iter()
+        .filter_map(|package| {
+            let own = package
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.kind == DependencyKind::Normal)
+                .filter_map(|dependency| short(&dependency.name));
+            Some((short(&package.name)?, own.collect()))
+        })
+        .collect()
+}
+
+#[test]
+fn stages_import_only_earlier_ones() {
+    let imports = imports();
+    assert!(imports.len() > 5, "cargo metadata lists the crates");
+    for (importer, imported) in imports.iter().filter(|(name, _)| *name != "tests") {
+        let Some(stage) = stage_of(importer) else {
+            panic!("closc-{importer} is in no stage of {}", file!())
+        };
+        for import in imported {
+            let earlier = stage_of(import).is_some_and(|other| other < stage);
+            assert!(earlier, "closc-{importer} imports closc-{import}, which is not of an earlier stage");
+            let forbidden = FORBIDDEN.iter().find(|(a, b, _)| a == importer && b == import);
+            assert!(forbidden.is_none(), "closc-{importer} imports closc-{import}: {forbidden:?}");
+        }
+    }
+}
+
+/// Text files that git tracks or would track.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
+        .current_dir(root())
+        .output();
+    let Ok(output) = listed else {
+        println!("skipped: git is not installed, so the files of the tree are not known");
+        return Vec::new();
+    };
+    String::from_utf8_lossy(&output.stdout)
+        .split('\0')
+        .filter(|path| path.ends_with(ending))
+        .map(|path| root().join(path))
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+#[test]
+fn every_rust_file_says_what_it_is_about() {
+    for file in files(".rs") {
+        let text = fs::read_to_string(&file).expect("a tracked file can be read");
+        assert!(text.starts_with("//!"), "{} does not open with //!", file.display());
+    }
+}
+
+#[test]
+fn no_rust_file_grows_past_a_screenful_of_screens() {
+    for file in files(".rs") {
+        let lines = fs::read_to_string(&file).expect("a tracked file can be read").lines().count();
+        assert!(lines <= 900, "{} has {lines} lines: split it", file.display());
+    }
+}
+
+#[test]
+fn every_shipped_topology_names_its_schema() {
+    let shipped: Vec<PathBuf> =
+        files(".yaml").into_iter().filter(|f| f.starts_with(root().join("topologies"))).collect();
+    for file in &shipped {
+        let text = fs::read_to_string(file).expect("a tracked file can be read");
+        assert!(
+            text.starts_with("# yaml-language-server: $schema=../topology.schema.json\n"),
+            "{} does not name its schema in the first line",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn folders_that_people_open_have_a_readme() {
+    let wanted =
+        ["compiler", "p4", "templates", "topologies", "tests", "p4/runtime", "p4/switch", "p4/pipelines"];
+    for folder in wanted {
+        assert!(root().join(folder).join("README.md").is_file(), "{folder} has no README.md");
+    }
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    // Written in two halves, so that this file does not contain what it looks for.
+    let words =
+        [["todo", "!("], ["unimplemented", "!("], ["#[ign", "ore]"], ["dbg", "!("]].map(|w| w.concat());
+    for file in files(".rs") {
+        let text = fs::read_to_string(&file).expect("a tracked file can be read");
+        for word in &words {
+            assert!(!text.contains(word.as_str()), "{} contains {word}", file.display());
+        }
+    }
+}
