@@ -112,8 +112,9 @@ fn finish(mut terms: Breakdown, total: Exact, request: &Request, cell: Option<By
         "XON offset",
         round_up(exact(request.link().mtu().0, 1_u8), step),
         format!("one MTU, up to {step}"),
-        "as mlx5 and mlxsw: go on one packet below XOFF",
+        "as the Linux mlx5 driver: go on one packet below XOFF",
     );
+    terms.bytes("size", xoff, "XOFF; all of it belongs to the group", BOOK);
     Headroom {
         model: Model::Ieee,
         xoff: whole(xoff),

@@ -159,7 +159,7 @@ fn in_flight(terms: &mut Breakdown, asic: SpectrumAsic, quanta: Option<u32>, req
         None => terms.bytes("peer response", SpectrumAsic::peer_response(), "3.8 x 1024", TABLE),
     };
     let mut sum = mtu + cable + gearbox + mac_phy + peer;
-    let mut formula = "port MTU + cable + 2 x gearbox + MAC and PHY + peer".to_owned();
+    let mut formula = "port MTU + cable + gearboxes + MAC and PHY + peer".to_owned();
     if asic.has_tile() {
         let tile = mbps / exact(1000_u16, 1_u8) * exact(120_u8, 8_u8);
         sum += terms.bytes("tile", tile, "120 ns at the speed of the port", SCRIPT);

@@ -51,7 +51,7 @@ pub(super) fn headroom(request: &Request) -> Headroom {
     let in_flight = terms.bytes(
         "bytes in flight",
         mtu + cable + gearbox + mac_phy + peer,
-        "port MTU + cable + 2 x gearbox + MAC and PHY + peer",
+        "port MTU + cable + gearboxes + MAC and PHY + peer",
         SCRIPT,
     );
     let xoff = terms.bytes(
