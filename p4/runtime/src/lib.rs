@@ -6,6 +6,7 @@ pub mod election;
 pub mod entry;
 pub mod info;
 pub mod key;
+pub mod order;
 pub mod proto;
 pub mod render;
 #[cfg(any(test, feature = "testing"))]
