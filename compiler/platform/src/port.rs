@@ -57,29 +57,51 @@ impl Platform {
     }
 
     fn name_at(&self, slot: Slot, at: Place) -> SmolStr {
-        let text = Text::new();
+        let mut text = Text::new();
         match self.panel.naming {
             PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty => {
-                text.word("Ethernet").number(at.named)
+                text.word("Ethernet");
+                text.number(at.named);
             }
-            PortNaming::Eth => text.word("eth").number(at.first_lane + 1),
-            PortNaming::Swp if slot.breakout.ports == 1 => text.word("swp").number(at.panel),
-            PortNaming::Swp => text.word("swp").number(at.panel).word("s").number(u16::from(slot.part)),
+            PortNaming::Eth => {
+                text.word("eth");
+                text.number(at.first_lane + 1);
+            }
+            PortNaming::Swp => {
+                text.word("swp");
+                text.number(at.panel);
+                if slot.breakout.ports != 1 {
+                    text.word("s");
+                    text.number(u16::from(slot.part));
+                }
+            }
         }
-        .finish()
+        text.finish()
     }
 
     fn alias_at(&self, slot: Slot, at: Place) -> SmolStr {
-        let text = Text::new();
+        let mut text = Text::new();
         match self.panel.naming {
-            PortNaming::SonicLane if slot.breakout.ports == 1 => text.word("etp").number(at.panel).finish(),
-            PortNaming::SonicLane => text.word("etp").number(at.panel).letter(slot.part).finish(),
-            PortNaming::SonicSlash => {
-                text.word("Ethernet").number(at.panel).word("/").number(at.in_cage + 1).finish()
+            PortNaming::SonicLane => {
+                text.word("etp");
+                text.number(at.panel);
+                if slot.breakout.ports != 1 {
+                    text.letter(slot.part);
+                }
             }
-            PortNaming::SonicForty => text.word("fortyGigE0/").number(at.named).finish(),
-            PortNaming::Eth | PortNaming::Swp => self.name_at(slot, at),
+            PortNaming::SonicSlash => {
+                text.word("Ethernet");
+                text.number(at.panel);
+                text.word("/");
+                text.number(at.in_cage + 1);
+            }
+            PortNaming::SonicForty => {
+                text.word("fortyGigE0/");
+                text.number(at.named);
+            }
+            PortNaming::Eth | PortNaming::Swp => return self.name_at(slot, at),
         }
+        text.finish()
     }
 
     /// Returns the ports the panel has when every cage is split this way; 0 where it cannot be.
@@ -107,47 +129,47 @@ struct Place {
     named: u16,
 }
 
-/// A short text put together without an allocation.
+/// A short text put together without an allocation; the longest is `fortyGigE0/65535`.
 struct Text {
-    bytes: [u8; 40],
+    bytes: [u8; 24],
     len: usize,
 }
 
 impl Text {
     fn new() -> Self {
-        Text { bytes: [0; 40], len: 0 }
+        Text { bytes: [0; 24], len: 0 }
     }
 
-    fn word(mut self, word: &str) -> Self {
+    #[inline]
+    fn word(&mut self, word: &str) {
         self.bytes[self.len..self.len + word.len()].copy_from_slice(word.as_bytes());
         self.len += word.len();
-        self
     }
 
-    fn letter(mut self, index: u8) -> Self {
+    #[inline]
+    fn letter(&mut self, index: u8) {
         self.bytes[self.len] = b'a' + index % 26;
         self.len += 1;
-        self
     }
 
-    fn number(mut self, value: u16) -> Self {
-        let mut digits = [0u8; 5];
+    #[inline]
+    fn number(&mut self, value: u16) {
+        let digits = match value {
+            0..=9 => 1,
+            10..=99 => 2,
+            100..=999 => 3,
+            1_000..=9_999 => 4,
+            10_000.. => 5,
+        };
         let mut left = value;
-        let mut at = digits.len();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (left % 10) as u8;
+        for at in (self.len..self.len + digits).rev() {
+            self.bytes[at] = b'0' + (left % 10) as u8;
             left /= 10;
-            if left == 0 {
-                break;
-            }
         }
-        let digits = &digits[at..];
-        self.bytes[self.len..self.len + digits.len()].copy_from_slice(digits);
-        self.len += digits.len();
-        self
+        self.len += digits;
     }
 
+    #[inline]
     fn finish(&self) -> SmolStr {
         SmolStr::new(std::str::from_utf8(&self.bytes[..self.len]).expect("made of words, letters and digits"))
     }
