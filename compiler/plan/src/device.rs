@@ -39,7 +39,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         ports,
         routes,
         qos: &topology.qos,
-        base_rtt: plan.base_rtt(),
+        base_rtt: plan.delay().base_rtt,
     }
 }
 

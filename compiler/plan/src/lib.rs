@@ -5,6 +5,7 @@
 //! the topology only, so growth renumbers nothing and the same input gives the same plan.
 
 mod address;
+mod delay;
 mod device;
 mod entropy;
 mod host;
@@ -13,7 +14,6 @@ mod mac;
 mod path;
 mod plan;
 mod routes;
-mod rtt;
 mod segment;
 mod table;
 
