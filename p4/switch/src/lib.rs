@@ -8,8 +8,11 @@
 //! - [`error`] holds what can be wrong with it.
 
 pub mod bits;
+pub mod engine;
 pub mod error;
 pub mod json;
 pub mod program;
+pub mod state;
+pub mod stf;
 
 pub use error::Error;

@@ -73,6 +73,18 @@ pub struct Calculation {
     pub input: Vec<HashInput>,
     /// Whether the packet's payload follows.
     pub payload: bool,
+    /// Remainders of every byte, of a CRC.
+    pub table: Box<[u64]>,
+}
+
+/// Returns the remainder of every byte under a polynomial.
+pub fn crc_table(crc: &Crc) -> Box<[u64]> {
+    let (top, mask) = (1_u64 << (crc.width - 1), crate::bits::mask64(crc.width));
+    let remainder = |byte: u64| {
+        let divide = |sum: u64, _| if sum & top == 0 { sum << 1 } else { sum << 1 ^ crc.polynomial };
+        (0..8).fold(byte << (crc.width - 8), divide) & mask
+    };
+    (0..256).map(remainder).collect()
 }
 
 /// A hash into a range: `base + hash % size`.

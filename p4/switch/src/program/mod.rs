@@ -15,13 +15,14 @@ mod parser;
 mod range;
 
 pub use action::{Action, Aim, LogPiece, Primitive, Stack as StackRef};
+pub(crate) use build::prefix_mask;
 pub use codec::{Codec, Group, GroupField, get_bits, put_bits};
 pub use control::{
     ActionCall, Checksum, ChecksumKind, Conditional, ConstEntry, ConstMatch, DefaultEntry, KeyField,
     KeySource, MatchKind, MeterTarget, Node, Profile, Selector, Table, TableKind, TableMatch,
 };
-pub use expr::{BinaryOp, BoolOp, Compare, Cond, Expr, HeaderRef, Mode, UnionRef, Value};
-pub use hash::{Algorithm, Calculation, Crc, HashInput};
+pub use expr::{Binary, BinaryOp, BoolOp, Compare, Comparison, Cond, Expr, HeaderRef, Mode, UnionRef, Value};
+pub use hash::{Algorithm, Calculation, Crc, HashCall, HashInput, crc_table};
 pub use header::{Field, FieldSpec, Header, HeaderType, Stack, Union, UnionStack};
 pub use parser::{Case, Key, KeyPart, Parser, ParserOp, State, Target};
 

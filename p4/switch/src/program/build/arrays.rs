@@ -1,6 +1,6 @@
 //! Counters, meters, registers, value sets, calculations, digests and field lists.
 
-use super::super::hash::{Algorithm, Calculation, HashInput};
+use super::super::hash::{Algorithm, Calculation, HashInput, crc_table};
 use super::super::{CounterArray, Digest, Field, MeterArray, RegisterArray, ValueSet};
 use super::operand::{name_pair, parts, text};
 use super::{Builder, check_bits, check_size};
@@ -82,8 +82,9 @@ impl Builder<'_> {
     ) -> Result<Calculation, Error> {
         let algorithm = Algorithm::named(algorithm)
             .ok_or_else(|| Error::invalid(place, format!("hash algorithm `{algorithm}` is not known")))?;
+        let table = if let Algorithm::Crc(crc) = &algorithm { crc_table(crc) } else { Box::default() };
         let mut compiled =
-            Calculation { name: name.to_owned(), algorithm, input: Vec::new(), payload: false };
+            Calculation { name: name.to_owned(), algorithm, input: Vec::new(), payload: false, table };
         for json in input {
             let (kind, value) = match json.get("type").and_then(Value::as_str) {
                 Some("payload") => {

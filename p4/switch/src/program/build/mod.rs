@@ -11,6 +11,8 @@ mod parser;
 mod primitive;
 mod standard;
 
+pub(crate) use entries::prefix_mask;
+
 use super::expr::Value as Number;
 use super::{
     ActionCall, Calculation, Conditional, CounterArray, Field, Header, HeaderType, MeterArray, Profile,

@@ -1,0 +1,32 @@
+//! Runs STF packet tests.
+//!
+//! Comes in: pairs of a BMv2 JSON file and an STF script. Goes out: one line a script, exit code 1 if one fails.
+
+use closc_switch::engine::{Engine, EngineConfig};
+use closc_switch::program::Program;
+use closc_switch::stf::{Script, run};
+use std::sync::Arc;
+
+fn main() {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let mut failed = 0;
+    for pair in names.chunks(2) {
+        let [json, stf] = pair else { continue };
+        match check(json, stf) {
+            Ok(()) => println!("{stf}: ok"),
+            Err(fault) => {
+                failed += 1;
+                println!("{stf}: {fault}");
+            }
+        }
+    }
+    println!("{} scripts, {failed} failed", names.len() / 2);
+    std::process::exit(i32::from(failed > 0));
+}
+
+fn check(json: &str, stf: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let program = Program::from_json(&std::fs::read(json)?)?;
+    let script = Script::parse(&std::fs::read_to_string(stf)?)?;
+    run(&script, &mut Engine::new(Arc::new(program), EngineConfig::default()))?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Runs a control flow: looks tables up, takes branches, calls actions.
+
+use super::frame::{Frame, store};
+use crate::bits;
+use crate::program::{KeySource, Node, Table as Spec, TableKind};
+use crate::state::{ActionRef, Profile, Table};
+
+/// Nodes that one packet may pass. Control flows of P4 do not go round; a document by hand could.
+const MOST_NODES: usize = 1 << 16;
+
+/// Room for keys, kept from packet to packet.
+#[derive(Debug, Default)]
+pub(crate) struct KeyRoom {
+    key: Vec<u64>,
+    masked: Vec<u64>,
+}
+
+/// The parts of a switch that a control flow looks at.
+pub(crate) struct Lookups<'t> {
+    /// Tables.
+    pub(crate) tables: &'t mut [Table],
+    /// Action profiles.
+    pub(crate) profiles: &'t [Profile],
+    /// Room for keys.
+    pub(crate) room: &'t mut KeyRoom,
+}
+
+impl Frame<'_> {
+    /// Runs a control flow from a node on.
+    pub(crate) fn control(&mut self, start: Node, lookups: &mut Lookups) {
+        let program = self.program;
+        let mut node = start;
+        for _ in 0..MOST_NODES {
+            if self.packet.exit || self.packet.aborted {
+                return;
+            }
+            node = match node {
+                Node::End => return,
+                Node::Table(at) => self.apply(at, lookups),
+                Node::Conditional(at) => {
+                    let found = &program.conditionals[at as usize];
+                    if self.test(&found.cond) { found.yes } else { found.no }
+                }
+                Node::Call(at) => {
+                    let call = &program.action_calls[at as usize];
+                    self.run(&program.actions[call.action as usize].primitives);
+                    call.next
+                }
+            };
+        }
+        tracing::error!("a control flow passed {MOST_NODES} nodes and does not end; the packet is dropped");
+        self.packet.aborted = true;
+    }
+
+    fn apply(&mut self, at: u32, lookups: &mut Lookups) -> Node {
+        let spec = &self.program.tables[at as usize];
+        let table = &mut lookups.tables[at as usize];
+        let hit = if table.is_empty() { None } else { self.look_up(spec, table, lookups.room) };
+        let Some(handle) = hit else {
+            let default = &table.default;
+            if let Some(action) = default.action {
+                self.call(action, &default.args);
+            }
+            return default.next;
+        };
+        let (now_ns, now_us, length) = (self.around.now_ns, self.around.now_us(), self.packet.ingress_length);
+        let Some(entry) = table.get_mut(handle) else { return Node::End };
+        if spec.counters {
+            entry.counter.count(length);
+        }
+        if spec.ageing {
+            (entry.hit_ns, entry.reported) = (now_ns, false);
+        }
+        if let Some(target) = spec.meter {
+            let cost = if self.program.meters[target.array as usize].bytes { length } else { 1 };
+            let colour = entry.meter.as_mut().map_or(0, |meter| meter.colour(cost, now_us));
+            store(self.words, &target.field, u128::from(colour));
+        }
+        match &entry.action {
+            ActionRef::Direct { action, args, next } => {
+                self.call(*action, args);
+                *next
+            }
+            ActionRef::Member(slot) => self.indirect(spec, Some(*slot), lookups.profiles),
+            ActionRef::Group(group) => {
+                let slot = self.pick(spec, *group, lookups.profiles);
+                self.indirect(spec, slot, lookups.profiles)
+            }
+        }
+    }
+
+    /// Calls the action of a profile's slot. BMv2 ends the control flow where a group is empty.
+    fn indirect(&mut self, spec: &Spec, slot: Option<u32>, profiles: &[Profile]) -> Node {
+        let TableKind::Indirect(profile) = spec.kind else { return Node::End };
+        let found = slot.and_then(|slot| profiles[profile as usize].action(slot));
+        let Some(member) = found else { return Node::End };
+        self.call(member.action, &member.args);
+        spec.after_hit(member.action)
+    }
+
+    fn pick(&mut self, spec: &Spec, group: u32, profiles: &[Profile]) -> Option<u32> {
+        let TableKind::Indirect(profile) = spec.kind else { return None };
+        let selector = self.program.profiles[profile as usize].selector.as_ref();
+        let hash = selector.map_or(0, |selector| self.calculate(selector.calculation));
+        profiles[profile as usize].pick(group, hash as u32)
+    }
+
+    fn call(&mut self, action: u16, args: &[u64]) {
+        let program = self.program;
+        let mut inner = Frame {
+            program,
+            words: self.words,
+            args,
+            arrays: self.arrays,
+            packet: self.packet,
+            payload: self.payload,
+            around: self.around,
+        };
+        inner.run(&program.actions[action as usize].primitives);
+    }
+
+    fn look_up(&self, spec: &Spec, table: &Table, room: &mut KeyRoom) -> Option<u32> {
+        room.key.clear();
+        for field in &spec.key {
+            let start = room.key.len();
+            match &field.source {
+                KeySource::Valid(word) => room.key.push(word.map_or(1, |word| self.words[word as usize])),
+                KeySource::Field { field: source, valid } => {
+                    if valid.is_some_and(|word| self.words[word as usize] == 0) {
+                        room.key.resize(start + field.words as usize, 0);
+                    } else {
+                        let words = &self.words[source.range()][..field.words as usize];
+                        room.key.extend_from_slice(words);
+                        if source.signed {
+                            bits::truncate(&mut room.key[start..], field.bits as usize);
+                        }
+                    }
+                }
+            }
+            if let Some(mask) = &field.mask {
+                room.key[start..].iter_mut().zip(mask).for_each(|(word, mask)| *word &= mask);
+            }
+        }
+        room.masked.resize(room.key.len(), 0);
+        table.find(&room.key, &mut room.masked)
+    }
+}

@@ -1,0 +1,465 @@
+//! What v1model does with a packet around the two control flows: parse, clone, learn, resubmit, replicate, queue,
+//! deparse, recirculate, send. Step for step as simple_switch does it.
+
+use super::control::{KeyRoom, Lookups};
+use super::frame::{Frame, PacketState, Surroundings, load, store};
+use super::parse::report;
+use super::queue::{Departure, Queues};
+use super::{Engine, Sink};
+use crate::program::Program;
+use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
+use std::collections::VecDeque;
+
+/// What kind of packet the program sees, numbered as by simple_switch.
+mod instance {
+    /// As it came.
+    pub(super) const NORMAL: u128 = 0;
+    /// Cloned from ingress to egress.
+    pub(super) const INGRESS_CLONE: u128 = 1;
+    /// Cloned from egress to egress.
+    pub(super) const EGRESS_CLONE: u128 = 2;
+    /// Sent through the switch again.
+    pub(super) const RECIRCULATED: u128 = 4;
+    /// Made from a multicast group.
+    pub(super) const REPLICATED: u128 = 5;
+    /// Sent through ingress again.
+    pub(super) const RESUBMITTED: u128 = 6;
+}
+
+/// Passes that one arrival may cause. A program that recirculates or clones for ever must not stop the switch.
+const MOST_PASSES: usize = 4096;
+
+/// A packet at rest between ingress and egress.
+#[derive(Debug)]
+pub(crate) struct Parked {
+    /// Headers and metadata.
+    pub(crate) words: Box<[u64]>,
+    /// What the parser left.
+    pub(crate) payload: Vec<u8>,
+    /// What is known of it.
+    pub(crate) packet: PacketState,
+    /// Port it leaves by.
+    pub(crate) port: u32,
+    /// Queue of the port.
+    pub(crate) priority: usize,
+    /// When it came to rest.
+    pub(crate) enqueued_ns: u64,
+}
+
+/// A packet that enters ingress again.
+#[derive(Debug)]
+struct Again {
+    words: Box<[u64]>,
+    data: Vec<u8>,
+    packet: PacketState,
+}
+
+/// What is left to do for an arrival.
+#[derive(Debug)]
+enum Task {
+    Ingress(Again),
+    Egress(Parked),
+}
+
+/// Buffers kept from packet to packet.
+#[derive(Debug, Default)]
+pub(crate) struct Workshop {
+    words: Vec<u64>,
+    copy: Vec<u64>,
+    out: Vec<u8>,
+    room: KeyRoom,
+    tasks: VecDeque<Task>,
+}
+
+/// The parts of a switch that packets work with.
+struct Parts<'p> {
+    program: &'p Program,
+    arrays: &'p mut Arrays,
+    tables: &'p mut [Table],
+    profiles: &'p [Profile],
+    sets: &'p [ValueSet],
+    room: &'p mut KeyRoom,
+    around: Surroundings,
+}
+
+impl Parts<'_> {
+    fn frame<'f>(
+        &'f mut self,
+        words: &'f mut [u64],
+        packet: &'f mut PacketState,
+        payload: &'f [u8],
+    ) -> Frame<'f> {
+        let (program, around) = (self.program, self.around);
+        Frame { program, words, args: &[], arrays: self.arrays, packet, payload, around }
+    }
+
+    /// Parses and verifies; returns the payload.
+    fn parse<'d>(&mut self, words: &mut [u64], packet: &mut PacketState, data: &'d [u8]) -> &'d [u8] {
+        let sets = self.sets;
+        let at = self.frame(words, packet, &[]).parse(data, sets);
+        let payload = &data[at..];
+        self.frame(words, packet, payload).verify_checksums();
+        payload
+    }
+
+    fn control(&mut self, egress: bool, words: &mut [u64], packet: &mut PacketState, payload: &[u8]) {
+        let (program, around) = (self.program, self.around);
+        let mut frame = Frame { program, words, args: &[], arrays: self.arrays, packet, payload, around };
+        let mut lookups = Lookups { tables: self.tables, profiles: self.profiles, room: self.room };
+        if egress {
+            frame.control(program.egress, &mut lookups);
+        } else {
+            report(&mut frame);
+            frame.control(program.ingress, &mut lookups);
+        }
+    }
+}
+
+impl Engine {
+    /// Takes a packet from a port.
+    pub fn receive(&mut self, now_ns: u64, port: u32, data: &[u8], sink: &mut impl Sink) {
+        self.advance(now_ns, sink);
+        let mut words = std::mem::take(&mut self.work.words);
+        words.clear();
+        words.resize(self.program.words, 0);
+        let standard = &self.program.standard;
+        store(&mut words, &standard.ingress_port, u128::from(port));
+        store(&mut words, &standard.packet_length, data.len() as u128);
+        if let Some(field) = &standard.ingress_timestamp {
+            store(&mut words, field, u128::from(now_ns / 1000));
+        }
+        let packet = PacketState::new(port, data.len());
+        self.ingress(now_ns, &mut words, packet, data, sink);
+        self.work.words = words;
+        self.finish(now_ns, sink);
+    }
+
+    /// Sends what leaves its queue by a time, and lists of digests that are old enough.
+    pub fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
+        while let Some(Departure { packet, at_ns, left }) = self.queues.pop(now_ns) {
+            self.leave(at_ns, packet, left, sink);
+            self.finish(at_ns, sink);
+        }
+        self.tick_digests(now_ns, sink);
+    }
+
+    /// Does what an arrival left to do.
+    fn finish(&mut self, now_ns: u64, sink: &mut impl Sink) {
+        let mut passes = 0;
+        while let Some(task) = self.work.tasks.pop_front() {
+            passes += 1;
+            if passes > MOST_PASSES {
+                tracing::error!(
+                    "one packet caused {MOST_PASSES} passes through the switch; the rest is dropped"
+                );
+                self.work.tasks.clear();
+                return;
+            }
+            match task {
+                Task::Ingress(mut again) => {
+                    self.ingress(now_ns, &mut again.words, again.packet, &again.data, sink);
+                }
+                Task::Egress(parked) => self.leave(now_ns, parked, 0, sink),
+            }
+        }
+    }
+
+    fn leave(&mut self, now_ns: u64, mut parked: Parked, left: usize, sink: &mut impl Sink) {
+        let wait =
+            Wait { port: parked.port, priority: parked.priority, enqueued_ns: parked.enqueued_ns, left };
+        self.egress(now_ns, &mut parked.words, parked.packet, &parked.payload, &wait, sink);
+    }
+
+    fn parts(&mut self, now_ns: u64) -> (Parts<'_>, &mut Queues) {
+        let around = Surroundings { now_ns, drop_port: self.config.drop_port };
+        let parts = Parts {
+            program: &self.program,
+            arrays: &mut self.arrays,
+            tables: &mut self.tables,
+            profiles: &self.profiles,
+            sets: &self.sets,
+            room: &mut self.work.room,
+            around,
+        };
+        (parts, &mut self.queues)
+    }
+
+    fn ingress(
+        &mut self,
+        now_ns: u64,
+        words: &mut [u64],
+        mut packet: PacketState,
+        data: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        let arrived = packet.length;
+        let (mut parts, _) = self.parts(now_ns);
+        let payload = parts.parse(words, &mut packet, data);
+        parts.control(false, words, &mut packet, payload);
+        packet.exit = false;
+        if packet.aborted {
+            return;
+        }
+        if let Some((session, list)) = packet.clone.take() {
+            self.clone_ingress(now_ns, words, &packet, data, (session, list, arrived), sink);
+        }
+        if packet.digest > 0 {
+            self.learn(now_ns, words, packet.digest, sink);
+        }
+        let program = std::sync::Arc::clone(&self.program);
+        let standard = &program.standard;
+        if packet.resubmit > 0 {
+            let list = packet.resubmit;
+            let again = PacketState {
+                ingress_length: packet.ingress_length,
+                ..PacketState::new(packet.ingress_port, 0)
+            };
+            let again = PacketState { length: arrived, ..again };
+            self.again(words, list, instance::RESUBMITTED, again, data.to_vec());
+            return;
+        }
+        let group = standard.mcast_grp.as_ref().map_or(0, |field| load(words, field) as u32);
+        if group != 0 {
+            store(words, &standard.instance_type, instance::REPLICATED);
+            let replicas = self.replication.replicas(group).to_vec();
+            self.replicate(now_ns, words, &packet, payload, &replicas, sink);
+            return;
+        }
+        let port = load(words, &standard.egress_spec) as u32;
+        if port != self.config.drop_port {
+            store(words, &standard.instance_type, instance::NORMAL);
+            self.enqueue(now_ns, words, packet, payload, port, sink);
+        }
+    }
+
+    /// Makes a packet enter ingress again, with the fields of a list.
+    fn again(&mut self, words: &[u64], list: u16, kind: u128, packet: PacketState, data: Vec<u8>) {
+        let program = &self.program;
+        let mut fresh = vec![0; program.words].into_boxed_slice();
+        self.arrays_frame(&mut fresh, |frame| {
+            if let Some(fields) = frame.program.field_lists.get(&u32::from(list)) {
+                frame.take_fields(fields, words);
+            }
+        });
+        let standard = &self.program.standard;
+        store(&mut fresh, &standard.instance_type, kind);
+        store(&mut fresh, &standard.packet_length, u128::from(packet.length));
+        self.work.tasks.push_back(Task::Ingress(Again { words: fresh, data, packet }));
+    }
+
+    /// Works on words without a packet around them.
+    fn arrays_frame(&mut self, words: &mut [u64], work: impl FnOnce(&mut Frame)) {
+        let mut packet = PacketState::new(0, 0);
+        let (mut parts, _) = self.parts(0);
+        work(&mut parts.frame(words, &mut packet, &[]));
+    }
+
+    /// Clones the packet as it entered ingress: parses it again, keeps the fields of a list.
+    fn clone_ingress(
+        &mut self,
+        now_ns: u64,
+        words: &[u64],
+        packet: &PacketState,
+        data: &[u8],
+        (session, list, arrived): (u16, u16, u64),
+        sink: &mut impl Sink,
+    ) {
+        let Some(session) = self.replication.sessions.get(&u32::from(session)).cloned() else { return };
+        let data = &data[..kept(session.length, data.len())];
+        let mut copy = std::mem::take(&mut self.work.copy);
+        copy.clear();
+        copy.resize(self.program.words, 0);
+        store(&mut copy, &self.program.standard.ingress_port, u128::from(packet.ingress_port));
+        let mut state = PacketState::new(packet.ingress_port, 0);
+        (state.ingress_length, state.length) = (packet.ingress_length, arrived.min(data.len() as u64));
+        let (mut parts, _) = self.parts(now_ns);
+        let payload = parts.parse(&mut copy, &mut state, data);
+        self.keep_fields(&mut copy, words, list, instance::INGRESS_CLONE);
+        self.replicate(now_ns, &mut copy, &state, payload, &session.replicas, sink);
+        self.work.copy = copy;
+    }
+
+    /// Clears metadata but for the fields of a list.
+    fn keep_fields(&mut self, copy: &mut [u64], words: &[u64], list: u16, kind: u128) {
+        copy[self.program.metadata.clone()].fill(0);
+        self.arrays_frame(copy, |frame| {
+            if let Some(fields) = frame.program.field_lists.get(&u32::from(list)) {
+                frame.take_fields(fields, words);
+            }
+        });
+        store(copy, &self.program.standard.instance_type, kind);
+    }
+
+    /// Makes copies of a packet for replicas.
+    fn replicate(
+        &mut self,
+        now_ns: u64,
+        words: &mut [u64],
+        packet: &PacketState,
+        payload: &[u8],
+        replicas: &[Replica],
+        sink: &mut impl Sink,
+    ) {
+        for replica in replicas {
+            if let Some(field) = &self.program.standard.egress_rid {
+                store(words, field, u128::from(replica.instance));
+            }
+            let mut state = PacketState::new(packet.ingress_port, 0);
+            (state.ingress_length, state.length) = (packet.ingress_length, packet.length);
+            let mut copy: Box<[u64]> = (&*words).into();
+            self.enqueue(now_ns, &mut copy, state, payload, replica.port, sink);
+        }
+    }
+
+    /// Puts a packet into the queue of a port, or straight through where the port has none.
+    fn enqueue(
+        &mut self,
+        now_ns: u64,
+        words: &mut [u64],
+        packet: PacketState,
+        payload: &[u8],
+        port: u32,
+        sink: &mut impl Sink,
+    ) {
+        let standard = &self.program.standard;
+        let priority = standard.priority.as_ref().map_or(0, |field| load(words, field) as usize);
+        if priority >= self.queues.priorities() {
+            tracing::error!("priority {priority} is out of range, the packet is dropped");
+            return;
+        }
+        if let Some(queueing) = &standard.queueing {
+            store(words, &queueing.enq_timestamp, u128::from(now_ns / 1000));
+            store(words, &queueing.enq_qdepth, self.queues.depth(port, priority) as u128);
+        }
+        if self.queues.has(port) {
+            let (words, payload) = ((&*words).into(), payload.to_vec());
+            let parked = Parked { words, payload, packet, port, priority, enqueued_ns: now_ns };
+            self.queues.push(port, priority, parked);
+            return;
+        }
+        self.egress(
+            now_ns,
+            words,
+            packet,
+            payload,
+            &Wait { port, priority, enqueued_ns: now_ns, left: 0 },
+            sink,
+        );
+    }
+
+    fn egress(
+        &mut self,
+        now_ns: u64,
+        words: &mut [u64],
+        mut packet: PacketState,
+        payload: &[u8],
+        wait: &Wait,
+        sink: &mut impl Sink,
+    ) {
+        let drop_port = self.config.drop_port;
+        wait.report(now_ns, &self.program, words, drop_port);
+        store(words, &self.program.standard.packet_length, u128::from(packet.length));
+        let (mut parts, _) = self.parts(now_ns);
+        parts.control(true, words, &mut packet, payload);
+        if packet.aborted {
+            return;
+        }
+        if let Some((session, list)) = packet.clone.take() {
+            self.clone_egress(now_ns, words, &packet, payload, session, list);
+        }
+        if load(words, &self.program.standard.egress_spec) == u128::from(drop_port) {
+            return;
+        }
+        let mut out = std::mem::take(&mut self.work.out);
+        let (mut parts, _) = self.parts(now_ns);
+        parts.frame(words, &mut packet, payload).deparse(&mut out);
+        if packet.recirculate > 0 {
+            let again = PacketState::new(packet.ingress_port, out.len());
+            self.again(words, packet.recirculate, instance::RECIRCULATED, again, out.clone());
+        } else if !packet.aborted {
+            let length = out.len().min(packet.truncate);
+            sink.transmit(wait.port, &out[..length]);
+        }
+        self.work.out = out;
+    }
+
+    /// Clones the packet as it leaves egress; the clones start egress afterwards.
+    fn clone_egress(
+        &mut self,
+        now_ns: u64,
+        words: &[u64],
+        packet: &PacketState,
+        payload: &[u8],
+        session: u16,
+        list: u16,
+    ) {
+        let Some(session) = self.replication.sessions.get(&u32::from(session)).cloned() else { return };
+        let mut copy: Box<[u64]> = words.into();
+        self.keep_fields(&mut copy, words, list, instance::EGRESS_CLONE);
+        let mut state = PacketState::new(packet.ingress_port, 0);
+        (state.ingress_length, state.length) = (packet.ingress_length, packet.length);
+        if session.length > 0 {
+            state.truncate = session.length as usize;
+        }
+        for replica in &session.replicas {
+            let mut words = copy.clone();
+            if let Some(field) = &self.program.standard.egress_rid {
+                store(&mut words, field, u128::from(replica.instance));
+            }
+            self.park(now_ns, words, state.clone(), payload, replica.port);
+        }
+    }
+
+    /// Puts a packet into the queue of a port, or among what is left to do where the port has none.
+    fn park(&mut self, now_ns: u64, mut words: Box<[u64]>, packet: PacketState, payload: &[u8], port: u32) {
+        let standard = &self.program.standard;
+        let priority = standard.priority.as_ref().map_or(0, |field| load(&words, field) as usize);
+        if priority >= self.queues.priorities() {
+            return;
+        }
+        if let Some(queueing) = &standard.queueing {
+            store(&mut words, &queueing.enq_timestamp, u128::from(now_ns / 1000));
+            store(&mut words, &queueing.enq_qdepth, self.queues.depth(port, priority) as u128);
+        }
+        let parked = Parked { words, payload: payload.to_vec(), packet, port, priority, enqueued_ns: now_ns };
+        if self.queues.has(port) {
+            self.queues.push(port, priority, parked);
+        } else {
+            self.work.tasks.push_back(Task::Egress(parked));
+        }
+    }
+}
+
+/// What a packet learned on its way to egress.
+struct Wait {
+    port: u32,
+    priority: usize,
+    enqueued_ns: u64,
+    left: usize,
+}
+
+impl Wait {
+    /// Writes it into the program's fields.
+    fn report(&self, now_ns: u64, program: &Program, words: &mut [u64], drop_port: u32) {
+        let standard = &program.standard;
+        if let Some(field) = &standard.egress_timestamp {
+            store(words, field, u128::from(now_ns / 1000));
+        }
+        if let Some(queueing) = &standard.queueing {
+            let waited = (now_ns / 1000).saturating_sub(self.enqueued_ns / 1000);
+            store(words, &queueing.deq_timedelta, u128::from(waited));
+            store(words, &queueing.deq_qdepth, self.left as u128);
+            if let Some(field) = &queueing.qid {
+                store(words, field, self.priority as u128);
+            }
+        }
+        store(words, &standard.egress_port, u128::from(self.port));
+        // Any port but the one that means drop, so that only egress itself can ask for that.
+        store(words, &standard.egress_spec, u128::from(drop_port) + 1);
+    }
+}
+
+/// Returns how many bytes a session keeps of a clone.
+fn kept(limit: u32, length: usize) -> usize {
+    if limit == 0 { length } else { length.min(limit as usize) }
+}

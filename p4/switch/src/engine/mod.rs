@@ -1,0 +1,166 @@
+//! One switch's data plane: a program, what it remembers, and the path of a packet through it.
+//!
+//! Comes in: packets with the time they come. Goes out: packets and digests, into a [`Sink`]. What always holds: the
+//! engine never looks at a clock, so that the same packets at the same times give the same result.
+
+mod action;
+mod control;
+mod deparse;
+mod eval;
+mod flow;
+mod frame;
+mod hash;
+mod headers;
+mod parse;
+mod queue;
+
+pub use queue::{QueueConfig, Rate};
+
+use crate::program::Program;
+use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Replication, Table, ValueSet};
+use flow::Workshop;
+use queue::Queues;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Takes what a switch sends.
+pub trait Sink {
+    /// Takes a packet that leaves by a port.
+    fn transmit(&mut self, port: u32, frame: &[u8]);
+
+    /// Takes a list of digest samples.
+    fn digest(&mut self, list: DigestList) {
+        let _ = list;
+    }
+}
+
+/// Packets by port, in the order they left.
+impl Sink for Vec<(u32, Vec<u8>)> {
+    fn transmit(&mut self, port: u32, frame: &[u8]) {
+        self.push((port, frame.to_vec()));
+    }
+}
+
+/// How a switch is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineConfig {
+    /// Port that means drop.
+    pub drop_port: u32,
+    /// Queues of each port.
+    pub priority_queues: usize,
+    /// Start of its random numbers.
+    pub seed: u64,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self { drop_port: 511, priority_queues: 1, seed: 0 }
+    }
+}
+
+/// A data plane.
+#[derive(Debug)]
+pub struct Engine {
+    program: Arc<Program>,
+    config: EngineConfig,
+    /// Tables, by index of the program.
+    pub tables: Vec<Table>,
+    /// Action profiles, by index of the program.
+    pub profiles: Vec<Profile>,
+    /// Counters, meters and registers.
+    pub arrays: Arrays,
+    /// Parser value sets, by index of the program.
+    pub sets: Vec<ValueSet>,
+    /// Multicast groups and clone sessions.
+    pub replication: Replication,
+    digests: BTreeMap<u32, DigestState>,
+    queues: Queues,
+    work: Workshop,
+}
+
+impl Engine {
+    /// Returns a data plane that only knows what the program itself says.
+    pub fn new(program: Arc<Program>, config: EngineConfig) -> Self {
+        Self {
+            tables: program.tables.iter().map(Table::new).collect(),
+            profiles: program.profiles.iter().map(|profile| Profile::new(profile.size)).collect(),
+            arrays: Arrays::new(&program, config.seed),
+            sets: program.value_sets.iter().map(|_| ValueSet::default()).collect(),
+            replication: Replication::default(),
+            digests: BTreeMap::new(),
+            queues: Queues::new(config.priority_queues),
+            work: Workshop::default(),
+            program,
+            config,
+        }
+    }
+
+    /// Returns the program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Returns the set-up.
+    pub fn config(&self) -> EngineConfig {
+        self.config
+    }
+
+    /// Turns the queues of a port on or off.
+    pub fn set_queue(&mut self, port: u32, config: Option<QueueConfig>) {
+        self.queues.configure(port, config);
+    }
+
+    /// Returns when [`Engine::advance`] has something to do.
+    pub fn due_ns(&self) -> Option<u64> {
+        let digests = self.digests.values().filter_map(DigestState::due_ns);
+        digests.chain(self.queues.due_ns()).min()
+    }
+
+    /// Returns the configuration of a digest, by the number that actions use.
+    pub fn digest_config(&self, digest: u32) -> Option<DigestConfig> {
+        self.digests.get(&digest).map(DigestState::config)
+    }
+
+    /// Turns a digest on with a configuration, or off.
+    pub fn set_digest(&mut self, digest: u32, config: Option<DigestConfig>) {
+        match config {
+            Some(config) => match self.digests.get_mut(&digest) {
+                Some(state) => state.configure(config),
+                None => drop(self.digests.insert(digest, DigestState::new(config))),
+            },
+            None => drop(self.digests.remove(&digest)),
+        }
+    }
+
+    /// Acknowledges a list of digest samples.
+    pub fn acknowledge_digest(&mut self, digest: u32, list: u64) {
+        if let Some(state) = self.digests.get_mut(&digest) {
+            state.acknowledge(list);
+        }
+    }
+
+    /// Lets members that depend on a port take part in their groups or not.
+    pub fn set_port(&mut self, port: u32, up: bool) {
+        for profile in &mut self.profiles {
+            profile.set_port(port, up);
+        }
+    }
+
+    fn learn(&mut self, now_ns: u64, words: &mut [u64], digest: u16, sink: &mut impl Sink) {
+        let digest = u32::from(digest);
+        let Some(state) = self.digests.get_mut(&digest) else { return };
+        let Some(spec) = self.program.digests.get(&digest) else { return };
+        let sample = spec.fields.iter().flat_map(|field| frame::raw_words(words, field)).collect();
+        if let Some(list) = state.learn(digest, sample, now_ns) {
+            sink.digest(list);
+        }
+    }
+
+    fn tick_digests(&mut self, now_ns: u64, sink: &mut impl Sink) {
+        for (digest, state) in &mut self.digests {
+            if let Some(list) = state.tick(*digest, now_ns) {
+                sink.digest(list);
+            }
+        }
+    }
+}

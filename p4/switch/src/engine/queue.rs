@@ -1,0 +1,141 @@
+//! Queues between ingress and egress, in the time that the caller keeps.
+//!
+//! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
+//! another, the highest priority first; a packet waits in its queue and learns how deep that was.
+
+use super::flow::Parked;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How fast a port sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Packets a second, whatever their length.
+    Packets(u64),
+    /// Bits a second.
+    Bits(u64),
+}
+
+/// Queues of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// How fast the port sends.
+    pub rate: Rate,
+    /// Packets that each of its queues holds; more are dropped.
+    pub depth: usize,
+}
+
+impl QueueConfig {
+    /// Returns how long a packet of so many bytes takes, in nanoseconds.
+    fn service_ns(&self, bytes: u64) -> u64 {
+        let (amount, rate) = match self.rate {
+            Rate::Packets(rate) => (1, rate),
+            Rate::Bits(rate) => (u128::from(bytes) * 8, rate),
+        };
+        (amount * 1_000_000_000 / u128::from(rate.max(1))) as u64
+    }
+}
+
+#[derive(Debug)]
+struct Port {
+    config: QueueConfig,
+    /// One for each priority.
+    queues: Vec<VecDeque<Parked>>,
+    /// When the port has sent what it took last.
+    free_ns: u64,
+}
+
+impl Port {
+    /// Returns when the next packet leaves.
+    fn due_ns(&self) -> Option<u64> {
+        let first =
+            self.queues.iter().filter_map(|queue| queue.front()).map(|packet| packet.enqueued_ns).min()?;
+        Some(first.max(self.free_ns))
+    }
+}
+
+/// A packet that leaves its queue.
+#[derive(Debug)]
+pub(crate) struct Departure {
+    /// The packet.
+    pub(crate) packet: Parked,
+    /// When it leaves.
+    pub(crate) at_ns: u64,
+    /// Packets that stay in its queue.
+    pub(crate) left: usize,
+}
+
+/// The queues of a switch.
+#[derive(Debug)]
+pub(crate) struct Queues {
+    ports: BTreeMap<u32, Port>,
+    priorities: usize,
+}
+
+impl Queues {
+    /// Returns queues that are off.
+    pub(crate) fn new(priorities: usize) -> Self {
+        Self { ports: BTreeMap::new(), priorities: priorities.max(1) }
+    }
+
+    /// Returns the number of priorities of each port.
+    pub(crate) fn priorities(&self) -> usize {
+        self.priorities
+    }
+
+    /// Turns the queues of a port on or off. Packets in them are lost when they are turned off.
+    pub(crate) fn configure(&mut self, port: u32, config: Option<QueueConfig>) {
+        match config {
+            Some(config) => {
+                let queues = || (0..self.priorities).map(|_| VecDeque::new()).collect();
+                let port =
+                    self.ports.entry(port).or_insert_with(|| Port { config, queues: queues(), free_ns: 0 });
+                port.config = config;
+            }
+            None => {
+                self.ports.remove(&port);
+            }
+        }
+    }
+
+    /// Returns whether a port has queues that are on.
+    #[inline]
+    pub(crate) fn has(&self, port: u32) -> bool {
+        !self.ports.is_empty() && self.ports.contains_key(&port)
+    }
+
+    /// Returns how many packets wait in a queue.
+    pub(crate) fn depth(&self, port: u32, priority: usize) -> usize {
+        self.ports.get(&port).and_then(|port| port.queues.get(priority)).map_or(0, VecDeque::len)
+    }
+
+    /// Puts a packet into a queue; returns whether there was room.
+    pub(crate) fn push(&mut self, port: u32, priority: usize, packet: Parked) -> bool {
+        let Some(port) = self.ports.get_mut(&port) else { return false };
+        let depth = port.config.depth;
+        match port.queues.get_mut(priority) {
+            Some(queue) if queue.len() < depth => {
+                queue.push_back(packet);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Returns when the next packet leaves any queue.
+    pub(crate) fn due_ns(&self) -> Option<u64> {
+        self.ports.values().filter_map(Port::due_ns).min()
+    }
+
+    /// Takes the next packet that leaves by a time.
+    pub(crate) fn pop(&mut self, now_ns: u64) -> Option<Departure> {
+        let due = self.ports.values_mut().filter_map(|port| Some((port.due_ns()?, port)));
+        let (at_ns, port) = due.min_by_key(|(at, _)| *at).filter(|(at, _)| *at <= now_ns)?;
+        let arrived =
+            |queue: &VecDeque<Parked>| queue.front().is_some_and(|packet| packet.enqueued_ns <= at_ns);
+        let queue = port.queues.iter_mut().rev().find(|queue| arrived(queue))?;
+        let packet = queue.pop_front()?;
+        let left = queue.len();
+        port.free_ns = at_ns + port.config.service_ns(packet.packet.length);
+        Some(Departure { packet, at_ns, left })
+    }
+}

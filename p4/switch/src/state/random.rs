@@ -1,0 +1,44 @@
+//! Random numbers from a seed, so that a run can be repeated.
+
+/// A generator (SplitMix64, after Steele, Lea and Flood, 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Returns a generator that starts from a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns the next 64 bits.
+    pub fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// Returns a number from `low` to `high`, both included; `None` where there is none.
+    pub fn between(&mut self, low: u64, high: u64) -> Option<u64> {
+        let span = high.checked_sub(low)?;
+        let Some(count) = span.checked_add(1) else { return Some(self.draw()) };
+        // Multiply-shift; the bias is below 2^-64 * count and of no matter for a packet's fate.
+        Some(low + ((u128::from(self.draw()) * u128::from(count)) >> 64) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_between_and_reach_both_ends() {
+        let mut random = Random::new(1);
+        let drawn: Vec<u64> = (0..200).filter_map(|_| random.between(3, 5)).collect();
+        assert!(drawn.iter().all(|n| (3..=5).contains(n)));
+        assert!([3, 4, 5].iter().all(|n| drawn.contains(n)));
+        assert_eq!(random.between(5, 3), None);
+        assert!(random.between(0, u64::MAX).is_some());
+    }
+}

@@ -1,0 +1,367 @@
+//! A table: entries with their keys, found by the structure that fits the match kinds.
+//!
+//! What always holds: handles are the lowest free numbers, as in BMv2, where they decide among entries of one priority;
+//! and an entry's key, mask and priority never change.
+
+use super::array::Counter;
+use super::exact::ExactIndex;
+use super::lpm::LpmIndex;
+use super::meter::Meter;
+use super::ternary::{Stored, TernaryIndex};
+use crate::program::{self, Node, TableMatch};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use thiserror::Error;
+
+/// What an entry does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActionRef {
+    /// An action with its arguments.
+    Direct {
+        /// The action.
+        action: u16,
+        /// Its arguments.
+        args: Box<[u64]>,
+        /// What follows.
+        next: Node,
+    },
+    /// A member of the table's profile, by slot.
+    Member(u32),
+    /// A group of the table's profile, by slot.
+    Group(u32),
+}
+
+/// What an entry matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    /// Words of the value; of a range field the first value.
+    pub value: Vec<u64>,
+    /// Words of the mask; of a range field the last value. Empty in exact and LPM tables.
+    pub mask: Vec<u64>,
+    /// Prefix length of the LPM field of an LPM table.
+    pub prefix: u32,
+    /// Smallest wins, in ternary and range tables.
+    pub priority: i32,
+}
+
+/// What the control plane keeps with an entry and the data plane never reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntryMeta {
+    /// Number of the controller.
+    pub controller: u64,
+    /// Text of the controller.
+    pub metadata: Vec<u8>,
+}
+
+/// An entry.
+#[derive(Debug)]
+pub struct Entry {
+    /// What it does.
+    pub action: ActionRef,
+    /// Packets and bytes that hit it.
+    pub counter: Counter,
+    /// Its meter, where it has one that is configured.
+    pub meter: Option<Box<Meter>>,
+    /// When it was hit, or set, last; in nanoseconds.
+    pub hit_ns: u64,
+    /// Nanoseconds without a hit after which it is reported, 0 for never.
+    pub idle_ns: u64,
+    /// Whether it was reported since.
+    pub reported: bool,
+    /// Whether the program wrote it.
+    pub constant: bool,
+    /// What the controller keeps with it.
+    pub meta: Option<Box<EntryMeta>>,
+}
+
+impl Entry {
+    /// Returns an entry that was never hit.
+    pub fn new(action: ActionRef, now_ns: u64) -> Self {
+        let (counter, meter, meta) = (Counter::default(), None, None);
+        Self { action, counter, meter, hit_ns: now_ns, idle_ns: 0, reported: false, constant: false, meta }
+    }
+}
+
+/// The action of a miss.
+#[derive(Clone, Debug)]
+pub struct DefaultAction {
+    /// The action; none does nothing.
+    pub action: Option<u16>,
+    /// Its arguments.
+    pub args: Box<[u64]>,
+    /// What follows.
+    pub next: Node,
+    /// What the controller keeps with it.
+    pub meta: EntryMeta,
+}
+
+/// Why a table refuses a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TableError {
+    /// An entry with this key exists.
+    #[error("an entry with this match exists")]
+    Exists,
+    /// No entry has this key.
+    #[error("no entry has this match")]
+    NotFound,
+    /// The table is full.
+    #[error("the table is full, it holds {0} entries")]
+    Full(u32),
+    /// The table has no key.
+    #[error("the table has no key and takes no entries")]
+    NoKey,
+}
+
+#[derive(Debug)]
+enum Index {
+    Exact(ExactIndex),
+    Lpm(LpmIndex),
+    Ternary(TernaryIndex),
+}
+
+/// A table.
+#[derive(Debug)]
+pub struct Table {
+    width: usize,
+    size: u32,
+    index: Index,
+    entries: Vec<Option<Entry>>,
+    keys: Vec<u64>,
+    masks: Vec<u64>,
+    prefixes: Vec<u32>,
+    priorities: Vec<i32>,
+    free: BinaryHeap<Reverse<u32>>,
+    count: u32,
+    /// The action of a miss.
+    pub default: DefaultAction,
+}
+
+impl Table {
+    /// Returns a table with the entries and default action that the program gives it.
+    pub fn new(table: &program::Table) -> Self {
+        let index = match table.matching {
+            TableMatch::Exact => Index::Exact(ExactIndex::default()),
+            TableMatch::Lpm => Index::Lpm(LpmIndex::new(&table.key)),
+            TableMatch::Ternary | TableMatch::Range => Index::Ternary(TernaryIndex::new(&table.key)),
+        };
+        let mut this = Self {
+            width: table.key_words,
+            size: table.size,
+            index,
+            entries: Vec::new(),
+            keys: Vec::new(),
+            masks: Vec::new(),
+            prefixes: Vec::new(),
+            priorities: Vec::new(),
+            free: BinaryHeap::new(),
+            count: 0,
+            default: Self::initial_default(table),
+        };
+        for entry in table.entries.iter().flatten() {
+            this.insert_const(table, entry);
+        }
+        this
+    }
+
+    /// Returns the default action that the program gives.
+    pub fn initial_default(table: &program::Table) -> DefaultAction {
+        let meta = EntryMeta::default();
+        if let Some(entry) = &table.default {
+            let next = table.after_miss(entry.action);
+            return DefaultAction { action: Some(entry.action), args: entry.args.clone(), next, meta };
+        }
+        let next = table.on_miss.unwrap_or(table.base_next);
+        DefaultAction { action: None, args: Box::default(), next, meta }
+    }
+
+    fn insert_const(&mut self, table: &program::Table, entry: &program::ConstEntry) {
+        let mut key = Key { priority: entry.priority, ..Key::default() };
+        for (field, part) in table.key.iter().zip(&entry.matches) {
+            key.value.extend(&part.value);
+            key.mask.extend(&part.mask);
+            if field.kind == program::MatchKind::Lpm {
+                key.prefix = part.prefix;
+            }
+        }
+        key.normalise(table);
+        let next = table.after_hit(entry.action);
+        let action = ActionRef::Direct { action: entry.action, args: entry.args.clone(), next };
+        let mut entry = Entry::new(action, 0);
+        entry.constant = true;
+        // Of two entries with one key the first stays, as the compiler's warning says it does.
+        let _ = self.insert(&key, entry);
+    }
+
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Returns whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Finds the entry for a packet's key. `masked` is room for a key.
+    #[inline]
+    pub fn find(&self, key: &[u64], masked: &mut [u64]) -> Option<u32> {
+        if self.count == 0 {
+            return None;
+        }
+        match &self.index {
+            Index::Exact(index) => index.find(&self.keys, key),
+            Index::Lpm(index) => index.find(&self.keys, &self.prefixes, key, masked),
+            Index::Ternary(index) => index.find(&self.stored(), key),
+        }
+    }
+
+    /// Finds the entry that has exactly this key.
+    pub fn find_exact(&self, key: &Key) -> Option<u32> {
+        if self.count == 0 {
+            return None;
+        }
+        match &self.index {
+            Index::Exact(index) => index.find(&self.keys, &key.value),
+            Index::Lpm(index) => index.find_exact(&self.keys, &self.prefixes, &key.value, key.prefix),
+            Index::Ternary(index) => index.find_exact(&self.stored(), &key.value, &key.mask, key.priority),
+        }
+    }
+
+    /// Returns an entry.
+    pub fn get(&self, handle: u32) -> Option<&Entry> {
+        self.entries.get(handle as usize).and_then(Option::as_ref)
+    }
+
+    /// Returns an entry to change.
+    pub fn get_mut(&mut self, handle: u32) -> Option<&mut Entry> {
+        self.entries.get_mut(handle as usize).and_then(Option::as_mut)
+    }
+
+    /// Returns the key of an entry.
+    pub fn key(&self, handle: u32) -> Key {
+        let at = handle as usize;
+        let words =
+            |all: &[u64]| all.get(at * self.width..(at + 1) * self.width).map_or(Vec::new(), <[u64]>::to_vec);
+        Key {
+            value: words(&self.keys),
+            mask: words(&self.masks),
+            prefix: self.prefixes.get(at).copied().unwrap_or(0),
+            priority: self.priorities.get(at).copied().unwrap_or(0),
+        }
+    }
+
+    /// Returns the handles in use, in order.
+    pub fn handles(&self) -> impl Iterator<Item = u32> {
+        self.entries.iter().enumerate().filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)
+    }
+
+    /// Adds an entry; returns its handle.
+    pub fn insert(&mut self, key: &Key, entry: Entry) -> Result<u32, TableError> {
+        if self.width == 0 {
+            return Err(TableError::NoKey);
+        }
+        if self.find_exact(key).is_some() {
+            return Err(TableError::Exists);
+        }
+        if self.count >= self.size {
+            return Err(TableError::Full(self.size));
+        }
+        let handle = self.free.pop().map_or(self.entries.len() as u32, |Reverse(handle)| handle);
+        if handle as usize == self.entries.len() {
+            self.entries.push(None);
+        }
+        self.store(handle, key);
+        self.entries[handle as usize] = Some(entry);
+        self.count += 1;
+        self.link(handle);
+        Ok(handle)
+    }
+
+    /// Removes an entry.
+    pub fn remove(&mut self, handle: u32) -> Result<Entry, TableError> {
+        let entry =
+            self.entries.get_mut(handle as usize).and_then(Option::take).ok_or(TableError::NotFound)?;
+        self.unlink(handle);
+        self.count -= 1;
+        self.free.push(Reverse(handle));
+        Ok(entry)
+    }
+
+    fn store(&mut self, handle: u32, key: &Key) {
+        let (at, end) = (handle as usize, (handle as usize + 1) * self.width);
+        let put = |all: &mut Vec<u64>, words: &[u64]| {
+            all.resize(all.len().max(end), 0);
+            all[at * words.len()..][..words.len()].copy_from_slice(words);
+        };
+        put(&mut self.keys, &key.value);
+        match &self.index {
+            Index::Exact(_) => {}
+            Index::Lpm(_) => {
+                self.prefixes.resize(self.prefixes.len().max(at + 1), 0);
+                self.prefixes[at] = key.prefix;
+            }
+            Index::Ternary(_) => {
+                put(&mut self.masks, &key.mask);
+                self.priorities.resize(self.priorities.len().max(at + 1), 0);
+                self.priorities[at] = key.priority;
+            }
+        }
+    }
+
+    fn link(&mut self, handle: u32) {
+        let stored =
+            Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width };
+        match &mut self.index {
+            Index::Exact(index) => index.insert(&self.keys, self.width, handle),
+            Index::Lpm(index) => index.insert(&self.keys, &self.prefixes, self.width, handle),
+            Index::Ternary(index) => index.insert(&stored, handle),
+        }
+    }
+
+    fn unlink(&mut self, handle: u32) {
+        let stored =
+            Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width };
+        let key = &self.keys[handle as usize * self.width..][..self.width];
+        match &mut self.index {
+            Index::Exact(index) => index.remove(key, handle),
+            Index::Lpm(index) => index.remove(key, self.prefixes[handle as usize], handle),
+            Index::Ternary(index) => index.remove(&stored, handle),
+        }
+    }
+
+    fn stored(&self) -> Stored<'_> {
+        Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width }
+    }
+}
+
+impl Key {
+    /// Brings the key into the form that tables store: masked values, the program's own masks applied, and no mask
+    /// where the table keeps none.
+    pub fn normalise(&mut self, table: &program::Table) {
+        for field in &table.key {
+            let words = field.word as usize..(field.word + field.words) as usize;
+            if field.kind != program::MatchKind::Range {
+                for at in words.clone() {
+                    self.value[at] &= self.mask.get(at).copied().unwrap_or(u64::MAX);
+                }
+            }
+            if let Some(mask) = &field.mask {
+                words.zip(mask).for_each(|(at, mask)| self.value[at] &= mask);
+            }
+        }
+        match table.matching {
+            TableMatch::Exact => {
+                self.mask.clear();
+                (self.prefix, self.priority) = (0, 0);
+            }
+            TableMatch::Lpm => {
+                self.mask.clear();
+                self.priority = 0;
+            }
+            TableMatch::Ternary | TableMatch::Range => self.prefix = 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
