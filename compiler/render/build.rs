@@ -16,6 +16,7 @@ fn main() -> io::Result<()> {
     let mut code = String::from("&[\n");
     for name in &names {
         let path = fs::canonicalize(root.join(name))?;
+        let path = path.to_str().ok_or_else(|| io::Error::other("the workspace's path is not UTF-8"))?;
         writeln!(code, "    ({name:?}, include_str!({path:?})),").expect("a string takes all text");
     }
     code.push_str("]\n");

@@ -18,7 +18,8 @@ impl Artefact {
     }
 }
 
-/// Why an artefact could not be rendered. Only a template can be at fault: intents are valid by construction.
+/// Why an artefact could not be rendered: a template is at fault, or the platform's buffer does not hold what the
+/// profile asks of it.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// A template asked for something that does not exist, or printed what has no text form.
@@ -38,5 +39,13 @@ pub enum RenderError {
         template: String,
         /// What the template engine says, with the line.
         message: String,
+    },
+    /// Headroom or marking thresholds cannot be had on this switch.
+    #[error("quality of service of `{device}`: {source}")]
+    Qos {
+        /// Device that was rendered.
+        device: String,
+        /// What does not fit.
+        source: closc_qos::QosError,
     },
 }

@@ -1,0 +1,150 @@
+//! FRRouting 10 on any Linux.
+//!
+//! In: a [`DeviceIntent`]. Out: for each switch
+//!
+//! - `sysctl.conf` and `devices.batch`, as for the Linux target;
+//! - `ip.batch`, ports and static neighbours, which FRR does not set;
+//! - `frr.conf`, addresses, routes and segments, in the order of `show running-config`;
+//! - `daemons`, which of FRR's daemons run.
+//!
+//! Always: only ports with a cable are named; a route names its port; locators come before the segments in them.
+
+use camino::Utf8PathBuf;
+use closc_plan::{Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Srv6Intent, Target as Via};
+use serde::Serialize;
+
+use super::Target;
+use crate::{Artefact, RenderError, Templates};
+
+/// The FRRouting target.
+pub struct Frr;
+
+/// Files of a switch and their templates.
+const FILES: [(&str, &str); 5] = [
+    ("daemons", "frr/daemons.j2"),
+    ("devices.batch", "linux/devices.batch.j2"),
+    ("frr.conf", "frr/frr.conf.j2"),
+    ("ip.batch", "frr/ip.batch.j2"),
+    ("sysctl.conf", "linux/switch.sysctl.j2"),
+];
+
+impl Target for Frr {
+    fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+        let view = View::of(intent);
+        let folder = Utf8PathBuf::from("switches").join(intent.name.as_str());
+        let render = |(file, template): (&str, &str)| {
+            let text = templates.render(template, &intent.name, &view)?;
+            Ok(Artefact::new(folder.join(file), text))
+        };
+        FILES.into_iter().map(render).collect()
+    }
+}
+
+/// A switch, as the templates see it.
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    name: &'a str,
+    fabric: &'a str,
+    loopback: String,
+    ports: Vec<PortView<'a>>,
+    routes: Vec<RouteView<'a>>,
+    locators: Vec<LocatorView>,
+}
+
+/// A port with a cable.
+#[derive(Debug, Serialize)]
+struct PortView<'a> {
+    name: &'a str,
+    description: &'a str,
+    mac: String,
+    mtu: u16,
+    /// Own address with its length.
+    address: String,
+    /// Address at the other end.
+    peer: String,
+    /// MAC address at the other end.
+    peer_mac: String,
+    /// What is at the other end, for people.
+    far: &'a str,
+}
+
+/// A static route; no next hops: a blackhole.
+#[derive(Debug, Serialize)]
+struct RouteView<'a> {
+    prefix: String,
+    hops: Vec<HopView<'a>>,
+}
+
+/// A next hop.
+#[derive(Debug, Serialize)]
+struct HopView<'a> {
+    gateway: String,
+    port: &'a str,
+}
+
+/// A locator and the one segment in it.
+#[derive(Debug, Serialize)]
+struct LocatorView {
+    name: String,
+    prefix: String,
+    block_bits: u8,
+    node_bits: u8,
+}
+
+impl<'a> View<'a> {
+    fn of(intent: &'a DeviceIntent<'a>) -> Self {
+        let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
+        let route = |route: &'a closc_plan::Route| RouteView {
+            prefix: route.prefix.to_string(),
+            hops: match &route.target {
+                Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
+                Via::Blackhole => Vec::new(),
+            },
+        };
+        View {
+            name: &intent.name,
+            fabric: intent.fabric,
+            loopback: intent.system.loopback.to_string(),
+            ports: intent.ports.iter().filter_map(linked).collect(),
+            routes: intent.routes.iter().map(route).collect(),
+            locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'a> PortView<'a> {
+    fn of(intent: &DeviceIntent<'_>, port: &'a PortIntent, connection: &'a Connection) -> Self {
+        PortView {
+            name: &port.physical.name,
+            description: &port.description,
+            mac: intent.system.mac.to_string(),
+            mtu: port.mtu,
+            address: connection.address.to_string(),
+            peer: connection.peer.address().to_string(),
+            peer_mac: connection.peer.mac().to_string(),
+            far: match &connection.peer {
+                Peer::Switch(_) => &port.description,
+                Peer::Nic(peer) => &peer.name,
+            },
+        }
+    }
+}
+
+impl<'a> HopView<'a> {
+    fn of(intent: &'a DeviceIntent<'a>, hop: Hop) -> Option<Self> {
+        let port = intent.ports.get(hop.port)?;
+        let gateway = port.connection.as_ref()?.peer.address().to_string();
+        Some(HopView { gateway, port: &port.physical.name })
+    }
+}
+
+/// Names locators as on SONiC: `loc1`, and one more for each parallel link.
+fn locators(srv6: &Srv6Intent) -> Vec<LocatorView> {
+    let view = |(at, locator): (usize, &Locator)| LocatorView {
+        name: format!("loc{}", at + 1),
+        prefix: locator.prefix.to_string(),
+        block_bits: srv6.block.prefix_len(),
+        node_bits: locator.prefix.prefix_len() - srv6.block.prefix_len(),
+    };
+    srv6.locators.iter().enumerate().map(view).collect()
+}

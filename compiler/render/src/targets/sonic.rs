@@ -1,0 +1,85 @@
+//! SONiC: one `config_db.json` for each switch.
+//!
+//! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. Always:
+//! SONiC's own YANG models accept it; every table that is written has a model, since SONiC skips others without a
+//! word; what the models do not see (names of ports in routes, lists of equal length, headroom against the
+//! buffer) holds by construction.
+//!
+//! Left to the image, because `config reload` lays this file over its own defaults: `FEATURE`, `COPP`, `VERSIONS`
+//! and the passwords.
+
+mod device;
+mod json;
+mod management;
+mod neighbours;
+mod ports;
+mod qos;
+mod routes;
+mod segments;
+mod view;
+
+use closc_plan::DeviceIntent;
+
+use self::json::Document;
+use self::qos::Qos;
+use self::view::View;
+use crate::targets::Target;
+use crate::{Artefact, RenderError, Templates};
+
+/// What a port takes in the file, to make room once.
+const BYTES_PER_PORT: usize = 1_536;
+
+/// The SONiC target.
+pub struct Sonic;
+
+impl Target for Sonic {
+    fn device(&self, intent: &DeviceIntent<'_>, _: &Templates) -> Result<Vec<Artefact>, RenderError> {
+        let path = format!("switches/{}/config_db.json", intent.name);
+        Ok(vec![Artefact::new(path, config_db(intent)?)])
+    }
+}
+
+/// Writes every table, in the order of their names.
+fn config_db(intent: &DeviceIntent<'_>) -> Result<Vec<u8>, RenderError> {
+    let view = &View::of(intent);
+    let qos = Qos::of(view)?;
+    let out = &mut Document::with_capacity((intent.ports.len() + 8) * BYTES_PER_PORT);
+    qos.buffer_groups(out);
+    qos.buffer_pools(out);
+    qos.buffer_profiles(out);
+    qos.buffer_queues(out);
+    qos.cables(out);
+    device::resources(out);
+    device::metadata(out, view);
+    neighbours::ports(out, view);
+    neighbours::devices(out, view);
+    qos.code_points(out);
+    device::counters(out, view);
+    ports::interfaces(out, view);
+    management::discovery(out);
+    device::loopback(out, view);
+    qos.paused_queues(out);
+    management::address(out, view);
+    management::port(out, view);
+    neighbours::addresses(out, view);
+    management::time(out, view);
+    management::time_servers(out, view);
+    qos.pausing_groups(out);
+    qos.watchdog(out);
+    ports::ports(out, view);
+    qos.port_maps(out);
+    qos.queues(out);
+    qos.schedulers(out);
+    management::inventory(out, view);
+    segments::locators(out, view);
+    segments::sids(out, view);
+    routes::routes(out, view);
+    device::hashing(out, view);
+    qos.trimming(out);
+    management::log_servers(out, view);
+    qos.rewriting(out);
+    qos.class_groups(out);
+    qos.class_queues(out);
+    qos.marking(out);
+    Ok(out.finish())
+}

@@ -1,0 +1,143 @@
+//! The device itself: `DEVICE_METADATA`, `LOOPBACK_INTERFACE`, `SWITCH_HASH`, `CRM` and `FLEX_COUNTER_TABLE`.
+//!
+//! In: a view. Out: rows. Always: each tier has its own `type`, because SONiC seeds its hash by it.
+
+use closc_plan::DeviceIntent;
+use closc_topology::{Routing, TierId};
+
+use super::json::Document;
+use super::view::View;
+
+/// Returns SONiC's word for a tier.
+///
+/// `switch.json.j2` sets the seeds of the ECMP and LAG hashes from it: `ToRRouter` 0, `LeafRouter` 10, any type
+/// with `SpineRouter` in it 25. Two tiers of one type would hash alike and leave half of the links empty.
+pub(super) fn kind(tier: TierId) -> &'static str {
+    match tier {
+        TierId::T0 => "ToRRouter",
+        TierId::T1 => "LeafRouter",
+        TierId::T2 => "SpineRouter",
+    }
+}
+
+/// Writes `DEVICE_METADATA`.
+pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
+    let intent = view.intent;
+    document.table("DEVICE_METADATA", |table| {
+        table.row(&["localhost"], |row| {
+            if let Some(asn) = asn(intent) {
+                row.number("bgp_asn", asn);
+            }
+            // Buffers are written out in full; nothing is left for the switch to compute.
+            row.text("buffer_model", "traditional");
+            row.text("cluster", intent.fabric);
+            row.text("default_bgp_status", if asn(intent).is_some() { "up" } else { "down" });
+            // PFC_WD is written out where the profile has a watchdog.
+            row.text("default_pfcwd_status", "disable");
+            row.text("docker_routing_config_mode", config_mode(intent.routing));
+            // bgpcfgd serves static SIDs and routes; the other daemon knows no SIDs.
+            row.text("frr_mgmt_framework_config", "false");
+            row.text("hostname", &intent.name);
+            row.text("hwsku", &intent.hardware);
+            row.show("mac", intent.system.mac);
+            if let Some(sonic) = &intent.platform.sonic {
+                row.text("platform", &sonic.platform);
+            }
+            row.text("synchronous_mode", "enable");
+            row.text("type", kind(intent.switch.tier));
+        });
+    });
+}
+
+/// Returns the autonomous system number where it may be written.
+///
+/// With `bgp_asn` set, bgpcfgd redistributes static routes into BGP: without BGP it stays away.
+fn asn(intent: &DeviceIntent<'_>) -> Option<u32> {
+    match intent.routing {
+        Routing::Srv6Static | Routing::EcmpStatic => None,
+        Routing::BgpUnnumbered => Some(intent.system.asn),
+    }
+}
+
+/// Says who writes the configuration of FRR: SONiC from these tables, or the operator's own `frr.conf`.
+fn config_mode(routing: Routing) -> &'static str {
+    match routing {
+        Routing::Srv6Static | Routing::EcmpStatic => "separated",
+        Routing::BgpUnnumbered => "split-unified",
+    }
+}
+
+/// What ECMP hashes: the entropy of a RoCE flow is in its UDP source port. SONiC has no word for the destination
+/// QP of the RoCE header.
+const HASHED: [&str; 5] = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"];
+
+/// Writes `SWITCH_HASH`, where switches choose paths at all.
+pub(super) fn hashing(document: &mut Document, view: &View<'_>) {
+    match view.intent.routing {
+        Routing::Srv6Static => {}
+        Routing::EcmpStatic | Routing::BgpUnnumbered => document.table("SWITCH_HASH", |table| {
+            table.row(&["GLOBAL"], |row| row.list("ecmp_hash", &HASHED));
+        }),
+    }
+}
+
+/// Writes `LOOPBACK_INTERFACE`.
+pub(super) fn loopback(document: &mut Document, view: &View<'_>) {
+    document.table("LOOPBACK_INTERFACE", |table| {
+        table.bare(&["Loopback0"]);
+        table.bare(&["Loopback0|", &format!("{}/128", view.intent.system.loopback)]);
+    });
+}
+
+/// Writes `CRM`: tables of the ASIC are polled often enough to see a route or SID go missing.
+pub(super) fn resources(document: &mut Document) {
+    document.table("CRM", |table| table.row(&["Config"], |row| row.text("polling_interval", "300")));
+}
+
+/// Writes `FLEX_COUNTER_TABLE`: the counters that tell where packets are marked, trimmed and lost.
+pub(super) fn counters(document: &mut Document, view: &View<'_>) {
+    let lossless = view.intent.qos.is_lossless();
+    let segments = view.intent.srv6.is_some();
+    let groups = [
+        ("BUFFER_POOL_WATERMARK", true),
+        ("PFCWD", view.intent.qos.watchdog().is_some()),
+        ("PG_DROP", lossless),
+        ("PG_WATERMARK", lossless),
+        ("PORT", true),
+        ("PORT_BUFFER_DROP", true),
+        ("QUEUE", true),
+        ("QUEUE_WATERMARK", true),
+        ("RIF", true),
+        ("SRV6", segments),
+        ("SWITCH", view.intent.qos.trimming().is_some()),
+        ("WRED_ECN_PORT", true),
+        ("WRED_ECN_QUEUE", true),
+    ];
+    document.table("FLEX_COUNTER_TABLE", |table| {
+        for (group, _) in groups.into_iter().filter(|(_, wanted)| *wanted) {
+            table.row(&[group], |row| row.text("FLEX_COUNTER_STATUS", "enable"));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seeds of `switch.json.j2` by type.
+    fn seed(kind: &str) -> u8 {
+        match kind {
+            "ToRRouter" => 0,
+            "LeafRouter" => 10,
+            kind if kind.contains("SpineRouter") => 25,
+            other => panic!("{other} has no seed"),
+        }
+    }
+
+    #[test]
+    fn no_two_tiers_hash_alike() {
+        let mut seeds = TierId::ALL.map(|tier| seed(kind(tier)));
+        seeds.sort_unstable();
+        assert_eq!(seeds, [0, 10, 25]);
+    }
+}

@@ -1,0 +1,313 @@
+//! Writes CONFIG_DB as JSON, table by table, without building it in memory first.
+//!
+//! In: tables in ascending order, rows as key and fields. Out: JSON. Always: tables and the fields of a row
+//! ascend, so the same rows give the same bytes; every value is a string or an array of strings, as redis holds
+//! it; an empty table is left out; a row stands on one line, so that a change to a port is a change to a line and
+//! a switch of 512 ports stays well below a megabyte.
+
+use std::fmt::{Display, Write as _};
+
+/// Longest digits of a `u64`.
+const U64_DIGITS: usize = 20;
+
+/// CONFIG_DB on its way out.
+pub(super) struct Document {
+    out: Vec<u8>,
+    last: &'static str,
+}
+
+/// A table on its way out.
+pub(super) struct Table<'a> {
+    out: &'a mut Vec<u8>,
+    name: &'static str,
+    first: bool,
+    rows: usize,
+}
+
+/// The fields of a row on their way out.
+pub(super) struct Row<'a> {
+    out: &'a mut Vec<u8>,
+    last: &'static str,
+}
+
+/// The fields of a row written once, for rows that differ in their key only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fields(Vec<u8>);
+
+impl Document {
+    /// Starts with room for a file of that many bytes.
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        let mut out = Vec::with_capacity(bytes);
+        out.push(b'{');
+        Document { out, last: "" }
+    }
+
+    /// Writes a table; tables come in ascending order, and one without rows leaves no trace.
+    pub(super) fn table(&mut self, name: &'static str, rows: impl FnOnce(&mut Table<'_>)) {
+        assert!(self.last < name, "table {name} comes after {}", self.last);
+        let first = self.last.is_empty();
+        let mut table = Table { out: &mut self.out, name, first, rows: 0 };
+        rows(&mut table);
+        if table.rows > 0 {
+            table.out.extend_from_slice(b"\n    }");
+            self.last = name;
+        }
+    }
+
+    /// Ends the file and returns it.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        self.out.extend_from_slice(b"\n}\n");
+        std::mem::take(&mut self.out)
+    }
+}
+
+impl Table<'_> {
+    /// Writes a row; its key is given in parts that are written one after the other.
+    pub(super) fn row(&mut self, key: &[&str], fields: impl FnOnce(&mut Row<'_>)) {
+        self.key(key);
+        braces(self.out, fields);
+    }
+
+    /// Writes a row without fields.
+    pub(super) fn bare(&mut self, key: &[&str]) {
+        self.row(key, |_| {});
+    }
+
+    /// Writes a row whose fields were written before.
+    pub(super) fn again(&mut self, key: &[&str], fields: &Fields) {
+        self.key(key);
+        self.out.extend_from_slice(&fields.0);
+    }
+
+    /// Writes a row that maps small numbers to small numbers.
+    pub(super) fn map<K: Into<i64>, V: Into<i64>>(&mut self, key: &[&str], map: impl IntoIterator<Item = (K, V)>) {
+        self.key(key);
+        self.out.push(b'{');
+        let start = self.out.len();
+        for (from, to) in map {
+            if self.out.len() > start {
+                self.out.extend_from_slice(b", ");
+            }
+            show(self.out, from.into());
+            self.out.extend_from_slice(b": ");
+            show(self.out, to.into());
+        }
+        self.out.push(b'}');
+    }
+
+    /// Writes a row whose fields are named by the device, such as ports.
+    pub(super) fn texts<'n>(
+        &mut self,
+        key: &[&str],
+        fields: impl IntoIterator<Item = (&'n str, String)>,
+    ) {
+        self.key(key);
+        self.out.push(b'{');
+        let start = self.out.len();
+        for (name, value) in fields {
+            if self.out.len() > start {
+                self.out.extend_from_slice(b", ");
+            }
+            text(self.out, name);
+            self.out.extend_from_slice(b": ");
+            text(self.out, &value);
+        }
+        self.out.push(b'}');
+    }
+
+    fn key(&mut self, key: &[&str]) {
+        match (self.rows, self.first) {
+            (0, true) => self.open(b"\n    \""),
+            (0, false) => self.open(b",\n    \""),
+            _ => self.out.extend_from_slice(b",\n        \""),
+        }
+        self.rows += 1;
+        for part in key {
+            escape(self.out, part);
+        }
+        self.out.extend_from_slice(b"\": ");
+    }
+
+    fn open(&mut self, before: &[u8]) {
+        self.out.extend_from_slice(before);
+        self.out.extend_from_slice(self.name.as_bytes());
+        self.out.extend_from_slice(b"\": {\n        \"");
+    }
+}
+
+impl Row<'_> {
+    /// Writes a field; fields come in ascending order.
+    pub(super) fn text(&mut self, name: &'static str, value: &str) {
+        self.name(name);
+        text(self.out, value);
+    }
+
+    /// Writes a field with whatever the value shows.
+    pub(super) fn show(&mut self, name: &'static str, value: impl Display) {
+        self.name(name);
+        show(self.out, value);
+    }
+
+    /// Writes a field with an unsigned number.
+    pub(super) fn number(&mut self, name: &'static str, value: impl Into<u64>) {
+        self.name(name);
+        self.out.push(b'"');
+        digits(self.out, value.into());
+        self.out.push(b'"');
+    }
+
+    /// Writes a field of several values that SONiC keeps in one string, with commas.
+    pub(super) fn commas<T: Display>(&mut self, name: &'static str, values: impl IntoIterator<Item = T>) {
+        let mut joined = String::new();
+        for value in values {
+            let comma = if joined.is_empty() { "" } else { "," };
+            let _ = write!(joined, "{comma}{value}");
+        }
+        self.text(name, &joined);
+    }
+
+    /// Writes a field of several values that SONiC keeps as a list.
+    pub(super) fn list(&mut self, name: &'static str, values: &[&str]) {
+        self.name(name);
+        self.out.push(b'[');
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                self.out.extend_from_slice(b", ");
+            }
+            text(self.out, value);
+        }
+        self.out.push(b']');
+    }
+
+    fn name(&mut self, name: &'static str) {
+        debug_assert!(self.last < name, "field {name} comes after {}", self.last);
+        if !self.last.is_empty() {
+            self.out.extend_from_slice(b", ");
+        }
+        self.last = name;
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\": ");
+    }
+}
+
+impl Fields {
+    /// Writes the fields of a row.
+    pub(super) fn new(fields: impl FnOnce(&mut Row<'_>)) -> Self {
+        let mut out = Vec::new();
+        braces(&mut out, fields);
+        Fields(out)
+    }
+}
+
+fn braces(out: &mut Vec<u8>, fields: impl FnOnce(&mut Row<'_>)) {
+    out.push(b'{');
+    fields(&mut Row { out, last: "" });
+    out.push(b'}');
+}
+
+fn text(out: &mut Vec<u8>, value: &str) {
+    out.push(b'"');
+    escape(out, value);
+    out.push(b'"');
+}
+
+fn show(out: &mut Vec<u8>, value: impl Display) {
+    let mut shown = String::new();
+    let _ = write!(shown, "{value}");
+    text(out, &shown);
+}
+
+fn digits(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; U64_DIGITS];
+    let mut at = U64_DIGITS;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Writes text as the inside of a JSON string. Names are plain, so the slow path is taken for free text only.
+fn escape(out: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.extend_from_slice(text.as_bytes());
+        return;
+    }
+    let quoted = serde_json::to_string(text).expect("text is always JSON");
+    out.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(rows: impl FnOnce(&mut Document)) -> String {
+        let mut document = Document::with_capacity(64);
+        rows(&mut document);
+        String::from_utf8(document.finish()).unwrap()
+    }
+
+    #[test]
+    fn a_row_is_a_line() {
+        let text = write(|document| {
+            document.table("CRM", |_| {});
+            document.table("PORT", |table| {
+                table.row(&["Ethernet", "0"], |row| {
+                    row.text("alias", "etp1");
+                    row.number("speed", 100_000_u32);
+                });
+                table.bare(&["Ethernet4"]);
+            });
+            document.table("QUEUE", |table| {
+                let fields = Fields::new(|row| row.show("scheduler", 7));
+                table.again(&["Ethernet0|3"], &fields);
+                table.map(&["map"], [(0_i64, 1_i64), (63, 15)]);
+            });
+        });
+        let expected = r#"{
+    "PORT": {
+        "Ethernet0": {"alias": "etp1", "speed": "100000"},
+        "Ethernet4": {}
+    },
+    "QUEUE": {
+        "Ethernet0|3": {"scheduler": "7"},
+        "map": {"0": "1", "63": "15"}
+    }
+}
+"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn whatever_a_user_writes_stays_json() {
+        let free = "say \"hi\"\\\n\u{1}\u{7f} \u{e9}\u{1f600}";
+        let text = write(|document| {
+            document.table("SNMP", |table| table.row(&[free], |row| row.text("Contact", free)));
+        });
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["SNMP"][free]["Contact"], free);
+    }
+
+    #[test]
+    fn numbers_have_no_leading_zero() {
+        for value in [0, 7, 10, 4_294_967_295, u64::MAX] {
+            let mut out = Vec::new();
+            digits(&mut out, value);
+            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "table PORT comes after QUEUE")]
+    fn tables_ascend() {
+        write(|document| {
+            document.table("QUEUE", |table| table.bare(&["Ethernet0|0"]));
+            document.table("PORT", |table| table.bare(&["Ethernet0"]));
+        });
+    }
+}

@@ -1,0 +1,61 @@
+//! Who is at the other end: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
+//!
+//! In: a view. Out: rows. Always: every cable has its neighbour by name and port, so that LLDP can be compared
+//! with the plan; every switch at the end of one has its MAC address, because a static route waits for one and
+//! after a reboot nobody talks first.
+
+use closc_plan::Peer;
+
+use super::device::kind;
+use super::json::Document;
+use super::view::View;
+
+/// Writes `DEVICE_NEIGHBOR`, keyed by the local port as SONiC's own converters key it.
+pub(super) fn ports(document: &mut Document, view: &View<'_>) {
+    document.table("DEVICE_NEIGHBOR", |table| {
+        for (port, link) in view.links() {
+            table.row(&[port.name], |row| {
+                row.text("name", link.connection.peer.device());
+                row.text("port", match &link.connection.peer {
+                    Peer::Switch(peer) => &peer.port,
+                    Peer::Nic(peer) => &peer.interface,
+                });
+            });
+        }
+    });
+}
+
+/// Writes `DEVICE_NEIGHBOR_METADATA`: one row for each switch next door. Nodes have none: their type and
+/// addresses are nothing a switch acts upon.
+pub(super) fn devices(document: &mut Document, view: &View<'_>) {
+    document.table("DEVICE_NEIGHBOR_METADATA", |table| {
+        let mut last = None;
+        for peer in view.links().filter_map(|(_, link)| link.switch()) {
+            // Parallel cables lie side by side.
+            if last.replace(peer.switch) == Some(peer.switch) {
+                continue;
+            }
+            table.row(&[&peer.name], |row| {
+                row.text("hwsku", &peer.hardware);
+                row.show("lo_addr_v6", peer.loopback);
+                if let Some(address) = peer.management {
+                    row.show("mgmt_addr", address);
+                }
+                row.text("type", kind(peer.switch.tier));
+            });
+        }
+    });
+}
+
+/// Writes `NEIGH`: permanent neighbours. NICs bring their own MAC addresses and are resolved.
+pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
+    document.table("NEIGH", |table| {
+        for (port, link) in view.links() {
+            let Some(peer) = link.switch() else { continue };
+            table.row(&[port.name, "|", &link.peer], |row| {
+                row.text("family", "IPv6");
+                row.show("neigh", peer.mac);
+            });
+        }
+    });
+}

@@ -1,0 +1,81 @@
+//! Ports and their addresses: `PORT` and `INTERFACE`.
+//!
+//! In: a view. Out: rows. Always: every port of the switch has a `PORT` row, spare ones shut; an address row has
+//! the row of its port before it; a link's prefix is /127, so both ends stand in one subnet.
+
+use closc_platform::PhysicalPort;
+
+use super::json::{Document, Row};
+use super::view::{PortView, View};
+
+/// Serial speed below which Ethernet needs no Reed-Solomon code: lanes of 25G and faster do (802.3 clause 91
+/// for 25G lanes, clause 119 for PAM4).
+const RS_LANE_MBPS: u32 = 25_000;
+
+/// Writes `PORT`.
+pub(super) fn ports(document: &mut Document, view: &View<'_>) {
+    document.table("PORT", |table| {
+        for port in &view.ports {
+            table.row(&[port.name], |row| physical(row, port));
+        }
+    });
+}
+
+fn physical(row: &mut Row<'_>, view: &PortView<'_>) {
+    let port = &view.port.physical;
+    // SONiC's own default is `down`.
+    row.text("admin_status", if view.link.is_some() { "up" } else { "down" });
+    row.text("alias", &port.alias);
+    row.text("description", &view.port.description);
+    row.text("fec", fec(port));
+    row.number("index", port.panel);
+    row.commas("lanes", &port.lanes);
+    row.number("mtu", view.port.mtu);
+    row.number("speed", port.speed.mbps());
+    row.number("subport", port.subport);
+}
+
+fn fec(port: &PhysicalPort) -> &'static str {
+    let lanes = u32::try_from(port.lanes.len().max(1)).unwrap_or(u32::MAX);
+    if port.speed.mbps() / lanes >= RS_LANE_MBPS { "rs" } else { "none" }
+}
+
+/// Writes `INTERFACE`.
+pub(super) fn interfaces(document: &mut Document, view: &View<'_>) {
+    document.table("INTERFACE", |table| {
+        for (port, link) in view.links() {
+            table.bare(&[port.name]);
+            table.bare(&[port.name, "|", &link.address]);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_qos::Speed;
+    use smol_str::SmolStr;
+
+    use super::*;
+
+    fn port(gbps: u32, lanes: u16) -> PhysicalPort {
+        PhysicalPort {
+            name: SmolStr::new("Ethernet0"),
+            alias: SmolStr::new("etp1"),
+            panel: 1,
+            subport: 0,
+            lanes: (1..=lanes).collect(),
+            speed: Speed::gbps(gbps),
+            number: 1,
+        }
+    }
+
+    #[test]
+    fn fast_lanes_are_corrected() {
+        for (gbps, lanes) in [(100, 1), (100, 4), (400, 4), (800, 8), (25, 1)] {
+            assert_eq!(fec(&port(gbps, lanes)), "rs", "{gbps}G over {lanes} lanes");
+        }
+        for (gbps, lanes) in [(10, 1), (40, 4)] {
+            assert_eq!(fec(&port(gbps, lanes)), "none", "{gbps}G over {lanes} lanes");
+        }
+    }
+}

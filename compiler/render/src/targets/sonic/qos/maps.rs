@@ -1,0 +1,104 @@
+//! Maps: `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP`, `PORT_QOS_MAP` and
+//! `SWITCH_TRIMMING`.
+//!
+//! In: the profile. Out: rows. Always: every map that a port names is written; a trimmed packet gets another DSCP
+//! on the port to its NIC than inside the fabric, so that the NIC can tell incast from congestion.
+
+use std::collections::BTreeSet;
+
+use closc_qos::profile::maps::Place;
+
+use super::super::json::{Document, Fields, Row};
+use super::Qos;
+use super::kinds::word;
+
+impl Qos<'_> {
+    /// The name of the profile's maps.
+    pub(super) fn name(&self) -> &str {
+        self.profile.name().as_str()
+    }
+
+    /// Writes `DSCP_TO_TC_MAP`.
+    pub(in super::super) fn code_points(&self, document: &mut Document) {
+        document.table("DSCP_TO_TC_MAP", |table| table.map(&[self.name()], self.profile.dscp_to_tc()));
+    }
+
+    /// Writes `TC_TO_QUEUE_MAP`.
+    pub(in super::super) fn class_queues(&self, document: &mut Document) {
+        document.table("TC_TO_QUEUE_MAP", |table| table.map(&[self.name()], self.profile.tc_to_queue()));
+    }
+
+    /// Writes `TC_TO_PRIORITY_GROUP_MAP`.
+    pub(in super::super) fn class_groups(&self, document: &mut Document) {
+        document.table("TC_TO_PRIORITY_GROUP_MAP", |table| {
+            table.map(&[self.name()], self.profile.tc_to_priority_group());
+        });
+    }
+
+    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric.
+    pub(in super::super) fn rewriting(&self, document: &mut Document) {
+        document.table("TC_TO_DSCP_MAP", |table| {
+            let places: BTreeSet<Place> = self.kinds.kinds.iter().map(|(kind, _)| kind.place).collect();
+            let mut names: Vec<(&str, Place)> = places.into_iter().map(|place| (word(place), place)).collect();
+            names.sort_unstable();
+            for (name, place) in names {
+                let map = self.profile.tc_to_dscp(place);
+                if !map.is_empty() {
+                    table.map(&[name], map);
+                }
+            }
+        });
+    }
+
+    /// Writes `PORT_QOS_MAP`.
+    pub(in super::super) fn port_maps(&self, document: &mut Document) {
+        let by_kind: Vec<Fields> = self
+            .kinds
+            .kinds
+            .iter()
+            .map(|(kind, _)| Fields::new(|row| self.port_map(row, kind.place)))
+            .collect();
+        document.table("PORT_QOS_MAP", |table| {
+            self.each_port(|name, kind| table.again(&[name], &by_kind[kind]));
+            // For packets that enter by no port of the fabric.
+            table.row(&["global"], |row| row.text("dscp_to_tc_map", self.name()));
+        });
+    }
+
+    fn port_map(&self, row: &mut Row<'_>, place: Place) {
+        let profile = self.profile;
+        row.text("dscp_to_tc_map", self.name());
+        if self.pauses() {
+            row.commas("pfc_enable", profile.pfc_priorities());
+            if self.maps_groups() {
+                row.text("pfc_to_pg_map", self.name());
+            }
+            row.text("pfc_to_queue_map", self.name());
+            if profile.watchdog().is_some() {
+                row.commas("pfcwd_sw_enable", profile.pfc_priorities());
+            }
+        }
+        if profile.trimming().is_some() {
+            row.text("tc_to_dscp_map", word(place));
+        }
+        row.text("tc_to_pg_map", self.name());
+        row.text("tc_to_queue_map", self.name());
+    }
+
+    /// Writes `SWITCH_TRIMMING`.
+    ///
+    /// All four fields always: the switch refuses that one is taken away later, and `tc_value` goes with `from-tc`
+    /// only.
+    pub(in super::super) fn trimming(&self, document: &mut Document) {
+        let Some(trimming) = self.profile.trimming() else { return };
+        let Some(class) = self.profile.class(&trimming.class) else { return };
+        document.table("SWITCH_TRIMMING", |table| {
+            table.row(&["GLOBAL"], |row| {
+                row.text("dscp_value", "from-tc");
+                row.number("queue_index", class.queue.get());
+                row.number("size", trimming.size.0);
+                row.number("tc_value", trimming.tc.get());
+            });
+        });
+    }
+}

@@ -1,0 +1,38 @@
+//! Static routes: `STATIC_ROUTE`.
+//!
+//! In: a view. Out: rows. Always: a next hop names its port, so that a route can lead nowhere else; the block
+//! has one blackhole and there is no default route, so an unknown segment dies here. The blackhole is written
+//! last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812).
+
+use closc_plan::{Hop, Target};
+
+use super::json::{Document, Table};
+use super::view::View;
+
+/// Writes `STATIC_ROUTE`.
+///
+/// The key names the VRF: the form without one is another list, which knows no blackhole.
+pub(super) fn routes(document: &mut Document, view: &View<'_>) {
+    document.table("STATIC_ROUTE", |table| {
+        for route in &view.intent.routes {
+            let prefix = route.prefix.to_string();
+            match &route.target {
+                Target::Ports(hops) => forward(table, view, &prefix, hops),
+                Target::Blackhole => {
+                    table.row(&["default|", &prefix], |row| row.text("blackhole", "true"));
+                }
+            }
+        }
+    });
+}
+
+/// Writes a route over ports: two lists of equal length, which bgpcfgd walks side by side.
+fn forward(table: &mut Table<'_>, view: &View<'_>, prefix: &str, hops: &[Hop]) {
+    let ports = hops.iter().map(|hop| view.port(hop.port));
+    let (names, peers): (Vec<&str>, Vec<&str>) =
+        ports.filter_map(|port| Some((port.name, port.link.as_ref()?.peer.as_str()))).unzip();
+    table.row(&["default|", prefix], |row| {
+        row.commas("ifname", names);
+        row.commas("nexthop", peers);
+    });
+}

@@ -1,0 +1,99 @@
+//! What every table of a switch reads: its ports in the order of the device, addresses as text.
+//!
+//! In: an intent. Out: [`View`]. Always: ports stand in natural order of their names (`Ethernet8` before
+//! `Ethernet16`), as `show` commands and `config save` list them; text is made once and used in every table.
+
+use closc_plan::{Connection, DeviceIntent, Peer, PortIntent};
+
+/// A switch as the tables read it.
+pub(super) struct View<'a> {
+    /// The intent.
+    pub(super) intent: &'a DeviceIntent<'a>,
+    /// The ports in natural order of their names.
+    pub(super) ports: Vec<PortView<'a>>,
+    /// Place in `ports` by index in [`DeviceIntent::ports`].
+    places: Vec<usize>,
+}
+
+/// A port as the tables read it.
+pub(super) struct PortView<'a> {
+    /// The port.
+    pub(super) port: &'a PortIntent,
+    /// Name of the port.
+    pub(super) name: &'a str,
+    /// What is plugged in.
+    pub(super) link: Option<LinkView<'a>>,
+}
+
+/// What is plugged into a port, as the tables read it.
+pub(super) struct LinkView<'a> {
+    /// The link.
+    pub(super) connection: &'a Connection,
+    /// Own address with its length.
+    pub(super) address: String,
+    /// Address at the other end.
+    pub(super) peer: String,
+}
+
+impl<'a> View<'a> {
+    /// Sorts the ports and writes their addresses down.
+    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
+        let mut order: Vec<usize> = (0..intent.ports.len()).collect();
+        order.sort_by_cached_key(|at| natural(&intent.ports[*at].physical.name));
+        let mut places = vec![0; order.len()];
+        for (place, at) in order.iter().enumerate() {
+            places[*at] = place;
+        }
+        let ports = order.into_iter().map(|at| PortView::of(&intent.ports[at])).collect();
+        View { intent, ports, places }
+    }
+
+    /// Returns the port of an index in [`DeviceIntent::ports`].
+    pub(super) fn port(&self, index: usize) -> &PortView<'a> {
+        &self.ports[self.places[index]]
+    }
+
+    /// Returns the ports with a cable, in order.
+    pub(super) fn links(&self) -> impl Iterator<Item = (&PortView<'a>, &LinkView<'a>)> {
+        self.ports.iter().filter_map(|port| Some((port, port.link.as_ref()?)))
+    }
+}
+
+impl<'a> PortView<'a> {
+    fn of(port: &'a PortIntent) -> Self {
+        let link = port.connection.as_ref().map(|connection| LinkView {
+            connection,
+            address: connection.address.to_string(),
+            peer: connection.peer.address().to_string(),
+        });
+        PortView { port, name: &port.physical.name, link }
+    }
+}
+
+impl LinkView<'_> {
+    /// Returns the switch at the other end, if it is one.
+    pub(super) fn switch(&self) -> Option<&closc_plan::SwitchPeer> {
+        match &self.connection.peer {
+            Peer::Switch(peer) => Some(peer),
+            Peer::Nic(_) => None,
+        }
+    }
+}
+
+/// Splits a name before its last number, which is then compared as a number.
+fn natural(name: &str) -> (&str, u64) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name[stem.len()..].parse().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::natural;
+
+    #[test]
+    fn numbers_in_names_are_numbers() {
+        let mut names = ["Ethernet16", "Ethernet8", "Ethernet0", "Ethernet120"];
+        names.sort_by_key(|name| natural(name));
+        assert_eq!(names, ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet120"]);
+    }
+}
