@@ -1,3 +1,35 @@
-//! The closc command.
+//! The closc command: the only crate that touches files, the terminal and exit codes.
+//!
+//! Results go to stdout, messages and progress to stderr. Exit codes are a contract: 0 fine, 1 failed, 2 there
+//! are differences.
 
-fn main() {}
+mod args;
+mod commands;
+mod input;
+mod names;
+mod output;
+mod progress;
+mod select;
+mod tree;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::output::Outcome;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    output::start_log(args.verbose, args.quiet);
+    match commands::run(&args) {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Differences) => ExitCode::from(2),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::failure(&error, args.format);
+            ExitCode::from(1)
+        }
+    }
+}

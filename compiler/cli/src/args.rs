@@ -1,0 +1,131 @@
+//! What can be written on the command line.
+
+use camino::Utf8PathBuf;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::select::Selection;
+
+/// Compile a multi-plane Clos fabric from one YAML file
+#[derive(Debug, Parser)]
+#[command(name = "closc", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 fine, 1 failed, 2 there are differences")]
+pub struct Args {
+    /// Say more on stderr; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Say nothing on stderr but errors, and draw no progress bar
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Form of results and messages
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Folder or file with site platforms, read after the built-in catalogue
+    #[arg(long, global = true, value_name = "PATH", env = "CLOSC_PLATFORMS")]
+    pub platforms: Vec<Utf8PathBuf>,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Form of results and messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    Human,
+    /// JSON for tools
+    Json,
+    /// Annotations for GitHub workflows
+    Github,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check a fabric file and count what it describes
+    Check(CheckArgs),
+    /// Compile a fabric file into a tree of artefacts
+    Compile(CompileArgs),
+    /// Print the paths between two NICs, hop by hop
+    Paths(PathsArgs),
+    /// Explain a diagnostic code, a device or a headroom
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of fabric files
+    Schema,
+    /// List the platforms of the catalogue
+    Platforms,
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// Fabric file, or `-` for standard input
+    pub file: Utf8PathBuf,
+}
+
+/// Arguments of `compile`.
+#[derive(Debug, clap::Args)]
+pub struct CompileArgs {
+    /// Fabric file, or `-` for standard input
+    pub file: Utf8PathBuf,
+    /// Folder to write; an older tree in it is replaced whole or not at all
+    #[arg(long, short, value_name = "DIR", required_unless_present = "archive")]
+    pub out: Option<Utf8PathBuf>,
+    /// Write a `.tar.zst` archive
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<Utf8PathBuf>,
+    /// Compile only some devices, for example `plane=3,tier=t0`
+    #[arg(long, value_name = "TERMS", default_value = "")]
+    pub select: Selection,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Folder whose templates replace shipped ones of the same name
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<Utf8PathBuf>,
+    /// Render everything again, also what the last run already wrote
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `paths`.
+#[derive(Debug, clap::Args)]
+pub struct PathsArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Sending NIC, for example `su001-n001/nic0`; a node means its first NIC
+    pub from: String,
+    /// Receiving NIC; a node means the NIC on the sender's rail
+    pub to: String,
+    /// Print only the path of this entropy value, decimal or 0x hexadecimal
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub ev: Option<u32>,
+    /// Leave out paths over these switches, cables or planes
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub avoid: Vec<String>,
+    /// Print only paths of this plane
+    #[arg(long, value_name = "P")]
+    pub plane: Option<u8>,
+    /// Print at most this many paths
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// A code such as `E0203`, or `codes` for the list
+    pub what: String,
+}
+
+fn parse_number(text: &str) -> Result<u32, String> {
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("`{text}` is no 32-bit number: {error}"))
+}

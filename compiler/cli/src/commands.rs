@@ -1,0 +1,30 @@
+//! The commands: one file each.
+
+mod check;
+mod compile;
+mod explain;
+mod paths;
+mod platforms;
+
+use crate::args::{Args, Command};
+use crate::output::{self, Outcome};
+
+/// The schema as it is committed; a test holds it against the types.
+const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
+
+/// Runs the command that was asked for.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    match &args.command {
+        Command::Check(command) => check::run(args, command),
+        Command::Compile(command) => compile::run(args, command),
+        Command::Paths(command) => paths::run(args, command),
+        Command::Explain(command) => explain::run(args, command),
+        Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
+        Command::Platforms => platforms::run(args),
+        Command::Completions { shell } => {
+            let mut command = <Args as clap::CommandFactory>::command();
+            clap_complete::generate(*shell, &mut command, "closc", &mut std::io::stdout());
+            Ok(Outcome::Fine)
+        }
+    }
+}

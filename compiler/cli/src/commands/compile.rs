@@ -1,0 +1,147 @@
+//! `closc compile`: a fabric file becomes a tree of artefacts.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_fabric::Counts;
+use closc_render::Templates;
+
+use crate::args::{Args, CompileArgs};
+use crate::commands::check::thousands;
+use crate::input::{self, Input};
+use crate::output::{self, Outcome};
+use crate::progress;
+use crate::tree::manifest::Manifest;
+use crate::tree::unit::{self, Fingerprints};
+use crate::tree::write::{self, Job, Report};
+use crate::tree::{archive, manifest};
+
+/// Compiles a fabric file.
+pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
+    if let Some(jobs) = command.jobs {
+        rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("cannot start threads")?;
+    }
+    let overlay = overlay(command.templates.as_deref())?;
+    let templates = Templates::with_overlay(&overlay)?;
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let units = unit::units(&input.plan, &command.select);
+    if units.is_empty() {
+        bail!("`--select` selects no device of this fabric");
+    }
+    let fingerprints = Fingerprints::new(&input.plan, digest(&overlay));
+    let head = |partial: bool| {
+        let selection = partial.then(|| command.select.to_string());
+        manifest_head(&input, &fingerprints, selection)
+    };
+    let partial = !command.select.is_everything();
+    if let Some(place) = &command.archive {
+        let bar = progress::bar(args.quiet, units.len() as u64, "archiving");
+        let head = |files| Manifest { files, ..head(partial) };
+        archive::write(&input.plan, &templates, &units, place, &bar, head)?;
+        bar.finish_and_clear();
+    }
+    if let Some(place) = &command.out {
+        let old = read_manifest(place)?;
+        if partial && let Some(old) = &old {
+            refuse_mixture(old, &fingerprints, place)?;
+        }
+        let selection_of_old = old.as_ref().and_then(|old| old.selection.clone());
+        let bar = progress::bar(args.quiet, units.len() as u64, "compiling");
+        let job = Job {
+            plan: &input.plan,
+            templates: &templates,
+            units: &units,
+            fingerprints: &fingerprints,
+            partial,
+            force: command.force,
+            place,
+            bar: &bar,
+        };
+        let whole_stays_whole = partial && old.is_some() && selection_of_old.is_none();
+        let head = |files| Manifest { files, ..head(partial && !whole_stays_whole) };
+        let report = write::write(&job, head)?;
+        bar.finish_and_clear();
+        output::result(args.format, &report, |report| human(&input, place, report))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
+    format!(
+        "{}: {} files in `{place}`, {} bytes; {} written, {} kept, {} removed\n",
+        input.plan.topology().name,
+        thousands(report.files),
+        thousands(report.bytes),
+        thousands(report.written),
+        thousands(report.kept),
+        thousands(report.removed),
+    )
+}
+
+fn manifest_head(input: &Input, fingerprints: &Fingerprints, selection: Option<String>) -> Manifest {
+    let topology = input.plan.topology();
+    Manifest {
+        format: "closc-manifest/1".to_owned(),
+        closc: env!("CARGO_PKG_VERSION").to_owned(),
+        fabric: topology.name.to_string(),
+        routing: topology.routing.word().to_owned(),
+        source: input.digest.to_string(),
+        inputs: fingerprints.common().to_string(),
+        selection,
+        counts: Counts::of(input.plan.fabric()).into(),
+        files: BTreeMap::new(),
+    }
+}
+
+fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
+    let path = place.join(manifest::NAME);
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| format!("`{path}` does not parse")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read `{path}`")),
+    }
+}
+
+/// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but
+/// exceptions is the same as when the tree was made.
+fn refuse_mixture(old: &Manifest, new: &Fingerprints, place: &Utf8Path) -> anyhow::Result<()> {
+    if old.inputs != new.common().to_string() {
+        bail!(
+            "`{place}` was compiled from another description of `{}`: compile it whole, or name another folder",
+            old.fabric
+        );
+    }
+    Ok(())
+}
+
+/// Reads the overlay folder: every file in it by its path below.
+fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut texts = BTreeMap::new();
+    let Some(root) = folder else { return Ok(texts) };
+    let mut open = vec![Utf8PathBuf::new()];
+    while let Some(folder) = open.pop() {
+        let entries = root.join(&folder).read_dir_utf8().with_context(|| format!("cannot read `{root}`"))?;
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot read `{root}`"))?;
+            let path = folder.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                open.push(path);
+            } else {
+                let text = std::fs::read_to_string(entry.path())
+                    .with_context(|| format!("cannot read `{}`", entry.path()))?;
+                texts.insert(path.into_string(), text);
+            }
+        }
+    }
+    Ok(texts)
+}
+
+fn digest(overlay: &BTreeMap<String, String>) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for (name, text) in overlay {
+        hasher.update(name.as_bytes()).update(&[0]).update(text.as_bytes()).update(&[0]);
+    }
+    hasher.finalize()
+}
+

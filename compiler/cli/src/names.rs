@@ -1,0 +1,92 @@
+//! Names that people type: NICs, nodes, switches, cables, planes.
+//!
+//! In: text. Out: a coordinate that is there, or an error that says what was expected.
+
+use anyhow::{Context as _, bail};
+use closc_plan::{Path, Plan};
+use closc_topology::naming::LINK_SEPARATOR;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
+
+/// Finds a NIC by its name, or by its node's name and the rail wanted.
+pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
+    let topology = plan.topology();
+    let (node, number) = topology
+        .naming
+        .parse_nic(name)
+        .or_else(|| topology.naming.parse_node(name).map(|node| (node, rail)))
+        .with_context(|| format!("`{name}` names no NIC; names look like `{}`", example(plan)))?;
+    let nic = topology.nic_of(node, number);
+    if number >= topology.hosts.nics_per_node || !plan.fabric().has_nic(nic) {
+        bail!("NIC `{name}` is not in this fabric; the first is `{}`", example(plan));
+    }
+    Ok(nic)
+}
+
+fn example(plan: &Plan) -> String {
+    let topology = plan.topology();
+    plan.fabric().nics().next().map_or_else(String::new, |nic| {
+        let (node, number) = topology.node_of(nic);
+        topology.naming.nic(node, number)
+    })
+}
+
+/// Finds a cable that is there: a NIC port, `LOWER--UPPER`, or `LOWER--UPPER#2` for the second parallel one.
+pub fn link(plan: &Plan, name: &str) -> Option<Link> {
+    let topology = plan.topology();
+    let naming = &topology.naming;
+    let link = match name.split_once(LINK_SEPARATOR) {
+        None => {
+            let (node, number, plane) = naming.parse_nic_port(name)?;
+            Link::Host(NicPort { plane, nic: topology.nic_of(node, number) })
+        }
+        Some((lower, rest)) => {
+            let (upper, number) = rest.split_once('#').unwrap_or((rest, "1"));
+            let lower = naming.parse_switch(lower)?;
+            let parallel = number.parse::<u16>().ok()?.checked_sub(1)?;
+            let up = topology.uplink(lower, naming.parse_switch(upper)?, parallel)?;
+            Link::Fabric { lower, up }
+        }
+    };
+    plan.fabric().has_link(link).then_some(link)
+}
+
+/// Something that paths can avoid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Avoid {
+    /// A whole plane.
+    Plane(PlaneId),
+    /// A switch.
+    Switch(Switch),
+    /// A cable.
+    Link(Link),
+}
+
+impl Avoid {
+    /// Reads `plane 3`, `plane=3`, a switch or a cable.
+    pub fn parse(plan: &Plan, name: &str) -> anyhow::Result<Avoid> {
+        let topology = plan.topology();
+        if let Some(plane) = name.strip_prefix("plane").map(|rest| rest.trim_start_matches([' ', '='])) {
+            let plane: u8 = plane.parse().with_context(|| format!("`{name}` names no plane"))?;
+            if plane >= topology.planes {
+                bail!("plane {plane} does not exist; there are {} planes, from 0", topology.planes);
+            }
+            return Ok(Avoid::Plane(PlaneId(plane)));
+        }
+        if let Some(switch) = topology.naming.parse_switch(name).filter(|s| plan.fabric().has_switch(*s)) {
+            return Ok(Avoid::Switch(switch));
+        }
+        if let Some(link) = link(plan, name) {
+            return Ok(Avoid::Link(link));
+        }
+        bail!("`{name}` names no plane, switch or cable of this fabric")
+    }
+
+    /// Tells whether a path passes it.
+    pub fn is_on(self, path: &Path) -> bool {
+        match self {
+            Avoid::Plane(plane) => path.plane == plane,
+            Avoid::Switch(switch) => path.hops.iter().any(|hop| hop.switch == switch),
+            Avoid::Link(link) => path.first == link || path.hops.iter().any(|hop| hop.link == link),
+        }
+    }
+}

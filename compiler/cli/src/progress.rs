@@ -1,0 +1,16 @@
+//! A progress bar on stderr, where there is a terminal and nobody asked for quiet.
+
+use std::io::IsTerminal as _;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Makes a bar of so many steps; a hidden one where it would only disturb.
+pub fn bar(quiet: bool, steps: u64, what: &'static str) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg:>12} [{bar:40}] {pos}/{len} {eta}")
+        .expect("the template of the bar is fixed text")
+        .progress_chars("=> ");
+    ProgressBar::new(steps).with_style(style).with_message(what)
+}
