@@ -2,11 +2,13 @@
 
 pub mod canonical;
 pub mod check;
+pub mod client;
 pub mod election;
 pub mod entry;
 pub mod info;
 pub mod key;
 pub mod order;
+pub mod packet;
 pub mod proto;
 pub mod render;
 #[cfg(any(test, feature = "testing"))]

@@ -1,0 +1,78 @@
+//! How long to wait before the next attempt: longer each time, up to a limit.
+
+use std::time::Duration;
+
+/// The waits between attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// The first wait.
+    pub initial: Duration,
+    /// The longest wait.
+    pub max: Duration,
+    /// What keeps many clients from coming back at the same moment.
+    pub jitter: Jitter,
+}
+
+/// Whether waits are shortened by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jitter {
+    /// They are not.
+    None,
+    /// Each is between half of it and all of it; the same seed gives the same waits.
+    Seeded(u64),
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        let (initial, max) = (Duration::from_millis(100), Duration::from_secs(10));
+        Backoff { initial, max, jitter: Jitter::None }
+    }
+}
+
+impl Backoff {
+    /// Returns the wait before the attempt with a number, from 0.
+    pub fn wait(&self, attempt: u32) -> Duration {
+        let factor = 1u32.checked_shl(attempt.min(31)).unwrap_or(u32::MAX);
+        let wait = self.initial.saturating_mul(factor).min(self.max);
+        match self.jitter {
+            Jitter::None => wait,
+            Jitter::Seeded(seed) => {
+                let chance = mix(seed ^ u64::from(attempt)) >> 32;
+                let half = wait / 2;
+                half + Duration::from_nanos(((half.as_nanos() * u128::from(chance)) >> 32) as u64)
+            }
+        }
+    }
+}
+
+/// Spreads a number over all bits (the finalizer of splitmix64).
+fn mix(seed: u64) -> u64 {
+    let mut number = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_limit() {
+        let waits: Vec<u128> = (0..9).map(|attempt| Backoff::default().wait(attempt).as_millis()).collect();
+        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
+        assert_eq!(Backoff::default().wait(u32::MAX), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_waits_between_half_and_all() {
+        let backoff = Backoff { jitter: Jitter::Seeded(7), ..Default::default() };
+        let other = Backoff { jitter: Jitter::Seeded(8), ..Default::default() };
+        let plain = Backoff::default();
+        for attempt in 0..20 {
+            assert_eq!(backoff.wait(attempt), backoff.wait(attempt));
+            assert!((plain.wait(attempt) / 2..=plain.wait(attempt)).contains(&backoff.wait(attempt)));
+        }
+        assert!((0..20).any(|attempt| backoff.wait(attempt) != other.wait(attempt)));
+    }
+}

@@ -1,0 +1,133 @@
+//! The connection to one device of a target.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tonic::Status;
+use tonic::transport::Channel;
+
+use super::endpoint::Endpoint;
+use super::error::{ClientError, Rpc};
+use super::fault::{ConnectFault, diagnose};
+use super::options::Options;
+use crate::election::DeviceId;
+use crate::proto::v1::{self, p4_runtime_client::P4RuntimeClient};
+
+/// Windows of HTTP/2 that let whole batches and tables flow without waiting for the other side.
+const WINDOW_BYTES: u32 = 8 << 20;
+
+/// A connection to one device of a target. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub(super) channel: Channel,
+    pub(super) target: Arc<Target>,
+}
+
+/// What every call needs to know.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The address, for messages.
+    pub(super) endpoint: String,
+    pub(super) device: DeviceId,
+    pub(super) options: Options,
+}
+
+impl Client {
+    /// Connects to a target.
+    pub async fn connect(
+        endpoint: &Endpoint,
+        device: DeviceId,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        let name = endpoint.address().to_owned();
+        let transport = transport(endpoint, &options)?;
+        let channel = match timeout(options.deadlines.connect, transport.connect()).await {
+            Ok(Ok(channel)) => channel,
+            Ok(Err(error)) => return Err(ClientError::Connect { endpoint: name, fault: diagnose(&error) }),
+            Err(_) => return Err(ClientError::Connect { endpoint: name, fault: ConnectFault::Timeout }),
+        };
+        Ok(Client::over(channel, &name, device, options))
+    }
+
+    /// Returns a client that connects with its first call.
+    pub fn connect_lazy(
+        endpoint: &Endpoint,
+        device: DeviceId,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        let channel = transport(endpoint, &options)?.connect_lazy();
+        Ok(Client::over(channel, endpoint.address(), device, options))
+    }
+
+    /// Returns a client on a channel that somebody else made, for instance within one process.
+    pub fn over(channel: Channel, endpoint: &str, device: DeviceId, options: Options) -> Self {
+        let target = Target { endpoint: endpoint.to_owned(), device, options };
+        Client { channel, target: Arc::new(target) }
+    }
+
+    /// Returns the address of the target.
+    pub fn endpoint(&self) -> &str {
+        &self.target.endpoint
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> DeviceId {
+        self.target.device
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &Options {
+        &self.target.options
+    }
+
+    /// Asks which version of the API the target speaks.
+    pub async fn capabilities(&self) -> Result<v1::CapabilitiesResponse, ClientError> {
+        let request = v1::CapabilitiesRequest { device_id: self.target.device.0 };
+        let mut client = self.service();
+        let deadline = self.target.options.deadlines.capabilities;
+        let response = self.target.call(Rpc::Capabilities, deadline, client.capabilities(request)).await?;
+        Ok(response.into_inner())
+    }
+
+    pub(super) fn service(&self) -> P4RuntimeClient<Channel> {
+        P4RuntimeClient::new(self.channel.clone())
+            .max_decoding_message_size(self.target.options.decode_limit)
+            .max_encoding_message_size(usize::MAX)
+    }
+}
+
+impl Target {
+    /// Waits for a call, but no longer than its deadline.
+    pub(super) async fn call<T>(
+        &self,
+        rpc: Rpc,
+        deadline: Duration,
+        call: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, ClientError> {
+        match timeout(deadline, call).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(status)) => Err(ClientError::from_status(&self.endpoint, rpc, &status)),
+            Err(_) => Err(ClientError::Deadline { endpoint: self.endpoint.clone(), rpc, after: deadline }),
+        }
+    }
+}
+
+fn transport(endpoint: &Endpoint, options: &Options) -> Result<tonic::transport::Endpoint, ClientError> {
+    let mut transport = tonic::transport::Endpoint::from(endpoint.uri())
+        .connect_timeout(options.deadlines.connect)
+        .tcp_nodelay(true)
+        .tcp_keepalive(Some(Duration::from_secs(15)))
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES * 2)
+        .http2_max_header_list_size(options.header_limit);
+    if let Some(interval) = options.keep_alive {
+        transport = transport.http2_keep_alive_interval(interval).keep_alive_while_idle(true);
+    }
+    let Some(tls) = endpoint.tls_config() else { return Ok(transport) };
+    let credentials = |error: tonic::transport::Error| {
+        let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        ClientError::Credentials { endpoint: endpoint.address().to_owned(), reason }
+    };
+    transport.tls_config(tls).map_err(credentials)
+}

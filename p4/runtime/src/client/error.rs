@@ -1,0 +1,165 @@
+//! What can go wrong between a client and a target. Every error names the target.
+
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+use tonic::{Code, Status};
+
+use super::fault::{ConnectFault, diagnose};
+use super::session::Primacy;
+use crate::status::{Outcome, code_name, unpack};
+
+/// The calls of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rpc {
+    /// `Write`.
+    Write,
+    /// `Read`.
+    Read,
+    /// `SetForwardingPipelineConfig`.
+    SetPipeline,
+    /// `GetForwardingPipelineConfig`.
+    GetPipeline,
+    /// `StreamChannel`.
+    Stream,
+    /// `Capabilities`.
+    Capabilities,
+}
+
+impl fmt::Display for Rpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rpc::Write => "Write",
+            Rpc::Read => "Read",
+            Rpc::SetPipeline => "SetForwardingPipelineConfig",
+            Rpc::GetPipeline => "GetForwardingPipelineConfig",
+            Rpc::Stream => "StreamChannel",
+            Rpc::Capabilities => "Capabilities",
+        })
+    }
+}
+
+/// An error of a client.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ClientError {
+    /// An address that is none.
+    #[error("`{address}` is not the address of a target: {reason}")]
+    Address {
+        /// The text.
+        address: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Certificates or keys that cannot be read.
+    #[error("{endpoint}: the TLS configuration is not usable: {reason}")]
+    Credentials {
+        /// The target.
+        endpoint: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no connection.
+    #[error("{endpoint}: {fault}")]
+    Connect {
+        /// The target.
+        endpoint: String,
+        /// Why.
+        fault: ConnectFault,
+    },
+    /// The target did not answer in time.
+    #[error("{endpoint}: no answer to {rpc} within {} s", after.as_secs_f64())]
+    Deadline {
+        /// The target.
+        endpoint: String,
+        /// The call.
+        rpc: Rpc,
+        /// The deadline.
+        after: Duration,
+    },
+    /// Only the primary may do this.
+    #[error("{endpoint}: not primary: {state}")]
+    NotPrimary {
+        /// The target.
+        endpoint: String,
+        /// What this controller is instead.
+        state: Primacy,
+    },
+    /// The target refused.
+    #[error("{endpoint}: {rpc} refused: {}: {message}{}", code_name(*code), list(details))]
+    Rpc {
+        /// The target.
+        endpoint: String,
+        /// The call.
+        rpc: Rpc,
+        /// The code.
+        code: Code,
+        /// What the target says.
+        message: String,
+        /// What it says about each part of the request, where it does.
+        details: Vec<Outcome>,
+    },
+    /// The target answered something that makes no sense.
+    #[error("{endpoint}: the answer to {rpc} makes no sense: {reason}")]
+    Protocol {
+        /// The target.
+        endpoint: String,
+        /// The call.
+        rpc: Rpc,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+fn list(details: &[Outcome]) -> String {
+    let failed: Vec<String> =
+        details.iter().filter(|outcome| !outcome.is_ok()).map(ToString::to_string).collect();
+    if failed.is_empty() { String::new() } else { format!(" ({})", failed.join("; ")) }
+}
+
+impl ClientError {
+    /// Makes an error of the status that a call ended with.
+    pub(super) fn from_status(endpoint: &str, rpc: Rpc, status: &Status) -> Self {
+        let endpoint = endpoint.to_owned();
+        // A status with a cause was made on this side, because the connection failed.
+        if let Some(cause) = std::error::Error::source(status) {
+            return ClientError::Connect { endpoint, fault: diagnose(cause) };
+        }
+        let details = unpack(status).unwrap_or_default();
+        ClientError::Rpc { endpoint, rpc, code: status.code(), message: status.message().to_owned(), details }
+    }
+
+    /// Returns the code with which the target refused, if it did.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            ClientError::Rpc { code, .. } => Some(*code),
+            ClientError::NotPrimary { .. } => Some(Code::PermissionDenied),
+            ClientError::Address { .. }
+            | ClientError::Credentials { .. }
+            | ClientError::Connect { .. }
+            | ClientError::Deadline { .. }
+            | ClientError::Protocol { .. } => None,
+        }
+    }
+
+    /// Says whether the same call may succeed later without anything being corrected.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            ClientError::Connect { fault, .. } => match fault {
+                ConnectFault::Refused
+                | ConnectFault::Unreachable { .. }
+                | ConnectFault::Timeout
+                | ConnectFault::Broken { .. } => true,
+                ConnectFault::Tls(_) | ConnectFault::NotGrpc { .. } => false,
+            },
+            ClientError::Deadline { .. } => true,
+            ClientError::Rpc { code, .. } => {
+                matches!(code, Code::Unavailable | Code::Aborted | Code::Cancelled)
+            }
+            ClientError::Address { .. }
+            | ClientError::Credentials { .. }
+            | ClientError::NotPrimary { .. }
+            | ClientError::Protocol { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a client may be told to do otherwise.
+
+use std::time::Duration;
+
+use super::Backoff;
+use crate::proto::v1::write_request::Atomicity;
+
+/// How long each call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// To connect, TLS included.
+    pub connect: Duration,
+    /// From the opening of the stream to the answer who is primary.
+    pub arbitration: Duration,
+    /// For one request of a Write.
+    pub write: Duration,
+    /// For all answers to one Read.
+    pub read: Duration,
+    /// To set a pipeline.
+    pub set_pipeline: Duration,
+    /// To get a pipeline.
+    pub get_pipeline: Duration,
+    /// To get the capabilities.
+    pub capabilities: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Deadlines {
+            connect: Duration::from_secs(10),
+            arbitration: Duration::from_secs(10),
+            write: Duration::from_secs(30),
+            read: Duration::from_mins(2),
+            set_pipeline: Duration::from_mins(2),
+            get_pipeline: Duration::from_mins(1),
+            capabilities: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How updates are cut into requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The most updates in a request. A refused one is answered with a detail for each of its updates, which
+    /// must fit `Options::header_limit`.
+    pub max_updates: usize,
+    /// The most bytes in a request; 4 MiB is what every target takes.
+    pub max_bytes: usize,
+    /// Requests that may wait for their answer at once, within one wave.
+    pub in_flight: usize,
+    /// What a target does with the others when one fails. Most have only `ContinueOnError`.
+    pub atomicity: Atomicity,
+    /// Whether to go on with the next request after some updates were refused.
+    pub continue_after_refusal: bool,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions {
+            max_updates: 4096,
+            max_bytes: 2 << 20,
+            in_flight: 4,
+            atomicity: Atomicity::ContinueOnError,
+            continue_after_refusal: false,
+        }
+    }
+}
+
+/// The options of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How long each call may take.
+    pub deadlines: Deadlines,
+    /// How updates are cut into requests.
+    pub write: WriteOptions,
+    /// How to come back after the stream broke; `None` to stay away.
+    pub reconnect: Option<Backoff>,
+    /// The greatest message to take. Some targets return a whole table in one.
+    pub decode_limit: usize,
+    /// The greatest list of headers to take, in bytes: the outcomes of a failed Write travel in them.
+    pub header_limit: u32,
+    /// Packets, digests and notifications that may wait to be fetched; more are dropped and counted.
+    pub event_queue: usize,
+    /// How often to ask a silent connection whether it lives; `None` leaves it to TCP. Targets built on gRPC's
+    /// C core hang up on those who ask more often than every five minutes.
+    pub keep_alive: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            deadlines: Deadlines::default(),
+            write: WriteOptions::default(),
+            reconnect: Some(Backoff::default()),
+            decode_limit: 256 << 20,
+            header_limit: 16 << 20,
+            event_queue: 4096,
+            keep_alive: None,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Setting and comparing pipelines.
+
+use bytes::Bytes;
+use prost::Message as _;
+use tonic::Code;
+
+use super::connect::Client;
+use super::error::{ClientError, Rpc};
+use super::session::Session;
+use crate::info::{Info, InfoError};
+use crate::proto::{config, v1};
+use std::sync::Arc;
+use v1::get_forwarding_pipeline_config_request::ResponseType;
+use v1::set_forwarding_pipeline_config_request::Action;
+
+/// A program for a target: what the controller knows of it, what the target runs, and a number for both.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    info: Arc<Info>,
+    device_config: Bytes,
+    cookie: u64,
+}
+
+/// How a pipeline that differs is brought into force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// With empty tables.
+    Clear,
+    /// With the entries of now; where the target cannot, with empty tables.
+    Reconcile,
+    /// Saved first and then committed; where the target cannot, in one step. BMv2 loses its entries with the
+    /// first step.
+    SaveThenCommit,
+}
+
+/// What became of a pipeline that was to be in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PipelineChange {
+    /// It was in force already.
+    Unchanged,
+    /// It is now, and the target says that it kept the entries.
+    Reconciled,
+    /// It is now, and tables are empty.
+    Cleared,
+}
+
+impl Pipeline {
+    /// Returns the pipeline of a P4Info and a device configuration (for BMv2 its JSON). The cookie is computed
+    /// from both, so that the same pipeline has the same one everywhere.
+    pub fn new(info: Arc<Info>, device_config: Bytes) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&info.message().encode_to_vec());
+        hasher.update(&device_config);
+        let mut cookie = [0; 8];
+        hasher.finalize_xof().fill(&mut cookie);
+        // 0 looks like no cookie at all.
+        let cookie = u64::from_be_bytes(cookie).max(1);
+        Pipeline { info, device_config, cookie }
+    }
+
+    /// Returns the pipeline of a P4Info message.
+    pub fn from_message(p4info: config::P4Info, device_config: Bytes) -> Result<Self, InfoError> {
+        Ok(Pipeline::new(Arc::new(Info::new(p4info)?), device_config))
+    }
+
+    /// Returns the P4Info by name.
+    pub fn info(&self) -> &Arc<Info> {
+        &self.info
+    }
+
+    /// Returns what the target runs.
+    pub fn device_config(&self) -> &Bytes {
+        &self.device_config
+    }
+
+    /// Returns the number that stands for the pipeline.
+    pub fn cookie(&self) -> u64 {
+        self.cookie
+    }
+
+    fn message(&self) -> v1::ForwardingPipelineConfig {
+        v1::ForwardingPipelineConfig {
+            p4info: Some(self.info.message().clone()),
+            p4_device_config: self.device_config.clone(),
+            cookie: Some(v1::forwarding_pipeline_config::Cookie { cookie: self.cookie }),
+        }
+    }
+
+    /// Says whether a configuration read from a target is this pipeline, as far as the target tells.
+    fn is(&self, read: &v1::ForwardingPipelineConfig) -> bool {
+        let config_unknown = read.p4_device_config.is_empty();
+        read.p4info.as_ref() == Some(self.info.message())
+            && (config_unknown || read.p4_device_config == self.device_config)
+    }
+}
+
+impl Client {
+    /// Gets the parts of the pipeline that are asked for, `None` where the target has no pipeline.
+    pub async fn pipeline(
+        &self,
+        parts: ResponseType,
+    ) -> Result<Option<v1::ForwardingPipelineConfig>, ClientError> {
+        let request = v1::GetForwardingPipelineConfigRequest {
+            device_id: self.target.device.0,
+            response_type: parts.into(),
+        };
+        let mut service = self.service();
+        let call = service.get_forwarding_pipeline_config(request);
+        match self.target.call(Rpc::GetPipeline, self.target.options.deadlines.get_pipeline, call).await {
+            Ok(response) => Ok(response.into_inner().config),
+            // BMv2 without a program says so with a code instead of an empty answer.
+            Err(ClientError::Rpc { code: Code::FailedPrecondition, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gets the number of the pipeline, `None` where the target has no pipeline or the pipeline no number.
+    pub async fn pipeline_cookie(&self) -> Result<Option<u64>, ClientError> {
+        let config = self.pipeline(ResponseType::CookieOnly).await?;
+        Ok(config.and_then(|config| config.cookie).map(|cookie| cookie.cookie))
+    }
+
+    /// Says whether the target runs the pipeline: by the cookie, or by the whole of it where there is no cookie.
+    pub async fn has_pipeline(&self, pipeline: &Pipeline) -> Result<bool, ClientError> {
+        if let Some(cookie) = self.pipeline_cookie().await? {
+            return Ok(cookie == pipeline.cookie);
+        }
+        let config = self.pipeline(ResponseType::All).await?;
+        Ok(config.is_some_and(|config| pipeline.is(&config)))
+    }
+}
+
+impl Session {
+    /// Sets a pipeline by one action; `None` is for `Commit`, which goes without.
+    pub async fn set_pipeline(&self, action: Action, pipeline: Option<&Pipeline>) -> Result<(), ClientError> {
+        let election_id = Some(self.require_primary()?.into());
+        let target = &self.client().target;
+        #[expect(deprecated, reason = "older targets know roles by number")]
+        let request = v1::SetForwardingPipelineConfigRequest {
+            device_id: target.device.0,
+            role_id: self.role().number(),
+            role: self.role().name().to_owned(),
+            election_id,
+            action: action.into(),
+            config: pipeline.map(Pipeline::message),
+        };
+        let mut service = self.client().service();
+        let call = service.set_forwarding_pipeline_config(request);
+        let result = target.call(Rpc::SetPipeline, target.options.deadlines.set_pipeline, call).await;
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.demote_on_denial(error)),
+        }
+    }
+
+    /// Asks whether the target could run a pipeline; `None` where it cannot say.
+    pub async fn verify_pipeline(&self, pipeline: &Pipeline) -> Result<Option<()>, ClientError> {
+        match self.set_pipeline(Action::Verify, Some(pipeline)).await {
+            Ok(()) => Ok(Some(())),
+            Err(error) if error.code() == Some(Code::Unimplemented) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Brings a pipeline into force unless it is already.
+    pub async fn ensure_pipeline(
+        &self,
+        pipeline: &Pipeline,
+        commit: Commit,
+    ) -> Result<PipelineChange, ClientError> {
+        if self.client().has_pipeline(pipeline).await? {
+            return Ok(PipelineChange::Unchanged);
+        }
+        self.commit_pipeline(pipeline, commit).await
+    }
+
+    /// Brings a pipeline into force, whatever the target runs now.
+    pub async fn commit_pipeline(
+        &self,
+        pipeline: &Pipeline,
+        commit: Commit,
+    ) -> Result<PipelineChange, ClientError> {
+        let preferred = match commit {
+            Commit::Clear => Ok(None),
+            Commit::Reconcile => self.reconcile(pipeline).await,
+            Commit::SaveThenCommit => self.save_then_commit(pipeline).await,
+        };
+        if let Some(change) = preferred? {
+            return Ok(change);
+        }
+        self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await?;
+        Ok(PipelineChange::Cleared)
+    }
+
+    /// `None` where the target does not reconcile, or not from what it runs now to this.
+    async fn reconcile(&self, pipeline: &Pipeline) -> Result<Option<PipelineChange>, ClientError> {
+        match self.set_pipeline(Action::ReconcileAndCommit, Some(pipeline)).await {
+            Ok(()) => Ok(Some(PipelineChange::Reconciled)),
+            // A wrong pipeline is refused again by the fall-back, with the reason.
+            Err(error) if matches!(error.code(), Some(Code::Unimplemented | Code::InvalidArgument)) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn save_then_commit(&self, pipeline: &Pipeline) -> Result<Option<PipelineChange>, ClientError> {
+        match self.set_pipeline(Action::VerifyAndSave, Some(pipeline)).await {
+            Ok(()) => self.set_pipeline(Action::Commit, None).await.map(|()| Some(PipelineChange::Cleared)),
+            Err(error) if error.code() == Some(Code::Unimplemented) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

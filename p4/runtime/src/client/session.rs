@@ -1,0 +1,266 @@
+//! A controller on a target: takes part in the arbitration and keeps its stream alive.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tonic::Code;
+
+use super::connect::Client;
+use super::error::{ClientError, Rpc};
+use super::stream::{Command, Stream};
+use crate::election::{ElectionId, RoleName};
+use crate::proto::v1;
+
+/// Who a controller is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Controller {
+    /// The id that decides who is primary; `None` never becomes primary.
+    pub election: Option<ElectionId>,
+    /// The role.
+    pub role: RoleName,
+    /// What the role may do, in a message that the target understands.
+    pub role_config: Option<prost_types::Any>,
+}
+
+impl Controller {
+    /// Returns the controller of the default role with an election id.
+    pub fn new(election: ElectionId) -> Self {
+        Controller { election: Some(election), ..Default::default() }
+    }
+}
+
+/// What a controller is at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Primacy {
+    /// Not known yet: the stream is being opened.
+    Opening,
+    /// The primary: it may write.
+    Primary {
+        /// With this id.
+        election: ElectionId,
+    },
+    /// A backup; another controller is primary.
+    Backup {
+        /// The id of the primary, where the target says it.
+        primary: Option<ElectionId>,
+    },
+    /// A backup; no controller is primary.
+    Vacant {
+        /// The highest id that the target has seen.
+        highest: Option<ElectionId>,
+    },
+    /// The stream broke; it is being opened again.
+    Lost {
+        /// Why.
+        reason: String,
+    },
+    /// The stream ended and is not opened again.
+    Closed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Primacy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Primacy::Opening => f.write_str("the stream is being opened"),
+            Primacy::Primary { election } => write!(f, "primary with election id {election}"),
+            Primacy::Backup { primary: Some(id) } => {
+                write!(f, "another controller is primary, with election id {id}")
+            }
+            Primacy::Backup { primary: None } => f.write_str("another controller is primary"),
+            Primacy::Vacant { highest: Some(id) } => {
+                write!(f, "no controller is primary; the highest election id so far is {id}")
+            }
+            Primacy::Vacant { highest: None } => f.write_str("no controller is primary"),
+            Primacy::Lost { reason } => write!(f, "the stream broke: {reason}"),
+            Primacy::Closed { reason } => write!(f, "the stream is closed: {reason}"),
+        }
+    }
+}
+
+/// What a target sends of its own accord.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A packet; see [`crate::packet`] for its metadata by name.
+    PacketIn(v1::PacketIn),
+    /// Values from the data plane; acknowledge it with [`Session::acknowledge`].
+    Digest(v1::DigestList),
+    /// Entries that no packet has hit for a while.
+    IdleTimeout(v1::IdleTimeoutNotification),
+    /// A message of ours that the target could not use.
+    Error(v1::StreamError),
+    /// A message of the architecture's own.
+    Other(prost_types::Any),
+}
+
+/// What the session and its stream share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) primacy: watch::Sender<Primacy>,
+    pub(super) events: mpsc::Sender<Event>,
+    pub(super) n_dropped: AtomicU64,
+}
+
+/// A controller on a target. Dropping it ends the stream, and with it the primacy.
+#[derive(Debug)]
+pub struct Session {
+    client: Client,
+    role: RoleName,
+    shared: Arc<Shared>,
+    commands: mpsc::Sender<Command>,
+    events: Mutex<Option<mpsc::Receiver<Event>>>,
+    task: JoinHandle<()>,
+}
+
+impl Session {
+    /// Opens the stream, takes part in the arbitration and waits for its first result. That may be that another
+    /// controller is primary: see [`Self::primacy`].
+    pub async fn open(client: Client, controller: Controller) -> Result<Self, ClientError> {
+        let options = *client.options();
+        let (event_sender, events) = mpsc::channel(options.event_queue.max(1));
+        let (commands, command_receiver) = mpsc::channel(64);
+        let primacy = watch::Sender::new(Primacy::Opening);
+        let shared = Arc::new(Shared { primacy, events: event_sender, n_dropped: AtomicU64::new(0) });
+        let role = controller.role.clone();
+        let (first, opened) = tokio::sync::oneshot::channel();
+        let stream = Stream::new(client.clone(), controller, shared.clone(), command_receiver);
+        let task = tokio::spawn(stream.run(first));
+        let session = Session { client, role, shared, commands, events: Mutex::new(Some(events)), task };
+        match opened.await {
+            Ok(Ok(())) => Ok(session),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(session.closed()),
+        }
+    }
+
+    /// Returns the connection, which also reads.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns the role.
+    pub fn role(&self) -> &RoleName {
+        &self.role
+    }
+
+    /// Returns what this controller is now.
+    pub fn primacy(&self) -> Primacy {
+        self.shared.primacy.borrow().clone()
+    }
+
+    /// Returns a receiver that sees every change of what this controller is.
+    pub fn watch_primacy(&self) -> watch::Receiver<Primacy> {
+        self.shared.primacy.subscribe()
+    }
+
+    /// Waits until this controller is primary, but no longer than the limit.
+    pub async fn wait_primary(&self, limit: Duration) -> Result<ElectionId, ClientError> {
+        let mut watch = self.watch_primacy();
+        let decided = |state: &Primacy| matches!(state, Primacy::Primary { .. } | Primacy::Closed { .. });
+        // Without a result in time the state of now says why; bound, so that its borrow ends here.
+        let waited = timeout(limit, watch.wait_for(decided)).await.map(drop);
+        drop(waited);
+        self.require_primary()
+    }
+
+    /// Returns the election id of this controller if it is primary.
+    pub fn require_primary(&self) -> Result<ElectionId, ClientError> {
+        match self.primacy() {
+            Primacy::Primary { election } => Ok(election),
+            state => Err(ClientError::NotPrimary { endpoint: self.client.endpoint().to_owned(), state }),
+        }
+    }
+
+    /// Takes part in the arbitration with another election id; `None` steps down.
+    pub async fn set_election(&self, election: Option<ElectionId>) -> Result<(), ClientError> {
+        self.command(Command::SetElection(election)).await
+    }
+
+    /// Takes the primacy from whoever has it, with an election id just above the highest, and waits for it.
+    pub async fn take_over(&self, limit: Duration) -> Result<ElectionId, ClientError> {
+        let highest = match self.primacy() {
+            Primacy::Primary { election } => return Ok(election),
+            Primacy::Backup { primary: highest } | Primacy::Vacant { highest } => highest,
+            Primacy::Opening | Primacy::Lost { .. } | Primacy::Closed { .. } => None,
+        };
+        self.set_election(Some(highest.map_or(ElectionId(1), ElectionId::next))).await?;
+        self.wait_primary(limit).await
+    }
+
+    /// Takes the receiver of packets, digests and notifications; the second call gets nothing.
+    pub fn take_events(&self) -> Option<mpsc::Receiver<Event>> {
+        self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
+
+    /// Returns how many events were dropped because nobody fetched them.
+    pub fn n_dropped_events(&self) -> u64 {
+        self.shared.n_dropped.load(Ordering::Relaxed)
+    }
+
+    /// Sends a packet; see [`crate::packet::packet_out`] for its metadata by name.
+    pub async fn send_packet(&self, packet: v1::PacketOut) -> Result<(), ClientError> {
+        self.send(v1::stream_message_request::Update::Packet(packet)).await
+    }
+
+    /// Acknowledges a list of values.
+    pub async fn acknowledge(&self, list: &v1::DigestList) -> Result<(), ClientError> {
+        let ack = v1::DigestListAck { digest_id: list.digest_id, list_id: list.list_id };
+        self.send(v1::stream_message_request::Update::DigestAck(ack)).await
+    }
+
+    /// Sends a message of the architecture's own.
+    pub async fn send_other(&self, message: prost_types::Any) -> Result<(), ClientError> {
+        self.send(v1::stream_message_request::Update::Other(message)).await
+    }
+
+    /// Ends the stream in order; the target learns of it before this returns.
+    pub async fn close(mut self) {
+        let closed = self.command(Command::Close).await;
+        if closed.is_ok() {
+            // A stream that does not end by itself is ended by the drop that follows.
+            let ended = timeout(Duration::from_secs(1), &mut self.task).await;
+            drop(ended);
+        }
+    }
+
+    async fn send(&self, update: v1::stream_message_request::Update) -> Result<(), ClientError> {
+        self.command(Command::Send(Box::new(v1::StreamMessageRequest { update: Some(update) }))).await
+    }
+
+    async fn command(&self, command: Command) -> Result<(), ClientError> {
+        self.commands.send(command).await.map_err(|_| self.closed())
+    }
+
+    fn closed(&self) -> ClientError {
+        let reason = self.primacy().to_string();
+        ClientError::Protocol { endpoint: self.client.endpoint().to_owned(), rpc: Rpc::Stream, reason }
+    }
+
+    /// Takes note when the target says that another controller is primary before the stream says so.
+    pub(super) fn demote_on_denial(&self, error: ClientError) -> ClientError {
+        if !matches!(&error, ClientError::Rpc { code: Code::PermissionDenied, .. }) {
+            return error;
+        }
+        self.shared.primacy.send_if_modified(|state| {
+            let was_primary = matches!(state, Primacy::Primary { .. });
+            if was_primary {
+                *state = Primacy::Backup { primary: None };
+            }
+            was_primary
+        });
+        ClientError::NotPrimary { endpoint: self.client.endpoint().to_owned(), state: self.primacy() }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

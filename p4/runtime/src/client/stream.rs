@@ -1,0 +1,210 @@
+//! The task behind a session: opens the stream, sends and receives, and opens it again when it breaks.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Streaming};
+
+use super::connect::Client;
+use super::error::{ClientError, Rpc};
+use super::session::{Controller, Event, Primacy, Shared};
+use crate::election::ElectionId;
+use crate::proto::v1;
+use v1::stream_message_request::Update as Request;
+use v1::stream_message_response::Update as Response;
+
+/// What a session wants of its stream.
+#[derive(Debug)]
+pub(super) enum Command {
+    Send(Box<v1::StreamMessageRequest>),
+    SetElection(Option<ElectionId>),
+    Close,
+}
+
+/// Why a stream ended.
+enum End {
+    /// The session wants it so.
+    Closed,
+    /// Something broke.
+    Broken(ClientError),
+}
+
+/// Who waits for the first result of the arbitration.
+type First = Option<oneshot::Sender<Result<(), ClientError>>>;
+
+pub(super) struct Stream {
+    client: Client,
+    controller: Controller,
+    shared: Arc<Shared>,
+    commands: mpsc::Receiver<Command>,
+}
+
+impl Stream {
+    pub(super) fn new(
+        client: Client,
+        controller: Controller,
+        shared: Arc<Shared>,
+        commands: mpsc::Receiver<Command>,
+    ) -> Self {
+        Stream { client, controller, shared, commands }
+    }
+
+    /// Keeps the stream open until the session is dropped. The first result goes to `first`; if it is an error,
+    /// nothing is tried again.
+    pub(super) async fn run(mut self, first: oneshot::Sender<Result<(), ClientError>>) {
+        let mut first = Some(first);
+        let mut attempt = 0;
+        loop {
+            let error = match self.once(&mut first, &mut attempt).await {
+                End::Closed => return self.set(Primacy::Closed { reason: "by this controller".to_owned() }),
+                End::Broken(error) => error,
+            };
+            let reason = error.to_string();
+            if let Some(first) = first.take() {
+                self.set(Primacy::Closed { reason });
+                // Whoever opened the session may have given up by now.
+                drop(first.send(Err(error)));
+                return;
+            }
+            let Some(backoff) = self.client.options().reconnect else {
+                return self.set(Primacy::Closed { reason });
+            };
+            self.set(Primacy::Lost { reason });
+            if !self.pause(backoff.wait(attempt)).await {
+                return self.set(Primacy::Closed { reason: "by this controller".to_owned() });
+            }
+            attempt = attempt.saturating_add(1);
+        }
+    }
+
+    /// Waits before the next attempt and says whether there is to be one.
+    async fn pause(&mut self, wait: std::time::Duration) -> bool {
+        let until = Instant::now() + wait;
+        loop {
+            match timeout_at(until, self.commands.recv()).await {
+                Err(_) => return true,
+                Ok(None | Some(Command::Close)) => return false,
+                Ok(Some(Command::SetElection(election))) => self.controller.election = election,
+                // Nobody is there to take a packet; it is lost as packets are.
+                Ok(Some(Command::Send(_))) => {}
+            }
+        }
+    }
+
+    /// Opens the stream once and serves it to its end.
+    async fn once(&mut self, first: &mut First, attempt: &mut u32) -> End {
+        let deadline = self.client.options().deadlines.arbitration;
+        let until = Instant::now() + deadline;
+        let (sender, receiver) = mpsc::channel(64);
+        let hello = sender.try_send(self.arbitration());
+        hello.expect("the channel is new and has room");
+        let mut service = self.client.service();
+        let endpoint = self.client.endpoint().to_owned();
+        let late = || ClientError::Deadline { endpoint: endpoint.clone(), rpc: Rpc::Stream, after: deadline };
+        let failed = |status| End::Broken(ClientError::from_status(&endpoint, Rpc::Stream, &status));
+        let mut answers = match timeout_at(until, service.stream_channel(ReceiverStream::new(receiver))).await
+        {
+            Err(_) => return End::Broken(late()),
+            Ok(Err(status)) => return failed(status),
+            Ok(Ok(response)) => response.into_inner(),
+        };
+        // Until the target has said who is primary, the stream is not open.
+        loop {
+            match timeout_at(until, answers.message()).await {
+                Err(_) => return End::Broken(late()),
+                Ok(Err(status)) => return failed(status),
+                Ok(Ok(None)) => return End::Broken(self.ended()),
+                Ok(Ok(Some(answer))) => {
+                    let is_arbitration = matches!(answer.update, Some(Response::Arbitration(_)));
+                    self.receive(answer);
+                    if is_arbitration {
+                        break;
+                    }
+                }
+            }
+        }
+        *attempt = 0;
+        if let Some(first) = first.take() {
+            drop(first.send(Ok(())));
+        }
+        self.serve(&sender, &mut answers).await
+    }
+
+    async fn serve(
+        &mut self,
+        sender: &mpsc::Sender<v1::StreamMessageRequest>,
+        answers: &mut Streaming<v1::StreamMessageResponse>,
+    ) -> End {
+        loop {
+            tokio::select! {
+                answer = answers.message() => match answer {
+                    Ok(Some(answer)) => self.receive(answer),
+                    Ok(None) => return End::Broken(self.ended()),
+                    Err(status) => {
+                        return End::Broken(ClientError::from_status(self.client.endpoint(), Rpc::Stream, &status));
+                    }
+                },
+                command = self.commands.recv() => {
+                    let message = match command {
+                        None | Some(Command::Close) => return End::Closed,
+                        Some(Command::Send(message)) => *message,
+                        Some(Command::SetElection(election)) => {
+                            self.controller.election = election;
+                            self.arbitration()
+                        }
+                    };
+                    // A full channel waits here; a broken stream is found by the next answer.
+                    drop(sender.send(message).await);
+                }
+            }
+        }
+    }
+
+    fn arbitration(&self) -> v1::StreamMessageRequest {
+        let update = v1::MasterArbitrationUpdate {
+            device_id: self.client.device().0,
+            role: self.controller.role.to_message(self.controller.role_config.clone()),
+            election_id: self.controller.election.map(Into::into),
+            status: None,
+        };
+        v1::StreamMessageRequest { update: Some(Request::Arbitration(update)) }
+    }
+
+    fn receive(&self, answer: v1::StreamMessageResponse) {
+        let event = match answer.update {
+            None => return,
+            Some(Response::Arbitration(update)) => return self.set(self.primacy(&update)),
+            Some(Response::Packet(packet)) => Event::PacketIn(packet),
+            Some(Response::Digest(list)) => Event::Digest(list),
+            Some(Response::IdleTimeoutNotification(notification)) => Event::IdleTimeout(notification),
+            Some(Response::Other(message)) => Event::Other(message),
+            Some(Response::Error(error)) => Event::Error(error),
+        };
+        if self.shared.events.try_send(event).is_err() {
+            self.shared.n_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn primacy(&self, update: &v1::MasterArbitrationUpdate) -> Primacy {
+        let highest = update.election_id.map(ElectionId::from);
+        let code = Code::from_i32(update.status.as_ref().map_or(0, |status| status.code));
+        match (code, self.controller.election) {
+            (Code::Ok, Some(election)) => Primacy::Primary { election: highest.unwrap_or(election) },
+            // A controller without an election id is never primary, whatever it is told.
+            (Code::Ok | Code::AlreadyExists, _) => Primacy::Backup { primary: highest },
+            (_, _) => Primacy::Vacant { highest },
+        }
+    }
+
+    fn ended(&self) -> ClientError {
+        let reason = "the target ended the stream".to_owned();
+        ClientError::Protocol { endpoint: self.client.endpoint().to_owned(), rpc: Rpc::Stream, reason }
+    }
+
+    fn set(&self, state: Primacy) {
+        self.shared.primacy.send_replace(state);
+    }
+}

@@ -1,0 +1,307 @@
+//! Writing updates: in batches, several at once where order allows, with the outcome of each update.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::ops::Range;
+
+use thiserror::Error;
+use tokio::task::JoinSet;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+
+use super::batch::{Batch, Batches, Encoded};
+use super::error::{ClientError, Rpc};
+use super::options::WriteOptions;
+use super::session::Session;
+use crate::info::Info;
+use crate::order::{Ordered, Phase, Wave};
+use crate::proto::v1;
+use crate::render;
+use crate::status::{Outcome, unpack};
+
+/// An update that the target refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedUpdate {
+    /// Its place among the updates that were to be written.
+    pub index: usize,
+    /// The update.
+    pub update: v1::Update,
+    /// What the target said.
+    pub outcome: Outcome,
+}
+
+impl FailedUpdate {
+    /// Says which entry was refused and why, by names.
+    pub fn describe<'a>(&'a self, info: &'a Info) -> impl fmt::Display + 'a {
+        struct Described<'a>(&'a FailedUpdate, &'a Info);
+        impl fmt::Display for Described<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}: {}", render::update(self.1, &self.0.update), self.0.outcome)
+            }
+        }
+        Described(self, info)
+    }
+}
+
+/// A write that did not wholly succeed. Every update is in exactly one of the four: applied, failed, in doubt,
+/// not sent.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{endpoint}: {}", summary(self))]
+pub struct WriteError {
+    /// The target.
+    pub endpoint: String,
+    /// Updates that the target applied.
+    pub n_applied: usize,
+    /// Updates that it refused.
+    pub failed: Vec<FailedUpdate>,
+    /// Updates that were sent and never answered for: they may or may not be applied.
+    pub in_doubt: Vec<Range<usize>>,
+    /// Updates that were not sent, or not looked at.
+    pub n_unsent: usize,
+    /// What ended the write before its end.
+    pub cause: Option<Box<ClientError>>,
+}
+
+fn summary(error: &WriteError) -> String {
+    let mut parts = vec![format!("{} updates applied", error.n_applied)];
+    if let Some(first) = error.failed.first() {
+        let place = first.index;
+        parts.push(format!(
+            "{} refused, the first (number {place}) with {}",
+            error.failed.len(),
+            first.outcome
+        ));
+    }
+    let n_in_doubt: usize = error.in_doubt.iter().map(Range::len).sum();
+    if n_in_doubt > 0 {
+        parts.push(format!("{n_in_doubt} in doubt"));
+    }
+    if error.n_unsent > 0 {
+        parts.push(format!("{} not sent", error.n_unsent));
+    }
+    if let Some(cause) = &error.cause {
+        parts.push(cause.to_string());
+    }
+    parts.join(", ")
+}
+
+impl WriteError {
+    /// Says what happened by names, one line for each refused update, at most `limit` of them.
+    pub fn describe(&self, info: &Info, limit: usize) -> String {
+        let mut text = self.to_string();
+        for failed in self.failed.iter().take(limit) {
+            text.push_str("\n  ");
+            text.push_str(&failed.describe(info).to_string());
+        }
+        if self.failed.len() > limit {
+            write!(text, "\n  and {} more", self.failed.len() - limit).expect("a string takes everything");
+        }
+        text
+    }
+}
+
+/// How far a write has come.
+#[derive(Debug, Default)]
+struct Progress {
+    n_applied: usize,
+    failed: BTreeMap<usize, Outcome>,
+    in_doubt: Vec<Range<usize>>,
+    cause: Option<ClientError>,
+}
+
+impl Session {
+    /// Writes updates one batch after the other, in the order given.
+    pub async fn write(&self, updates: &[v1::Update]) -> Result<(), WriteError> {
+        let options = WriteOptions { in_flight: 1, ..self.client().options().write };
+        let whole = Wave { phase: Phase::Insert, range: 0..updates.len() };
+        self.write_waves(updates, &[whole], options).await
+    }
+
+    /// Writes ordered updates: waves one after the other, batches within a wave several at once.
+    pub async fn write_ordered(&self, ordered: &Ordered) -> Result<(), WriteError> {
+        self.write_waves(&ordered.updates, &ordered.waves, self.client().options().write).await
+    }
+
+    /// Writes updates wave after wave. A wave begins when the one before it is answered; after a refusal the
+    /// next one does not begin, unless the options say so.
+    pub async fn write_waves(
+        &self,
+        updates: &[v1::Update],
+        waves: &[Wave],
+        options: WriteOptions,
+    ) -> Result<(), WriteError> {
+        let mut progress = Progress::default();
+        for wave in waves {
+            self.write_wave(updates, wave.range.clone(), options, &mut progress).await;
+            if progress.must_stop(options) {
+                break;
+            }
+        }
+        progress.finish(self.client().endpoint(), updates)
+    }
+
+    async fn write_wave(
+        &self,
+        updates: &[v1::Update],
+        range: Range<usize>,
+        options: WriteOptions,
+        progress: &mut Progress,
+    ) {
+        let header = match self.header(options) {
+            Ok(header) => header,
+            Err(error) => {
+                progress.cause = Some(error);
+                return;
+            }
+        };
+        let mut in_flight: JoinSet<(Range<usize>, Result<(), Sent>)> = JoinSet::new();
+        let mut batches = Batches::new(updates, range, &header, options);
+        loop {
+            while in_flight.len() < options.in_flight.max(1) && !progress.must_stop(options) {
+                let Some(batch) = batches.next() else { break };
+                in_flight.spawn(self.send_batch(batch));
+            }
+            let Some(answer) = in_flight.join_next().await else { return };
+            let (range, result) =
+                answer.expect("a request neither panics nor is aborted while it is waited for");
+            self.note(range, result, progress);
+        }
+    }
+
+    fn header(&self, options: WriteOptions) -> Result<v1::WriteRequest, ClientError> {
+        let election_id = Some(self.require_primary()?.into());
+        #[expect(deprecated, reason = "older targets know roles by number")]
+        Ok(v1::WriteRequest {
+            device_id: self.client().device().0,
+            role_id: self.role().number(),
+            role: self.role().name().to_owned(),
+            election_id,
+            updates: Vec::new(),
+            atomicity: options.atomicity.into(),
+        })
+    }
+
+    fn send_batch(&self, batch: Batch) -> impl Future<Output = (Range<usize>, Result<(), Sent>)> + use<> {
+        let target = self.client().target.clone();
+        let channel = self.client().channel.clone();
+        let Batch { range, request } = batch;
+        async move {
+            let deadline = target.options.deadlines.write;
+            let late = || ClientError::Deadline {
+                endpoint: target.endpoint.clone(),
+                rpc: Rpc::Write,
+                after: deadline,
+            };
+            let result = match tokio::time::timeout(deadline, write_one(channel, request)).await {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(status)) => Err(Sent::classify(&target.endpoint, &status, range.len())),
+                Err(_) => Err(Sent::InDoubt(late())),
+            };
+            (range, result)
+        }
+    }
+
+    fn note(&self, range: Range<usize>, result: Result<(), Sent>, progress: &mut Progress) {
+        match result {
+            Ok(()) => progress.n_applied += range.len(),
+            Err(Sent::Outcomes(outcomes)) => {
+                for (index, outcome) in range.zip(outcomes) {
+                    if outcome.is_ok() {
+                        progress.n_applied += 1;
+                    } else {
+                        progress.failed.insert(index, outcome);
+                    }
+                }
+            }
+            Err(Sent::Ignored(error)) => {
+                let error = self.demote_on_denial(error);
+                progress.cause.get_or_insert(error);
+            }
+            Err(Sent::InDoubt(error)) => {
+                progress.in_doubt.push(range);
+                progress.cause.get_or_insert(error);
+            }
+        }
+    }
+}
+
+impl Progress {
+    fn must_stop(&self, options: WriteOptions) -> bool {
+        self.cause.is_some() || (!self.failed.is_empty() && !options.continue_after_refusal)
+    }
+
+    fn finish(mut self, endpoint: &str, updates: &[v1::Update]) -> Result<(), WriteError> {
+        if self.cause.is_none() && self.failed.is_empty() {
+            return Ok(());
+        }
+        self.in_doubt.sort_by_key(|range| range.start);
+        let n_in_doubt: usize = self.in_doubt.iter().map(Range::len).sum();
+        let n_unsent = updates.len() - self.n_applied - self.failed.len() - n_in_doubt;
+        let failed = self.failed.into_iter();
+        let failed =
+            failed.map(|(index, outcome)| FailedUpdate { index, update: updates[index].clone(), outcome });
+        Err(WriteError {
+            endpoint: endpoint.to_owned(),
+            n_applied: self.n_applied,
+            failed: failed.collect(),
+            in_doubt: self.in_doubt,
+            n_unsent,
+            cause: self.cause.map(Box::new),
+        })
+    }
+}
+
+/// What became of a request that was not answered with success.
+#[derive(Debug)]
+enum Sent {
+    /// The target says what became of each update.
+    Outcomes(Vec<Outcome>),
+    /// The target did not look at the updates.
+    Ignored(ClientError),
+    /// Nobody knows.
+    InDoubt(ClientError),
+}
+
+impl Sent {
+    fn classify(endpoint: &str, status: &Status, n_updates: usize) -> Sent {
+        let error = ClientError::from_status(endpoint, Rpc::Write, status);
+        if let ClientError::Rpc { code, .. } = &error {
+            match unpack(status) {
+                Some(outcomes) if outcomes.len() == n_updates => return Sent::Outcomes(outcomes),
+                Some(outcomes) => {
+                    let reason = format!("{} outcomes for {n_updates} updates", outcomes.len());
+                    let endpoint = endpoint.to_owned();
+                    return Sent::InDoubt(ClientError::Protocol { endpoint, rpc: Rpc::Write, reason });
+                }
+                // Some targets answer a single update with its own code.
+                None if n_updates == 1 && is_about_entities(*code) => {
+                    return Sent::Outcomes(vec![Outcome::failed(*code, status.message())]);
+                }
+                None if is_about_entities(*code) || is_about_requests(*code) => return Sent::Ignored(error),
+                None => {}
+            }
+        }
+        Sent::InDoubt(error)
+    }
+}
+
+/// Says whether a code can be about an entity.
+fn is_about_entities(code: Code) -> bool {
+    matches!(code, Code::InvalidArgument | Code::NotFound | Code::AlreadyExists | Code::OutOfRange)
+}
+
+/// Says whether a code without details means that no update was tried: what is wrong is wrong for all of them.
+fn is_about_requests(code: Code) -> bool {
+    matches!(
+        code,
+        Code::PermissionDenied | Code::FailedPrecondition | Code::Unimplemented | Code::Unauthenticated
+    )
+}
+
+async fn write_one(channel: Channel, request: bytes::Bytes) -> Result<(), Status> {
+    let mut grpc = tonic::client::Grpc::new(channel).max_encoding_message_size(usize::MAX);
+    grpc.ready().await.map_err(|error| Status::from_error(Box::new(error)))?;
+    let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Write");
+    grpc.unary(Request::new(request), path, Encoded).await.map(drop)
+}
