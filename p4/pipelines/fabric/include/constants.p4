@@ -46,7 +46,7 @@ enum bit<2> PortRole {
 // Why a packet was dropped in the ingress pipeline: the index of the counter `ingress.drops`.
 enum bit<5> DropReason {
     NONE = 0,
-    PORT_DISABLED = 1,      // The ingress port has no role.
+    PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names a port that cannot be.
     MALFORMED = 2,          // Cut short before the end of the network header, wrong version, IPv4 options.
     IPV4_CHECKSUM = 3,
     ETHER_TYPE = 4,         // Neither IPv6 nor (off the NIC ports) IPv4, and not punted.
@@ -89,7 +89,7 @@ const int PUNT_RULES = 64;
 const int NIC_DESTINATIONS = 64;
 // Each of up to 512 ports owns an address, or a few where a NIC carries more.
 const int NIC_SOURCES = 2048;
-// One uN; a uA per link where uplinks are named one by one.
+// One uN, or one for each parallel link between two switches; a uA per link where uplinks are named one by one.
 const int LOCAL_SIDS = 1024;
 // Static uSIDs need 513 (512 neighbours and the block). Routing by prefix needs one for each NIC of the largest fabric in
 // the worst case, 131,072, as large ASICs hold.

@@ -48,9 +48,13 @@ control FabricIngress(
 
     apply {
         if (hdr.packet_out.isValid() && hdr.packet_out.submit_to_ingress == 0) {
-            standard_metadata.egress_spec = (PortId_t)hdr.packet_out.egress_port;
+            if (hdr.packet_out.egress_port[15:9] == 0) {
+                standard_metadata.egress_spec = (PortId_t)hdr.packet_out.egress_port;
+                meta.decided = true;
+            } else {
+                meta.drop_reason = DropReason.PORT_DISABLED;
+            }
             hdr.packet_out.setInvalid();
-            meta.decided = true;
         } else {
             assign_port_role.apply(hdr, meta, standard_metadata);
         }

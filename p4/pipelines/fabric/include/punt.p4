@@ -26,7 +26,7 @@ control Punt(
     @name(".ingress.punt")
     table punt {
         key = {
-            standard_metadata.ingress_port: optional @name("ingress_port");
+            standard_metadata.ingress_port: ternary @name("ingress_port");
             hdr.ethernet.ether_type: ternary @name("ether_type");
             next_header: ternary @name("next_header");
             dst: ternary @name("dst");

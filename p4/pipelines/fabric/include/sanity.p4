@@ -10,13 +10,13 @@ control CheckHeaders(
     in standard_metadata_t standard_metadata
 ) {
     apply {
-        if (standard_metadata.checksum_error == 1) {
-            meta.drop_reason = DropReason.IPV4_CHECKSUM;
-        } else if (standard_metadata.parser_error != error.NoError) {
+        if (standard_metadata.parser_error != error.NoError) {
             // Too short is fatal only in or below the network header: a trimmed packet may end in the middle of UDP.
             if (standard_metadata.parser_error != error.PacketTooShort || !hdr.ipv6.isValid()) {
                 meta.drop_reason = DropReason.MALFORMED;
             }
+        } else if (standard_metadata.checksum_error == 1) {
+            meta.drop_reason = DropReason.IPV4_CHECKSUM;
         }
     }
 }

@@ -5,7 +5,7 @@
 #define FABRIC_WCMP_P4
 
 control Wcmp(inout headers_t hdr, inout metadata_t meta) {
-    bit<32> switch_seed = 0;
+    bit<31> switch_seed = 0;
     bit<24> switch_qp_mask = 0;
 
     @name(".ingress.wcmp_selector")
@@ -13,7 +13,7 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
     action_selector(HashAlgorithm.crc32, WCMP_MEMBERS, 32) wcmp_selector;
 
     @name(".ingress.set_wcmp_hash")
-    action set_wcmp_hash(bit<32> seed, bit<24> qp_mask) {
+    action set_wcmp_hash(bit<31> seed, bit<24> qp_mask) {
         switch_seed = seed;
         switch_qp_mask = qp_mask;
     }
@@ -50,7 +50,7 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         wcmp_hash.apply();
-        // IPv4 has no flow label; its addresses take the low bits of the IPv6 ones' places.
+        // IPv4 has no flow label; its addresses stand in the low bits of the IPv6 ones' places.
         ipv6_addr_t src = hdr.ipv6.src;
         ipv6_addr_t dst = hdr.ipv6.dst;
         bit<20> flow_label = hdr.ipv6.flow_label;
@@ -68,9 +68,10 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
             { src, dst, flow_label, 4w0, next_header, meta.l4_src_port, meta.l4_dst_port, meta.destination_qp & switch_qp_mask },
             64w0x100000000
         );
-        // A CRC is linear: a seed that is only one more input flips the same bits for every flow, and two tiers with an
-        // even number of uplinks would still agree on the choice. Multiplying by an odd number is not linear over bits.
-        meta.flow_hash = (meta.flow_hash ^ switch_seed) * (switch_seed | 1);
+        // A CRC is linear: a seed that is only one more input flips the same bits for every flow, and of two switches in a
+        // row the second would use one link for all that the first sent it. Multiplying by an odd number is not linear
+        // over bits. 31 bits of seed, because two odd numbers that differ in the top bit only mix alike.
+        meta.flow_hash = (meta.flow_hash ^ (bit<32>)switch_seed) * (switch_seed ++ 1w1);
         // A table with a selector has no default action on BMv2, so the miss is seen here.
         if (!wcmp_group.apply().hit) {
             meta.drop_reason = DropReason.NO_WCMP_GROUP;
