@@ -2,15 +2,222 @@
 //!
 //! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Always: one file a rule,
 //! with what it checks, why, an example that breaks it and the fix; checks work on numbers and never walk
-//! devices, so a fabric of any size is checked in the same time.
+//! devices, so a fabric of any size is checked in the same time; a check whose input another check refuses is
+//! silent, so that one slip gives one message.
 
 pub(crate) mod loader;
+mod words;
 
-use closc_diagnostics::Rule;
+mod address_fields;
+mod all_drained;
+mod asn_range;
+mod bad_range;
+mod beyond_numbers;
+mod block_length;
+mod block_off_panel;
+mod blocks_overlap;
+mod breakout_not_offered;
+mod broken_pattern;
+mod cable_too_long;
+mod container;
+mod contradiction;
+mod ecmp_width;
+mod entropy_floor;
+mod entropy_paths;
+mod entropy_planes;
+mod fabric_name;
+mod host_bits;
+mod lane_mismatch;
+mod link_speed_mismatch;
+mod long_name;
+mod lossless_lengths;
+mod management_gateway;
+mod mtu_overhead;
+mod mtu_range;
+mod named_twice;
+mod names_beyond;
+mod names_nothing;
+mod neighbour_limit;
+mod nic_speed_mismatch;
+mod nic_speed_split;
+mod nics_over_downlinks;
+mod no_ecn;
+mod no_pfc;
+mod no_such_cable;
+mod no_trimming;
+mod no_un;
+mod os_not_supported;
+mod oversubscription;
+mod p4_port;
+mod parallel_split;
+mod plane_count;
+mod plane_override;
+mod planes_over_lanes;
+mod pool_too_small;
+mod pools_overlap;
+mod qos_profile;
+mod rails_of_groups;
+mod rails_of_nics;
+mod route_limit;
+mod routing_not_supported;
+mod rows;
+mod same_names;
+mod service_address;
+mod sid_limit;
+mod sites;
+mod split_node;
+mod stated_downlinks;
+mod t1_count;
+mod t1_radix;
+mod t1_uplinks;
+mod t2_cables;
+mod t2_count;
+mod t2_ports;
+mod too_many_ports;
+mod udp_port;
+mod unknown_medium;
+mod unknown_platform;
+mod unusable_pool;
+mod usid_gib;
+mod usid_index;
+mod usid_plane;
+mod usid_roles;
+mod usid_widths;
+mod usid_zone;
+mod w_absent_anyway;
+mod w_dark_ports;
+mod w_no_effect;
+mod w_no_qp_hash;
+mod w_oversubscribed;
+mod w_parallel_locators;
+mod w_public_asn;
+mod w_software_pause;
+mod w_srv6_unused;
+mod wrong_list;
+mod zero_count;
+mod zero_length;
+mod zones_without_t2;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+use closc_diagnostics::{Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A rule of meaning and the function that checks it.
+struct Check {
+    rule: &'static Rule,
+    run: fn(&Draft<'_>, &mut Diagnostics),
+}
+
+/// Lists checks, by code.
+macro_rules! checks {
+    ($($name:ident),+ $(,)?) => {
+        &[$(Check { rule: &$name::RULE, run: $name::check }),+]
+    };
+}
+
+const CHECKS: &[Check] = checks![
+    unknown_platform,
+    os_not_supported,
+    too_many_ports,
+    breakout_not_offered,
+    nic_speed_mismatch,
+    link_speed_mismatch,
+    blocks_overlap,
+    block_off_panel,
+    lane_mismatch,
+    planes_over_lanes,
+    nic_speed_split,
+    routing_not_supported,
+    no_un,
+    plane_count,
+    zero_count,
+    nics_over_downlinks,
+    rails_of_nics,
+    rails_of_groups,
+    split_node,
+    parallel_split,
+    t1_count,
+    stated_downlinks,
+    t1_radix,
+    zones_without_t2,
+    t1_uplinks,
+    t2_ports,
+    t2_count,
+    rows,
+    oversubscription,
+    beyond_numbers,
+    sites,
+    plane_override,
+    usid_index,
+    usid_plane,
+    usid_zone,
+    usid_roles,
+    usid_widths,
+    usid_gib,
+    container,
+    block_length,
+    host_bits,
+    pool_too_small,
+    pools_overlap,
+    address_fields,
+    management_gateway,
+    asn_range,
+    broken_pattern,
+    same_names,
+    long_name,
+    fabric_name,
+    unusable_pool,
+    service_address,
+    unknown_medium,
+    cable_too_long,
+    zero_length,
+    t2_cables,
+    lossless_lengths,
+    qos_profile,
+    no_pfc,
+    no_trimming,
+    mtu_overhead,
+    mtu_range,
+    entropy_planes,
+    entropy_paths,
+    entropy_floor,
+    udp_port,
+    no_ecn,
+    names_nothing,
+    names_beyond,
+    named_twice,
+    contradiction,
+    wrong_list,
+    no_such_cable,
+    bad_range,
+    all_drained,
+    p4_port,
+    route_limit,
+    sid_limit,
+    ecmp_width,
+    neighbour_limit,
+    w_oversubscribed,
+    w_dark_ports,
+    w_srv6_unused,
+    w_parallel_locators,
+    w_public_asn,
+    w_software_pause,
+    w_no_effect,
+    w_absent_anyway,
+    w_no_qp_hash,
+];
 
 /// Returns every rule of this crate, by code.
 pub fn rules() -> Vec<&'static Rule> {
-    loader::RULES.to_vec()
+    loader::RULES.iter().copied().chain(CHECKS.iter().map(|check| check.rule)).collect()
 }
 
-pub(crate) fn run(_: &crate::lower::Draft<'_>, _: &mut closc_diagnostics::Diagnostics) {}
+/// Runs every check.
+pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
+    for check in CHECKS {
+        (check.run)(draft, diagnostics);
+    }
+}

@@ -37,14 +37,23 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
     };
-    let mut reader = Reader::new(source, text);
-    let file = FabricDoc::read(&root, &mut reader);
-    diagnostics.extend(reader.diagnostics);
+    let document = read(source, text, &root, &mut diagnostics);
     diagnostics.sort();
-    match file {
-        Some(file) if !diagnostics.has_errors() => Ok(Document { file, spans: spans(source, &root) }),
-        _ => Err(diagnostics),
-    }
+    document.ok_or(diagnostics)
+}
+
+/// Reads a tree as a fabric; nothing if anything was found, before or now.
+pub(crate) fn read(
+    source: SourceId,
+    text: &str,
+    root: &Item,
+    diagnostics: &mut Diagnostics,
+) -> Option<Document> {
+    let mut reader = Reader::new(source, text);
+    let file = FabricDoc::read(root, &mut reader);
+    diagnostics.extend(reader.diagnostics);
+    let file = file.filter(|_| !diagnostics.has_errors())?;
+    Some(Document { file, spans: spans(source, root) })
 }
 
 /// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows

@@ -21,8 +21,8 @@ use closc_platform::Catalogue;
 pub(crate) use cables::DraftCable;
 pub(crate) use draft::Draft;
 pub(crate) use exceptions::{Entry, Listed, Target};
-pub(crate) use hardware::Hardware;
-pub(crate) use layout::DraftLayout;
+pub(crate) use hardware::{Hardware, by_plane};
+pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use names::{NameFault, find_link};
 pub(crate) use tier::{DraftBlock, DraftTier};
 

@@ -84,6 +84,17 @@ pub enum Routing {
     BgpUnnumbered,
 }
 
+impl Routing {
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            Routing::Srv6Static => "srv6-static",
+            Routing::EcmpStatic => "ecmp-static",
+            Routing::BgpUnnumbered => "bgp-unnumbered",
+        }
+    }
+}
+
 /// The hosts.
 #[derive(Debug, Clone)]
 pub struct Hosts {

@@ -14,7 +14,7 @@ use super::cables::DraftCables;
 use super::exceptions::DraftExceptions;
 use super::names::DraftNames;
 use super::{DraftLayout, DraftTier, Hardware, hardware};
-use crate::coordinate::TierId;
+use crate::coordinate::{Side, TierId};
 use crate::document::{Document, FabricDoc};
 use crate::model::{Addresses, Entropy, Mtu, Routing, Spans, Wiring};
 use crate::read::Spanned;
@@ -127,6 +127,38 @@ impl<'a> Draft<'a> {
         self.sources.text(span).trim_matches(['"', '\''])
     }
 
+    /// Returns the place that decides how many ports a side of a tier has.
+    pub(crate) fn ports_span(&self, tier: TierId, side: Side) -> Span {
+        let path = match side {
+            Side::Down => format!("tiers.{}.down", tier.word()),
+            Side::Up => format!("tiers.{}.up", tier.word()),
+        };
+        if self.states(&path) {
+            return self.at(&format!("{path}.count"));
+        }
+        match (tier, side) {
+            (TierId::T0, Side::Down) => self.at("hosts.per_group"),
+            (TierId::T1, Side::Down) => self.at("hosts.groups"),
+            (TierId::T2, Side::Down) => self.at("tiers.t2.ports_per_zone"),
+            (TierId::T0 | TierId::T1 | TierId::T2, Side::Up) => self.at(&path),
+        }
+    }
+
+    /// Returns the place that decides how the cages of a side are split.
+    pub(crate) fn breakout_span(&self, tier: &DraftTier, side: Side) -> Span {
+        let side = match side {
+            Side::Down => "down",
+            Side::Up => "up",
+        };
+        let path = format!("tiers.{}.{side}.breakout", tier.id.word());
+        if self.states(&path) { self.at(&path) } else { tier.name.span }
+    }
+
+    /// Returns the place of a tier.
+    pub(crate) fn tier_span(&self, tier: TierId) -> Span {
+        self.at(&format!("tiers.{}", tier.word()))
+    }
+
     /// Returns the tiers from the NICs upwards.
     pub(crate) fn tiers(&self) -> impl Iterator<Item = &DraftTier> {
         [Some(&self.t0), Some(&self.t1), self.t2.as_ref()].into_iter().flatten()
@@ -159,7 +191,7 @@ fn default_block() -> Ipv6Net {
 
 /// One lane for each 100G, the fastest that most NICs have.
 fn default_lanes(doc: &FabricDoc) -> u64 {
-    u64::from(doc.hosts.nic.speed.value.mbps()).div_ceil(100_000)
+    u64::from(doc.hosts.nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
 }
 
 fn qos(doc: &FabricDoc) -> Result<Profile, Vec<QosError>> {

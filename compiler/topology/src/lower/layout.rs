@@ -82,22 +82,29 @@ impl DraftLayout {
             .saturating_add(index)
     }
 
-    /// Tells whether everything that a fabric asks for fits.
-    pub(crate) fn fits(&self, demand: &Demand) -> bool {
-        let bits = |values: u64| u64::from(64 - values.saturating_sub(1).leading_zeros());
+    /// Tells whether every number that a fabric asks for fits its bits.
+    pub(crate) fn holds(&self, demand: &Demand) -> bool {
         self.sum() == 16
             && self.codes.iter().all(|code| *code < 1 << self.role.min(16))
             && bits(demand.planes) <= self.plane
             && bits(demand.zones) <= self.zone
-            && Role::ALL.iter().zip(demand.indices).all(|(role, index)| {
-                index < 1 << self.index_bits(*role).min(32)
-                    && (index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
-            })
+            && Role::ALL
+                .iter()
+                .zip(demand.indices)
+                .all(|(role, index)| index < 1 << self.index_bits(*role).min(32))
+    }
+
+    /// Tells whether every uSID that a fabric asks for is one of the global block.
+    fn fits(&self, demand: &Demand) -> bool {
+        self.holds(demand)
+            && Role::ALL
+                .iter()
+                .zip(demand.indices)
+                .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
     /// Finds widths that fit, with the widest index; codes are the default ones.
     pub(crate) fn propose(demand: &Demand) -> Option<DraftLayout> {
-        let bits = |values: u64| u64::from(64 - values.saturating_sub(1).leading_zeros());
         let codes = [0, 1, 2, 3];
         (2..=3).find_map(|role| {
             let (plane, zone) = (bits(demand.planes), bits(demand.zones));
@@ -122,6 +129,11 @@ impl DraftLayout {
             codes,
         })
     }
+}
+
+/// Returns the bits that tell so many values apart.
+fn bits(values: u64) -> u64 {
+    u64::from(64 - values.saturating_sub(1).leading_zeros())
 }
 
 impl std::fmt::Display for DraftLayout {

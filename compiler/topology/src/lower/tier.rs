@@ -49,11 +49,6 @@ impl DraftBlock {
         (self.count + self.spare).div_ceil(parts.max(1))
     }
 
-    /// Returns the speed of its ports in Mb/s.
-    pub(crate) fn mbps(&self) -> Option<u64> {
-        self.breakout.map(|breakout| u64::from(breakout.speed.mbps()))
-    }
-
     fn new(side: Side, ports: Option<&PortsDoc>, count: u64, platform: Option<&Platform>) -> Self {
         let stated = ports.cloned().unwrap_or_default();
         let middle = platform.map_or(0, |platform| u64::from(platform.panel.cages / 2));

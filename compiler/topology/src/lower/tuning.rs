@@ -49,7 +49,7 @@ pub(super) fn entropy(doc: Option<&EntropyDoc>, planes: u64, uplinks: u64) -> En
     let planes = planes.clamp(1, 16);
     let default_active = ACTIVE_PER_PLANE.min(uplinks).max(1) * planes;
     let active = number(doc.active, default_active);
-    let left = uplinks.saturating_sub(active / planes);
+    let left = uplinks.saturating_sub(active.div_ceil(planes));
     let backup = number(doc.backup, (active / planes).min(left) * planes);
     let clamp = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
     Entropy {

@@ -1,0 +1,78 @@
+//! E0506: some AS numbers are reserved or do not fit 32 bits.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// Some AS numbers are reserved or do not fit 32 bits.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0506",
+    title: "AS numbers leave their range",
+    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are between 1 and 4294967294 and \
+           none is 23456.",
+    why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), 23456 stands for numbers of 32 bits \
+           (RFC 6793); sessions with them do not come up.",
+    example: "routing: bgp-unnumbered\n\
+           addresses: { asn_base: 4294967000 }",
+    fix: "Set `addresses.asn_base` to 4200000000, or to another number with 50,331,648 free ones behind \
+           it.",
+};
+
+/// The tier in two bits, plane, zone and index in 24.
+const SPREAD: u64 = 2 << 24 | 0xff_ffff;
+/// The last number that can be assigned (RFC 7300).
+const LAST: u64 = 4_294_967_294;
+/// `AS_TRANS` (RFC 6793).
+const TRANS: u64 = 23_456;
+
+/// Checks the numbers that switches get.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::BgpUnnumbered {
+        return;
+    }
+    let base = u64::from(draft.addresses.asn_base);
+    let last = base + SPREAD;
+    let at = draft.at("addresses.asn_base");
+    if last > LAST {
+        out.push(
+            Diagnostic::error(&RULE, format!("AS numbers reach {last}, the last is {LAST}"))
+                .at(at, "")
+                .note(format!(
+                    "{base} + {SPREAD} = {last}: 2 bits of tier, 4 of plane, 8 of zone, 12 of index"
+                ))
+                .help(format!("set `addresses.asn_base` to {} or less", LAST - SPREAD)),
+        );
+    } else if base <= TRANS || (base..=last).contains(&65_535) {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("AS numbers from {base} hold reserved ones: 0, {TRANS} or 65535"),
+            )
+            .at(at, format!("to {last}"))
+            .help("set `addresses.asn_base` to 4200000000, the first private one (RFC 6996)"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn numbers_stay_in_range() {
+        assert_eq!(
+            codes("{ routing: bgp-unnumbered, addresses: { asn_base: 4294967000 } }"),
+            ["E0506", "W0901"]
+        );
+        assert_eq!(
+            codes("{ routing: bgp-unnumbered, addresses: { asn_base: 64512 } }"),
+            ["E0506", "W0501", "W0901"]
+        );
+        assert_eq!(codes("{ routing: bgp-unnumbered, addresses: { asn_base: 4200000000 } }"), ["W0901"]);
+        assert_eq!(
+            message("{ routing: bgp-unnumbered, addresses: { asn_base: 4294967000 } }", "E0506"),
+            "AS numbers reach 4345298647, the last is 4294967294"
+        );
+    }
+}

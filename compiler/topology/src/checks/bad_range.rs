@@ -1,0 +1,48 @@
+//! E0807: a range in brackets cannot be read or names too much.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, NameFault};
+use crate::read::shorten;
+
+/// A range in brackets cannot be read or names too much.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0807",
+    title: "a range in a name is wrong or too long",
+    what: "A range in brackets is written `[017-024]` or `[1,3,5-7]`, runs forwards, and stands for at most \
+           100,000 names.",
+    why: "A range that is read otherwise than it was meant changes other devices.",
+    example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
+    fix: "Correct the range. To leave out very many, lower the counts instead.",
+};
+
+/// Reports ranges that cannot be written out.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (_, entry) in draft.exceptions.all() {
+        if let Err(NameFault::Range { why }) = &entry.target {
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("the range in `{}` cannot be used: {why}", shorten(&entry.name)),
+                )
+                .at(entry.span, "")
+                .help("write `[017-024]` or `[1,3,5-7]`"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn ranges_run_forwards() {
+        assert_eq!(codes("exceptions: { absent: [\"p0-t0-[024-017]\"] }"), ["E0807"]);
+        assert_eq!(codes("exceptions: { absent: [\"p0-t0-[017-024]\"] }"), Vec::<&str>::new());
+        assert_eq!(
+            message("exceptions: { absent: [\"p[0-1]-t0-[1-99999]\"] }", "E0807"),
+            "the range in `p[0-1]-t0-[1-99999]` cannot be used: it stands for more than 100000 names"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! E0209: a block of ports runs over the end of the panel.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::side_word;
+use crate::lower::Draft;
+
+/// A block of ports runs over the end of the panel.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0209",
+    title: "ports lie behind the end of the panel",
+    what: "Every block of ports ends on the panel: first cage plus cages is at most the cages of the \
+           platform.",
+    why: "Cables would be planned to ports that do not exist.",
+    example: "tiers: { t0: { up: { count: 128, first_cage: 40 } } }",
+    fix: "Lower `first_cage`.",
+};
+
+/// Checks both sides of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let cages = u64::from(hardware.platform.panel.cages);
+        for block in [&tier.down, &tier.up] {
+            let end = block.first_cage + block.cages();
+            if block.count == 0
+                || end <= cages
+                || block.cages() > cages
+                || tier.down.cages() + tier.up.cages() > cages
+            {
+                continue; // Nothing there, or a matter of the count.
+            }
+            let side = side_word(block.side);
+            let path = format!("tiers.{}.{side}.first_cage", tier.id.word());
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!(
+                        "the {side}links of {} end behind the last cage of `{}`",
+                        hardware.who, hardware.platform.id
+                    ),
+                )
+                .at(draft.at(&path), format!("cages {} to {}", block.first_cage, end - 1))
+                .and(hardware.platform_span, format!("cages 0 to {}", cages - 1))
+                .help(format!("set `{path}` to {} or less", cages - block.cages())),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn blocks_end_on_the_panel() {
+        assert_eq!(codes("tiers: { t0: { up: { count: 128, first_cage: 40 } } }"), ["E0209"]);
+        assert_eq!(
+            message("tiers: { t0: { up: { count: 128, first_cage: 40 } } }", "E0209"),
+            "the uplinks of each T0 end behind the last cage of `th5-256x200g`"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! E0208: the cages of downlinks and uplinks overlap.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::coordinate::Side;
+use crate::lower::{Draft, DraftBlock};
+
+/// The cages of downlinks and uplinks overlap.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0208",
+    title: "downlinks and uplinks share cages",
+    what: "The cages of downlinks and uplinks do not overlap.",
+    why: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
+           adding downlinks moves no uplink; a tier with more than half of its ports on one side says where \
+           the other starts.",
+    example: "hosts: { per_group: 192 }\n\
+           tiers: { t0: { up: 64 } }",
+    fix: "Set `first_cage` of the uplinks behind the last cage of the downlinks.",
+};
+
+/// Checks every kind of switch with ports on both sides.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let (down, up) = (&tier.down, &tier.up);
+        let cages = u64::from(hardware.platform.panel.cages);
+        if up.count == 0 || down.count == 0 || down.cages() + up.cages() > cages {
+            continue; // One side only, or a matter of the count.
+        }
+        let (down_end, up_end) = (down.first_cage + down.cages(), up.first_cage + up.cages());
+        if down_end <= up.first_cage || up_end <= down.first_cage {
+            continue;
+        }
+        let word = tier.id.word();
+        let down_at = draft.ports_span(tier.id, Side::Down);
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("downlinks and uplinks of {} share cages of the panel", hardware.who),
+            )
+            .at(draft.ports_span(tier.id, Side::Up), cages_text("uplinks", up.first_cage, up_end))
+            .and(down_at, cages_text("downlinks", down.first_cage, down_end))
+            .note(format!(
+                "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` says otherwise",
+                cages / 2
+            ))
+            .help(format!(
+                "set `tiers.{word}.up` to `{{count: {}, first_cage: {}}}`",
+                up.count,
+                first_free(down_end, up, cages)
+            )),
+        );
+    }
+}
+
+/// Returns a start that leaves the downlinks room to grow as far as possible.
+fn first_free(down_end: u64, up: &DraftBlock, cages: u64) -> u64 {
+    down_end.max(cages.saturating_sub(up.cages()))
+}
+
+fn cages_text(what: &str, first: u64, end: u64) -> String {
+    format!("{what} take cages {first} to {}", end.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn uplinks_start_in_the_middle() {
+        let fragment = "{ hosts: { per_group: 192 }, tiers: { t0: { up: 64 } } }";
+        assert!(codes(fragment).contains(&"E0208"));
+        assert_eq!(message(fragment, "E0208"), "downlinks and uplinks of each T0 share cages of the panel");
+        let moved = "{ hosts: { per_group: 192 }, tiers: { t0: { up: { count: 64, first_cage: 48 }, oversubscription: \"3:1\" } } }";
+        assert_eq!(codes(moved), Vec::<&str>::new());
+    }
+}

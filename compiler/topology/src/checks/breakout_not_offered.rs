@@ -1,0 +1,64 @@
+//! E0204: a breakout is none of those that a platform offers.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::side_word;
+use crate::lower::Draft;
+use crate::read::listed;
+
+/// A breakout is none of those that a platform offers.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0204",
+    title: "the platform does not offer the breakout",
+    what: "Cages are split only in ways that the platform offers.",
+    why: "The switch would refuse the breakout, and with it the ports.",
+    example: "tiers: { t0: { up: { count: 128, breakout: 3x200G } } }",
+    fix: "Use one of the breakouts that the message lists.",
+};
+
+/// Checks both sides of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        for block in [&tier.down, &tier.up] {
+            let Some(breakout) = block.breakout.filter(|_| block.count > 0) else { continue };
+            let panel = &hardware.platform.panel;
+            if panel.breakouts.contains(&breakout) {
+                continue;
+            }
+            let offered: Vec<String> = panel.breakouts.iter().map(ToString::to_string).collect();
+            let offered = listed(offered.iter().map(String::as_str));
+            let path = format!("tiers.{}.{}.breakout", tier.id.word(), side_word(block.side));
+            let message = format!("`{}` does not offer breakout `{breakout}`", hardware.platform.id);
+            let diagnostic = Diagnostic::error(&RULE, message);
+            out.push(if draft.states(&path) {
+                diagnostic
+                    .at(draft.at(&path), format!("for {}", hardware.who))
+                    .and(hardware.platform_span, format!("offers {offered}"))
+                    .help(format!("use one of {offered}"))
+            } else {
+                diagnostic
+                    .at(hardware.platform_span, format!("offers {offered}"))
+                    .and(draft.tier_span(tier.id), format!("the tier's ports are split {breakout}"))
+                    .help("use a platform whose cages can be split as those of its tier")
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn refuses_what_is_not_offered() {
+        assert_eq!(
+            codes("tiers: { t0: { up: { count: 96, breakout: 3x200G }, oversubscription: \"4:3\" } }"),
+            ["E0204"]
+        );
+        assert_eq!(
+            message("tiers: { t0: { by_plane: { 0: { platform: th4-64x400g } } } }", "E0204"),
+            "`th4-64x400g` does not offer breakout `4x200G`"
+        );
+    }
+}

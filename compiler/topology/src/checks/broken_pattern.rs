@@ -1,0 +1,43 @@
+//! E0507: a pattern holds characters or holes that names cannot have.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A pattern holds characters or holes that names cannot have.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0507",
+    title: "a name pattern cannot be read",
+    what: "Patterns in `naming` hold `a`-`z`, `0`-`9`, single `-` and holes such as `{plane}` or \
+           `{index:03}`.",
+    why: "Names go into host names, file names and messages of every target; a pattern must give one name \
+           to each device and be readable backwards.",
+    example: "naming: { t0: \"Leaf_{plane}_{index}\" }",
+    fix: "Correct the pattern as the message says.",
+};
+
+/// Reports what reading the patterns found.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (key, span, error) in &draft.names.faults {
+        out.push(
+            Diagnostic::error(&RULE, format!("`naming.{key}`: {error}"))
+                .at(*span, "")
+                .help("write, for example, `\"p{plane}-leaf-{index:03}\"`"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn patterns_are_readable() {
+        assert_eq!(codes("naming: { t0: \"Leaf_{plane}_{index}\" }"), ["E0507"]);
+        assert_eq!(codes("naming: { t0: \"p{plane}-leaf-{index:03}\" }"), Vec::<&str>::new());
+        assert_eq!(
+            message("naming: { t0: \"p{plane}-{rack}\" }", "E0507"),
+            "`naming.t0`: `{rack}` is no number of this device: use `{plane}`, `{zone}`, `{index}`"
+        );
+    }
+}

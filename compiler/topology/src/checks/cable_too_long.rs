@@ -1,0 +1,101 @@
+//! E0602: a cable is longer than its medium carries.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use closc_platform::Breakout;
+
+use crate::coordinate::Link;
+use crate::lower::{Draft, DraftCable, Target};
+use crate::media::Medium;
+
+/// A cable is longer than its medium carries.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0602",
+    title: "a cable is longer than its medium reaches",
+    what: "No cable is longer than its medium carries at the speed of its ports.",
+    why: "The link comes up with errors or not at all, and nobody looks for the reason in a file that \
+           passed.",
+    example: "cables: { nic-t0: { length: 12m, medium: dac } }",
+    fix: "Use a medium that reaches; the message proposes one. The reach of each has its source in the \
+           message.",
+};
+
+/// Checks every kind of cable, and every cable of its own.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let cables = &draft.cables;
+    let zones = cables
+        .by_zone
+        .iter()
+        .map(|(zone, cable)| (format!("T1 to T2 of zone {}", zone.value), cable, zone.span));
+    let kinds = [("NIC to T0", &cables.nic_t0, "nic-t0"), ("T0 to T1", &cables.t0_t1, "t0-t1")]
+        .into_iter()
+        .chain(cables.t1_t2.iter().map(|cable| ("T1 to T2", cable, "t1-t2")))
+        .map(|(what, cable, key)| (what.to_owned(), cable, draft.at(&format!("cables.{key}"))));
+    for (what, cable, span) in kinds.chain(zones) {
+        let speed = if what.starts_with("NIC") {
+            draft.t0.down.breakout
+        } else if what.starts_with("T0") {
+            draft.t0.up.breakout
+        } else {
+            draft.t1.up.breakout
+        };
+        explain(&format!("the {what} cables"), cable, speed, span, out);
+    }
+    for (entry, doc) in &draft.exceptions.cables {
+        let Ok(Target::Link(link)) = entry.target else { continue };
+        let speed = match link {
+            Link::Host(_) => draft.t0.down.breakout,
+            Link::Fabric { lower, .. } => draft.tier(lower.tier).and_then(|tier| tier.up.breakout),
+        };
+        let cable = DraftCable::over(draft.kind_of(link), Some(doc));
+        if cable.length_span.is_some() || cable.medium_span.is_some() {
+            explain(&format!("cable `{}`", entry.name), &cable, speed, entry.span, out);
+        }
+    }
+}
+
+fn explain(what: &str, cable: &DraftCable, breakout: Option<Breakout>, span: Span, out: &mut Diagnostics) {
+    let (Some(medium), Some(breakout)) = (Medium::find(&cable.cable.medium), breakout) else { return };
+    let Some(reach) = medium.reach(breakout.speed) else { return };
+    let (length, speed) = (cable.cable.length, breakout.speed);
+    if length <= reach.length {
+        return;
+    }
+    let verb = if what.starts_with("the") { "are" } else { "is" };
+    let mut diagnostic = Diagnostic::error(
+        &RULE,
+        format!("{what} {verb} {length} of `{}`, which reaches {} at {speed}", medium.word, reach.length),
+    )
+    .at(
+        cable.length_span.unwrap_or(span),
+        if cable.length_span.is_some() { String::new() } else { format!("{length} by default") },
+    );
+    if let Some(medium_span) = cable.medium_span {
+        diagnostic = diagnostic.and(medium_span, format!("{}, {} at {speed}", medium.title, reach.length));
+    }
+    let further = Medium::all().iter().find(|other| {
+        !matches!(other.word, "virtual" | "dwdm")
+            && other.reach(speed).is_some_and(|reach| reach.length >= length)
+    });
+    let help = match further {
+        Some(further) => format!("use `{}` ({}), or a shorter cable", further.word, further.title),
+        None => "use `dwdm` for a line system of your own, or a shorter cable".to_owned(),
+    };
+    out.push(diagnostic.note(reach.source).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn media_reach_so_far() {
+        assert_eq!(codes("cables: { nic-t0: { length: 12m } }"), ["E0602"]);
+        assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), Vec::<&str>::new());
+        assert_eq!(codes("cables: { t0-t1: { length: 600m } }"), ["E0602"]);
+        assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 3km } } }"), ["E0602"]);
+        assert_eq!(
+            message("cables: { nic-t0: { length: 12m, medium: dac } }", "E0602"),
+            "the NIC to T0 cables are 12m of `dac`, which reaches 5m at 200G"
+        );
+    }
+}

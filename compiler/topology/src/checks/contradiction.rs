@@ -1,0 +1,96 @@
+//! E0804: something absent is drained, recabled or given other hardware.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use std::collections::BTreeMap;
+
+use crate::coordinate::Link;
+use crate::lower::{Draft, Entry, Listed, Target};
+use crate::read::shorten;
+
+/// Something absent is drained, recabled or given other hardware.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0804",
+    title: "exceptions contradict each other",
+    what: "What is absent, or hangs on something absent, is in no other list.",
+    why: "A cable cannot be 40 m long and not there; one of the two is a leftover.",
+    example: "exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }",
+    fix: "Remove one of the two.",
+};
+
+/// Looks for what is absent in the other lists.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let absent = Absent::new(draft);
+    for (list, entry) in draft.exceptions.all() {
+        let (Ok(target), false) = (&entry.target, list == Listed::Absent) else { continue };
+        let Some(reason) = absent.reason(draft, *target) else { continue };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("`{}` is in `exceptions.{}`, and is not there", shorten(&entry.name), list.key()),
+            )
+            .at(entry.span, format!("in `{}`", list.key()))
+            .and(reason.span, format!("`{}` is absent", shorten(&reason.name)))
+            .help("remove one of the two"),
+        );
+    }
+}
+
+/// The absent things, by what they are.
+pub(super) struct Absent<'a>(BTreeMap<Target, &'a Entry>);
+
+impl<'a> Absent<'a> {
+    pub(super) fn new(draft: &'a Draft<'_>) -> Self {
+        let named = draft.exceptions.absent.iter();
+        Absent(named.filter_map(|entry| Some((entry.target.clone().ok()?, entry))).collect())
+    }
+
+    /// Returns the absent thing that makes another one absent: itself, or what it hangs on.
+    pub(super) fn reason(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
+        self.0.get(&target).copied().or_else(|| self.parent(draft, target))
+    }
+
+    /// Returns the absent thing that another one hangs on.
+    pub(super) fn parent(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
+        let mut parents = Vec::new();
+        match target {
+            Target::Link(Link::Host(port)) => {
+                let (node, _) = draft.shape.node_of(port.nic);
+                parents.extend([
+                    Target::Nic(port.nic),
+                    Target::Node(node),
+                    Target::Switch(port.nic.t0(port.plane)),
+                ]);
+            }
+            Target::Link(Link::Fabric { lower, up }) => {
+                parents.push(Target::Switch(lower));
+                parents.extend(draft.shape.upper(lower, up).map(|(upper, _)| Target::Switch(upper)));
+            }
+            Target::Nic(nic) => parents.push(Target::Node(draft.shape.node_of(nic).0)),
+            Target::Plane(_) | Target::Switch(_) | Target::Node(_) => {}
+        }
+        parents.iter().find_map(|parent| self.0.get(parent).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn absent_things_are_in_no_other_list() {
+        assert_eq!(codes("exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }"), ["E0804"]);
+        assert_eq!(
+            codes("exceptions: { absent: [p0-t1-001], cables: { p0-t0-001--p0-t1-001: { length: 3m } } }"),
+            ["E0804"]
+        );
+        assert_eq!(codes("exceptions: { absent: [su001-n001], drained: [su001-n001/nic0.p1] }"), ["E0804"]);
+        assert_eq!(
+            codes("exceptions: { absent: [p0-t0-001], devices: { p0-t0-001: { os: frr } } }"),
+            ["E0804"]
+        );
+        assert_eq!(
+            message("exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }", "E0804"),
+            "`p0-t0-001` is in `exceptions.drained`, and is not there"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! E0708: `min_active` is larger than `active`.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// `min_active` is larger than `active`.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0708",
+    title: "the floor of active entropy values is above them",
+    what: "`entropy.min_active` is at most `entropy.active`.",
+    why: "A NIC below its floor retires no more paths; a floor above the start would never let it retire \
+           any, however bad.",
+    example: "entropy: { active: 64, min_active: 100 }",
+    fix: "Lower `min_active`; half of `active` is the default.",
+};
+
+/// Compares floor and start.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (active, floor) = (draft.entropy.active, draft.entropy.min_active);
+    if floor <= active {
+        return;
+    }
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!("at least {floor} entropy values stay active, and only {active} are"),
+        )
+        .at(draft.at("entropy.min_active"), "")
+        .and(draft.at("entropy.active"), format!("{active} active"))
+        .help(format!("set `entropy.min_active` to {} or less", active / 2)),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn the_floor_is_below_the_start() {
+        assert_eq!(codes("entropy: { active: 64, min_active: 100 }"), ["E0708"]);
+        assert_eq!(codes("entropy: { active: 64, min_active: 64 }"), Vec::<&str>::new());
+        assert_eq!(
+            message("entropy: { active: 64, min_active: 100 }", "E0708"),
+            "at least 100 entropy values stay active, and only 64 are"
+        );
+    }
+}

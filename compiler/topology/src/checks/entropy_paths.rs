@@ -1,0 +1,51 @@
+//! E0707: a plane has fewer uplinks than entropy values.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::coordinate::{Side, TierId};
+use crate::lower::Draft;
+
+/// A plane has fewer uplinks than entropy values.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0707",
+    title: "more entropy values than paths",
+    what: "In each plane, active and backup entropy values together are at most the uplinks of a T0.",
+    why: "Each value names one uplink; two values for one uplink would load it twice and are retired \
+           together.",
+    example: "entropy: { active: 200, backup: 100 }",
+    fix: "Lower `active` or `backup`.",
+};
+
+/// Compares the values of one plane with its uplinks.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (planes, uplinks) = (draft.planes.max(1), draft.t0.up.count);
+    let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
+    let needed = (active + backup).div_ceil(planes);
+    let stated = draft.states("entropy.active") || draft.states("entropy.backup");
+    if needed <= uplinks || !stated || uplinks == 0 {
+        return;
+    }
+    let path = if draft.states("entropy.active") { "entropy.active" } else { "entropy.backup" };
+    out.push(
+        Diagnostic::error(&RULE, format!("{needed} entropy values in each plane name {uplinks} uplinks"))
+            .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
+            .and(draft.ports_span(TierId::T0, Side::Up), format!("{uplinks} paths in each plane"))
+            .note(format!("({active} + {backup}) / {planes} = {needed}"))
+            .help(format!("lower them to {} over all planes", uplinks * planes)),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn values_name_different_uplinks() {
+        assert_eq!(codes("entropy: { active: 200, backup: 100 }"), ["E0707"]);
+        assert_eq!(codes("entropy: { active: 128, backup: 128 }"), Vec::<&str>::new());
+        assert_eq!(
+            message("entropy: { active: 200, backup: 100 }", "E0707"),
+            "150 entropy values in each plane name 128 uplinks"
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! E0706: the planes do not divide the entropy values.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// The planes do not divide the entropy values.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0706",
+    title: "entropy values are not equal in all planes",
+    what: "`entropy.active` and `entropy.backup` are multiples of the number of planes.",
+    why: "Every plane gets the same number of entropy values, so that all carry the same load; one plane \
+           with fewer would throttle the others.",
+    example: "entropy: { active: 129 }",
+    fix: "Use a multiple of `planes`.",
+};
+
+/// Divides the values by the planes.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let planes = draft.planes;
+    if planes == 0 {
+        return;
+    }
+    for (key, number) in [("active", draft.entropy.active), ("backup", draft.entropy.backup)] {
+        let (path, number) = (format!("entropy.{key}"), u64::from(number));
+        if number.is_multiple_of(planes) || !draft.states(&path) {
+            continue;
+        }
+        let (below, above) = (number / planes * planes, number.next_multiple_of(planes));
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{number} {key} entropy values cannot be shared by {planes} planes equally"),
+            )
+            .at(draft.at(&path), format!("{number} / {planes} is no whole number"))
+            .and(draft.doc.planes.span, format!("{planes} planes"))
+            .help(format!("set `{path}` to {below} or {above}")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn planes_get_equal_shares() {
+        assert_eq!(codes("entropy: { active: 129 }"), ["E0706"]);
+        assert_eq!(codes("entropy: { active: 128, backup: 64 }"), Vec::<&str>::new());
+        assert_eq!(
+            message("entropy: { active: 129 }", "E0706"),
+            "129 active entropy values cannot be shared by 2 planes equally"
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! E0501: a prefix is not written as its network address.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use ipnet::IpNet;
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// A prefix is not written as its network address.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0501",
+    title: "a prefix has bits behind its length",
+    what: "Every prefix is written with zeros behind its length.",
+    why: "`2001:db8::1/32` may be meant as `2001:db8::/32` or as a longer prefix; taking one for the other \
+           moves every address.",
+    example: "addresses: { hosts: \"2001:db8:1000::1/36\" }",
+    fix: "Write the prefix that the message shows, or another length.",
+};
+
+/// Checks every prefix.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let pools = pools(draft).into_iter().map(|pool| (pool.path, pool.net));
+    for (path, net) in pools.filter(|(_, net)| net.addr() != net.network()) {
+        let span = draft.at(path);
+        let network = net.trunc();
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("`{path}` is `{}`, which has bits behind its length", draft.written(span)),
+            )
+            .at(span, format!("the first {} bits are {}", net.prefix_len(), network.addr()))
+            .help(format!("write `\"{network}\"`, or another length")),
+        );
+    }
+}
+
+/// An address pool and where it is described.
+pub(super) struct Pool {
+    pub(super) path: &'static str,
+    pub(super) net: IpNet,
+}
+
+/// Returns the SRv6 block, where it is used, and every address pool.
+pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
+    let addresses = &draft.addresses;
+    let mut pools = vec![
+        Pool { path: "addresses.hosts", net: addresses.hosts.into() },
+        Pool { path: "addresses.links", net: addresses.links.into() },
+        Pool { path: "addresses.loopbacks", net: addresses.loopbacks.into() },
+    ];
+    pools.extend(addresses.management.map(|net| Pool { path: "addresses.management", net }));
+    if draft.routing == Routing::Srv6Static {
+        pools.push(Pool { path: "srv6.block", net: draft.block.into() });
+    }
+    pools
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn prefixes_are_canonical() {
+        assert_eq!(codes("addresses: { hosts: \"2001:db8:1000::1/36\" }"), ["E0501"]);
+        assert_eq!(codes("addresses: { management: 10.64.0.1/14 }"), ["E0501"]);
+        assert_eq!(codes("srv6: { block: \"fcbb:bbbb:1::/32\" }"), ["E0501"]);
+        assert_eq!(
+            message("addresses: { hosts: \"2001:db8:1000::1/36\" }", "E0501"),
+            "`addresses.hosts` is `2001:db8:1000::1/36`, which has bits behind its length"
+        );
+    }
+}

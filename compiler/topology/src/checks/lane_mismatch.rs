@@ -1,0 +1,92 @@
+//! E0210: the lanes at the two ends of a copper cable run at different speeds.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use closc_qos::units::Speed;
+
+use crate::lower::{Draft, DraftBlock, DraftCable, DraftTier};
+use crate::media::Medium;
+
+/// The lanes at the two ends of a copper cable run at different speeds.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0210",
+    title: "copper joins ports with lanes of different speeds",
+    what: "Where a cable is stated to be copper, both ends run their serial lanes at one speed.",
+    why: "Copper has no electronics that could translate: 100G over one lane and 100G over four lanes do \
+           not talk to each other. Optical modules and retimed cables do translate.",
+    example: "hosts: { nic: { lanes: 8 } }\n\
+           cables: { nic-t0: { medium: dac } }",
+    fix: "Use ports with equal lanes, correct `hosts.nic.lanes`, or use an optical medium.",
+};
+
+/// Checks host cables and fabric cables of copper.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let nic_lanes = draft.nic_lanes / draft.planes.max(1);
+    let nic = (nic_lanes > 0).then(|| End {
+        name: "the NIC",
+        mbps: draft.nic_port_mbps() / nic_lanes,
+        span: draft.at("hosts.nic.lanes"),
+    });
+    let hosts = (nic, end("T0", &draft.t0, &draft.t0.down));
+    compare(&draft.cables.nic_t0, hosts, out);
+    let fabric = (end("T0", &draft.t0, &draft.t0.up), end("T1", &draft.t1, &draft.t1.down));
+    compare(&draft.cables.t0_t1, fabric, out);
+}
+
+/// One end of a cable: the speed of a lane there.
+struct End {
+    name: &'static str,
+    mbps: u64,
+    span: Span,
+}
+
+fn end(name: &'static str, tier: &DraftTier, block: &DraftBlock) -> Option<End> {
+    let (platform, breakout) = (tier.platform.as_ref()?, block.breakout?);
+    let lanes = u64::from(platform.panel.lanes) / u64::from(breakout.ports.max(1));
+    (lanes > 0).then(|| End { name, mbps: u64::from(breakout.speed.mbps()) / lanes, span: tier.name.span })
+}
+
+fn compare(cable: &DraftCable, ends: (Option<End>, Option<End>), out: &mut Diagnostics) {
+    let (Some(medium_span), (Some(lower), Some(upper))) = (cable.medium_span, ends) else { return };
+    let copper = Medium::find(&cable.cable.medium).is_some_and(|medium| medium.copper);
+    if !copper || lower.mbps == upper.mbps {
+        return;
+    }
+    let speed = |mbps: u64| {
+        u32::try_from(mbps).ok().and_then(Speed::from_mbps).map_or_else(|| "0".to_owned(), |s| s.to_string())
+    };
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!(
+                "copper joins lanes of {} at {} with lanes of {} at the {}",
+                speed(lower.mbps),
+                lower.name,
+                speed(upper.mbps),
+                upper.name
+            ),
+        )
+        .at(medium_span, "copper does not translate between them")
+        .and(lower.span, format!("{} a lane", speed(lower.mbps)))
+        .and(upper.span, format!("{} a lane", speed(upper.mbps)))
+        .help("use ports with equal lanes, or a medium with electronics such as `aec` or `dr`"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn only_stated_copper_is_compared() {
+        assert_eq!(codes("{ hosts: { nic: { lanes: 8 } }, cables: { nic-t0: { medium: dac } } }"), ["E0210"]);
+        assert_eq!(
+            codes("{ hosts: { nic: { lanes: 8 } }, cables: { nic-t0: { medium: aoc } } }"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(codes("hosts: { nic: { lanes: 8 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("{ hosts: { nic: { lanes: 8 } }, cables: { nic-t0: { medium: dac } } }", "E0210"),
+            "copper joins lanes of 50G at the NIC with lanes of 100G at the T0"
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! E0605: a lossless profile meets cables whose length is only the default.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A lossless profile meets cables whose length is only the default.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0605",
+    title: "lossless traffic over cables of unknown length",
+    what: "With a lossless profile the length of every kind of cable is stated.",
+    why: "Headroom is what arrives after a pause was sent, and that is decided by the length; a default \
+           that is too short loses packets in a fabric that was said to lose none.",
+    example: "qos: lossless",
+    fix: "State the longest length of each kind of cable, and longer ones under `exceptions.cables`.",
+};
+
+/// Checks that lengths are stated where headroom depends on them.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
+    let cables = &draft.cables;
+    let kinds =
+        [("nic-t0", Some(&cables.nic_t0)), ("t0-t1", Some(&cables.t0_t1)), ("t1-t2", cables.t1_t2.as_ref())];
+    for (key, cable) in kinds {
+        let Some(cable) = cable.filter(|cable| cable.length_span.is_none()) else { continue };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "QoS profile `{}` is lossless, and the length of `{key}` cables is not stated",
+                    profile.name()
+                ),
+            )
+            .at(draft.at("qos"), "needs headroom for what is under way")
+            .note(format!("the default would be {}", cable.cable.length))
+            .help(format!("add `cables: {{{key}: {{length: ...}}}}`, the longest there is")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn headroom_needs_lengths() {
+        assert_eq!(codes("qos: lossless"), ["E0605"]);
+        assert_eq!(
+            codes("{ qos: lossless, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } } }"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(
+            message("qos: lossless", "E0605"),
+            "QoS profile `lossless` is lossless, and the length of `nic-t0` cables is not stated"
+        );
+    }
+}

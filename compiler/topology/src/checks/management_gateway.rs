@@ -1,0 +1,94 @@
+//! E0505: the gateway lies outside of the pool, or there is no pool.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+use crate::lower::Draft;
+
+/// The gateway lies outside of the pool, or there is no pool.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0505",
+    title: "the management gateway is not in the management network",
+    what: "`addresses.management_gateway` lies in `addresses.management`, is none of its first and last \
+           addresses, and comes only with that pool.",
+    why: "A gateway outside of the network of an interface cannot be reached from it.",
+    example: "addresses: { management: 10.64.0.0/14, management_gateway: 10.80.0.1 }",
+    fix: "Use an address of the pool that no switch has; leave it out to get the first one behind those of \
+           the switches.",
+};
+
+/// Checks the gateway against its pool.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(gateway) = draft.addresses.management_gateway else { return };
+    let at = draft.at("addresses.management_gateway");
+    let Some(pool) = draft.addresses.management else {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("there is a management gateway {gateway} and no management network"),
+            )
+            .at(at, "")
+            .help("set `addresses.management`, or remove the gateway"),
+        );
+        return;
+    };
+    let pool_at = draft.at("addresses.management");
+    if !pool.contains(&gateway) {
+        out.push(
+            Diagnostic::error(&RULE, format!("the management gateway {gateway} is not in {}", pool.trunc()))
+                .at(at, "outside")
+                .and(pool_at, format!("{} to {}", pool.network(), pool.broadcast()))
+                .help("use an address of the pool, or remove the gateway to get the first one behind those of the switches"),
+        );
+    } else if gateway == pool.network() || gateway == pool.broadcast() {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("the management gateway {gateway} is the first or last address of {}", pool.trunc()),
+            )
+            .at(at, "no host can have it")
+            .and(pool_at, ""),
+        );
+    } else if let Some(offset) = device_offset(&pool, gateway) {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("the management gateway {gateway} is among the addresses of switches"),
+            )
+            .at(at, format!("offset 0x{offset:x} of the pool"))
+            .and(
+                pool_at,
+                "switches have offsets 0x1 to 0x2ffff: 2 bits of tier, 4 of plane, 12 of zone and index",
+            )
+            .help("use an address with an offset of 0x30000 or more"),
+        );
+    }
+}
+
+/// Returns the offset of an IPv4 gateway in its pool if it is one that switches use.
+fn device_offset(pool: &IpNet, gateway: IpAddr) -> Option<u32> {
+    let (IpNet::V4(pool), IpAddr::V4(gateway)) = (pool, gateway) else { return None };
+    let offset = u32::from(gateway) - u32::from(pool.network());
+    (offset < 0x3_0000).then_some(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn the_gateway_lies_in_the_pool() {
+        let with = |gateway: &str| {
+            format!("addresses: {{ management: 10.64.0.0/14, management_gateway: {gateway} }}")
+        };
+        assert_eq!(codes(&with("10.80.0.1")), ["E0505"]);
+        assert_eq!(codes(&with("10.67.255.255")), ["E0505"]);
+        assert_eq!(codes(&with("10.64.0.1")), ["E0505"]);
+        assert_eq!(codes(&with("10.67.0.1")), Vec::<&str>::new());
+        assert_eq!(
+            message(&with("10.80.0.1"), "E0505"),
+            "the management gateway 10.80.0.1 is not in 10.64.0.0/14"
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! E0704: a full packet with its outer header is larger than a link carries.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::{Routing, Topology};
+
+/// A full packet with its outer header is larger than a link carries.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0704",
+    title: "the MTU has no room for the outer header",
+    what: "With `routing: srv6-static`, `mtu.link` is at least `mtu.payload` and 40 bytes for the outer \
+           IPv6 header.",
+    why: "Switches do not fragment: full-sized packets are dropped, small ones pass, and the fabric looks \
+           healthy until a job starts.",
+    example: "mtu: { link: 9000, payload: 9000 }",
+    fix: "Raise `mtu.link` or lower `mtu.payload`.",
+};
+
+/// Adds the outer header to the payload.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (link, payload) = (u64::from(draft.mtu.link), u64::from(draft.mtu.payload));
+    let header = match draft.routing {
+        Routing::Srv6Static => Topology::ENCAPSULATION.0,
+        Routing::EcmpStatic | Routing::BgpUnnumbered => 0,
+    };
+    let needed = payload + header;
+    if link >= needed {
+        return;
+    }
+    let diagnostic =
+        Diagnostic::error(&RULE, format!("full packets need an MTU of {needed}, links carry {link}"))
+            .at(draft.at("mtu.link"), format!("{link} bytes"));
+    let diagnostic = if draft.states("mtu.payload") {
+        diagnostic.and(draft.at("mtu.payload"), format!("{payload} bytes"))
+    } else {
+        diagnostic
+    };
+    out.push(
+        diagnostic
+            .note(format!(
+                "payload {payload} + {header} of outer IPv6 header = {needed} (RFC 8200 section 3)"
+            ))
+            .help(format!(
+                "set `mtu.link` to {needed} or more, or `mtu.payload` to {} or less",
+                link.saturating_sub(header)
+            )),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn the_outer_header_has_room() {
+        assert_eq!(codes("mtu: { link: 9000, payload: 9000 }"), ["E0704"]);
+        assert_eq!(codes("mtu: { link: 9040, payload: 9000 }"), Vec::<&str>::new());
+        assert_eq!(codes("mtu: { link: 4200 }"), Vec::<&str>::new());
+        assert_eq!(
+            message("mtu: { link: 9000, payload: 9000 }", "E0704"),
+            "full packets need an MTU of 9040, links carry 9000"
+        );
+    }
+}

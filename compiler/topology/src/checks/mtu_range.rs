@@ -1,0 +1,62 @@
+//! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+
+use crate::lower::Draft;
+
+/// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0705",
+    title: "an MTU is out of range",
+    what: "`mtu.payload` is at least 1280, and `mtu.link` at most 9216 where SONiC runs.",
+    why: "IPv6 needs 1280 bytes on every link (RFC 8200 section 5); SONiC refuses a port MTU above 9216.",
+    example: "mtu: { link: 9500 }",
+    fix: "Use a value inside the range.",
+};
+
+/// The least MTU of IPv6 (RFC 8200 section 5).
+const IPV6_MIN: u16 = 1280;
+/// The most that SONiC's model of a port takes (`sonic-port` YANG: 68 to 9216).
+const SONIC_MAX: u16 = 9216;
+
+/// Checks both MTUs.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (link, payload) = (draft.mtu.link, draft.mtu.payload);
+    if payload < IPV6_MIN {
+        let path = if draft.states("mtu.payload") { "mtu.payload" } else { "mtu.link" };
+        out.push(
+            Diagnostic::error(&RULE, format!("hosts could send {payload} bytes, IPv6 needs {IPV6_MIN}"))
+                .at(draft.at(path), "")
+                .help(format!(
+                    "set `mtu.payload` to {IPV6_MIN} or more, and `mtu.link` to {} or more",
+                    IPV6_MIN + 40
+                )),
+        );
+    }
+    let sonic = draft.hardware.iter().find(|hardware| hardware.os == Os::Sonic);
+    if let Some(hardware) = sonic.filter(|_| link > SONIC_MAX) {
+        out.push(
+            Diagnostic::error(&RULE, format!("links carry {link} bytes, a SONiC port at most {SONIC_MAX}"))
+                .at(draft.at("mtu.link"), "")
+                .and(hardware.os_span, format!("for {}", hardware.who))
+                .help(format!("set `mtu.link` to {SONIC_MAX} or less")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn targets_limit_the_mtu() {
+        assert_eq!(codes("mtu: { link: 9500 }"), ["E0705"]);
+        assert_eq!(codes("mtu: { payload: 1000 }"), ["E0705"]);
+        assert_eq!(codes("mtu: { link: 1200 }"), ["E0705"]);
+        assert_eq!(
+            message("mtu: { link: 9500 }", "E0705"),
+            "links carry 9500 bytes, a SONiC port at most 9216"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! E0803: a list of exceptions names a thing twice.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use std::collections::BTreeMap;
+
+use crate::lower::{Draft, Target};
+use crate::read::shorten;
+
+/// A list of exceptions names a thing twice.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0803",
+    title: "an exception is named twice",
+    what: "No list of exceptions names a thing twice, directly or by a range or by its node.",
+    why: "The second mention is a slip for another name, or one of two overrides would be lost.",
+    example: "exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }",
+    fix: "Remove one of the two.",
+};
+
+/// Compares the entries of each list.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let mut first_of = BTreeMap::new();
+    for (list, entry) in draft.exceptions.all() {
+        let Ok(target) = entry.target else { continue };
+        for part in parts(draft, target) {
+            let Some(first) = first_of.insert((list, part), entry) else { continue };
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("`exceptions.{}` names `{}` twice", list.key(), shorten(&entry.name)),
+                )
+                .at(entry.span, "again here")
+                .and(first.span, format!("by `{}` here", shorten(&first.name)))
+                .help("remove one of the two"),
+            );
+            break; // One message for a node, not one for each NIC.
+        }
+    }
+}
+
+/// Returns the things a name stands for: of a node its NICs.
+fn parts(draft: &Draft<'_>, target: Target) -> Vec<Target> {
+    match target {
+        Target::Node(node) => (0..draft.shape.nics_per_node)
+            .filter_map(|k| draft.shape.nic_of(node, k as u8))
+            .map(Target::Nic)
+            .collect(),
+        Target::Plane(_) | Target::Switch(_) | Target::Nic(_) | Target::Link(_) => vec![target],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn lists_name_things_once() {
+        assert_eq!(codes("exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }"), ["E0803"]);
+        assert_eq!(codes("exceptions: { absent: [su001-n001, su001-n001/nic2] }"), ["E0803"]);
+        assert_eq!(
+            codes("exceptions: { drained: [p0-t0-001--p0-t1-001, p0-t0-001--p0-t1-001#1] }"),
+            ["E0803"]
+        );
+        assert_eq!(
+            message("exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }", "E0803"),
+            "`exceptions.absent` names `p0-t0-001` twice"
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! E0802: a name in exceptions lies past the numbers of the fabric.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, NameFault};
+use crate::read::shorten;
+
+/// A name in exceptions lies past the numbers of the fabric.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0802",
+    title: "an exception names what is not there",
+    what: "Every name in `exceptions` lies inside the numbers of the fabric.",
+    why: "A device past the end is mostly one of a larger or older fabric; the exception does nothing \
+           here.",
+    example: "exceptions: { absent: [p0-t0-257] }",
+    fix: "Correct the name, or remove the exception.",
+};
+
+/// Reports names past the numbers.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (_, entry) in draft.exceptions.all() {
+        if let Err(NameFault::Beyond { last }) = &entry.target {
+            out.push(
+                Diagnostic::error(&RULE, format!("there is no `{}` in this fabric", shorten(&entry.name)))
+                    .at(entry.span, last.clone())
+                    .help("correct the name, or remove the exception"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn names_lie_inside_the_numbers() {
+        for name in [
+            "p0-t0-257",
+            "p2-t0-001",
+            "p0-t1-129",
+            "p0-t2-001",
+            "su257-n001",
+            "su001-n033",
+            "su001-n001/nic4",
+            "su001-n001/nic0.p2",
+        ] {
+            assert_eq!(codes(&format!("exceptions: {{ absent: [{name}] }}")), ["E0802"], "{name}");
+        }
+        assert_eq!(codes("exceptions: { drained: [plane 2] }"), ["E0802"]);
+        assert_eq!(
+            message("exceptions: { absent: [p0-t0-257] }", "E0802"),
+            "there is no `p0-t0-257` in this fabric"
+        );
+    }
+}

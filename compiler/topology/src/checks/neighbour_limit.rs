@@ -1,0 +1,51 @@
+//! E0905: the neighbours of a switch are more than its platform holds.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::coordinate::Side;
+use crate::lower::Draft;
+
+/// The neighbours of a switch are more than its platform holds.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0905",
+    title: "a switch has more neighbours than its table holds",
+    what: "The neighbours of every switch, one for each port in use, fit its neighbour table.",
+    why: "A next hop without a neighbour entry cannot be sent to.",
+    example: "# plain-256x200g is a platform of a site's own with 100 neighbours\n\
+           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    fix: "Use a platform with a larger table, or fewer ports.",
+};
+
+/// Counts the neighbours of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let (down, up) = (tier.down.count, tier.up.count);
+        let (needed, limit) = (down + up, u64::from(hardware.platform.limits.neighbours));
+        if needed <= limit {
+            continue;
+        }
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id),
+            )
+            .at(hardware.platform_span, format!("{limit} neighbours"))
+            .and(draft.ports_span(tier.id, Side::Up), "")
+            .note(format!("{down} below + {up} above = {needed}"))
+            .help("use a platform with a larger table, or fewer ports"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn neighbours_fit() {
+        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        assert!(codes(fragment).contains(&"E0905"));
+        assert_eq!(message(fragment, "E0905"), "each T0 has 256 neighbours, `plain-256x200g` holds 100");
+    }
+}

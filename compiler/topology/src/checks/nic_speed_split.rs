@@ -1,0 +1,44 @@
+//! E0212: the planes do not divide the speed of a NIC.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// The planes do not divide the speed of a NIC.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0212",
+    title: "the speed of a NIC cannot be shared by the planes",
+    what: "The speed of a NIC divided by the planes is a whole number of Mb/s.",
+    why: "Every plane gets an equal share; a rest would belong to none.",
+    example: "planes: 3\n\
+           hosts: { nic: { speed: 100G, lanes: 3 } }",
+    fix: "Change the NIC's speed or the number of planes.",
+};
+
+/// Divides the speed by the planes.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let speed = draft.doc.hosts.nic.speed;
+    if draft.planes == 0 || u64::from(speed.value.mbps()).is_multiple_of(draft.planes) {
+        return;
+    }
+    let planes = count(draft.planes, "plane");
+    out.push(
+        Diagnostic::error(&RULE, format!("{planes} cannot share a NIC of {} equally", speed.value))
+            .at(speed.span, format!("{} / {} is no whole number of Mb/s", speed.value, draft.planes))
+            .and(draft.doc.planes.span, planes)
+            .help("change the NIC's speed or the number of planes"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn shares_are_whole() {
+        let fragment = "{ planes: 3, hosts: { nic: { speed: 100G, lanes: 3 } } }";
+        assert_eq!(codes(fragment), ["E0212"]);
+        assert_eq!(message(fragment, "E0212"), "3 planes cannot share a NIC of 100G equally");
+    }
+}

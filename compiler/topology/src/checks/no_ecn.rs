@@ -1,0 +1,58 @@
+//! E0710: a profile that marks packets meets hardware that cannot.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_qos::ecn::Ecn;
+
+use crate::lower::Draft;
+use crate::read::listed;
+
+/// A profile that marks packets meets hardware that cannot.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0710",
+    title: "the platform cannot mark packets",
+    what: "With a profile that marks packets, every switch with a packet buffer of its own has ECN.",
+    why: "Senders slow down by the marks; without them queues fill until packets are dropped or everything \
+           is paused.",
+    example: "# plain-256x200g is a platform of a site's own, without ECN\n\
+           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    fix: "Use another platform, or a profile whose classes have `ecn: off`.",
+};
+
+/// Checks every kind of hardware; software forwards without a queue to mark in.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    let marking = profile.classes().filter(|class| class.ecn != Ecn::Off);
+    let marking: Vec<&str> = marking.map(|class| class.name.as_str()).collect();
+    for hardware in draft.hardware.iter().filter(|_| !marking.is_empty()) {
+        let platform = &hardware.platform;
+        if platform.features.ecn || platform.buffer.is_none() {
+            continue;
+        }
+        let diagnostic = Diagnostic::error(
+            &RULE,
+            format!("`{}` cannot mark packets, and QoS profile `{}` does", platform.id, profile.name()),
+        )
+        .at(hardware.platform_span, format!("for {}", hardware.who));
+        let diagnostic = if draft.states("qos") {
+            diagnostic.and(draft.at("qos"), format!("marks {}", listed(marking.iter().copied())))
+        } else {
+            diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
+        };
+        out.push(diagnostic.help("use another platform, or a profile whose classes have `ecn: off`"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn marking_needs_hardware() {
+        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        assert!(codes(fragment).contains(&"E0710"));
+        assert_eq!(
+            message(fragment, "E0710"),
+            "`plain-256x200g` cannot mark packets, and QoS profile `lossy-trim` does"
+        );
+    }
+}

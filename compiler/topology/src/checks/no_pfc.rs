@@ -1,0 +1,62 @@
+//! E0702: a lossless profile meets hardware that cannot pause.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::read::listed;
+
+/// A lossless profile meets hardware that cannot pause.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0702",
+    title: "the platform has no priority flow control",
+    what: "With a lossless profile every switch with a packet buffer of its own has priority flow control.",
+    why: "One switch that does not pause what comes in drops it, and a class that is lossless elsewhere \
+           recovers from loss badly or not at all.",
+    example: "# plain-256x200g is a platform of a site's own, without PFC\n\
+           qos: lossless\n\
+           cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\
+           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    fix: "Use a lossy profile such as `lossy-trim`, or another platform.",
+};
+
+/// Checks every kind of hardware; software has a warning of its own.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
+    for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.features.pfc) {
+        if hardware.platform.buffer.is_none() {
+            continue;
+        }
+        let classes: Vec<&str> = profile.lossless().map(|class| class.name.as_str()).collect();
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "`{}` has no priority flow control, and QoS profile `{}` is lossless",
+                    hardware.platform.id,
+                    profile.name()
+                ),
+            )
+            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .and(draft.at("qos"), format!("lossless: {}", listed(classes)))
+            .help("use a lossy profile such as `lossy-trim`, or another platform"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const CABLES: &str = "cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }";
+    const PLAIN: &str = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+
+    #[test]
+    fn lossless_needs_pause() {
+        assert!(codes(&format!("{{ qos: lossless, {CABLES}, {PLAIN} }}")).contains(&"E0702"));
+        assert!(!codes(&format!("{{ qos: lossy-trim, {PLAIN} }}")).contains(&"E0702"));
+        assert_eq!(
+            message(&format!("{{ qos: lossless, {CABLES}, {PLAIN} }}"), "E0702"),
+            "`plain-256x200g` has no priority flow control, and QoS profile `lossless` is lossless"
+        );
+    }
+}

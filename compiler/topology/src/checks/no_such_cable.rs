@@ -1,0 +1,48 @@
+//! E0806: a link in exceptions does not exist.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, NameFault};
+use crate::read::shorten;
+
+/// A link in exceptions does not exist.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0806",
+    title: "no cable leads from the one to the other",
+    what: "A link in `exceptions` is one that the wiring has: from a switch to one of the tier above, in \
+           its plane and zone, and not past the parallel ones.",
+    why: "The exception would do nothing; two names were mixed up, or belong to different planes.",
+    example: "exceptions: { absent: [p0-t0-001--p1-t1-001] }",
+    fix: "Correct the names; the message says why there is no cable.",
+};
+
+/// Reports links that the wiring does not have.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (_, entry) in draft.exceptions.all() {
+        if let Err(NameFault::NoCable { why }) = &entry.target {
+            out.push(
+                Diagnostic::error(&RULE, format!("there is no cable `{}`", shorten(&entry.name)))
+                    .at(entry.span, why.clone())
+                    .help("links are named `LOWER--UPPER`, the second of parallel ones `LOWER--UPPER#2`"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn links_exist() {
+        for name in
+            ["p0-t0-001--p1-t1-001", "p0-t1-001--p0-t0-001", "p0-t0-001--p0-t0-002", "p0-t0-001--p0-t1-001#2"]
+        {
+            assert_eq!(codes(&format!("exceptions: {{ absent: [{name:?}] }}")), ["E0806"], "{name}");
+        }
+        assert_eq!(
+            message("exceptions: { absent: [p0-t0-001--p1-t1-001] }", "E0806"),
+            "there is no cable `p0-t0-001--p1-t1-001`"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! E0202: an operating system does not run on a platform.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::read::listed;
+
+/// An operating system does not run on a platform.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0202",
+    title: "the operating system does not run on the platform",
+    what: "Every operating system runs on the platform it is asked for on.",
+    why: "A configuration for a system that cannot be installed is of no use.",
+    example: "tiers: { t0: { os: linux } }",
+    fix: "Use one of the systems that the message lists, or another platform.",
+};
+
+/// Checks every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let (platform, os) = (&hardware.platform, hardware.os);
+        if platform.supports(os) {
+            continue;
+        }
+        let offered = listed(platform.oses.iter().map(|os| os.word()));
+        out.push(
+            Diagnostic::error(&RULE, format!("`{}` does not run on `{}`", os.word(), platform.id))
+                .at(hardware.os_span, format!("for {}", hardware.who))
+                .and(hardware.platform_span, format!("runs {offered}"))
+                .help(format!("use {offered}, or another platform")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn knows_what_runs_where() {
+        assert_eq!(codes("tiers: { t0: { os: linux } }"), ["E0202"]);
+        assert_eq!(codes("tiers: { t0: { os: frr } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("tiers: { t0: { by_plane: { 1: { os: p4 } } } }", "E0202"),
+            "`p4` does not run on `th5-256x200g`"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! E0316: the numbers give another ratio than the one stated.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_qos::units::Speed;
+
+use crate::coordinate::{Side, TierId};
+use crate::lower::{Draft, DraftTier};
+use crate::read::{Fraction, Spanned};
+
+/// The numbers give another ratio than the one stated.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0316",
+    title: "the oversubscription is not what is stated",
+    what: "Where `oversubscription` is given for a tier, bandwidth towards the NICs to bandwidth away from \
+           them is exactly that ratio.",
+    why: "The ratio decides what a job gets across the fabric; a count changed in passing changes it \
+           without a word.",
+    example: "tiers: { t0: { up: 64, oversubscription: \"1:1\" } }",
+    fix: "Change the counts, or state the ratio that is meant.",
+};
+
+/// Compares stated ratios with the numbers.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for tier in [&draft.t0, &draft.t1] {
+        let (Some(stated), Some(actual)) = (stated(draft, tier.id), ratio(draft, tier)) else { continue };
+        if stated.value == actual.fraction {
+            continue;
+        }
+        let label = tier.id.label();
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("the {label}s are oversubscribed {}, {} is stated", actual.fraction, stated.value),
+            )
+            .at(stated.span, format!("the numbers give {}", actual.fraction))
+            .and(draft.ports_span(tier.id, Side::Up), format!("{} up", actual.up))
+            .note(format!("{} down to {} up is {}", actual.down, actual.up, actual.fraction))
+            .help("change the counts, or state the ratio that is meant"),
+        );
+    }
+}
+
+/// Returns the ratio that a tier states.
+pub(super) fn stated(draft: &Draft<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
+    match tier {
+        TierId::T0 => draft.doc.tiers.t0.oversubscription,
+        TierId::T1 => draft.doc.tiers.t1.oversubscription,
+        TierId::T2 => None,
+    }
+}
+
+/// Bandwidth on both sides of a switch, as words, and their ratio.
+pub(super) struct Ratio {
+    pub(super) down: String,
+    pub(super) up: String,
+    pub(super) fraction: Fraction,
+}
+
+/// Returns the ratio that the numbers give; nothing at the top of the fabric.
+pub(super) fn ratio(draft: &Draft<'_>, tier: &DraftTier) -> Option<Ratio> {
+    let down = if tier.id == TierId::T0 { draft.per_group } else { tier.down.count };
+    let (down_speed, up_speed) = (tier.down.breakout?.speed, tier.up.breakout?.speed);
+    let total = |links: u64, speed: Speed| links * u64::from(speed.mbps());
+    Some(Ratio {
+        down: format!("{down} x {down_speed}"),
+        up: format!("{} x {up_speed}", tier.up.count),
+        fraction: Fraction::reduced(total(down, down_speed), total(tier.up.count, up_speed))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn ratios_are_exact() {
+        assert_eq!(codes("tiers: { t0: { up: 64, oversubscription: \"1:1\" } }"), ["E0316"]);
+        assert_eq!(codes("tiers: { t0: { up: 64, oversubscription: \"2:1\" } }"), Vec::<&str>::new());
+        assert_eq!(codes("tiers: { t0: { oversubscription: \"128:128\" } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("tiers: { t0: { up: 120, oversubscription: \"1:1\" } }", "E0316"),
+            "the T0s are oversubscribed 16:15, 1:1 is stated"
+        );
+    }
+}

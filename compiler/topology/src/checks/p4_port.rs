@@ -1,0 +1,74 @@
+//! E0901: a port of a P4 target has a number above 510.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::{Os, Slot};
+
+use crate::checks::words::{count, side_word};
+use crate::lower::{Draft, DraftBlock, Hardware};
+
+/// A port of a P4 target has a number above 510.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0901",
+    title: "a P4 port number does not fit nine bits",
+    what: "On P4 targets every port number is at most 510.",
+    why: "Ports of v1model have nine bits; 511 drops the packet. A larger number would be cut off and name \
+           another port.",
+    example: "# p4-1024 is a platform of a site's own\n\
+           tiers: { t0: { platform: p4-1024, os: p4 } }",
+    fix: "Use fewer ports, or start the uplinks at a lower cage (`first_cage`).",
+};
+
+/// The largest port of v1model that is not the drop port (P4_16 v1model, `PortId_t` of 9 bits).
+const PORT_MAX: u16 = 510;
+
+/// Numbers the last port of each side.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::P4) {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        for block in [&tier.down, &tier.up] {
+            let Some(number) = last_port(hardware, block).filter(|number| *number > PORT_MAX) else {
+                continue;
+            };
+            let side = side_word(block.side);
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!(
+                        "the last {side}link of {} is P4 port {number}, the largest is {PORT_MAX}",
+                        hardware.who
+                    ),
+                )
+                .at(
+                    draft.ports_span(tier.id, block.side),
+                    format!("{} from cage {}", count(block.count, "port"), block.first_cage),
+                )
+                .and(hardware.platform_span, "P4 ports have nine bits, 511 drops")
+                .help(format!("use fewer ports, or a lower `tiers.{}.{side}.first_cage`", tier.id.word())),
+            );
+        }
+    }
+}
+
+/// Returns the number of the last port of a block that lies on the panel.
+fn last_port(hardware: &Hardware, block: &DraftBlock) -> Option<u16> {
+    let (breakout, panel) = (block.breakout?, &hardware.platform.panel);
+    let last = (block.count + block.spare).checked_sub(1)?;
+    let parts = u64::from(breakout.ports.max(1));
+    let cage = u16::try_from(block.first_cage + last / parts).ok()?;
+    let fits = cage < panel.cages && panel.breakouts.contains(&breakout);
+    fits.then(|| hardware.platform.port_number(Slot { cage, part: (last % parts) as u8, breakout }))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn nine_bits_number_ports() {
+        assert!(codes("tiers: { t0: { platform: p4-1024, os: p4 } }").contains(&"E0901"));
+        assert_eq!(
+            message("tiers: { t0: { platform: p4-1024, os: p4 } }", "E0901"),
+            "the last uplink of each T0 is P4 port 640, the largest is 510"
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! E0307: the parallel links do not divide the uplinks.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::Side;
+use crate::lower::Draft;
+
+/// The parallel links do not divide the uplinks.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0307",
+    title: "parallel links do not divide the uplinks",
+    what: "`parallel` divides the uplinks of its tier.",
+    why: "Each upper neighbour gets the same number of parallel links; a rest would lead to a switch with \
+           fewer, and planes and paths would no longer be alike.",
+    example: "tiers: { t0: { parallel: 3 } }",
+    fix: "Set `parallel` to a divisor of `up`, or change `up`.",
+};
+
+/// Divides the uplinks of each tier.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for tier in [&draft.t0, &draft.t1] {
+        let (up, parallel) = (tier.up.count, tier.parallel);
+        if parallel == 0 || up.is_multiple_of(parallel) {
+            continue;
+        }
+        let path = format!("tiers.{}.parallel", tier.id.word());
+        let near: Vec<String> = [up / parallel * parallel, up.next_multiple_of(parallel)]
+            .into_iter()
+            .filter(|up| *up > 0)
+            .map(|up| up.to_string())
+            .collect();
+        let label = tier.id.label();
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{} of a {label} cannot be bundled by {parallel}", count(up, "uplink")),
+            )
+            .at(draft.at(&path), format!("{up} / {parallel} is no whole number"))
+            .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
+            .help(format!("set `tiers.{}.up` to {}", tier.id.word(), near.join(" or "))),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn bundles_are_equal() {
+        assert!(codes("tiers: { t0: { parallel: 3 } }").contains(&"E0307"));
+        assert_eq!(
+            message("tiers: { t0: { parallel: 3 } }", "E0307"),
+            "128 uplinks of a T0 cannot be bundled by 3"
+        );
+    }
+}

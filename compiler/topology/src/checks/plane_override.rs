@@ -1,0 +1,48 @@
+//! E0319: `by_plane` names a plane that is not there.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, by_plane};
+
+/// `by_plane` names a plane that is not there.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0319",
+    title: "an override names a plane that is not there",
+    what: "The planes in `by_plane` are planes of the fabric.",
+    why: "Planes count from 0; an override of plane 8 in a fabric of 8 planes does nothing, and was meant \
+           for plane 7.",
+    example: "tiers: { t0: { by_plane: { 2: { platform: th5-512x100g } } } }",
+    fix: "Correct the number; planes count from 0.",
+};
+
+/// Checks the planes of every tier.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for tier in draft.tiers() {
+        for (plane, span, _) in by_plane(draft.doc, tier.id) {
+            if u64::from(plane) < draft.planes {
+                continue;
+            }
+            let last = draft.planes.saturating_sub(1);
+            out.push(
+                Diagnostic::error(&RULE, format!("there is no plane {plane}: planes count from 0 to {last}"))
+                    .at(span, "")
+                    .and(draft.doc.planes.span, format!("{} planes", draft.planes)),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn planes_count_from_zero() {
+        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { os: frr } } } }"), Vec::<&str>::new());
+        assert_eq!(codes("tiers: { t0: { by_plane: { 2: { os: frr } } } }"), ["E0319"]);
+        assert_eq!(
+            message("tiers: { t0: { by_plane: { 2: { os: frr } } } }", "E0319"),
+            "there is no plane 2: planes count from 0 to 1"
+        );
+    }
+}

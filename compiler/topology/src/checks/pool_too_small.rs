@@ -1,0 +1,65 @@
+//! E0502: a prefix is longer than the places of the coordinates allow.
+
+use super::host_bits::{Pool, pools};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use ipnet::IpNet;
+
+use crate::lower::Draft;
+
+/// A prefix is longer than the places of the coordinates allow.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0502",
+    title: "an address pool is too small",
+    what: "Pools have room for every coordinate that the layout of addresses has a place for: `hosts` and \
+           `links` are /48 or shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 \
+           /64 or shorter.",
+    why: "Coordinates stand at fixed places in addresses, so that growth renumbers nothing; a longer \
+           prefix covers some of those places.",
+    example: "addresses: { loopbacks: \"2001:db8::/96\" }",
+    fix: "Use a shorter prefix.",
+};
+
+/// Compares each pool with the bits that coordinates take.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for Pool { path, net } in pools(draft) {
+        let (max, what) = match (path, net) {
+            ("addresses.hosts", _) => (48, "16 bits of zone and group, then a /64 for each group"),
+            ("addresses.links", _) => (48, "kind, plane, zone, device and port of each cable"),
+            ("addresses.loopbacks", _) => (64, "tier, plane, zone and index of each switch"),
+            ("addresses.management", IpNet::V4(_)) => {
+                (14, "2 bits of tier, 4 of plane and 12 of zone and index")
+            }
+            ("addresses.management", IpNet::V6(_)) => (64, "tier, plane, zone and index of each switch"),
+            _ => continue, // The block has a rule of its own.
+        };
+        if net.prefix_len() <= max {
+            continue;
+        }
+        let total: u8 = if matches!(net, IpNet::V4(_)) { 32 } else { 128 };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("`{path}` is a /{}, it must be a /{max} or shorter", net.prefix_len()),
+            )
+            .at(draft.at(path), format!("leaves {} bits", total - net.prefix_len()))
+            .note(format!("addresses hold {what}: {} bits", total - max))
+            .help(format!("use a prefix of {max} bits or fewer")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn pools_have_room_for_coordinates() {
+        assert_eq!(codes("addresses: { loopbacks: \"2001:db8::/96\" }"), ["E0502"]);
+        assert_eq!(codes("addresses: { management: 10.0.0.0/16 }"), ["E0502"]);
+        assert_eq!(codes("addresses: { management: \"2001:db8::/64\" }"), Vec::<&str>::new());
+        assert_eq!(
+            message("addresses: { hosts: \"2001:db8::/56\" }", "E0502"),
+            "`addresses.hosts` is a /56, it must be a /48 or shorter"
+        );
+    }
+}

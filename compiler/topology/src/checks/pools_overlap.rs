@@ -1,0 +1,57 @@
+//! E0503: a prefix lies in another.
+
+use super::host_bits::{Pool, pools};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A prefix lies in another.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0503",
+    title: "two address pools overlap",
+    what: "No pool lies in another, nor in the SRv6 block.",
+    why: "One address would belong to two things, for example to a NIC and to a cable.",
+    example: "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }",
+    fix: "Choose prefixes that do not contain each other.",
+};
+
+/// Compares every two pools.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let pools = pools(draft);
+    for (place, pool) in pools.iter().enumerate() {
+        for other in &pools[..place] {
+            let overlap = pool.net.contains(&other.net) || other.net.contains(&pool.net);
+            if !overlap {
+                continue;
+            }
+            let label = |pool: &Pool| {
+                if draft.states(pool.path) {
+                    pool.net.trunc().to_string()
+                } else {
+                    format!("{} by default", pool.net)
+                }
+            };
+            // What is written down stands first.
+            let (first, second) = if draft.states(pool.path) { (pool, other) } else { (other, pool) };
+            out.push(
+                Diagnostic::error(&RULE, format!("`{}` and `{}` overlap", first.path, second.path))
+                    .at(draft.at(first.path), label(first))
+                    .and(draft.at(second.path), label(second))
+                    .help("choose prefixes that do not contain each other"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn pools_lie_apart() {
+        let fragment = "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }";
+        assert_eq!(codes(fragment), ["E0503"]);
+        assert_eq!(codes("addresses: { hosts: \"fcbb:bbbb:1000::/48\" }"), ["E0503"]);
+        assert_eq!(message(fragment, "E0503"), "`addresses.links` and `addresses.hosts` overlap");
+    }
+}

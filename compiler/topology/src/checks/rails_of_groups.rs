@@ -1,0 +1,50 @@
+//! E0305: the T0 groups do not make whole units.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// The T0 groups do not make whole units.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0305",
+    title: "the rails do not divide the T0 groups",
+    what: "`hosts.rails` divides `hosts.groups`.",
+    why: "A unit is as many T0 groups as there are rails; the groups of a part of a unit could not be \
+           plugged into any node.",
+    example: "hosts: { groups: 255, rails: 2 }",
+    fix: "Change `groups` to a multiple of `rails`.",
+};
+
+/// Divides the groups by the rails.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (groups, rails) = (draft.groups, draft.rails);
+    if rails == 0 || groups == 0 || groups.is_multiple_of(rails) {
+        return;
+    }
+    let (below, above) = (groups / rails * rails, groups.next_multiple_of(rails));
+    let near = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!("{} do not make whole units of {rails} rails", count(groups, "T0 group")),
+        )
+        .at(draft.at("hosts.groups"), format!("{groups} / {rails} is no whole number"))
+        .and(draft.at("hosts.rails"), count(rails, "rail"))
+        .help(format!("set `hosts.groups` to {near}")),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn units_are_whole() {
+        assert_eq!(codes("hosts: { groups: 255, rails: 2 }"), ["E0305"]);
+        assert_eq!(
+            message("hosts: { groups: 255, rails: 2 }", "E0305"),
+            "255 T0 groups do not make whole units of 2 rails"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! E0304: the NICs of a node cannot be spread evenly over the rails.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// The NICs of a node cannot be spread evenly over the rails.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0304",
+    title: "the rails do not divide the NICs of a node",
+    what: "`hosts.rails` divides `hosts.nics_per_node`.",
+    why: "Every rail takes as many NICs of a node as every other; a rest would have no T0 group.",
+    example: "hosts: { rails: 3 }",
+    fix: "Set `rails` to a divisor of `nics_per_node`: 1 puts all NICs of a node on one T0 group, \
+           `nics_per_node` each on its own.",
+};
+
+/// Divides the NICs of a node by the rails.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (nics, rails) = (draft.nics_per_node, draft.rails);
+    if rails == 0 || nics == 0 || nics.is_multiple_of(rails) {
+        return;
+    }
+    let dividing: Vec<String> =
+        (1..=nics).filter(|rails| nics.is_multiple_of(*rails)).map(|rails| rails.to_string()).collect();
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!("{} of a node cannot be spread over {}", count(nics, "NIC"), count(rails, "rail")),
+        )
+        .at(draft.at("hosts.rails"), format!("{nics} / {rails} is no whole number"))
+        .and(draft.at("hosts.nics_per_node"), count(nics, "NIC"))
+        .help(format!("set `hosts.rails` to {}", dividing.join(" or "))),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn rails_take_equal_shares() {
+        assert!(codes("hosts: { rails: 3 }").contains(&"E0304"));
+        assert_eq!(codes("hosts: { rails: 4 }"), Vec::<&str>::new());
+        assert_eq!(message("hosts: { rails: 3 }", "E0304"), "4 NICs of a node cannot be spread over 3 rails");
+    }
+}

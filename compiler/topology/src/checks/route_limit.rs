@@ -1,0 +1,79 @@
+//! E0902: the routes of a switch are more than its platform holds.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::Side;
+use crate::lower::{Draft, DraftTier};
+use crate::model::Routing;
+
+/// The routes of a switch are more than its platform holds.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0902",
+    title: "a switch needs more routes than its tables hold",
+    what: "The IPv6 routes of every switch fit its table: with `srv6-static` one for each neighbour and the \
+           block, otherwise one for each T0 group of the fabric and more.",
+    why: "Routes that do not fit are missing in hardware while the control plane shows them.",
+    example: "# plain-256x200g is a platform of a site's own with 200 routes\n\
+           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    fix: "Use a platform with larger tables, or make the fabric smaller.",
+};
+
+/// Counts the routes of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let (needed, arithmetic) = routes(draft, tier);
+        let limit = u64::from(hardware.platform.limits.ipv6_routes);
+        if needed <= limit {
+            continue;
+        }
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "{} needs {needed} IPv6 routes, `{}` holds {limit}",
+                    hardware.who, hardware.platform.id
+                ),
+            )
+            .at(hardware.platform_span, format!("{limit} routes"))
+            .and(draft.ports_span(tier.id, Side::Up), "")
+            .note(format!("{arithmetic} = {needed}"))
+            .help("use a platform with larger tables, or make the fabric smaller"),
+        );
+    }
+}
+
+/// Returns the routes of a switch, and where they come from.
+fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
+    let (down, up) = (tier.down.count, tier.up.count);
+    match draft.routing {
+        Routing::Srv6Static => (down + up + 1, format!("{down} below + {up} above + 1 for the block")),
+        Routing::EcmpStatic => {
+            let groups = draft.groups * draft.zones;
+            (groups, format!("{} x {}", count(draft.groups, "T0 group"), count(draft.zones, "zone")))
+        }
+        Routing::BgpUnnumbered => {
+            let groups = draft.groups * draft.zones;
+            let switches =
+                draft.zones * (draft.groups + draft.t1.count) + draft.t2.as_ref().map_or(0, |t2| t2.count);
+            (groups + switches, format!("{groups} T0 groups + {switches} loopbacks of the plane"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn routes_fit() {
+        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        assert!(codes(fragment).contains(&"E0902"));
+        assert_eq!(message(fragment, "E0902"), "each T0 needs 257 IPv6 routes, `plain-256x200g` holds 200");
+        assert_eq!(
+            message(&format!("{{ routing: ecmp-static, {fragment} }}"), "E0902"),
+            "each T0 needs 256 IPv6 routes, `plain-256x200g` holds 200"
+        );
+    }
+}

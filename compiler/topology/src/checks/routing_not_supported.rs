@@ -1,0 +1,61 @@
+//! E0213: an operating system in use has no BGP.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// An operating system in use has no BGP.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0213",
+    title: "the operating system cannot do the routing",
+    what: "Every operating system in use can do what `routing` asks for: BGP runs on `sonic` and `frr`.",
+    why: "A kernel or a P4 target without a routing daemon speaks no BGP.",
+    example: "routing: bgp-unnumbered\n\
+           hosts: { nic: { speed: 200G, lanes: 2 } }\n\
+           tiers:\n\
+           \x20 t0: { platform: linux, os: linux, up: 128 }\n\
+           \x20 t1: { platform: linux, os: linux }",
+    fix: "Use `frr` or `sonic`, or a static routing.",
+};
+
+/// Checks every kind of switch of a BGP fabric.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::BgpUnnumbered {
+        return;
+    }
+    for hardware in &draft.hardware {
+        match hardware.os {
+            Os::Sonic | Os::Frr => {}
+            Os::Linux | Os::P4 => out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("`{}` cannot do `routing: bgp-unnumbered`", hardware.os.word()),
+                )
+                .at(hardware.os_span, format!("for {}", hardware.who))
+                .and(draft.at("routing"), "asks for BGP")
+                .help("use `frr` or `sonic`, or `routing: srv6-static` or `ecmp-static`"),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn bgp_needs_a_daemon() {
+        let tiers = "t0: { platform: linux, os: OS, up: 128 }, t1: { platform: linux, os: OS }";
+        let fragment = |os| {
+            format!(
+                "{{ routing: bgp-unnumbered, hosts: {{ nic: {{ speed: 200G, lanes: 2 }} }}, tiers: {{ {} }} }}",
+                tiers.replace("OS", os)
+            )
+        };
+        assert!(codes(&fragment("linux")).contains(&"E0213"));
+        assert!(!codes(&fragment("frr")).contains(&"E0213"));
+        assert_eq!(message(&fragment("linux"), "E0213"), "`linux` cannot do `routing: bgp-unnumbered`");
+    }
+}

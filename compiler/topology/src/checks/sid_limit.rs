@@ -1,0 +1,67 @@
+//! E0903: the local SIDs of a switch are more than its platform holds.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::TierId;
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// The local SIDs of a switch are more than its platform holds.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0903",
+    title: "a switch needs more local SIDs than its table holds",
+    what: "With `routing: srv6-static` the local SIDs of every switch fit its table: one, or one for each \
+           parallel link to it.",
+    why: "A SID that is missing in hardware drops every packet that names it.",
+    example: "# plain-256x200g is a platform of a site's own with one local SID\n\
+           hosts: { groups: 128 }\n\
+           tiers: { t0: { platform: plain-256x200g, os: frr, parallel: 2 } }",
+    fix: "Use `parallel: 1`, or a platform with a larger table.",
+};
+
+/// Counts the local SIDs of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::Srv6Static {
+        return;
+    }
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.features.un) {
+        let (needed, path) = match hardware.tier {
+            TierId::T0 => (draft.t0.parallel, "tiers.t0.parallel"),
+            TierId::T1 if draft.t1.parallel > draft.t0.parallel => (draft.t1.parallel, "tiers.t1.parallel"),
+            TierId::T1 => (draft.t0.parallel, "tiers.t0.parallel"),
+            TierId::T2 => (draft.t1.parallel, "tiers.t1.parallel"),
+        };
+        let limit = u64::from(hardware.platform.limits.my_sids);
+        if needed <= limit {
+            continue;
+        }
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "{} needs {}, `{}` holds {limit}",
+                    hardware.who,
+                    count(needed, "local SID"),
+                    hardware.platform.id
+                ),
+            )
+            .at(hardware.platform_span, count(limit, "local SID"))
+            .and(draft.at(path), "one for each parallel link")
+            .help("use `parallel: 1`, or a platform with a larger table"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn sids_fit() {
+        let fragment =
+            "{ hosts: { groups: 128 }, tiers: { t0: { platform: plain-256x200g, os: frr, parallel: 2 } } }";
+        assert!(codes(fragment).contains(&"E0903"));
+        assert_eq!(message(fragment, "E0903"), "each T0 needs 2 local SIDs, `plain-256x200g` holds 1");
+    }
+}

@@ -1,0 +1,76 @@
+//! E0309: the downlinks of T1s or T2s are more or fewer than what follows.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// The downlinks of T1s or T2s are more or fewer than what follows.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0309",
+    title: "the downlinks stated do not agree with what follows",
+    what: "Where the downlinks of T1s or T2s are given as a number, they are what follows from the tiers \
+           below.",
+    why: "Every uplink below needs a downlink above, and a downlink without an uplink is a spare port, \
+           which is said by `spare`.",
+    example: "tiers: { t1: { down: 250 } }",
+    fix: "Remove the count; for ports that are kept free write `{spare: N}`.",
+};
+
+/// Compares what is stated with what follows.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let doc = &draft.doc.tiers;
+    let t1 = format!("{} x {} parallel", count(draft.groups, "T0 group"), draft.t0.parallel);
+    let t2 = draft
+        .zone_ports
+        .map(|ports| format!("{} x {} kept for each", count(draft.zones, "zone"), count(ports, "port")));
+    let stated = [
+        (Some(&draft.t1), doc.t1.down.as_ref(), Some(t1)),
+        (draft.t2.as_ref(), doc.t2.as_ref().and_then(|t2| t2.down.as_ref()), t2),
+    ];
+    for (tier, ports, follows) in stated {
+        let (Some(tier), Some(stated), Some(arithmetic)) =
+            (tier, ports.and_then(|ports| ports.count), follows)
+        else {
+            continue;
+        };
+        let (stated, span, follows) = (u64::from(stated.value), stated.span, tier.down.count);
+        if stated == follows || stated == 0 || follows == 0 {
+            continue;
+        }
+        let label = tier.id.label();
+        let diagnostic = Diagnostic::error(
+            &RULE,
+            format!(
+                "{} are stated for a {label}, {follows} follow from the tier below",
+                count(stated, "downlink")
+            ),
+        )
+        .at(span, count(stated, "downlink"))
+        .note(format!("{arithmetic} = {follows}"));
+        let word = tier.id.word();
+        out.push(if stated > follows {
+            diagnostic.help(format!(
+                "to keep ports free, write `tiers.{word}.down: {{spare: {}}}`",
+                stated - follows
+            ))
+        } else {
+            diagnostic.help(format!("remove the count from `tiers.{word}.down`"))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn follows_from_the_groups() {
+        assert_eq!(codes("tiers: { t1: { down: 250 } }"), ["E0309"]);
+        assert_eq!(codes("tiers: { t1: { down: 256 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("tiers: { t1: { down: 250 } }", "E0309"),
+            "250 downlinks are stated for a T1, 256 follow from the tier below"
+        );
+    }
+}

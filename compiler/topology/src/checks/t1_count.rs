@@ -1,0 +1,54 @@
+//! E0308: the T1s are more or fewer than the uplinks lead to.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::{Side, TierId};
+use crate::lower::Draft;
+
+/// The T1s are more or fewer than the uplinks lead to.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0308",
+    title: "the number of T1s does not agree with the uplinks",
+    what: "Where `tiers.t1.count` is given, it is `t0.up / t0.parallel`.",
+    why: "Every uplink of a T0 leads to a T1 of its plane; the number of T1s is no choice of its own.",
+    example: "tiers: { t1: { count: 64 } }",
+    fix: "Remove `count`, or change `up` or `parallel` of the T0s.",
+};
+
+/// Compares what is stated with what follows.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(stated) = draft.doc.tiers.t1.count else { return };
+    let (up, parallel, follows) = (draft.t0.up.count, draft.t0.parallel, draft.t1.count);
+    if u64::from(stated.value) == follows || stated.value == 0 || follows == 0 {
+        return;
+    }
+    let diagnostic = Diagnostic::error(
+        &RULE,
+        format!("{} are stated, the uplinks of a T0 lead to {follows}", count(stated.value.into(), "T1")),
+    )
+    .at(stated.span, count(stated.value.into(), "T1"))
+    .and(draft.ports_span(TierId::T0, Side::Up), count(up, "uplink"))
+    .note(format!("{up} uplinks / {parallel} parallel = {follows} T1s in each plane and zone"));
+    let times = up / u64::from(stated.value);
+    out.push(if up.is_multiple_of(stated.value.into()) && times > 0 {
+        diagnostic.help(format!("set `tiers.t0.parallel` to {times}, or remove `tiers.t1.count`"))
+    } else {
+        diagnostic.help("remove `tiers.t1.count`")
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn follows_from_the_uplinks() {
+        assert_eq!(codes("tiers: { t1: { count: 64 } }"), ["E0308"]);
+        assert_eq!(codes("tiers: { t1: { count: 128 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("tiers: { t1: { count: 64 } }", "E0308"),
+            "64 T1s are stated, the uplinks of a T0 lead to 128"
+        );
+    }
+}

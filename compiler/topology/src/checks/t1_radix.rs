@@ -1,0 +1,60 @@
+//! E0310: the T0s of a plane are more than the ports of a T1.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::TierId;
+use crate::lower::Draft;
+
+/// The T0s of a plane are more than the ports of a T1.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0310",
+    title: "a T1 cannot reach all T0s",
+    what: "A T1 has a port for every link to every T0 of its plane and zone.",
+    why: "In a plane every T1 reaches every T0; one that is out of ports would leave T0s without a path.",
+    example: "hosts: { groups: 300 }",
+    fix: "Lower `hosts.groups` or `tiers.t0.parallel`, use a larger platform for the T1s, or split the \
+           fabric into zones under a T2 tier.",
+};
+
+/// Counts the downlinks of every kind of T1.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let down = &draft.t1.down;
+    let Some(breakout) = down.breakout else { return };
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.tier == TierId::T1) {
+        let panel = &hardware.platform.panel;
+        if down.cages() <= u64::from(panel.cages) {
+            continue;
+        }
+        let has = u64::from(panel.cages) * u64::from(breakout.ports);
+        let (groups, parallel) = (draft.groups, draft.t0.parallel);
+        let spare = if down.spare > 0 { format!(" + {} spare", down.spare) } else { String::new() };
+        let needed = down.count + down.spare;
+        let groups_max = has.saturating_sub(down.spare) / parallel.max(1);
+        out.push(
+            Diagnostic::error(&RULE, format!("{} needs {needed} ports to reach all T0s, `{}` has {has}", hardware.who, hardware.platform.id))
+                .at(draft.at("hosts.groups"), format!("{} in each plane", count(groups, "T0")))
+                .and(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
+                .note(format!("{} x {parallel} parallel{spare} = {needed}", count(groups, "T0")))
+                .help(format!("lower `hosts.groups` to {groups_max}, use a larger platform, or split the fabric into zones under a T2 tier")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn every_t1_reaches_every_t0() {
+        assert_eq!(codes("hosts: { groups: 300 }"), ["E0310"]);
+        assert_eq!(
+            message("hosts: { groups: 300 }", "E0310"),
+            "each T1 needs 300 ports to reach all T0s, `th5-256x200g` has 256"
+        );
+        assert_eq!(
+            message("{ hosts: { groups: 200 }, tiers: { t0: { parallel: 2 } } }", "E0310"),
+            "each T1 needs 400 ports to reach all T0s, `th5-256x200g` has 256"
+        );
+    }
+}

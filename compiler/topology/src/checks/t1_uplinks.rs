@@ -1,0 +1,50 @@
+//! E0312: there are T1 uplinks without T2s, or T2s without T1 uplinks.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// There are T1 uplinks without T2s, or T2s without T1 uplinks.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0312",
+    title: "T1 uplinks and T2 tier do not go together",
+    what: "T1s have uplinks exactly if there is a T2 tier.",
+    why: "Uplinks without a tier above lead nowhere; a tier above without uplinks is reached by nobody.",
+    example: "tiers: { t1: { up: 64 } }",
+    fix: "Add `tiers.t2`, or remove `tiers.t1.up`.",
+};
+
+/// Checks that one comes with the other.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    match &draft.t2 {
+        None if draft.doc.tiers.t1.up.is_some() => out.push(
+            Diagnostic::error(&RULE, "T1s have uplinks, and there is no T2 tier")
+                .at(draft.at("tiers.t1.up"), "lead nowhere")
+                .and(draft.at("tiers"), "has no `t2`")
+                .help("add `tiers.t2`, or remove `tiers.t1.up`"),
+        ),
+        Some(_) if draft.doc.tiers.t1.up.is_none() => out.push(
+            Diagnostic::error(&RULE, "there is a T2 tier, and T1s have no uplinks")
+                .at(draft.at("tiers.t2"), "reached by nobody")
+                .and(draft.at("tiers.t1"), "has no `up`")
+                .help("set `tiers.t1.up` to the uplinks of a T1"),
+        ),
+        None | Some(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn one_comes_with_the_other() {
+        assert!(codes("tiers: { t1: { up: 64 } }").contains(&"E0312"));
+        let alone = "tiers: { t2: { platform: th5-256x200g } }";
+        assert_eq!(message(alone, "E0312"), "there is a T2 tier, and T1s have no uplinks");
+        assert_eq!(
+            message("tiers: { t1: { up: 64 } }", "E0312"),
+            "T1s have uplinks, and there is no T2 tier"
+        );
+    }
+}

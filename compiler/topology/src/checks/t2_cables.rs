@@ -1,0 +1,63 @@
+//! E0604: T1 to T2 cables are described without T2s, or for a zone that is not there.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// T1 to T2 cables are described without T2s, or for a zone that is not there.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0604",
+    title: "cables to a tier that is not there",
+    what: "`cables.t1-t2` and `cables.by_zone` are given only with a T2 tier, and `by_zone` names zones of \
+           the fabric.",
+    why: "A description of cables that do not exist is a slip, or the tier was forgotten.",
+    example: "cables: { t1-t2: { length: 2km, medium: fr4 } }",
+    fix: "Add `tiers.t2`, correct the zone, or remove the cables.",
+};
+
+/// Checks the cables of the third tier.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(cables) = &draft.doc.cables else { return };
+    if draft.t2.is_none() {
+        let stated = [("t1-t2", cables.t1_t2.is_some()), ("by_zone", cables.by_zone.is_some())];
+        for (key, _) in stated.into_iter().filter(|(_, stated)| *stated) {
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("`cables.{key}` describes cables to T2s, and there is no T2 tier"),
+                )
+                .at(draft.at(&format!("cables.{key}")), "")
+                .help("add `tiers.t2`, or remove the cables"),
+            );
+        }
+        return;
+    }
+    for (zone, _) in &draft.cables.by_zone {
+        if u64::from(zone.value) >= draft.zones {
+            let last = draft.zones.saturating_sub(1);
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("there is no zone {}: zones count from 0 to {last}", zone.value),
+                )
+                .at(zone.span, "")
+                .and(draft.at("zones"), format!("{} zones", draft.zones)),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn t2_cables_need_t2s() {
+        assert_eq!(codes("cables: { t1-t2: { length: 100m } }"), ["E0604"]);
+        assert_eq!(codes("cables: { by_zone: { 0: { length: 100m } } }"), ["E0604"]);
+        assert_eq!(
+            message("cables: { t1-t2: { length: 100m } }", "E0604"),
+            "`cables.t1-t2` describes cables to T2s, and there is no T2 tier"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! E0314: the T2s are more or fewer than the uplinks lead to.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::{Side, TierId};
+use crate::lower::Draft;
+use crate::model::Wiring;
+
+/// The T2s are more or fewer than the uplinks lead to.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0314",
+    title: "the number of T2s does not agree with the uplinks",
+    what: "Where `tiers.t2.count` is given, it is what follows from the wiring: `t1.up / t1.parallel` T2s \
+           in each plane with `wiring: full`, that many for each T1 of a zone with `wiring: rows`.",
+    why: "Every uplink of a T1 leads to a T2 of its plane; the number of T2s is no choice of its own.",
+    example: "zones: 4\n\
+           hosts: { groups: 64 }\n\
+           tiers:\n\
+           \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
+           \x20 t1: { up: 64 }\n\
+           \x20 t2: { platform: th5-256x200g, ports_per_zone: 64, count: 32 }",
+    fix: "Remove `count`, or change `up` or `parallel` of the T1s.",
+};
+
+/// Compares what is stated with what follows.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(stated) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.count) else { return };
+    let (up, parallel) = (draft.t1.up.count, draft.t1.parallel.max(1));
+    let steps = up / parallel;
+    let (follows, arithmetic) = match draft.wiring {
+        Wiring::Full => (steps, format!("{up} uplinks / {parallel} parallel = {steps} T2s in each plane")),
+        Wiring::Rows => {
+            let all = steps * draft.t1.count;
+            (
+                all,
+                format!(
+                    "{up} uplinks / {parallel} parallel x {} = {all} T2s in each plane",
+                    count(draft.t1.count, "row")
+                ),
+            )
+        }
+    };
+    if u64::from(stated.value) == follows || stated.value == 0 || follows == 0 {
+        return;
+    }
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!(
+                "{} are stated, the uplinks of the T1s lead to {follows}",
+                count(stated.value.into(), "T2")
+            ),
+        )
+        .at(stated.span, count(stated.value.into(), "T2"))
+        .and(draft.ports_span(TierId::T1, Side::Up), count(up, "uplink"))
+        .note(arithmetic)
+        .help("remove `tiers.t2.count`"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g, ports_per_zone: 64";
+
+    #[test]
+    fn follows_from_the_uplinks() {
+        assert_eq!(codes(&format!("{{ {ZONED}, count: 32 }} }} }}")), ["E0314"]);
+        assert_eq!(codes(&format!("{{ {ZONED}, count: 64 }} }} }}")), Vec::<&str>::new());
+        assert_eq!(
+            message(&format!("{{ {ZONED}, count: 32 }} }} }}"), "E0314"),
+            "32 T2s are stated, the uplinks of the T1s lead to 64"
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! E0313: the ports of a T2 do not suffice for its zones.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::{Side, TierId};
+use crate::lower::Draft;
+use crate::model::Wiring;
+
+/// The ports of a T2 do not suffice for its zones.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0313",
+    title: "a T2 cannot reach all zones",
+    what: "A T2 has room for the links of every zone: `zones * ports_per_zone` ports, and `ports_per_zone` \
+           for the links of one zone.",
+    why: "Downlinks of a T2 are kept zone by zone, so that a new zone or T1 moves no cable; what does not \
+           fit there is connected to nothing.",
+    example: "zones: 8\n\
+           hosts: { groups: 64 }\n\
+           tiers:\n\
+           \x20 t0: { up: 128 }\n\
+           \x20 t1: { up: 128 }\n\
+           \x20 t2: { platform: th5-64x800g, down: { breakout: 4x200G } }",
+    fix: "Set `tiers.t2.ports_per_zone` and `srv6.widths.zone` to what the fabric shall grow to, use a \
+           larger platform, or `wiring: rows`.",
+};
+
+/// Compares what zones need, what is kept for them, and what there is.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (Some(t2), Some(kept)) = (&draft.t2, draft.zone_ports) else { return };
+    let (t1s, parallel) = (draft.t1.count, draft.t1.parallel);
+    let (needed, arithmetic) = match draft.wiring {
+        Wiring::Full => {
+            (t1s * parallel, format!("{} x {parallel} parallel = {}", count(t1s, "T1"), t1s * parallel))
+        }
+        Wiring::Rows => (parallel, format!("1 T1 of the row x {parallel} parallel = {parallel}")),
+    };
+    let stated = draft.states("tiers.t2.ports_per_zone");
+    let kept_at = draft.at("tiers.t2.ports_per_zone");
+    if needed > kept && draft.doc.tiers.t1.up.is_some() {
+        let why = if stated {
+            String::new()
+        } else {
+            " by default: the panel's ports over the zones a uSID can name".into()
+        };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("each T2 needs {} for a zone, {kept} are kept", count(needed, "port")),
+            )
+            .at(kept_at, format!("{} for each zone{why}", count(kept, "port")))
+            .and(draft.ports_span(TierId::T0, Side::Up), format!("make {} in each zone", count(t1s, "T1")))
+            .note(arithmetic)
+            .help(format!("set `tiers.t2.ports_per_zone` to {needed} or more, or use `wiring: rows`")),
+        );
+    }
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.tier == TierId::T2) {
+        let Some(breakout) = t2.down.breakout else { continue };
+        if t2.down.cages() <= u64::from(hardware.platform.panel.cages) {
+            continue;
+        }
+        let has = u64::from(hardware.platform.panel.cages) * u64::from(breakout.ports);
+        let all = t2.down.count + t2.down.spare;
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "{} needs {} for {}, `{}` has {has}",
+                    hardware.who,
+                    count(all, "port"),
+                    count(draft.zones, "zone"),
+                    hardware.platform.id
+                ),
+            )
+            .at(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
+            .and(draft.at("zones"), count(draft.zones, "zone"))
+            .note(format!(
+                "{} x {kept} kept for each{} = {all}",
+                count(draft.zones, "zone"),
+                spare_text(t2.down.spare)
+            ))
+            .help(format!(
+                "lower `tiers.t2.ports_per_zone` to {}, or use a larger platform",
+                has.saturating_sub(t2.down.spare) / draft.zones.max(1)
+            )),
+        );
+    }
+}
+
+fn spare_text(spare: u64) -> String {
+    if spare > 0 { format!(" + {spare} spare") } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g";
+
+    #[test]
+    fn ports_are_kept_by_zone() {
+        // 256 ports over the 8 zones that 3 bits name are 32 for each; 64 T1s need 64.
+        let fragment = format!("{{ {ZONED} }} }} }}");
+        assert_eq!(codes(&fragment), ["E0313"]);
+        assert_eq!(message(&fragment, "E0313"), "each T2 needs 64 ports for a zone, 32 are kept");
+        let kept = format!("{{ {ZONED}, ports_per_zone: 64 }} }} }}");
+        assert_eq!(codes(&kept), Vec::<&str>::new());
+        let many = format!("{{ {ZONED}, ports_per_zone: 80 }} }} }}");
+        assert_eq!(message(&many, "E0313"), "each T2 needs 320 ports for 4 zones, `th5-256x200g` has 256");
+    }
+}

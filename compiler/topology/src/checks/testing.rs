@@ -1,0 +1,119 @@
+//! Helpers of the checks' tests: a whole fabric, changed by a fragment.
+//!
+//! In: a fragment of YAML. Out: what is found in the base fabric when the fragment is laid over it. Always: the
+//! base fabric alone has no finding.
+
+use closc_diagnostics::{Diagnostics, Sources};
+use closc_platform::Catalogue;
+
+use crate::yaml::{Entry, Item, Value};
+
+/// Two planes of full 256-port switches; every test changes a few keys of it.
+pub(crate) const BASE: &str = "
+fabric: base
+planes: 2
+hosts: { groups: 256, per_group: 128, nics_per_node: 4, nic: { speed: 400G, lanes: 4 } }
+tiers:
+  t0: { platform: th5-256x200g, os: sonic, up: 128 }
+  t1: { platform: th5-256x200g, os: sonic }
+addresses: { management: 10.64.0.0/14 }
+";
+
+/// Platforms that no vendor sells, for what the built-in ones cannot break.
+const PLATFORMS: &[&str] = &[
+    include_str!("../../../../tests/errors/platforms/p4-1024.yaml"),
+    include_str!("../../../../tests/errors/platforms/plain-256x200g.yaml"),
+];
+
+/// Returns the built-in platforms and those of the tests.
+pub(crate) fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::builtin();
+    for text in PLATFORMS {
+        catalogue.add_yaml(&mut Sources::new(), "test", text).expect("platforms of tests are valid");
+    }
+    catalogue
+}
+
+/// Returns everything found in the base fabric with a fragment laid over it.
+pub(crate) fn findings(fragment: &str) -> Diagnostics {
+    let mut sources = Sources::new();
+    let mut diagnostics = Diagnostics::new();
+    let base = sources.add("base", BASE);
+    let base = crate::load::parse(base, BASE, &mut diagnostics).expect("the base fabric is YAML");
+    let over = sources.add("fragment", fragment);
+    let Some(over_item) = crate::load::parse(over, fragment, &mut diagnostics) else { return diagnostics };
+    let merged = merge(&base, &over_item);
+    match crate::load::read(over, fragment, &merged, &mut diagnostics) {
+        Some(document) => {
+            let (_, found) = crate::lower(&document, &catalogue(), &sources);
+            diagnostics.extend(found);
+        }
+        None => assert!(diagnostics.has_errors(), "what is not read has a reason"),
+    }
+    diagnostics
+}
+
+/// Returns the codes found, each once, in order.
+pub(crate) fn codes(fragment: &str) -> Vec<&'static str> {
+    let mut codes: Vec<_> = findings(fragment).iter().map(|found| found.rule.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+/// Returns the message of the first finding with a code.
+pub(crate) fn message(fragment: &str, code: &str) -> String {
+    let found = findings(fragment);
+    let first = found.iter().find(|found| found.rule.code == code);
+    first.map_or_else(|| format!("no {code} among {:?}", codes(fragment)), |found| found.message.clone())
+}
+
+/// Lays one tree over another: mappings are merged, anything else is replaced.
+fn merge(base: &Item, over: &Item) -> Item {
+    let (Value::Mapping(base_entries), Value::Mapping(over_entries)) = (&base.value, &over.value) else {
+        return over.clone();
+    };
+    let mut entries: Vec<Entry> = base_entries.clone();
+    for entry in over_entries {
+        match entries.iter_mut().find(|known| known.key == entry.key) {
+            Some(known) => {
+                known.item = merge(&known.item, &entry.item);
+                known.key_place = entry.key_place;
+            }
+            None => entries.push(entry.clone()),
+        }
+    }
+    Item { place: over.place, value: Value::Mapping(entries) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_fabric_has_no_finding() {
+        assert_eq!(codes("description: nothing changed"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn every_example_breaks_its_rule() {
+        // Bytes that are no text and files of megabytes cannot be shown; tests/errors has them.
+        const CANNOT_BE_SHOWN: &[&str] = &["E0102", "E0103"];
+        for rule in crate::checks::rules() {
+            if CANNOT_BE_SHOWN.contains(&rule.code) {
+                continue;
+            }
+            let found = codes(rule.example);
+            assert!(found.contains(&rule.code), "{}: the example gives {found:?}", rule.code);
+        }
+    }
+
+    #[test]
+    fn codes_differ_and_stand_in_order() {
+        let rules = crate::checks::rules();
+        assert!(rules.windows(2).all(|pair| pair[0].code < pair[1].code));
+        assert!(
+            rules.iter().all(|rule| !rule.what.is_empty() && !rule.why.is_empty() && !rule.fix.is_empty())
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! E0203: downlinks and uplinks together do not fit on the panel.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::{Side, TierId};
+use crate::lower::{Draft, DraftBlock, DraftTier, Hardware};
+
+/// Downlinks and uplinks together do not fit on the panel.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0203",
+    title: "a switch needs more ports than the platform has",
+    what: "The ports of a T0, and of a T1 under a T2 tier, fit on the panel: downlinks, uplinks and spare \
+           ports.",
+    why: "Cables would be planned to ports that do not exist.",
+    example: "tiers: { t0: { up: 136 } }",
+    fix: "Lower one of the counts, split cages into more ports, or use a larger platform.",
+};
+
+/// Checks every kind of switch that has ports on both sides.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let cages = u64::from(hardware.platform.panel.cages);
+        let needed = tier.down.cages() + tier.up.cages();
+        let one_sided = tier.id != TierId::T0 && (tier.up.count == 0 || tier.down.cages() > cages);
+        if needed <= cages || one_sided {
+            continue;
+        }
+        out.push(explain(draft, hardware, tier, needed));
+    }
+}
+
+fn explain(draft: &Draft<'_>, hardware: &Hardware, tier: &DraftTier, needed_cages: u64) -> Diagnostic {
+    let (platform, cages) = (&hardware.platform, u64::from(hardware.platform.panel.cages));
+    let parts = |block: &DraftBlock| block.breakout.map_or(1, |breakout| u64::from(breakout.ports));
+    let ports = [&tier.down, &tier.up].map(|block| block.count + block.spare);
+    let (needed, has) = (ports[0] + ports[1], cages * parts(&tier.up));
+    let offered = tier.up.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout));
+    let in_ports = offered && tier.down.breakout == tier.up.breakout && needed > has;
+    let message = if in_ports {
+        format!("{} needs {needed} ports, `{}` has {has}", hardware.who, platform.id)
+    } else {
+        format!("{} needs {needed_cages} cages, `{}` has {cages}", hardware.who, platform.id)
+    };
+    let panel = match tier.up.breakout {
+        Some(breakout) if in_ports => format!("{has} ports of {}", breakout.speed),
+        Some(_) | None => format!("{cages} cages"),
+    };
+    let up_path = format!("tiers.{}.up", tier.id.word());
+    let up_max = cages.saturating_sub(tier.down.cages()) * parts(&tier.up);
+    let up_max = up_max.saturating_sub(tier.up.spare);
+    let diagnostic = Diagnostic::error(&RULE, message)
+        .at(draft.ports_span(tier.id, Side::Up), format!("{} + {}", describe(&tier.up), describe(&tier.down)))
+        .and(hardware.platform_span, panel)
+        .note(format!(
+            "{} take {}, {} take {}",
+            describe(&tier.down),
+            cages_of(&tier.down),
+            describe(&tier.up),
+            cages_of(&tier.up)
+        ));
+    if up_max > 0 {
+        diagnostic.help(format!("lower `{up_path}` to {up_max}, or use a larger platform"))
+    } else {
+        diagnostic.help("use a larger platform, or fewer ports towards the NICs")
+    }
+}
+
+fn describe(block: &DraftBlock) -> String {
+    let word = match block.side {
+        Side::Down => "downlink",
+        Side::Up => "uplink",
+    };
+    let spare = if block.spare > 0 { format!(" and {} spare", block.spare) } else { String::new() };
+    let breakout = block.breakout.map_or_else(String::new, |breakout| format!(" ({breakout})"));
+    format!("{}{spare}{breakout}", count(block.count, word))
+}
+
+fn cages_of(block: &DraftBlock) -> String {
+    count(block.cages(), "cage")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn counts_both_sides() {
+        assert_eq!(codes("tiers: { t0: { up: 136 } }"), ["E0203"]);
+        assert_eq!(
+            message("tiers: { t0: { up: 136 } }", "E0203"),
+            "each T0 needs 264 ports, `th5-256x200g` has 256"
+        );
+    }
+
+    #[test]
+    fn counts_cages_where_rounding_decides() {
+        // 129 downlinks at 4x200G take 33 cages, 127 uplinks 32.
+        assert_eq!(
+            message("{ hosts: { per_group: 129, nics_per_node: 1 }, tiers: { t0: { up: 127 } } }", "E0203"),
+            "each T0 needs 65 cages, `th5-256x200g` has 64"
+        );
+    }
+
+    #[test]
+    fn looks_at_devices_of_their_own() {
+        let fragment = "exceptions: { devices: { p1-t0-002: { platform: spectrum3-sn4700 } } }";
+        assert!(codes(fragment).contains(&"E0203"));
+        assert_eq!(message(fragment, "E0203"), "`p1-t0-002` needs 64 cages, `spectrum3-sn4700` has 32");
+    }
+}

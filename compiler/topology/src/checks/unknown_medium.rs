@@ -1,0 +1,59 @@
+//! E0601: a cable is made of something unknown.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use smol_str::SmolStr;
+
+use crate::lower::Draft;
+use crate::media::Medium;
+use crate::read::{Spanned, listed, nearest, shorten};
+
+/// A cable is made of something unknown.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0601",
+    title: "the medium is not known",
+    what: "Every `medium` is one that the compiler knows the reach of.",
+    why: "How far a cable carries, and what a bill of material says, comes from the medium.",
+    example: "cables: { t0-t1: { medium: dr44 } }",
+    fix: "Use one of the media that the message lists.",
+};
+
+/// Checks every medium.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for medium in media(draft).filter(|medium| Medium::find(&medium.value).is_none()) {
+        let words = Medium::all().iter().map(|medium| medium.word);
+        let diagnostic = Diagnostic::error(&RULE, format!("there is no medium `{}`", shorten(&medium.value)))
+            .at(medium.span, "not known")
+            .note(format!("known: {}", listed(words.clone())));
+        out.push(match nearest(&medium.value, words) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic,
+        });
+    }
+}
+
+/// Returns every medium that is stated.
+fn media<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
+    let cables = draft.doc.cables.iter();
+    let kinds = cables.clone().flat_map(|cables| [&cables.nic_t0, &cables.t0_t1, &cables.t1_t2]).flatten();
+    let zones =
+        cables.flat_map(|cables| &cables.by_zone).flat_map(|zones| zones.0.iter().map(|(_, cable)| cable));
+    let exceptions = draft.doc.exceptions.iter().flat_map(|exceptions| &exceptions.cables);
+    let exceptions = exceptions.flat_map(|cables| cables.0.iter().map(|(_, cable)| cable));
+    kinds.chain(zones).chain(exceptions).filter_map(|cable| cable.medium.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn knows_media() {
+        assert_eq!(codes("cables: { t0-t1: { medium: dr44 } }"), ["E0601"]);
+        assert_eq!(codes("cables: { t0-t1: { medium: dr4 } }"), Vec::<&str>::new());
+        assert_eq!(
+            codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { medium: wet-string } } }"),
+            ["E0601"]
+        );
+        assert_eq!(message("cables: { nic-t0: { medium: DAC } }", "E0601"), "there is no medium `DAC`");
+    }
+}

@@ -1,0 +1,58 @@
+//! E0201: a platform is not in the catalogue.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use smol_str::SmolStr;
+
+use crate::lower::{Draft, by_plane};
+use crate::read::{Spanned, listed, nearest, shorten};
+
+/// A platform is not in the catalogue.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0201",
+    title: "the platform is not in the catalogue",
+    what: "Every platform named in `tiers`, `by_plane` and `exceptions.devices` is in the catalogue.",
+    why: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
+    example: "tiers: { t1: { platform: th5-256x200 } }",
+    fix: "Correct the name; the message proposes the nearest. For hardware of your own, add a platform \
+           file.",
+};
+
+/// Checks every name of a platform.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for name in names(draft) {
+        if draft.catalogue.get(&name.value).is_some() {
+            continue;
+        }
+        let diagnostic = Diagnostic::error(&RULE, format!("there is no platform `{}`", shorten(&name.value)))
+            .at(name.span, "not in the catalogue");
+        out.push(match nearest(&name.value, draft.catalogue.ids()) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic
+                .note(format!("the catalogue has {}", listed(draft.catalogue.ids())))
+                .help("use one of these, or add a platform file of your own"),
+        });
+    }
+}
+
+/// Returns every platform that is named, with its place.
+fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
+    let tiers = draft.tiers().map(|tier| &tier.name);
+    let planes = draft.tiers().flat_map(|tier| by_plane(draft.doc, tier.id));
+    let devices = draft.doc.exceptions.iter().flat_map(|exceptions| exceptions.devices.iter());
+    let devices = devices.flat_map(|named| named.0.iter().map(|(_, device)| device));
+    let overrides = planes.map(|(_, _, hardware)| hardware).chain(devices);
+    tiers.chain(overrides.filter_map(|hardware| hardware.platform.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn proposes_the_nearest_name() {
+        assert_eq!(codes("tiers: { t1: { platform: th5-256x200 } }"), ["E0201"]);
+        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: abc } } } }"), ["E0201"]);
+        assert_eq!(codes("exceptions: { devices: { p0-t0-001: { platform: abc } } }"), ["E0201"]);
+        assert_eq!(message("tiers: { t1: { platform: abc } }", "E0201"), "there is no platform `abc`");
+    }
+}

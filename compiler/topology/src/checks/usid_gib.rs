@@ -1,0 +1,71 @@
+//! E0406: some uSIDs lie in the block that switches keep for themselves.
+
+use super::usid_index::{demand, propose};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::Routing;
+use crate::usid::{GIB_MAX, Role};
+
+/// Some uSIDs lie in the block that switches keep for themselves.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0406",
+    title: "uSIDs leave the global block",
+    what: "Every uSID lies in the global identifier block, 0x0001 to 0xdfff.",
+    why: "Switches keep 0xe000 to 0xffff for local identifiers (uA, uDT); a locator there is refused or \
+           inactive (IOS XR, EOS).",
+    example: "planes: 8\n\
+           hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
+           srv6: { roles: { nic: 3 } }",
+    fix: "Set `srv6.widths` or `srv6.roles` as the message proposes. This renames segments.",
+};
+
+/// Computes the largest uSID of each role.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let demand = demand(draft);
+    if draft.routing != Routing::Srv6Static || !draft.layout.holds(&demand) {
+        return; // What does not fit its bits has a rule of its own.
+    }
+    for (role, index) in Role::ALL.into_iter().zip(demand.indices) {
+        let largest = draft.layout.largest(role, &demand, index);
+        if index == 0 || largest <= u64::from(GIB_MAX) {
+            continue;
+        }
+        let code = draft.layout.code(role);
+        let path = format!("srv6.roles.{}", role.word());
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
+                    role.word()
+                ),
+            )
+            .at(draft.at(&path), format!("code {code} in {} bits", draft.layout.role))
+            .and(draft.doc.planes.span, format!("planes to {}", draft.planes.saturating_sub(1)))
+            .note(format!(
+                "role {code}, plane {}, index {index} in widths {}",
+                draft.planes.saturating_sub(1),
+                draft.layout
+            ))
+            .help(propose(&demand)),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn usids_stay_below_the_local_block() {
+        let eight = "planes: 8, hosts: { nic: { speed: 1.6T, lanes: 16 } }";
+        assert_eq!(codes(&format!("{{ {eight} }}")), Vec::<&str>::new());
+        let fragment = format!("{{ {eight}, srv6: {{ roles: {{ nic: 3 }} }} }}");
+        assert_eq!(codes(&fragment), ["E0406"]);
+        assert_eq!(
+            message(&fragment, "E0406"),
+            "uSIDs of role `nic` reach 0xf880, the global block ends at 0xdfff"
+        );
+    }
+}

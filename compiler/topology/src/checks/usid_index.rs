@@ -1,0 +1,116 @@
+//! E0401: there are more switches or NICs than a uSID can number.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Demand, Draft, DraftLayout};
+use crate::model::Routing;
+use crate::usid::Role;
+
+/// There are more switches or NICs than a uSID can number.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0401",
+    title: "an index does not fit its uSID bits",
+    what: "The largest index of every role fits the index bits of a uSID: T0s, T1s and T2s with one uSID \
+           for each parallel link, and the NICs of a T0.",
+    why: "An index that is cut off names another switch, and packets arrive there.",
+    example: "srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
+    fix: "Set `srv6.widths` as the message proposes. This renames every segment, so choose widths with \
+           room to grow.",
+};
+
+/// Compares the largest index of each role with its bits.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::Srv6Static || draft.layout.sum() != 16 {
+        return;
+    }
+    let demand = demand(draft);
+    for (role, needed) in Role::ALL.into_iter().zip(demand.indices) {
+        let bits = draft.layout.index_bits(role);
+        let max = (1_u64 << bits.min(32)) - 1;
+        if needed <= max {
+            continue;
+        }
+        let (arithmetic, path) = arithmetic(draft, role, needed);
+        let shared = match role {
+            Role::T0 | Role::T1 => "",
+            Role::Nic | Role::T2 => " (zone and index)",
+        };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{} need indices up to {needed}, {bits} bits count to {max}", plural(role)),
+            )
+            .at(draft.at(path), arithmetic)
+            .and(draft.at("srv6.widths.index"), format!("index of {} bits{shared}", bits))
+            .note(format!("widths are {}, most significant bits first; 2^{bits} - 1 = {max}", draft.layout))
+            .help(propose(&demand)),
+        );
+    }
+}
+
+fn plural(role: Role) -> &'static str {
+    match role {
+        Role::T0 => "T0s",
+        Role::T1 => "T1s",
+        Role::T2 => "T2s",
+        Role::Nic => "NICs of a T0",
+    }
+}
+
+/// Says where an index comes from.
+fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, &'static str) {
+    let product = |number: u64, what: &str, parallel: u64| {
+        if parallel > 1 {
+            format!("{number} {what} x {parallel} parallel = {needed}")
+        } else {
+            format!("{number} {what}")
+        }
+    };
+    match role {
+        Role::T0 => (product(draft.groups, "T0s", draft.t0.parallel), "hosts.groups"),
+        Role::T1 => (product(draft.t1.count, "T1s", draft.t0.parallel.max(draft.t1.parallel)), "tiers.t0.up"),
+        Role::T2 => {
+            (product(draft.t2.as_ref().map_or(0, |t2| t2.count), "T2s", draft.t1.parallel), "tiers.t1.up")
+        }
+        Role::Nic => (format!("{} NICs", draft.per_group), "hosts.per_group"),
+    }
+}
+
+/// Returns what the fabric asks of a layout.
+pub(super) fn demand(draft: &Draft<'_>) -> Demand {
+    let zoned = draft.t2.is_some();
+    Demand {
+        planes: draft.planes.max(1),
+        zones: if zoned { draft.zones.max(1) } else { 1 },
+        // In the order of `Role::ALL`: T0, T1, NIC, T2.
+        indices: [
+            draft.groups * draft.t0.parallel,
+            draft.t1.count * draft.t0.parallel.max(draft.t1.parallel),
+            draft.per_group,
+            draft.t2.as_ref().map_or(0, |t2| t2.count * draft.t1.parallel),
+        ],
+    }
+}
+
+/// Says which widths would do.
+pub(super) fn propose(demand: &Demand) -> String {
+    match DraftLayout::propose(demand) {
+        Some(layout) => format!("set `srv6.widths: {layout}`"),
+        None => "no widths fit: make the fabric smaller, or split it".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn the_largest_index_fits() {
+        assert_eq!(codes("srv6: { widths: { zone: 3, index: 8 } }"), ["E0401"]);
+        assert_eq!(codes("srv6: { widths: { zone: 2, index: 9 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("srv6: { widths: { zone: 3, index: 8 } }", "E0401"),
+            "T0s need indices up to 256, 8 bits count to 255"
+        );
+    }
+}

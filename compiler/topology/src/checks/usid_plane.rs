@@ -1,0 +1,49 @@
+//! E0402: there are more planes than a uSID can number.
+
+use super::usid_index::{demand, propose};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// There are more planes than a uSID can number.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0402",
+    title: "the planes do not fit their uSID bits",
+    what: "The planes fit the plane bits of a uSID.",
+    why: "The plane is in every uSID, so that a cable in the wrong plane loses packets and never \
+           misdelivers; a plane that is cut off would look like another.",
+    example: "planes: 16\n\
+           hosts: { nic: { speed: 3200G, lanes: 16 } }",
+    fix: "Set `srv6.widths` as the message proposes. This renames every segment.",
+};
+
+/// Compares the planes with their bits.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (bits, planes) = (draft.layout.plane.min(32), draft.planes);
+    if draft.routing != Routing::Srv6Static || draft.layout.sum() != 16 || planes <= 1 << bits || planes > 16
+    {
+        return;
+    }
+    let max = 1_u64 << bits;
+    out.push(
+        Diagnostic::error(&RULE, format!("{planes} planes do not fit {}", count(bits, "plane bit")))
+            .at(draft.doc.planes.span, count(planes, "plane"))
+            .and(draft.at("srv6.widths.plane"), format!("{} name {max}", count(bits, "plane bit")))
+            .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
+            .help(propose(&demand(draft))),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn sixteen_planes_need_four_bits() {
+        let fragment = "{ planes: 16, hosts: { nic: { speed: 3200G, lanes: 16 } } }";
+        assert_eq!(codes(fragment), ["E0402"]);
+        assert_eq!(message(fragment, "E0402"), "16 planes do not fit 3 plane bits");
+    }
+}

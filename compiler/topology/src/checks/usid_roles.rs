@@ -1,0 +1,76 @@
+//! E0404: two roles have one code, or a code is too large.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+use crate::usid::Role;
+
+/// Two roles have one code, or a code is too large.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0404",
+    title: "role codes collide or do not fit",
+    what: "Every role has a code of its own, and every code fits the role bits.",
+    why: "Two roles with one code share their uSIDs: a packet for a T1 could be taken by a T0.",
+    example: "srv6: { roles: { nic: 1 } }",
+    fix: "Give each role another code below 2 to the power of `srv6.widths.role`.",
+};
+
+/// Checks the codes of the roles in use.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (layout, zoned) = (&draft.layout, draft.t2.is_some());
+    let bits = layout.role.min(16);
+    let in_use = |role: &Role| zoned || *role != Role::T2 || draft.states("srv6.roles.t2");
+    let roles: Vec<Role> = Role::ALL.into_iter().filter(in_use).collect();
+    for (place, role) in roles.iter().enumerate() {
+        let (code, at) = (layout.code(*role), draft.at(&path(*role)));
+        if code >= 1 << bits {
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!(
+                        "the code {code} of role `{}` does not fit {}",
+                        role.word(),
+                        count(bits, "role bit")
+                    ),
+                )
+                .at(at, "")
+                .and(draft.at("srv6.widths.role"), format!("codes count to {}", (1_u64 << bits) - 1))
+                .help("lower the code, or widen `srv6.widths.role`"),
+            );
+        }
+        for other in &roles[..place] {
+            if layout.code(*other) == code {
+                out.push(
+                    Diagnostic::error(
+                        &RULE,
+                        format!("roles `{}` and `{}` have the same code {code}", other.word(), role.word()),
+                    )
+                    .at(at, format!("`{}` is {code}", role.word()))
+                    .and(draft.at(&path(*other)), format!("`{}` is {code}", other.word()))
+                    .help("give each role a code of its own"),
+                );
+            }
+        }
+    }
+}
+
+fn path(role: Role) -> String {
+    format!("srv6.roles.{}", role.word())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn codes_differ_and_fit() {
+        assert_eq!(codes("srv6: { roles: { nic: 1 } }"), ["E0404"]);
+        assert_eq!(codes("srv6: { roles: { nic: 4 } }"), ["E0404"]);
+        assert_eq!(codes("srv6: { roles: { t0: 1, t1: 0 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("srv6: { roles: { nic: 1 } }", "E0404"),
+            "roles `t1` and `nic` have the same code 1"
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! E0405: the widths of a uSID do not add up to 16.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// The widths of a uSID do not add up to 16.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0405",
+    title: "the uSID widths do not make 16 bits",
+    what: "The widths of role, plane, zone and index add up to 16.",
+    why: "A uSID has 16 bits: the container format F3216 that hardware implements.",
+    example: "srv6: { widths: { plane: 4 } }",
+    fix: "Change the widths so that they add up to 16; a wider plane takes its bits from the index.",
+};
+
+/// Adds the widths up.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let sum = draft.layout.sum();
+    if sum == 16 {
+        return;
+    }
+    let terms = draft.layout.widths().map(|(name, width)| format!("{name} {width}"));
+    let diagnostic = Diagnostic::error(&RULE, format!("the uSID widths add up to {sum}, a uSID has 16 bits"))
+        .at(draft.at("srv6.widths"), "")
+        .note(format!("{} = {sum}", terms.join(" + ")));
+    let index = (draft.layout.index + 16).checked_sub(sum);
+    out.push(match index.filter(|index| *index > 0) {
+        Some(index) => diagnostic.help(format!("set `index` to {index}")),
+        None => diagnostic.help("lower the widths"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn widths_make_sixteen() {
+        assert_eq!(codes("srv6: { widths: { plane: 4 } }"), ["E0405"]);
+        assert_eq!(codes("srv6: { widths: { plane: 4, index: 10 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("srv6: { widths: { plane: 4 } }", "E0405"),
+            "the uSID widths add up to 17, a uSID has 16 bits"
+        );
+    }
+}

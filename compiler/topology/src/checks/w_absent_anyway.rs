@@ -1,0 +1,50 @@
+//! W0802: an absent thing hangs on another absent thing.
+
+use super::contradiction::Absent;
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, Target};
+use crate::read::shorten;
+
+/// An absent thing hangs on another absent thing.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0802",
+    title: "something is absent twice over",
+    what: "Nothing in `exceptions.absent` is absent already because what it hangs on is.",
+    why: "When the switch or node comes back, the second exception still holds, and nobody remembers it.",
+    example: "exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }",
+    fix: "Remove the exception that adds nothing, unless it is to outlive the other.",
+};
+
+/// Looks for absent things that take other absent things with them.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let absent = Absent::new(draft);
+    for entry in &draft.exceptions.absent {
+        let Ok(target) = entry.target else { continue };
+        // Nodes and their NICs in one list are a matter of naming twice.
+        let Some(reason) = absent.parent(draft, target).filter(|_| matches!(target, Target::Link(_))) else {
+            continue;
+        };
+        out.push(
+            Diagnostic::warning(&RULE, format!("`{}` is absent anyway", shorten(&entry.name)))
+                .at(entry.span, "adds nothing")
+                .and(reason.span, format!("`{}` is absent", shorten(&reason.name)))
+                .help("remove it, unless it is to outlive the other"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn cables_go_with_their_switches() {
+        assert_eq!(codes("exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }"), ["W0802"]);
+        assert_eq!(codes("exceptions: { absent: [p0-t0-001, p0-t0-002--p0-t1-001] }"), Vec::<&str>::new());
+        assert_eq!(
+            message("exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }", "W0802"),
+            "`p0-t0-001--p0-t1-001` is absent anyway"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! W0302: more than half of the ports of a T1 have no cable.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// More than half of the ports of a T1 have no cable.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0302",
+    title: "most ports of the T1s stay dark",
+    what: "At least half of the ports of a T1 are in use or kept as spare.",
+    why: "With so few T0s, parallel links would need fewer T1s for the same bandwidth.",
+    example: "hosts: { groups: 64 }",
+    fix: "Set `tiers.t0.parallel` to the number that the message shows, keep ports by `tiers.t1.down: \
+           {spare: N}` if the fabric is to grow, or use a smaller platform.",
+};
+
+/// Counts the ports of a T1 in use.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let tier = &draft.t1;
+    let (Some(platform), Some(breakout)) = (&tier.platform, tier.down.breakout) else { return };
+    // Ports of software cost nothing.
+    if platform.buffer.is_none() || tier.count < 2 {
+        return;
+    }
+    let ports = u64::from(platform.panel.cages) * u64::from(breakout.ports);
+    let used = tier.down.count + tier.down.spare + tier.up.count + tier.up.spare;
+    if used == 0 || used * 2 >= ports {
+        return;
+    }
+    let fewer = ports / used * draft.t0.parallel;
+    let times = (1..=fewer).rev().find(|parallel| draft.t0.up.count.is_multiple_of(*parallel));
+    let diagnostic = Diagnostic::warning(
+        &RULE,
+        format!("{} of the {} of each T1 stay dark", ports - used, count(ports, "port")),
+    )
+    .at(tier.name.span, count(ports, "port"))
+    .and(draft.at("hosts.groups"), format!("{used} are in use"));
+    out.push(match times {
+        Some(times) if times > draft.t0.parallel => diagnostic
+            .help(format!(
+                "`tiers.t0.parallel: {times}` gives the same bandwidth with {} instead of {} in each plane",
+                count(draft.t0.up.count / times, "T1"),
+                tier.count
+            ))
+            .help("or set `tiers.t1.down.spare` to the ports kept for growth"),
+        Some(_) | None => diagnostic
+            .help("use a smaller platform, or set `tiers.t1.down.spare` to the ports kept for growth"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn proposes_parallel_links() {
+        assert_eq!(codes("hosts: { groups: 64 }"), ["W0302"]);
+        assert_eq!(message("hosts: { groups: 64 }", "W0302"), "192 of the 256 ports of each T1 stay dark");
+        assert_eq!(
+            codes("{ hosts: { groups: 64 }, tiers: { t1: { down: { spare: 192 } } } }"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(codes("hosts: { groups: 128 }"), Vec::<&str>::new());
+    }
+}

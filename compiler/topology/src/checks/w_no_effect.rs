@@ -1,0 +1,72 @@
+//! W0801: an override says what holds anyway.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+
+use crate::document::HardwareDoc;
+use crate::lower::{Draft, DraftCable, DraftTier, Target, by_plane};
+
+/// An override says what holds anyway.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0801",
+    title: "an override changes nothing",
+    what: "Every override of a plane, device or cable differs from what it overrides.",
+    why: "It is a leftover, or the value that was meant was not written.",
+    example: "exceptions: { devices: { p0-t0-001: { os: sonic } } }",
+    fix: "Remove the override, or write the value that is meant.",
+};
+
+/// Compares overrides with what they override.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for tier in draft.tiers() {
+        for (plane, span, doc) in by_plane(draft.doc, tier.id) {
+            if same_hardware(doc, tier) {
+                tell(&format!("plane {plane} of the {}s", tier.id.label()), span, tier.name.span, out);
+            }
+        }
+    }
+    for (entry, doc) in &draft.exceptions.devices {
+        let Ok(Target::Switch(switch)) = entry.target else { continue };
+        let Some(tier) = draft.tier(switch.tier) else { continue };
+        if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
+            tell(&format!("`{}`", entry.name), entry.span, tier.name.span, out);
+        }
+    }
+    for (entry, doc) in &draft.exceptions.cables {
+        let Ok(Target::Link(link)) = entry.target else { continue };
+        let kind = draft.kind_of(link);
+        if DraftCable::over(kind, Some(doc)).cable == *kind {
+            tell(&format!("cable `{}`", entry.name), entry.span, draft.at("cables"), out);
+        }
+    }
+}
+
+fn same_hardware(doc: &HardwareDoc, tier: &DraftTier) -> bool {
+    doc.platform.as_ref().is_none_or(|platform| platform.value == tier.name.value)
+        && doc.os.is_none_or(|os| Some(os.value) == tier.os)
+}
+
+fn tell(what: &str, span: Span, other: Span, out: &mut Diagnostics) {
+    out.push(
+        Diagnostic::warning(&RULE, format!("the override of {what} changes nothing"))
+            .at(span, "")
+            .and(other, "is the same")
+            .help("remove it, or write the value that is meant"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn overrides_differ() {
+        assert_eq!(codes("exceptions: { devices: { p0-t0-001: { os: sonic } } }"), ["W0801"]);
+        assert_eq!(codes("exceptions: { devices: { p0-t0-001: { os: frr } } }"), Vec::<&str>::new());
+        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: th5-256x200g } } } }"), ["W0801"]);
+        assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 30m } } }"), ["W0801"]);
+        assert_eq!(
+            message("exceptions: { cables: { p0-t0-001--p0-t1-001: {} } }", "W0801"),
+            "the override of cable `p0-t0-001--p0-t1-001` changes nothing"
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! W0901: a target spreads RoCE by addresses and ports only.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, Hardware};
+use crate::model::Routing;
+
+/// A target spreads RoCE by addresses and ports only.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0901",
+    title: "the target cannot hash the RoCE queue pair",
+    what: "With `ecmp-static` and `bgp-unnumbered` the switches that spread traffic can hash the \
+           destination queue pair of RoCE.",
+    why: "A training job has few flows between two NICs; hashed by addresses and ports alone they collide \
+           on uplinks, up to a third of the bandwidth is lost. P4 targets hash the queue pair.",
+    example: "routing: ecmp-static",
+    fix: "Use more queue pairs with different UDP source ports at the hosts, a P4 target, or `routing: \
+           srv6-static`, where the NIC chooses the path.",
+};
+
+/// Checks the first kind of switch that spreads traffic upwards.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing == Routing::Srv6Static {
+        return;
+    }
+    let spreads = |hardware: &&Hardware| draft.tier(hardware.tier).is_some_and(|tier| tier.up.count > 1);
+    let blind =
+        |hardware: &&Hardware| !hardware.platform.features.qp_hash && hardware.platform.supports(hardware.os);
+    if let Some(hardware) = draft.hardware.iter().filter(spreads).find(blind) {
+        out.push(
+            Diagnostic::warning(&RULE, format!("`{}` on `{}` cannot hash the RoCE destination queue pair", hardware.os.word(), hardware.platform.id))
+                .at(hardware.platform_span, format!("for {}", hardware.who))
+                .and(draft.at("routing"), "spreads by hashing")
+                .note("between two NICs there are few flows; hashed by addresses and ports they collide")
+                .help("let hosts use several UDP source ports a connection, use a P4 target, or `routing: srv6-static`"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn hashing_is_told() {
+        assert_eq!(codes("routing: ecmp-static"), ["W0901"]);
+        assert_eq!(
+            message("routing: ecmp-static", "W0901"),
+            "`sonic` on `th5-256x200g` cannot hash the RoCE destination queue pair"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! W0402: switches on SONiC get more than one locator.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+
+use crate::checks::words::count;
+use crate::coordinate::TierId;
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// Switches on SONiC get more than one locator.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0402",
+    title: "parallel links need several locators on SONiC",
+    what: "On SONiC, no tier has parallel links with `routing: srv6-static`.",
+    why: "Each parallel link to a switch has a uSID of its own, so the switch has several locators; SONiC \
+           202511 passes only one of several to the hardware (sonic-buildimage 24938).",
+    example: "tiers: { t0: { parallel: 2 } }\n\
+           hosts: { groups: 128 }",
+    fix: "Read the SIDs back after a push, use a release where the defect is fixed, or have as many T1s as \
+           uplinks.",
+};
+
+/// Checks the tiers that parallel links lead to.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::Srv6Static {
+        return;
+    }
+    let locators = [
+        (TierId::T0, draft.t0.parallel, "tiers.t0.parallel"),
+        (TierId::T1, draft.t0.parallel, "tiers.t0.parallel"),
+        (TierId::T2, draft.t1.parallel, "tiers.t1.parallel"),
+    ];
+    for (tier, locators, path) in locators {
+        let on_sonic =
+            draft.hardware.iter().find(|hardware| hardware.tier == tier && hardware.os == Os::Sonic);
+        let Some(hardware) = on_sonic.filter(|_| locators > 1) else { continue };
+        out.push(
+            Diagnostic::warning(
+                &RULE,
+                format!(
+                    "{} gets {}, of which SONiC 202511 may program one",
+                    hardware.who,
+                    count(locators, "locator")
+                ),
+            )
+            .at(draft.at(path), format!("one uSID for each of {locators} parallel links"))
+            .and(hardware.os_span, "SONiC")
+            .note("sonic-buildimage 24938: of several locators only one reaches the hardware")
+            .help("read the SIDs back after a push, or have as many T1s as uplinks (`parallel: 1`)"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn several_locators_are_told() {
+        let fragment = "{ tiers: { t0: { parallel: 2 } }, hosts: { groups: 128 } }";
+        assert_eq!(codes(fragment), ["W0402"]);
+        assert_eq!(
+            message(fragment, "W0402"),
+            "each T0 gets 2 locators, of which SONiC 202511 may program one"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! W0501: AS numbers lie outside of the private range.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// AS numbers lie outside of the private range.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0501",
+    title: "AS numbers are not private",
+    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are private (RFC 6996).",
+    why: "Numbers that belong to somebody else are harmless until a route of the fabric leaves it.",
+    example: "routing: bgp-unnumbered\n\
+           addresses: { asn_base: 100000 }",
+    fix: "Set `addresses.asn_base` to 4200000000, unless the numbers are yours.",
+};
+
+/// The private numbers of 32 bits (RFC 6996 section 5).
+const PRIVATE: u32 = 4_200_000_000;
+
+/// Checks the first number; the end of the range has a rule of its own.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let base = draft.addresses.asn_base;
+    if draft.routing != Routing::BgpUnnumbered || base >= PRIVATE {
+        return;
+    }
+    out.push(
+        Diagnostic::warning(&RULE, format!("AS numbers from {base} on are not private"))
+            .at(draft.at("addresses.asn_base"), "")
+            .help(format!("set `addresses.asn_base` to {PRIVATE} unless these numbers are yours")),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn private_numbers_are_preferred() {
+        assert!(codes("{ routing: bgp-unnumbered, addresses: { asn_base: 100000 } }").contains(&"W0501"));
+        assert!(!codes("routing: bgp-unnumbered").contains(&"W0501"));
+        assert_eq!(
+            message("{ routing: bgp-unnumbered, addresses: { asn_base: 100000 } }", "W0501"),
+            "AS numbers from 100000 on are not private"
+        );
+    }
+}

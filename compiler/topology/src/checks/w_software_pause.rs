@@ -1,0 +1,60 @@
+//! W0701: a lossless profile meets a software switch.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Platform;
+
+use crate::lower::Draft;
+
+/// A lossless profile meets a software switch.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0701",
+    title: "software switches do not pause",
+    what: "A lossless profile is used on hardware.",
+    why: "Software targets carry the classes and marks of a lossless profile but have no flow control: a \
+           lab shows paths and counters, not losslessness.",
+    example: "qos: lossless\n\
+           hosts: { nic: { speed: 200G, lanes: 2 } }\n\
+           cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\
+           tiers:\n\
+           \x20 t0: { platform: bmv2, os: p4, up: 128 }\n\
+           \x20 t1: { platform: bmv2, os: p4 }",
+    fix: "Nothing, for a lab; for a real fabric choose platforms with priority flow control.",
+};
+
+/// Checks every kind of software switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
+    let software = |platform: &Platform| platform.buffer.is_none() && !platform.features.pfc;
+    if let Some(hardware) = draft.hardware.iter().find(|hardware| software(&hardware.platform)) {
+        out.push(
+            Diagnostic::warning(
+                &RULE,
+                format!(
+                    "`{}` is software and does not pause, whatever QoS profile `{}` says",
+                    hardware.platform.id,
+                    profile.name()
+                ),
+            )
+            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .and(draft.at("qos"), "lossless")
+            .help("fine for a lab; a real fabric needs platforms with priority flow control"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const LAB: &str = "hosts: { nic: { speed: 400G, lanes: 2 } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }, tiers: { t0: { platform: bmv2, os: p4, down: { breakout: 1x200G }, up: { count: 128, breakout: 1x200G } }, t1: { platform: bmv2, os: p4, down: { breakout: 1x200G } } }";
+
+    #[test]
+    fn labs_are_told() {
+        assert_eq!(codes(&format!("{{ qos: lossless, {LAB} }}")), ["W0701"]);
+        assert_eq!(codes(&format!("{{ qos: lossy-trim, {LAB} }}")), Vec::<&str>::new());
+        assert_eq!(
+            message(&format!("{{ qos: lossless, {LAB} }}"), "W0701"),
+            "`bmv2` is software and does not pause, whatever QoS profile `lossless` says"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! E0805: a list of exceptions names something that it does not take.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, Listed, Target};
+use crate::read::shorten;
+
+/// A list of exceptions names something that it does not take.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0805",
+    title: "an exception is of the wrong kind",
+    what: "`absent` takes switches, nodes, NICs and cables; `drained` takes planes, switches and cables; \
+           `cables` takes cables; `devices` takes switches.",
+    why: "A plane cannot be absent (lower `planes`), and a node that shall get no traffic is the \
+           scheduler's matter.",
+    example: "exceptions: { drained: [su001-n001] }",
+    fix: "Move the name to the list it belongs to, or name its cables.",
+};
+
+/// Checks what each list takes.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (list, entry) in draft.exceptions.all() {
+        let Ok(target) = entry.target else { continue };
+        let (kind, help) = match (list, target) {
+            (Listed::Absent, Target::Plane(_)) => ("a plane", "lower `planes`, or use `drained`"),
+            (Listed::Drained, Target::Node(_)) => {
+                ("a node", "name its host cables, as in `.../nic0.p0`, or use `absent`")
+            }
+            (Listed::Drained, Target::Nic(_)) => {
+                ("a NIC", "name its host cables, as in `.../nic0.p0`, or use `absent`")
+            }
+            (Listed::Cables, Target::Plane(_)) => {
+                ("a plane", "name a cable; kinds of cables are under `cables`")
+            }
+            (Listed::Cables, Target::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
+            (Listed::Cables, Target::Node(_) | Target::Nic(_)) => {
+                ("no cable", "name the NIC port, as in `.../nic0.p0`")
+            }
+            (Listed::Devices, Target::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
+            (Listed::Devices, Target::Node(_) | Target::Nic(_)) => ("no switch", "name a switch"),
+            (Listed::Devices, Target::Link(_)) => ("a cable", "name a switch, or use `cables`"),
+            (Listed::Absent, Target::Switch(_) | Target::Node(_) | Target::Nic(_) | Target::Link(_))
+            | (Listed::Drained, Target::Plane(_) | Target::Switch(_) | Target::Link(_))
+            | (Listed::Cables, Target::Link(_))
+            | (Listed::Devices, Target::Switch(_)) => continue,
+        };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "`{}` is {kind}, which `exceptions.{}` does not take",
+                    shorten(&entry.name),
+                    list.key()
+                ),
+            )
+            .at(entry.span, "")
+            .help(help),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn lists_take_their_kinds() {
+        assert_eq!(codes("exceptions: { drained: [su001-n001] }"), ["E0805"]);
+        assert_eq!(codes("exceptions: { absent: [plane 1] }"), ["E0805"]);
+        assert_eq!(codes("exceptions: { cables: { p0-t0-001: { length: 3m } } }"), ["E0805"]);
+        assert_eq!(codes("exceptions: { devices: { p0-t0-001--p0-t1-001: { os: frr } } }"), ["E0805"]);
+        assert_eq!(
+            message("exceptions: { drained: [su001-n001] }", "E0805"),
+            "`su001-n001` is a node, which `exceptions.drained` does not take"
+        );
+    }
+}

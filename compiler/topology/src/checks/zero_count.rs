@@ -1,0 +1,65 @@
+//! E0302: a count that must be at least 1 is 0.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::document::PortsDoc;
+use crate::lower::Draft;
+
+/// A count that must be at least 1 is 0.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0302",
+    title: "a count is zero",
+    what: "Counts that make up the fabric are at least 1: groups, NICs, uplinks, parallel links, lanes, \
+           zones.",
+    why: "A fabric without any of them connects nothing.",
+    example: "hosts: { per_group: 0 }",
+    fix: "Set the count to 1 or more, or remove the key to get its default.",
+};
+
+/// Checks every count.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let t2 = draft.doc.tiers.t2.as_ref();
+    let ports =
+        |ports: Option<&PortsDoc>| ports.and_then(|ports| ports.count).map(|count| u64::from(count.value));
+    let counts = [
+        ("hosts.groups", Some(draft.groups)),
+        ("hosts.per_group", Some(draft.per_group)),
+        ("hosts.nics_per_node", Some(draft.nics_per_node)),
+        ("hosts.rails", Some(draft.rails)),
+        ("hosts.nic.lanes", Some(draft.nic_lanes)),
+        ("zones", Some(draft.zones)),
+        ("tiers.t0.down", ports(draft.doc.tiers.t0.down.as_ref())),
+        ("tiers.t0.up", Some(draft.t0.up.count)),
+        ("tiers.t0.parallel", Some(draft.t0.parallel)),
+        ("tiers.t1.count", draft.doc.tiers.t1.count.map(|count| u64::from(count.value))),
+        ("tiers.t1.down", ports(draft.doc.tiers.t1.down.as_ref())),
+        ("tiers.t1.up", ports(draft.doc.tiers.t1.up.as_ref())),
+        ("tiers.t1.parallel", Some(draft.t1.parallel)),
+        ("tiers.t2.count", t2.and_then(|t2| t2.count).map(|count| u64::from(count.value))),
+        ("tiers.t2.rows", t2.and_then(|t2| t2.rows).map(|rows| u64::from(rows.value))),
+        ("tiers.t2.ports_per_zone", t2.and_then(|t2| t2.ports_per_zone).map(|ports| u64::from(ports.value))),
+        ("entropy.active", Some(u64::from(draft.entropy.active))),
+    ];
+    for (path, _) in counts.into_iter().filter(|(_, value)| *value == Some(0)) {
+        out.push(
+            Diagnostic::error(&RULE, format!("`{path}` is 0, it must be at least 1"))
+                .at(draft.at(&format!("{path}.count")), "nothing would be built"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn finds_every_zero() {
+        assert_eq!(codes("hosts: { per_group: 0 }"), ["E0302"]);
+        assert_eq!(codes("tiers: { t0: { up: 0 } }"), ["E0302"]);
+        assert_eq!(codes("tiers: { t0: { parallel: 0 } }"), ["E0302"]);
+        assert_eq!(
+            message("tiers: { t0: { up: { count: 0 } } }", "E0302"),
+            "`tiers.t0.up` is 0, it must be at least 1"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! E0311: there are zones that nothing joins.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::lower::Draft;
+
+/// There are zones that nothing joins.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0311",
+    title: "several zones and no T2 tier",
+    what: "A fabric with more than one zone has a T2 tier that joins them.",
+    why: "Zones without a T2 tier are fabrics of their own that cannot reach each other.",
+    example: "zones: 2",
+    fix: "Add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1.",
+};
+
+/// Checks that zones are joined.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.zones > 1 && draft.t2.is_none() {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{} are not joined: there is no T2 tier", count(draft.zones, "zone")),
+            )
+            .at(draft.at("zones"), count(draft.zones, "zone"))
+            .and(draft.at("tiers"), "has no `t2`")
+            .help("add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn zones_need_a_tier_above() {
+        assert!(codes("zones: 2").contains(&"E0311"));
+        assert_eq!(message("zones: 2", "E0311"), "2 zones are not joined: there is no T2 tier");
+    }
+}
