@@ -39,6 +39,7 @@ impl Frame<'_> {
     }
 
     /// Computes a tree modulo 2^128.
+    #[inline]
     fn narrow(&self, expr: &Expr) -> u128 {
         match expr {
             Expr::Const(value) => *value,

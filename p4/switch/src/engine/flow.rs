@@ -206,8 +206,6 @@ impl Engine {
         if packet.digest > 0 {
             self.learn(now_ns, words, packet.digest, sink);
         }
-        let program = std::sync::Arc::clone(&self.program);
-        let standard = &program.standard;
         if packet.resubmit > 0 {
             let list = packet.resubmit;
             let again = PacketState {
@@ -218,6 +216,7 @@ impl Engine {
             self.again(words, list, instance::RESUBMITTED, again, data.to_vec());
             return;
         }
+        let standard = &self.program.standard;
         let group = standard.mcast_grp.as_ref().map_or(0, |field| load(words, field) as u32);
         if group != 0 {
             store(words, &standard.instance_type, instance::REPLICATED);

@@ -89,6 +89,7 @@ pub(crate) struct Frame<'f> {
 }
 
 /// Reads a field of at most 128 bits; a signed one as its two's complement, a longer one cut.
+#[inline]
 pub(crate) fn load(words: &[u64], field: &Field) -> u128 {
     let found = &words[field.range()];
     let value = bits::low128(found);
@@ -114,7 +115,16 @@ pub(crate) fn raw_words(words: &[u64], field: &Field) -> Vec<u64> {
 }
 
 /// Writes a number without sign to a field, cut to its width.
+#[inline]
 pub(crate) fn store(words: &mut [u64], field: &Field, value: u128) {
+    if field.words == 1 && !field.signed && !field.saturating && field.length.is_none() {
+        words[field.word as usize] = value as u64 & bits::mask64(field.bits);
+    } else {
+        store_any(words, field, value);
+    }
+}
+
+fn store_any(words: &mut [u64], field: &Field, value: u128) {
     if field.signed || field.saturating || field.length.is_some() {
         store_big(words, field, &BigInt::from(value));
         return;
