@@ -13,6 +13,7 @@ mod intent;
 mod mac;
 mod path;
 mod plan;
+mod qos;
 mod routes;
 mod segment;
 mod table;
@@ -26,5 +27,6 @@ pub use intent::{
 pub use mac::Mac;
 pub use path::{Path, PathError, PathHop, PathKind};
 pub use plan::{CableEnds, Plan};
+pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};
 pub use table::{Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane};

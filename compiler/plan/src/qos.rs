@@ -1,0 +1,56 @@
+//! Quality of service of one switch, with every number worked out: headroom, pools, marking thresholds.
+//!
+//! In: the intent of a switch. Out: [`SwitchQos`], or why the profile and the hardware do not go together. Always:
+//! read off the one profile that the hosts are rendered from; ports that are alike in place, speed, cable, lanes
+//! and MTU are one [`PortKind`]; every number keeps its steps.
+
+mod buffer;
+mod kind;
+mod mark;
+
+use std::collections::BTreeMap;
+
+use closc_qos::QosError;
+use closc_qos::codes::Queue;
+use closc_qos::ecn::EcnThresholds;
+
+pub use buffer::SwitchBuffers;
+pub use kind::PortKind;
+
+use crate::intent::DeviceIntent;
+use crate::plan::Plan;
+use closc_topology::Switch;
+
+/// Quality of service of one switch.
+#[derive(Debug, Clone)]
+pub struct SwitchQos {
+    /// Its kinds of ports, in the order of their first port.
+    pub kinds: Vec<PortKind>,
+    /// Kind of each port, by index in [`DeviceIntent::ports`]; nothing for a port without a cable.
+    pub ports: Vec<Option<usize>>,
+    /// Its buffer, divided; absent on targets without one of their own, which neither pause nor mark.
+    pub buffers: Option<SwitchBuffers>,
+    /// When each queue is marked, by kind of port; a queue that is not marked is left out.
+    pub marks: Vec<BTreeMap<Queue, EcnThresholds>>,
+}
+
+impl SwitchQos {
+    /// Works out what a switch is told.
+    pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
+        let (kinds, ports) = kind::kinds(intent);
+        let buffers = intent.platform.buffer.as_ref();
+        let buffers = buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds)).transpose()?;
+        let marks = match &buffers {
+            Some(buffers) => mark::marks(intent, &kinds, buffers)?,
+            None => vec![BTreeMap::new(); kinds.len()],
+        };
+        Ok(SwitchQos { kinds, ports, buffers, marks })
+    }
+}
+
+impl Plan {
+    /// Works out the quality of service of a switch.
+    pub fn qos(&self, switch: Switch) -> Result<SwitchQos, QosError> {
+        SwitchQos::of(&self.device(switch))
+    }
+}

@@ -1,0 +1,62 @@
+//! Kinds of ports: those alike in all that quality of service depends on.
+//!
+//! In: the intent of a switch. Out: its kinds and the kind of each port. Always: a switch has a handful of kinds,
+//! so work is done by kind and not by port.
+
+use closc_qos::profile::maps::Place;
+use closc_qos::units::{Bytes, Length, Speed};
+use closc_topology::{Side, TierId};
+
+use crate::intent::{Connection, DeviceIntent, PortIntent};
+
+/// A kind of port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortKind {
+    /// Where on a path it stands.
+    pub place: Place,
+    /// Its speed.
+    pub speed: Speed,
+    /// Its serial lanes.
+    pub lanes: u8,
+    /// Largest packet.
+    pub mtu: Bytes,
+    /// Length of the cable, in whole metres, rounded up, as switches are told it.
+    pub cable: Length,
+    /// How many ports are of it.
+    pub ports: u32,
+}
+
+/// Returns the kinds of a switch and, by index of its ports, the kind of those with a cable.
+pub(super) fn kinds(intent: &DeviceIntent<'_>) -> (Vec<PortKind>, Vec<Option<usize>>) {
+    let mut kinds: Vec<PortKind> = Vec::new();
+    let mut ports = Vec::with_capacity(intent.ports.len());
+    for port in &intent.ports {
+        let kind = port.connection.as_ref().map(|connection| kind(intent.switch.tier, port, connection));
+        ports.push(kind.map(|kind| {
+            let known = kinds.iter().position(|known| PortKind { ports: 0, ..*known } == kind);
+            let at = known.unwrap_or_else(|| {
+                kinds.push(kind);
+                kinds.len() - 1
+            });
+            kinds[at].ports += 1;
+            at
+        }));
+    }
+    (kinds, ports)
+}
+
+fn kind(tier: TierId, port: &PortIntent, connection: &Connection) -> PortKind {
+    let place = match (tier, port.at.side) {
+        (TierId::T0, Side::Down) => Place::LastHop,
+        (TierId::T0, Side::Up) => Place::Edge,
+        (TierId::T1 | TierId::T2, _) => Place::Fabric,
+    };
+    PortKind {
+        place,
+        speed: port.physical.speed,
+        lanes: u8::try_from(port.physical.lanes.len()).unwrap_or(u8::MAX),
+        mtu: Bytes(u64::from(port.mtu)),
+        cable: Length::from_millimeters(connection.cable.length.meters_ceil().saturating_mul(1_000)),
+        ports: 0,
+    }
+}
