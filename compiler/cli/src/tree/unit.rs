@@ -58,7 +58,11 @@ impl Unit {
                 let intent = plan.device(switch);
                 targets::target(intent.os).map_or(Ok(Vec::new()), |target| target.device(&intent, templates))
             }
-            Unit::Host(node) => targets::host(&plan.host(node), templates),
+            Unit::Host(node) => {
+                let mut artefacts = targets::host(&plan.host(node), templates)?;
+                artefacts.extend(targets::linux::host_routes(plan, node, templates)?);
+                Ok(artefacts)
+            }
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
             Unit::Cables(plane) => Ok(vec![cables::render(plan, plane)]),
         }
@@ -107,7 +111,7 @@ impl Fingerprints {
         if let Some(own) = self.touched.get(&unit) {
             hasher.update(own.finalize().as_bytes());
         }
-        if let Unit::Group(..) = unit {
+        if let Unit::Group(..) | Unit::Host(_) = unit {
             hasher.update(self.every_group.finalize().as_bytes());
         }
         let mut short = [0; 16];
