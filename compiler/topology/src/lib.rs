@@ -9,6 +9,8 @@ mod load;
 mod lower;
 mod model;
 mod read;
+mod reference;
+mod schema;
 mod shape;
 mod yaml;
 
@@ -28,4 +30,6 @@ pub use model::{
 };
 pub use naming::Naming;
 pub use read::{Fraction, Named, Spanned};
+pub use reference::reference;
+pub use schema::schema;
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};

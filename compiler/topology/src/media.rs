@@ -40,6 +40,11 @@ impl Medium {
         MEDIA
     }
 
+    /// Returns how far it carries, slowest ports first; nothing where there is no limit.
+    pub fn reaches(&self) -> &'static [Reach] {
+        self.reach
+    }
+
     /// Returns how far it carries at a speed; nothing where there is no limit.
     pub fn reach(&self, speed: Speed) -> Option<&'static Reach> {
         self.reach.iter().rev().find(|reach| reach.from <= speed).or(self.reach.first())

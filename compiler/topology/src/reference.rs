@@ -1,0 +1,140 @@
+//! The language reference, generated from the schema.
+//!
+//! In: the schema. Out: Markdown, one section a mapping with its keys, types and meaning. Always: keys stand in
+//! the order in which they are best read, which is the order of the document types.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::document::MAPPINGS;
+use crate::media::Medium;
+use crate::schema;
+
+/// Returns the reference.
+pub fn reference() -> String {
+    let root = schema::value();
+    let mut out = String::new();
+    for (name, keys) in MAPPINGS {
+        section(&mut out, &root, name, keys);
+    }
+    media(&mut out);
+    out
+}
+
+fn section(out: &mut String, root: &Value, name: &str, keys: &[&str]) {
+    let mapping = if name == "Fabric" { root } else { &root["$defs"][name] };
+    let _ = writeln!(out, "### {name}\n\n{}\n", paragraph(mapping));
+    out.push_str("| key | type | meaning |\n|---|---|---|\n");
+    for key in keys {
+        let property = &mapping["properties"][key];
+        let required = mapping["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key));
+        let mark = if required { " (required)" } else { "" };
+        let meaning = paragraph(property).replace('|', "\\|");
+        let _ = writeln!(out, "| `{key}`{mark} | {} | {meaning} |", type_of(root, property));
+    }
+    out.push('\n');
+}
+
+/// Returns a description in one line.
+fn paragraph(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Describes the type of a value.
+fn type_of(root: &Value, schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+        return named(root, name);
+    }
+    match schema["type"].as_str() {
+        Some("integer") => integer(schema),
+        Some("string") => text(schema),
+        Some("array") => format!("list of {}", type_of(root, &schema["items"])),
+        Some("object") => format!("mapping to {}", type_of(root, &schema["additionalProperties"])),
+        Some(_) | None => choice(root, schema),
+    }
+}
+
+/// Describes a type that has a name: a link to its section, or its own short form.
+fn named(root: &Value, name: &str) -> String {
+    if MAPPINGS.iter().any(|(mapping, _)| *mapping == name) {
+        return format!("[{name}](#{})", name.to_lowercase());
+    }
+    let definition = &root["$defs"][name];
+    match definition["type"].as_str() {
+        Some("string") if words(definition).is_empty() => name.to_lowercase(),
+        Some("string" | "integer") => type_of(root, definition),
+        Some(_) | None => choice(root, definition),
+    }
+}
+
+fn integer(schema: &Value) -> String {
+    let number = |key: &str| schema[key].as_u64();
+    match (number("minimum"), number("maximum")) {
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("number from {min}"),
+        (None, _) => "number".to_owned(),
+    }
+}
+
+fn text(schema: &Value) -> String {
+    let words = words(schema);
+    if !words.is_empty() {
+        return words.join(", ");
+    }
+    match (schema["format"].as_str(), schema["pattern"].as_str()) {
+        (Some("ip"), _) => "address".to_owned(),
+        (_, Some(pattern)) if pattern.contains('/') => "prefix".to_owned(),
+        (_, _) => "text".to_owned(),
+    }
+}
+
+/// Returns the words that a text can be.
+fn words(schema: &Value) -> Vec<String> {
+    let listed = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let choices = schema["oneOf"].as_array().into_iter().flatten();
+    let choices = choices.filter_map(|choice| choice["const"].as_str());
+    listed.chain(choices).map(|word| format!("`{word}`")).collect()
+}
+
+/// Describes a value of several possible types.
+fn choice(root: &Value, schema: &Value) -> String {
+    let words = words(schema);
+    if !words.is_empty() {
+        return words.join(", ");
+    }
+    let choices = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
+    let described: Vec<String> = choices
+        .into_iter()
+        .flatten()
+        .map(|choice| type_of(root, choice))
+        .filter(|text| !text.is_empty())
+        .collect();
+    if described.is_empty() { "mapping".to_owned() } else { described.join(" or ") }
+}
+
+fn media(out: &mut String) {
+    out.push_str("### Media\n\nHow far each medium carries, with the source.\n\n");
+    out.push_str("| word | what it is | reach |\n|---|---|---|\n");
+    for medium in Medium::all() {
+        let reach: Vec<&str> = medium.reaches().iter().map(|reach| reach.source).collect();
+        let reach = if reach.is_empty() { "any length".to_owned() } else { reach.join("; ") };
+        let _ = writeln!(out, "| `{}` | {} | {reach} |", medium.word, medium.title);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_key_has_a_meaning() {
+        let reference = super::reference();
+        for line in reference.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+            assert!(
+                cells.len() >= 3 && cells[1..].iter().all(|cell| !cell.trim_matches('|').trim().is_empty()),
+                "{line}"
+            );
+        }
+        assert!(reference.contains("| `planes` (required) | 1 to 16 |"), "{reference}");
+    }
+}

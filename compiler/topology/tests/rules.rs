@@ -1,0 +1,32 @@
+//! Every rule has a case.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+#[test]
+fn every_rule_has_a_case() {
+    let files = std::fs::read_dir(support::folder()).expect("the cases are in the repository");
+    let names: BTreeSet<String> = files
+        .map(|entry| entry.expect("a folder can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    for rule in closc_topology::checks::rules() {
+        let found =
+            names.iter().any(|name| name.starts_with(&format!("{}-", rule.code)) && name.ends_with(".md"));
+        assert!(found, "{}: no case in tests/errors", rule.code);
+    }
+}
+
+#[test]
+fn cases_show_what_they_are_about() {
+    for rule in closc_topology::checks::rules() {
+        let text = rule.page();
+        assert!(text.contains("## Fix"), "{}", rule.code);
+        assert!(!rule.title.ends_with('.'), "{}", rule.code);
+        assert!(
+            rule.what.ends_with('.') && rule.why.ends_with('.') && rule.fix.ends_with('.'),
+            "{}",
+            rule.code
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Every fabric file that is shipped is valid, and says nothing that needs a second look.
+
+use std::path::Path;
+
+use closc_diagnostics::{Sources, show};
+use closc_platform::Catalogue;
+
+fn check(path: &Path) -> datatest_stable::Result<()> {
+    let bytes = std::fs::read(path)?;
+    let mut sources = Sources::new();
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let found = match closc_topology::load(&mut sources, name, &bytes) {
+        Ok(document) => closc_topology::lower(&document, &Catalogue::builtin(), &sources).1,
+        Err(found) => found,
+    };
+    if found.has_errors() {
+        return Err(show::text::all(&found, &sources, show::text::Colour::Plain).into());
+    }
+    print!("{}", show::text::all(&found, &sources, show::text::Colour::Plain));
+    Ok(())
+}
+
+datatest_stable::harness! {
+    { test = check, root = "../../topologies", pattern = r".*\.yaml$" },
+}

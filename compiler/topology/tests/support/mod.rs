@@ -1,0 +1,89 @@
+//! What the tests of bad fabric files share: the form of a case, and running it.
+//!
+//! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Always: the
+//! catalogue is the built-in one and the platforms in `tests/errors/platforms`.
+
+use std::path::{Path, PathBuf};
+
+use closc_diagnostics::{Diagnostics, Sources, show};
+use closc_platform::Catalogue;
+
+/// Returns the folder of the cases.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
+}
+
+/// A case: what stands in its two fences.
+pub struct Case {
+    /// The words behind ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
+    pub form: String,
+    /// The fabric.
+    pub yaml: String,
+    /// The message that is expected.
+    pub expected: String,
+}
+
+impl Case {
+    /// Finds the fences of a case.
+    pub fn parse(text: &str) -> Option<Case> {
+        let (_, rest) = text.split_once("```yaml")?;
+        let (form, rest) = rest.split_once('\n')?;
+        let (yaml, rest) = rest.split_once("```\n")?;
+        let expected =
+            rest.split_once("```text\n").and_then(|(_, rest)| rest.split_once("```")).map_or("", |(t, _)| t);
+        Some(Case { form: form.trim().to_owned(), yaml: yaml.to_owned(), expected: expected.to_owned() })
+    }
+
+    /// Returns the bytes of the fabric file.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.yaml.clone().into_bytes();
+        if self.form.contains("escaped") {
+            bytes = unescape(&self.yaml);
+        }
+        match self.form.split("times=").nth(1).and_then(|times| times.parse().ok()) {
+            Some(times) => bytes.repeat(times),
+            None => bytes,
+        }
+    }
+
+    /// Returns what is found in the fabric, and its text form.
+    pub fn run(&self) -> (Diagnostics, String) {
+        let mut sources = Sources::new();
+        let diagnostics = match closc_topology::load(&mut sources, "fabric.yaml", &self.bytes()) {
+            Ok(document) => closc_topology::lower(&document, &catalogue(), &sources).1,
+            Err(found) => found,
+        };
+        let text = show::text::all(&diagnostics, &sources, show::text::Colour::Plain);
+        (diagnostics, text.trim_end().to_owned() + "\n")
+    }
+}
+
+/// Returns the built-in platforms and those of the tests.
+pub fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::builtin();
+    let mut files: Vec<_> = std::fs::read_dir(folder().join("platforms"))
+        .expect("the platforms of tests are in the repository")
+        .map(|entry| entry.expect("a folder can be read").path())
+        .collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a platform file is text");
+        let name = file.display().to_string();
+        let added = catalogue.add_yaml(&mut Sources::new(), &name, &text);
+        added.unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
+    }
+    catalogue
+}
+
+/// Turns `\xff` into a byte.
+fn unescape(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        out.extend_from_slice(rest[..at].as_bytes());
+        out.push(u8::from_str_radix(&rest[at + 2..at + 4], 16).expect("two hexadecimal digits follow `\\x`"));
+        rest = &rest[at + 4..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    out
+}
