@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(out.join("p4runtime.fds"), without_source.encode_to_vec())?;
 
     let mut prost = tonic_prost_build::Config::new();
-    prost.bytes(SHARED_BYTES).enable_type_names();
+    // Maps in the order of their keys: the same message has the same bytes, and a pipeline the same cookie.
+    prost.bytes(SHARED_BYTES).btree_map(["."]).enable_type_names();
     tonic_prost_build::configure()
         .build_client(true)
         .build_server(true)

@@ -154,6 +154,8 @@ fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer 
     let topology = plan.topology();
     let addresses = plan.addresses();
     let (node, number) = topology.node_of(port.nic);
+    let mut nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
+    let first = nics.find(|nic| plan.fabric().has_nic(*nic)).unwrap_or(port.nic);
     NicPeer {
         port,
         node: topology.naming.node(node),
@@ -162,5 +164,6 @@ fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer 
         address,
         mac: addresses.nic_mac(port),
         inner: addresses.nic(port.nic),
+        node_source: addresses.nic(first),
     }
 }

@@ -180,6 +180,8 @@ pub struct NicPeer {
     pub mac: Mac,
     /// The NIC's inner address.
     pub inner: Ipv6Addr,
+    /// The outer source address of nodes that have one for all their NICs, as Linux does: that of the first.
+    pub node_source: Ipv6Addr,
 }
 
 impl Peer {

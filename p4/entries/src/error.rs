@@ -1,0 +1,119 @@
+//! Why an intent has no entries in a pipeline.
+
+use closc_qos::QosError;
+use closc_runtime::check::Violation;
+use closc_runtime::info::LookupError;
+
+/// Says why an intent cannot be expressed in a pipeline.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EntriesError {
+    /// The pipeline cannot name a port of the switch.
+    #[error("`{device}`: port `{port}` has the number {number}, pipeline `{pipeline}` names 1 to {max}")]
+    Port {
+        /// The switch.
+        device: String,
+        /// The port, as the device names it.
+        port: String,
+        /// Its number.
+        number: u16,
+        /// The pipeline.
+        pipeline: &'static str,
+        /// The largest number a front port can have.
+        max: u16,
+    },
+    /// More classes of traffic than the pipeline tells apart.
+    #[error(
+        "`{device}`: QoS profile `{profile}` has {classes} classes, pipeline `{pipeline}` tells {max} apart"
+    )]
+    Classes {
+        /// The switch.
+        device: String,
+        /// The profile.
+        profile: String,
+        /// Its classes.
+        classes: usize,
+        /// The pipeline.
+        pipeline: &'static str,
+        /// What the pipeline can tell apart.
+        max: usize,
+    },
+    /// More entries than a table or a profile holds.
+    #[error("`{device}`: {needed} entries for `{table}`, which holds {size}")]
+    Full {
+        /// The switch.
+        device: String,
+        /// The table or action profile.
+        table: String,
+        /// Entries the intent needs.
+        needed: u64,
+        /// Entries it holds.
+        size: u64,
+    },
+    /// Shares of one route that a group cannot hold.
+    #[error("`{device}`: the shares of route {prefix} add up to {total}, a group of `{profile}` holds {max}")]
+    Group {
+        /// The switch.
+        device: String,
+        /// The route.
+        prefix: String,
+        /// The sum of its shares, by their greatest common divisor.
+        total: u64,
+        /// The action profile.
+        profile: String,
+        /// What a group holds.
+        max: u64,
+    },
+    /// Marking thresholds cannot be had.
+    #[error("`{device}`: quality of service: {source}")]
+    Qos {
+        /// The switch.
+        device: String,
+        /// What does not fit.
+        source: QosError,
+    },
+    /// The P4Info does not have what the pipeline's file speaks of, or a value does not fit it.
+    #[error("`{device}`: pipeline `{pipeline}`: {source}")]
+    Pipeline {
+        /// The switch.
+        device: String,
+        /// The pipeline.
+        pipeline: &'static str,
+        /// What is wrong.
+        source: Box<Violation>,
+    },
+    /// The P4Info does not name a value of an enum.
+    #[error("pipeline `{pipeline}`: enum `{name}` has no member `{member}`")]
+    NoMember {
+        /// The pipeline.
+        pipeline: &'static str,
+        /// The enum.
+        name: &'static str,
+        /// What was looked for.
+        member: &'static str,
+    },
+}
+
+/// A fault before it is known which switch it concerns.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Violation(Box<Violation>),
+    Error(EntriesError),
+}
+
+impl From<Violation> for Fault {
+    fn from(violation: Violation) -> Self {
+        Fault::Violation(Box::new(violation))
+    }
+}
+
+impl From<LookupError> for Fault {
+    fn from(error: LookupError) -> Self {
+        Violation::from(error).into()
+    }
+}
+
+impl From<EntriesError> for Fault {
+    fn from(error: EntriesError) -> Self {
+        Fault::Error(error)
+    }
+}

@@ -1,0 +1,260 @@
+//! Entries of the pipeline `fabric`: what `p4/pipelines/fabric` forwards by.
+//!
+//! In: the intent of a T0, T1 or T2. Out: one function for each table. Always: ids are numbers of ports, so that
+//! a port keeps its next hop when others come and go; a port without a cable has no entry and takes nothing in.
+
+mod groups;
+mod qos;
+
+use std::collections::BTreeSet;
+
+use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, Target};
+use closc_runtime::Info;
+use closc_runtime::proto::v1;
+use closc_topology::TierId;
+use ipnet::Ipv6Net;
+
+use crate::error::{EntriesError, Fault};
+use groups::{Groups, Way};
+
+/// The name, for messages.
+const NAME: &str = "fabric";
+
+/// The largest number of a front port: 510 is the controller, 511 drops (`CPU_PORT` in `constants.p4`).
+const FRONT_PORT_MAX: u16 = 509;
+
+/// The EtherType of LLDP, IEEE 802.1AB.
+const LLDP: u16 = 0x88cc;
+
+/// Returns the entities of a switch.
+pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
+    let ports = Ports::of(intent)?;
+    let mut maker = Maker { intent, info, ports, entities: Vec::new() };
+    maker.port_roles()?;
+    maker.punts()?;
+    maker.nic_destinations()?;
+    maker.nic_sources()?;
+    maker.own_segments()?;
+    maker.next_hops()?;
+    maker.routes()?;
+    maker.quality()?;
+    maker.check_room()?;
+    Ok(maker.entities)
+}
+
+/// A port with a cable.
+#[derive(Clone, Copy)]
+struct Port<'a> {
+    /// Its number in the pipeline, which is also the id of its next hop.
+    number: u16,
+    intent: &'a PortIntent,
+    connection: &'a Connection,
+}
+
+/// The ports of a switch by their place in the intent; `None` for those without a cable.
+struct Ports<'a>(Vec<Option<Port<'a>>>);
+
+impl<'a> Ports<'a> {
+    fn of(intent: &'a DeviceIntent<'_>) -> Result<Self, EntriesError> {
+        intent.ports.iter().map(|port| Self::port(intent, port)).collect::<Result<_, _>>().map(Ports)
+    }
+
+    fn port(intent: &DeviceIntent<'_>, port: &'a PortIntent) -> Result<Option<Port<'a>>, EntriesError> {
+        let number = port.physical.number;
+        match &port.connection {
+            None => Ok(None),
+            Some(connection) if (1..=FRONT_PORT_MAX).contains(&number) => {
+                Ok(Some(Port { number, intent: port, connection }))
+            }
+            Some(_) => Err(EntriesError::Port {
+                device: intent.name.to_string(),
+                port: port.physical.name.to_string(),
+                number,
+                pipeline: NAME,
+                max: FRONT_PORT_MAX,
+            }),
+        }
+    }
+
+    fn cabled(&self) -> impl Iterator<Item = Port<'a>> + '_ {
+        self.0.iter().copied().flatten()
+    }
+}
+
+struct Maker<'a> {
+    intent: &'a DeviceIntent<'a>,
+    info: &'a Info,
+    ports: Ports<'a>,
+    entities: Vec<v1::Entity>,
+}
+
+impl Maker<'_> {
+    fn push(&mut self, entity: impl Into<v1::Entity>) {
+        self.entities.push(entity.into());
+    }
+
+    /// `port_role`: what is at the other end of each cable.
+    fn port_roles(&mut self) -> Result<(), Fault> {
+        for port in self.ports.cabled().collect::<Vec<_>>() {
+            let role = if port.intent.faces_nic() { "nic_port" } else { "fabric_port" };
+            let entry = self.info.entry("ingress.port_role")?.exact("ingress_port", port.number);
+            self.push(entry.action(role, &[]).build()?);
+        }
+        Ok(())
+    }
+
+    /// `punt`: LLDP goes to the controller, whatever port it comes from.
+    fn punts(&mut self) -> Result<(), Fault> {
+        let reason = self.member("PuntReason", "LLDP")?;
+        let entry = self.info.entry("ingress.punt")?.ternary("ether_type", LLDP, u16::MAX).priority(1);
+        self.push(entry.action("punt_to_cpu", &[("reason", reason.into())]).build()?);
+        Ok(())
+    }
+
+    /// `nic_destination`: paths that begin here; where hosts do not write paths, what there is a route to.
+    fn nic_destinations(&mut self) -> Result<(), Fault> {
+        if self.intent.switch.tier != TierId::T0 {
+            return Ok(());
+        }
+        let intent = self.intent;
+        if let Some(srv6) = &intent.srv6 {
+            for locator in &srv6.locators {
+                self.nic_destination(locator.prefix, "permit_encapsulated", &[])?;
+            }
+            let reason = self.member("DropReason", "NIC_SEGMENT")?;
+            self.nic_destination(srv6.block, "deny", &[("reason", reason.into())])
+        } else {
+            let routed = intent.routes.iter().filter(|route| route.target != Target::Blackhole);
+            let Some(cover) = cover(routed.map(|route| route.prefix)) else { return Ok(()) };
+            self.nic_destination(cover, "permit_plain", &[])
+        }
+    }
+
+    fn nic_destination(
+        &mut self,
+        prefix: Ipv6Net,
+        action: &str,
+        arguments: closc_runtime::entry::Arguments<'_>,
+    ) -> Result<(), Fault> {
+        let entry = self.info.entry("ingress.nic_destination")?;
+        let entry = entry.lpm("dst", prefix.network(), prefix.prefix_len().into());
+        self.push(entry.action(action, arguments).build()?);
+        Ok(())
+    }
+
+    /// `nic_source` and `nic_inner_source`: the addresses of the NIC at the other end and of its node, and nobody
+    /// else's.
+    fn nic_sources(&mut self) -> Result<(), Fault> {
+        for port in self.ports.cabled().collect::<Vec<_>>() {
+            let Peer::Nic(nic) = &port.connection.peer else { continue };
+            for address in BTreeSet::from([nic.inner, nic.address, nic.node_source]) {
+                let entry = self.info.entry("ingress.nic_source")?.exact("ingress_port", port.number);
+                self.push(entry.lpm("src", address, 128).action("permit_source", &[]).build()?);
+            }
+            if self.intent.srv6.is_some() {
+                let entry = self.info.entry("ingress.nic_inner_source")?.exact("ingress_port", port.number);
+                self.push(entry.lpm("src", nic.inner, 128).action("permit_inner_source", &[]).build()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `my_sid`: one uN for each locator.
+    fn own_segments(&mut self) -> Result<(), Fault> {
+        let intent = self.intent;
+        for locator in intent.srv6.iter().flat_map(|srv6| &srv6.locators) {
+            // Block and uSID are the 48 bits that the table compares.
+            let sid = locator.prefix.network().to_bits() >> 80;
+            let entry = self.info.entry("ingress.my_sid")?.exact("sid", sid);
+            self.push(entry.action("un", &[]).build()?);
+        }
+        Ok(())
+    }
+
+    /// `nexthop`: one for each cable, under the number of its port.
+    fn next_hops(&mut self) -> Result<(), Fault> {
+        let source = self.intent.system.mac.0;
+        for port in self.ports.cabled().collect::<Vec<_>>() {
+            let destination = port.connection.peer.mac().0;
+            let arguments =
+                [("port", port.number.into()), ("src_mac", source.into()), ("dst_mac", destination.into())];
+            let entry = self.info.entry("ingress.nexthop")?.exact("nexthop_id", port.number);
+            self.push(entry.action("set_nexthop", &arguments).build()?);
+        }
+        Ok(())
+    }
+
+    /// `ipv6_route`, and for routes over several ports members, groups and `wcmp_group` before it.
+    fn routes(&mut self) -> Result<(), Fault> {
+        let intent = self.intent;
+        let groups = Groups::of(intent, &self.ports, self.info)?;
+        let before = groups.entities(intent, self.info)?;
+        self.entities.extend(before);
+        for (route, way) in intent.routes.iter().zip(groups.ways()) {
+            let entry = self.info.entry("ingress.ipv6_route")?;
+            let entry = entry.lpm("dst", route.prefix.network(), route.prefix.prefix_len().into());
+            let entry = match *way {
+                Way::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
+                Way::Group(group) => entry.action("set_wcmp_group", &[("wcmp_group_id", group.into())]),
+                // A route whose cables are all gone must not fall to a shorter prefix.
+                Way::Nowhere => entry.action("blackhole", &[]),
+            };
+            self.push(entry.build()?);
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a member of an enum of the P4 program.
+    fn member(&self, name: &'static str, member: &'static str) -> Result<Vec<u8>, EntriesError> {
+        let spec = self.info.types().and_then(|types| types.serializable_enums.get(name));
+        let found = spec.and_then(|spec| spec.members.iter().find(|each| each.name == member));
+        found.map(|member| member.value.clone()).ok_or(EntriesError::NoMember {
+            pipeline: NAME,
+            name,
+            member,
+        })
+    }
+
+    /// Checks that every table holds its entries.
+    fn check_room(&self) -> Result<(), EntriesError> {
+        use v1::entity::Entity;
+        let device = self.intent.name.to_string();
+        for table in self.info.tables() {
+            let own = |entity: &&v1::Entity| match &entity.entity {
+                Some(Entity::TableEntry(entry)) => {
+                    entry.table_id == table.preamble.id && !entry.is_default_action
+                }
+                _ => false,
+            };
+            let needed = self.entities.iter().filter(own).count() as u64;
+            if table.size > 0 && needed > table.size {
+                let table_name = table.preamble.name.clone();
+                return Err(EntriesError::Full { device, table: table_name, needed, size: table.size });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the longest prefix that covers all the others.
+fn cover(prefixes: impl Iterator<Item = Ipv6Net>) -> Option<Ipv6Net> {
+    prefixes.reduce(|one, other| {
+        let differing = one.network().to_bits() ^ other.network().to_bits();
+        let length = (differing.leading_zeros() as u8).min(one.prefix_len()).min(other.prefix_len());
+        Ipv6Net::new_assert(one.network(), length).trunc()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cover_is_the_longest_common_prefix() {
+        let net = |text: &str| text.parse::<Ipv6Net>().expect("a prefix");
+        let prefixes = ["2001:db8:1000:1::/64", "2001:db8:1000:2::/64", "2001:db8:1000:3::7/128"];
+        assert_eq!(cover(prefixes.map(net).into_iter()), Some(net("2001:db8:1000::/62")));
+        assert_eq!(cover([net("fc00::/7")].into_iter()), Some(net("fc00::/7")));
+        assert_eq!(cover([].into_iter()), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Weighted groups: routes over several ports share a group where their shares are the same.
+//!
+//! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Always: a group's id is
+//! derived from what is in it, so that a route that comes or goes does not rename the groups of others; a member
+//! has the number of its port.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::{DeviceIntent, Hop, Target};
+use closc_runtime::Info;
+use closc_runtime::entry::{self, GroupMember};
+use closc_runtime::proto::v1;
+
+use super::Ports;
+use crate::error::{EntriesError, Fault};
+
+const PROFILE: &str = "ingress.wcmp_selector";
+
+/// Ports and their shares, by port, reduced by their greatest common divisor.
+type Shares = Vec<(u16, u64)>;
+
+/// The way of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// To nobody: the route says so, or its cables are all gone.
+    Nowhere,
+    /// Over one port, by its number.
+    Port(u16),
+    /// Over several, by the id of their group.
+    Group(u16),
+}
+
+/// The groups of a switch.
+pub(super) struct Groups {
+    ids: BTreeMap<Shares, u16>,
+    /// By place of the route.
+    ways: Vec<Way>,
+}
+
+impl Groups {
+    /// Finds the distinct groups.
+    pub(super) fn of(intent: &DeviceIntent<'_>, ports: &Ports<'_>, info: &Info) -> Result<Self, Fault> {
+        let limit = group_limit(info)?;
+        let mut shares = Vec::with_capacity(intent.routes.len());
+        for route in &intent.routes {
+            let own = match &route.target {
+                Target::Ports(hops) => reduced(hops, ports),
+                Target::Blackhole => Shares::new(),
+            };
+            let total: u64 = own.iter().map(|(_, share)| share).sum();
+            if own.len() > 1 && total > limit {
+                let (device, prefix) = (intent.name.to_string(), route.prefix.to_string());
+                return Err(EntriesError::Group {
+                    device,
+                    prefix,
+                    total,
+                    profile: PROFILE.to_owned(),
+                    max: limit,
+                }
+                .into());
+            }
+            shares.push(own);
+        }
+        let ids = name(shares.iter().filter(|shares| shares.len() > 1).cloned().collect());
+        if ids.len() >= usize::from(u16::MAX) {
+            let (device, table) = (intent.name.to_string(), PROFILE.to_owned());
+            let (needed, size) = (ids.len() as u64, u64::from(u16::MAX));
+            return Err(EntriesError::Full { device, table, needed, size }.into());
+        }
+        let way = |shares: &Shares| match shares.as_slice() {
+            [] => Way::Nowhere,
+            [(port, _)] => Way::Port(*port),
+            [..] => Way::Group(ids[shares]),
+        };
+        let ways = shares.iter().map(way).collect();
+        Ok(Groups { ids, ways })
+    }
+
+    /// Returns the way of each route.
+    pub(super) fn ways(&self) -> &[Way] {
+        &self.ways
+    }
+
+    /// Returns everything that the groups consist of; nothing on a switch without groups.
+    pub(super) fn entities(&self, intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
+        let mut entities: Vec<v1::Entity> = Vec::new();
+        if self.ids.is_empty() {
+            return Ok(entities);
+        }
+        let members: BTreeSet<u16> = self.ids.keys().flatten().map(|(port, _)| *port).collect();
+        for port in members {
+            let arguments = [("nexthop_id", port.into())];
+            entities.push(entry::member(info, PROFILE, port.into(), "select_nexthop", &arguments)?.into());
+        }
+        let by_id: BTreeMap<u16, &Shares> = self.ids.iter().map(|(shares, id)| (*id, shares)).collect();
+        for (id, shares) in &by_id {
+            let members: Vec<GroupMember> = shares
+                .iter()
+                .map(|(port, share)| GroupMember {
+                    id: (*port).into(),
+                    weight: i32::try_from(*share).expect("the sum is within the group's limit"),
+                    watch_port: None,
+                })
+                .collect();
+            entities.push(entry::group(info, PROFILE, (*id).into(), &members, 0)?.into());
+        }
+        for id in by_id.keys() {
+            let entry = info.entry("ingress.wcmp_group")?.exact("wcmp_group_id", *id);
+            entities.push(entry.group((*id).into()).build()?.into());
+        }
+        entities.push(hash(intent, info)?);
+        Ok(entities)
+    }
+}
+
+/// The setting of the hash: a seed of the switch's own, so that two tiers do not make the same choice, and the
+/// destination queue pair where the platform can read it.
+fn hash(intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
+    let switch = intent.switch;
+    let [zone_high, zone_low] = switch.zone.0.to_be_bytes();
+    let [high, low] = switch.index.to_be_bytes();
+    let place = [switch.plane.0, switch.tier.level(), zone_high, zone_low, high, low];
+    let digest = blake3::hash(&place);
+    let seed = u32::from_be_bytes(digest.as_bytes()[..4].try_into().expect("a digest has 32 bytes"));
+    let qp_mask: u32 = if intent.platform.features.qp_hash { 0xff_ffff } else { 0 };
+    let entry = info.entry("ingress.wcmp_hash")?.default_entry();
+    let arguments = [("seed", seed.into()), ("qp_mask", qp_mask.into())];
+    Ok(entry.action("set_wcmp_hash", &arguments).build()?.into())
+}
+
+/// What a group holds, by the P4Info.
+fn group_limit(info: &Info) -> Result<u64, Fault> {
+    let profile = info.profile(PROFILE)?;
+    let limit =
+        [u64::from(profile.max_group_size), profile.size].into_iter().filter(|limit| *limit > 0).min();
+    Ok(limit.unwrap_or(u64::from(u16::MAX)))
+}
+
+fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
+    let mut shares: BTreeMap<u16, u64> = BTreeMap::new();
+    for hop in hops.iter().filter(|hop| hop.weight > 0) {
+        if let Some(port) = ports.0.get(hop.port).copied().flatten() {
+            *shares.entry(port.number).or_default() += u64::from(hop.weight);
+        }
+    }
+    let divisor = shares.values().copied().fold(0, gcd).max(1);
+    shares.into_iter().map(|(port, share)| (port, share / divisor)).collect()
+}
+
+fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+/// Gives each group an id: 16 bits of a digest of its content, the next free one where two want the same.
+fn name(groups: BTreeSet<Shares>) -> BTreeMap<Shares, u16> {
+    let mut taken: BTreeSet<u16> = BTreeSet::new();
+    let mut ids = BTreeMap::new();
+    for shares in groups {
+        if taken.len() + 1 >= usize::from(u16::MAX) {
+            // Ids are used up; the caller counts and refuses.
+            ids.insert(shares, u16::MAX);
+            continue;
+        }
+        let mut hasher = blake3::Hasher::new();
+        for (port, share) in &shares {
+            hasher.update(&port.to_be_bytes());
+            hasher.update(&share.to_be_bytes());
+        }
+        let digest = hasher.finalize();
+        let mut id = u16::from_be_bytes([digest.as_bytes()[0], digest.as_bytes()[1]]).max(1);
+        while !taken.insert(id) {
+            id = id.wrapping_add(1).max(1);
+        }
+        ids.insert(shares, id);
+    }
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_distinct_and_stay_when_others_come() {
+        let groups = |n: u16| (1..=n).map(|port| vec![(port, 1), (port + 1, 1)]).collect::<BTreeSet<_>>();
+        let few = name(groups(10));
+        let many = name(groups(2000));
+        let distinct: BTreeSet<u16> = many.values().copied().collect();
+        assert_eq!(distinct.len(), 2000);
+        assert!(!distinct.contains(&0));
+        // A clash moves the later one; almost all others stay.
+        let moved = few.iter().filter(|(shares, id)| many.get(*shares) != Some(id)).count();
+        assert!(moved <= 1, "{moved} of 10 groups got another id");
+    }
+
+    #[test]
+    fn shares_are_reduced() {
+        assert_eq!([4, 8, 12].into_iter().fold(0, gcd), 4);
+        assert_eq!([1, 8].into_iter().fold(0, gcd), 1);
+        assert_eq!(std::iter::empty().fold(0, gcd), 0);
+    }
+}

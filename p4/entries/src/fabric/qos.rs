@@ -1,0 +1,227 @@
+//! Classes, marking and trimming: `dscp_class`, `trim` and `ecn`.
+//!
+//! In: the profile and the ports of a switch. Out: entries. Always: hosts are rendered from the same profile; the
+//! port to a NIC is not marked where the profile does not mark the last hop; marking starts before trimming.
+//!
+//! The pipeline counts a queue in packets, the profile in bytes. A packet stands for the port's MTU: a queue of
+//! full packets is what the profile speaks of, and smaller packets are marked earlier, never later.
+
+use std::collections::BTreeMap;
+
+use closc_plan::DeviceIntent;
+use closc_qos::Bytes;
+use closc_qos::codes::Dscp;
+use closc_qos::ecn::{Ecn, EcnContext, Limit};
+use closc_qos::profile::maps::Place;
+use closc_qos::profile::{Class, Scheduler};
+use closc_qos::units::Speed;
+use closc_runtime::proto::v1;
+use closc_topology::{Side, TierId};
+
+use super::{Maker, NAME, Port};
+use crate::error::{EntriesError, Fault};
+
+/// Classes that `bit<3>` tells apart.
+const CLASSES_MAX: usize = 8;
+
+/// Packets a queue holds on targets that have no buffer of their own to share: BMv2's default.
+const QUEUE_PACKETS: u64 = 64;
+
+/// The deepest queue that the pipeline can compare with, `bit<19>`.
+const DEPTH_MAX: u64 = (1 << 19) - 1;
+
+/// Parts in a million in a hundredth.
+const PPM_PER_PERCENT: u32 = 10_000;
+
+/// Ports that are alike in all that quality of service depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    place: Place,
+    speed: Speed,
+    mtu: u16,
+}
+
+/// When packets of a class are marked, in packets.
+#[derive(Clone, Copy)]
+struct Marks {
+    class: u8,
+    min_packets: u64,
+    max_packets: u64,
+    probability_ppm: u32,
+}
+
+impl Kind {
+    fn of(tier: TierId, port: Port<'_>) -> Self {
+        let place = match (tier, port.intent.at.side) {
+            (TierId::T0, Side::Down) => Place::LastHop,
+            (TierId::T0, Side::Up) => Place::Edge,
+            (TierId::T1 | TierId::T2, _) => Place::Fabric,
+        };
+        Kind { place, speed: port.intent.physical.speed, mtu: port.intent.mtu }
+    }
+}
+
+impl Maker<'_> {
+    /// The three tables of quality of service.
+    pub(super) fn quality(&mut self) -> Result<(), Fault> {
+        let classes = self.intent.qos.classes().count();
+        if classes > CLASSES_MAX {
+            return Err(EntriesError::Classes {
+                device: self.intent.name.to_string(),
+                profile: self.intent.qos.name().to_string(),
+                classes,
+                pipeline: NAME,
+                max: CLASSES_MAX,
+            }
+            .into());
+        }
+        self.code_points()?;
+        self.trimming()?;
+        self.marking()
+    }
+
+    /// `dscp_class`: every code point but those of class 0 in queue 0, which is where the rest goes.
+    fn code_points(&mut self) -> Result<(), Fault> {
+        let intent = self.intent;
+        let queues = queues(intent);
+        for dscp in Dscp::all() {
+            let class = number_of(intent, intent.qos.class_of(dscp));
+            let queue = queues[usize::from(class)];
+            if (class, queue) != (0, 0) {
+                let entry = self.info.entry("ingress.dscp_class")?.exact("dscp", dscp.get());
+                let arguments = [("class", class.into()), ("queue", queue.into())];
+                self.push(entry.action("set_class", &arguments).build()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `trim`: every class that is trimmed, on every port.
+    fn trimming(&mut self) -> Result<(), Fault> {
+        let intent = self.intent;
+        let Some(trimming) = intent.qos.trimming() else { return Ok(()) };
+        let size = trimming.size.0;
+        for port in self.ports.cabled().collect::<Vec<_>>() {
+            let kind = Kind::of(intent.switch.tier, port);
+            let dscp = match kind.place {
+                Place::LastHop => trimming.last_hop_dscp,
+                Place::Edge | Place::Fabric => trimming.fabric_dscp,
+            };
+            let depth = trim_depth(queue_packets(intent, kind.mtu));
+            for class in intent.qos.classes().filter(|class| class.trim) {
+                let entry = self.info.entry("egress.trim")?.exact("egress_port", port.number);
+                let entry = entry.exact("class", number_of(intent, class));
+                let arguments = [
+                    ("depth_packets", depth.into()),
+                    ("size_bytes", size.into()),
+                    ("trimmed_dscp", dscp.get().into()),
+                ];
+                self.push(entry.action("set_trim", &arguments).build()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `ecn`: every class that is marked, on every port where it is.
+    fn marking(&mut self) -> Result<(), Fault> {
+        let intent = self.intent;
+        let mut by_kind: BTreeMap<Kind, Vec<Marks>> = BTreeMap::new();
+        for port in self.ports.cabled().collect::<Vec<_>>() {
+            let kind = Kind::of(intent.switch.tier, port);
+            if let std::collections::btree_map::Entry::Vacant(vacant) = by_kind.entry(kind) {
+                vacant.insert(marks(intent, kind)?);
+            }
+            for marks in &by_kind[&kind] {
+                self.push_marks(port, *marks)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_marks(&mut self, port: Port<'_>, marks: Marks) -> Result<(), Fault> {
+        let entry = self.info.entry("egress.ecn")?.exact("egress_port", port.number);
+        let entry = entry.exact("class", marks.class);
+        let arguments = [
+            ("min_depth_packets", marks.min_packets.into()),
+            ("max_depth_packets", marks.max_packets.into()),
+            ("max_probability_ppm", marks.probability_ppm.into()),
+        ];
+        let entry: v1::TableEntry = entry.action("set_ecn_thresholds", &arguments).build()?;
+        self.push(entry);
+        Ok(())
+    }
+}
+
+/// Returns the number of a class in the pipeline: its place among the classes by rising traffic class.
+fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
+    let place = intent.qos.classes().position(|each| each.name == class.name);
+    place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile, of which there are few")
+}
+
+/// Returns the queue of each class. Queues of a v1model target are served by priority alone, so all weighted
+/// classes share the first one, and each strict class has its own above, in the order of the profile's queues.
+fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
+    let strict = |class: &&Class| class.scheduler == Scheduler::Strict;
+    let mut above: Vec<_> = intent.qos.classes().filter(strict).map(|class| class.queue).collect();
+    above.sort_unstable();
+    above.dedup();
+    let queue = |class: &Class| match class.scheduler {
+        Scheduler::Strict => {
+            above.iter().position(|queue| *queue == class.queue).map_or(0, |place| place + 1)
+        }
+        Scheduler::Dwrr(_) => 0,
+    };
+    intent.qos.classes().map(|class| queue(class).min(CLASSES_MAX - 1) as u8).collect()
+}
+
+/// Packets that a queue holds.
+fn queue_packets(intent: &DeviceIntent<'_>, mtu: u16) -> u64 {
+    let shared = intent.platform.buffer.as_ref().map(|buffer| buffer.total.0 / u64::from(mtu.max(1)));
+    shared.unwrap_or(QUEUE_PACKETS).clamp(QUEUE_PACKETS, DEPTH_MAX)
+}
+
+/// The depth from which packets are trimmed. The pipeline sees a packet after its queue, so it has to cut before
+/// the queue is full: an eighth is left for what arrives meanwhile.
+fn trim_depth(queue_packets: u64) -> u64 {
+    queue_packets - queue_packets / 8
+}
+
+/// Works out the thresholds of every class on a kind of port.
+fn marks(intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesError> {
+    let fault = |source| EntriesError::Qos { device: intent.name.to_string(), source };
+    let mut all = Vec::new();
+    for class in intent.qos.classes() {
+        let thresholds = intent.qos.ecn_rule(class, kind.place);
+        let thresholds = thresholds.thresholds(&context(intent, kind, class, thresholds)).map_err(fault)?;
+        let Some(thresholds) = thresholds else { continue };
+        let packets = |bytes: Bytes| bytes.0.div_ceil(u64::from(kind.mtu.max(1)));
+        let min_packets = packets(thresholds.min());
+        all.push(Marks {
+            class: number_of(intent, class),
+            min_packets,
+            max_packets: packets(thresholds.max()).max(min_packets + 1).min(DEPTH_MAX),
+            probability_ppm: u32::from(thresholds.probability().get()) * PPM_PER_PERCENT,
+        });
+    }
+    Ok(all)
+}
+
+/// What thresholds are resolved against. Those that give way to a small buffer see the queue as it is; those
+/// that were chosen are taken as written, also where this target's queue ends before them.
+fn context(intent: &DeviceIntent<'_>, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
+    let queue = queue_packets(intent, kind.mtu);
+    let packets = match rule {
+        Ecn::Computed(_) | Ecn::Fill(_) if class.trim => trim_depth(queue),
+        Ecn::Computed(_) | Ecn::Fill(_) => queue,
+        Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) => DEPTH_MAX,
+    };
+    let packet = Bytes(u64::from(kind.mtu));
+    EcnContext {
+        speed: kind.speed,
+        cell: packet,
+        mtu: packet,
+        place: kind.place,
+        base_rtt: intent.base_rtt,
+        limit: Limit::Queue(Bytes(packets * packet.0)),
+    }
+}
