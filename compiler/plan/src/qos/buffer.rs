@@ -67,7 +67,12 @@ fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind]) 
 }
 
 /// Headroom by kind of port; nothing for a lossy profile.
-fn groups(model: Model, profile: &Profile, cell: Bytes, kinds: &[PortKind]) -> Result<Vec<PortGroup>, QosError> {
+fn groups(
+    model: Model,
+    profile: &Profile,
+    cell: Bytes,
+    kinds: &[PortKind],
+) -> Result<Vec<PortGroup>, QosError> {
     let classes = u32::try_from(profile.lossless().count()).unwrap_or(u32::MAX);
     if classes == 0 {
         return Ok(Vec::new());

@@ -4,6 +4,8 @@
 //! with the plan; every switch at the end of one has its MAC address, because a static route waits for one and
 //! after a reboot nobody talks first.
 
+use std::net::IpAddr;
+
 use closc_plan::Peer;
 
 use super::device::kind;
@@ -16,10 +18,13 @@ pub(super) fn ports(document: &mut Document, view: &View<'_>) {
         for (port, link) in view.links() {
             table.row(&[port.name], |row| {
                 row.text("name", link.connection.peer.device());
-                row.text("port", match &link.connection.peer {
-                    Peer::Switch(peer) => &peer.port,
-                    Peer::Nic(peer) => &peer.interface,
-                });
+                row.text(
+                    "port",
+                    match &link.connection.peer {
+                        Peer::Switch(peer) => &peer.port,
+                        Peer::Nic(peer) => &peer.interface,
+                    },
+                );
             });
         }
     });
@@ -38,8 +43,10 @@ pub(super) fn devices(document: &mut Document, view: &View<'_>) {
             table.row(&[&peer.name], |row| {
                 row.text("hwsku", &peer.hardware);
                 row.show("lo_addr_v6", peer.loopback);
-                if let Some(address) = peer.management {
-                    row.show("mgmt_addr", address);
+                match peer.management {
+                    Some(IpAddr::V4(address)) => row.show("mgmt_addr", address),
+                    Some(IpAddr::V6(address)) => row.show("mgmt_addr_v6", address),
+                    None => {}
                 }
                 row.text("type", kind(peer.switch.tier));
             });

@@ -19,6 +19,8 @@ pub(super) struct View<'a> {
 pub(super) struct PortView<'a> {
     /// The port.
     pub(super) port: &'a PortIntent,
+    /// Index in [`DeviceIntent::ports`].
+    pub(super) index: usize,
     /// Name of the port.
     pub(super) name: &'a str,
     /// What is plugged in.
@@ -44,7 +46,7 @@ impl<'a> View<'a> {
         for (place, at) in order.iter().enumerate() {
             places[*at] = place;
         }
-        let ports = order.into_iter().map(|at| PortView::of(&intent.ports[at])).collect();
+        let ports = order.into_iter().map(|at| PortView::of(at, &intent.ports[at])).collect();
         View { intent, ports, places }
     }
 
@@ -60,13 +62,13 @@ impl<'a> View<'a> {
 }
 
 impl<'a> PortView<'a> {
-    fn of(port: &'a PortIntent) -> Self {
+    fn of(index: usize, port: &'a PortIntent) -> Self {
         let link = port.connection.as_ref().map(|connection| LinkView {
             connection,
             address: connection.address.to_string(),
             peer: connection.peer.address().to_string(),
         });
-        PortView { port, name: &port.physical.name, link }
+        PortView { port, index, name: &port.physical.name, link }
     }
 }
 

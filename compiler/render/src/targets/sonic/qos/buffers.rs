@@ -1,41 +1,24 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG` and `BUFFER_QUEUE`.
 //!
-//! In: the profile, the platform's buffer, the kinds of ports. Out: pool sizes and profiles. Always: what is
-//! reserved, what is kept for headroom and what is shared add up to the buffer; trimming is an action of egress
-//! profiles only; a lossless group has headroom for its speed and cable.
+//! In: the profile and the divided buffer. Out: rows. Always: trimming is an action of egress profiles only; a
+//! lossless group has headroom for its speed and cable; queues that do the same share a profile.
 
 use std::collections::BTreeMap;
 
-use closc_platform::Buffer;
-use closc_qos::buffer::{Division, Memory, PortGroup, SpectrumPorts, dynamic_limit, pools};
+use closc_plan::PortKind;
+use closc_qos::Bytes;
 use closc_qos::codes::DynamicThreshold;
-use closc_qos::headroom::{Headroom, Link, Model, Request};
-use closc_qos::profile::{Class, Profile};
-use closc_qos::{Bytes, QosError};
+use closc_qos::headroom::Headroom;
+use closc_qos::profile::Class;
 
 use super::super::json::{Document, Fields, Row};
 use super::Qos;
-use super::kinds::{Kind, Kinds};
 
 /// The pool of lossless groups. SONiC's buffermgrd looks for this name.
 const INGRESS_LOSSLESS: &str = "ingress_lossless_pool";
 const INGRESS_LOSSY: &str = "ingress_lossy_pool";
 const EGRESS_LOSSLESS: &str = "egress_lossless_pool";
 const EGRESS_LOSSY: &str = "egress_lossy_pool";
-
-/// How the buffer of a switch is shared out.
-pub(super) struct Buffers {
-    /// Shared by all ports, without what is kept for headroom.
-    shared: Bytes,
-    /// Allocation unit.
-    pub(super) cell: Bytes,
-    /// The whole buffer.
-    total: Bytes,
-    /// Kept for the headroom of all lossless groups together.
-    headroom: Bytes,
-    /// Headroom of a lossless group by kind of port; empty in a lossy profile.
-    groups: Vec<Headroom>,
-}
 
 /// A run of neighbouring queues or groups that are told the same.
 struct Run {
@@ -51,61 +34,12 @@ impl Run {
     }
 }
 
-impl Buffers {
-    /// Works out headroom and pools.
-    pub(super) fn of(profile: &Profile, buffer: &Buffer, kinds: &Kinds) -> Result<Self, QosError> {
-        let model: Model = buffer.headroom_model.parse()?;
-        let memory = memory(model, profile, buffer, kinds);
-        let groups = groups(model, profile, memory.cell, kinds)?;
-        let pools = pools(&memory, &groups, Division::of(profile))?;
-        Ok(Buffers {
-            shared: pools.shared.round_down(memory.cell),
-            cell: memory.cell,
-            total: memory.total.round_down(memory.cell),
-            headroom: pools.headroom.round_up(memory.cell),
-            groups: groups.iter().map(|group| group.headroom().clone()).collect(),
-        })
-    }
-
-    /// Returns what one of `users` of the shared pool gets when all want as much as they can.
-    pub(super) fn share(&self, threshold: DynamicThreshold, users: u32) -> Bytes {
-        dynamic_limit(self.shared, threshold, users)
-    }
-}
-
-/// The buffer and what is taken beforehand, which NVIDIA publishes and others do not.
-fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &Kinds) -> Memory {
-    let Model::Spectrum(asic) = model else { return Memory::new(buffer.total, buffer.cell) };
-    let lossy = profile.priority_groups().values().filter(|classes| !classes[0].pfc).count();
-    let lossy = u32::try_from(lossy).unwrap_or(u32::MAX);
-    let (up, eight) = (kinds.links(), kinds.links_with_lanes(8));
-    let ports = SpectrumPorts {
-        up,
-        up_eight_lanes: eight,
-        lossless: if profile.is_lossless() { up } else { 0 },
-        lossy_groups: up * lossy,
-        lossy_groups_eight_lanes: eight * lossy,
-    };
-    Memory::spectrum(asic, buffer.total, ports, profile.shared_headroom().is_some())
-}
-
-/// Headroom by kind of port; nothing for a lossy profile.
-fn groups(model: Model, profile: &Profile, cell: Bytes, kinds: &Kinds) -> Result<Vec<PortGroup>, QosError> {
-    let classes = u32::try_from(profile.lossless().count()).unwrap_or(u32::MAX);
-    if classes == 0 {
-        return Ok(Vec::new());
-    }
-    let group = |(kind, ports): &(Kind, u32)| {
-        let link = Link::new(kind.speed, kind.cable(), Bytes(u64::from(kind.mtu)), kind.lanes)?;
-        PortGroup::new(kind.word(), *ports, classes, model, Request::of(link, profile)?, cell)
-    };
-    kinds.kinds.iter().map(group).collect()
-}
-
 impl Qos<'_> {
     /// Writes `BUFFER_POOL`.
     pub(in super::super) fn buffer_pools(&self, document: &mut Document) {
-        let Some(buffers) = &self.buffers else { return };
+        let Some(buffers) = &self.switch.buffers else { return };
+        let cell = buffers.memory.cell;
+        let (total, shared) = (buffers.memory.total.round_down(cell), buffers.pools.shared.round_down(cell));
         let pool = |row: &mut Row<'_>, kind: &str, size: Bytes, xoff: Option<Bytes>| {
             row.text("mode", "dynamic");
             row.number("size", size.0);
@@ -116,28 +50,27 @@ impl Qos<'_> {
         };
         document.table("BUFFER_POOL", |table| {
             if !self.profile.is_lossless() {
-                table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", buffers.shared, None));
-                table.row(&[INGRESS_LOSSY], |row| pool(row, "ingress", buffers.shared, None));
+                table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", shared, None));
+                table.row(&[INGRESS_LOSSY], |row| pool(row, "ingress", shared, None));
                 return;
             }
             // What was let in must get out: lossless queues may take the whole buffer.
-            table.row(&[EGRESS_LOSSLESS], |row| pool(row, "egress", buffers.total, None));
-            table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", buffers.shared, None));
-            table.row(&[INGRESS_LOSSLESS], |row| {
-                pool(row, "ingress", buffers.shared, Some(buffers.headroom));
-            });
+            table.row(&[EGRESS_LOSSLESS], |row| pool(row, "egress", total, None));
+            table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", shared, None));
+            let xoff = buffers.pools.headroom.round_up(cell);
+            table.row(&[INGRESS_LOSSLESS], |row| pool(row, "ingress", shared, Some(xoff)));
         });
     }
 
     /// Writes `BUFFER_PROFILE`.
     pub(in super::super) fn buffer_profiles(&self, document: &mut Document) {
-        let Some(buffers) = &self.buffers else { return };
+        let Some(buffers) = &self.switch.buffers else { return };
         let mut rows: BTreeMap<String, Fields> = BTreeMap::new();
         for class in self.profile.classes() {
             rows.entry(self.queue_profile(class)).or_insert_with(|| queue_fields(class));
             if class.pfc {
-                for ((kind, _), headroom) in self.kinds.kinds.iter().zip(&buffers.groups) {
-                    let fields = || group_fields(class, headroom);
+                for (kind, group) in self.kinds().iter().zip(&buffers.groups) {
+                    let fields = || group_fields(class, group.headroom());
                     rows.entry(self.group_profile(class, kind)).or_insert_with(fields);
                 }
             } else {
@@ -155,43 +88,36 @@ impl Qos<'_> {
 
     /// Writes `BUFFER_PG`.
     pub(in super::super) fn buffer_groups(&self, document: &mut Document) {
-        if self.buffers.is_none() {
+        if self.switch.buffers.is_none() {
             return;
         }
         let by_kind: Vec<Vec<(String, Fields)>> =
-            self.kinds.kinds.iter().map(|(kind, _)| rows(&self.group_runs(kind))).collect();
+            self.kinds().iter().map(|kind| rows(&self.group_runs(kind))).collect();
         document.table("BUFFER_PG", |table| {
-            self.each_port(|name, kind| {
+            for (name, kind) in self.ports() {
                 for (range, fields) in &by_kind[kind] {
                     table.again(&[name, "|", range], fields);
                 }
-            });
+            }
         });
     }
 
     /// Writes `BUFFER_QUEUE`.
     pub(in super::super) fn buffer_queues(&self, document: &mut Document) {
-        if self.buffers.is_none() {
+        if self.switch.buffers.is_none() {
             return;
         }
         let rows = rows(&self.queue_runs());
         document.table("BUFFER_QUEUE", |table| {
-            self.each_port(|name, _| {
+            for (name, _) in self.ports() {
                 for (range, fields) in &rows {
                     table.again(&[name, "|", range], fields);
                 }
-            });
+            }
         });
     }
 
-    /// Calls with the name and the kind of each port with a cable, in order.
-    pub(super) fn each_port(&self, mut call: impl FnMut(&str, usize)) {
-        for (place, kind) in &self.kinds.ports {
-            call(self.view.ports[*place].name, *kind);
-        }
-    }
-
-    fn group_runs(&self, kind: &Kind) -> Vec<Run> {
+    fn group_runs(&self, kind: &PortKind) -> Vec<Run> {
         let groups = self.profile.priority_groups().into_iter().map(|(group, classes)| {
             let class = classes[0];
             let name =
@@ -225,9 +151,9 @@ impl Qos<'_> {
     }
 
     /// Names the profile of a lossless group as buffermgrd would, so that it finds its work done.
-    fn group_profile(&self, class: &Class, kind: &Kind) -> String {
+    fn group_profile(&self, class: &Class, kind: &PortKind) -> String {
         let first = self.profile.lossless().next().map(|first| first.ingress_threshold);
-        let stem = format!("pg_lossless_{}_{}m", kind.speed.mbps(), kind.meters);
+        let stem = format!("pg_lossless_{}_{}m", kind.speed.mbps(), kind.cable.meters_ceil());
         named(&stem, (first != Some(class.ingress_threshold)).then_some(class))
     }
 }

@@ -6,18 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use closc_plan::PortKind;
 use closc_qos::profile::maps::Place;
 
 use super::super::json::{Document, Fields, Row};
-use super::Qos;
-use super::kinds::word;
+use super::{Qos, word};
 
 impl Qos<'_> {
-    /// The name of the profile's maps.
-    pub(super) fn name(&self) -> &str {
-        self.profile.name().as_str()
-    }
-
     /// Writes `DSCP_TO_TC_MAP`.
     pub(in super::super) fn code_points(&self, document: &mut Document) {
         document.table("DSCP_TO_TC_MAP", |table| table.map(&[self.name()], self.profile.dscp_to_tc()));
@@ -38,8 +33,9 @@ impl Qos<'_> {
     /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric.
     pub(in super::super) fn rewriting(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
-            let places: BTreeSet<Place> = self.kinds.kinds.iter().map(|(kind, _)| kind.place).collect();
-            let mut names: Vec<(&str, Place)> = places.into_iter().map(|place| (word(place), place)).collect();
+            let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
+            let mut names: Vec<(&str, Place)> =
+                places.into_iter().map(|place| (word(place), place)).collect();
             names.sort_unstable();
             for (name, place) in names {
                 let map = self.profile.tc_to_dscp(place);
@@ -52,14 +48,12 @@ impl Qos<'_> {
 
     /// Writes `PORT_QOS_MAP`.
     pub(in super::super) fn port_maps(&self, document: &mut Document) {
-        let by_kind: Vec<Fields> = self
-            .kinds
-            .kinds
-            .iter()
-            .map(|(kind, _)| Fields::new(|row| self.port_map(row, kind.place)))
-            .collect();
+        let fields = |kind: &PortKind| Fields::new(|row| self.port_map(row, kind.place));
+        let by_kind: Vec<Fields> = self.kinds().iter().map(fields).collect();
         document.table("PORT_QOS_MAP", |table| {
-            self.each_port(|name, kind| table.again(&[name], &by_kind[kind]));
+            for (name, kind) in self.ports() {
+                table.again(&[name], &by_kind[kind]);
+            }
             // For packets that enter by no port of the fabric.
             table.row(&["global"], |row| row.text("dscp_to_tc_map", self.name()));
         });

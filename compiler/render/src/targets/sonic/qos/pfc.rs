@@ -5,19 +5,17 @@
 
 use closc_qos::profile::{Watchdog, WatchdogAction};
 
-use super::super::json::{Document, Row};
+use super::super::json::{Document, Fields, Row};
 use super::Qos;
 
 impl Qos<'_> {
-    /// Says whether ports pause: the profile has lossless classes and the target has a buffer to pause for.
-    pub(super) fn pauses(&self) -> bool {
-        self.profile.is_lossless() && self.buffers.is_some()
-    }
-
     /// Says whether pauses name another group than their own number. The plain map is what ASICs start with, and
     /// not every one takes it.
     pub(super) fn maps_groups(&self) -> bool {
-        self.profile.pfc_to_priority_group().into_iter().any(|(priority, group)| priority.get() != group.get())
+        self.profile
+            .pfc_to_priority_group()
+            .into_iter()
+            .any(|(priority, group)| priority.get() != group.get())
     }
 
     /// Writes `MAP_PFC_PRIORITY_TO_QUEUE`.
@@ -44,10 +42,8 @@ impl Qos<'_> {
             return;
         }
         document.table("CABLE_LENGTH", |table| {
-            let lengths = self.kinds.ports.iter().map(|(place, kind)| {
-                (self.view.ports[*place].name, format!("{}m", self.kinds.kinds[*kind].0.meters))
-            });
-            table.texts(&[self.name()], lengths);
+            let length = |kind: usize| format!("{}m", self.kinds()[kind].cable.meters_ceil());
+            table.texts(&[self.name()], self.ports().map(|(name, kind)| (name, length(kind))));
         });
     }
 
@@ -55,18 +51,24 @@ impl Qos<'_> {
     pub(in super::super) fn watchdog(&self, document: &mut Document) {
         let Some(watchdog) = self.profile.watchdog().filter(|_| self.pauses()) else { return };
         document.table("PFC_WD", |table| {
-            self.each_port(|name, _| table.row(&[name], |row| watch(row, watchdog)));
+            let fields = Fields::new(|row| watch(row, watchdog));
+            for (name, _) in self.ports() {
+                table.again(&[name], &fields);
+            }
             table.row(&["GLOBAL"], |row| row.number("POLL_INTERVAL", watchdog.poll.millis_ceil()));
         });
     }
 }
 
 fn watch(row: &mut Row<'_>, watchdog: &Watchdog) {
-    row.text("action", match watchdog.action {
-        WatchdogAction::Drop => "drop",
-        WatchdogAction::Forward => "forward",
-        WatchdogAction::Alert => "alert",
-    });
+    row.text(
+        "action",
+        match watchdog.action {
+            WatchdogAction::Drop => "drop",
+            WatchdogAction::Forward => "forward",
+            WatchdogAction::Alert => "alert",
+        },
+    );
     row.number("detection_time", watchdog.detection.millis_ceil());
     row.number("restoration_time", watchdog.restoration.millis_ceil());
 }
