@@ -53,6 +53,9 @@ pub enum Command {
     Schema,
     /// List the platforms of the catalogue
     Platforms,
+    /// Bring a compiled fabric up on this machine and walk it
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// Print shell completions
     Completions {
         /// The shell
@@ -120,6 +123,47 @@ pub struct PathsArgs {
 pub struct ExplainArgs {
     /// A code such as `E0203`, or `codes` for the list
     pub what: String,
+}
+
+/// Commands of `lab`.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Bring a fabric up in network namespaces
+    Up(LabArgs),
+    /// Send packets over every path of every pair and check arrival and counters
+    Test(LabArgs),
+    /// Tell what is up
+    Status {
+        /// Fabric file or compiled tree; every lab of this machine if not given
+        source: Option<Utf8PathBuf>,
+    },
+    /// Take everything down again
+    Down(LabArgs),
+    /// Swap two cables, show what is lost, and say which cables they are
+    Miswire {
+        /// Lab
+        #[command(flatten)]
+        lab: LabArgs,
+        /// First cable, for example `p0-t0-001--p0-t1-001`
+        first: String,
+        /// Second cable
+        second: String,
+    },
+    /// Cut a cable, probe, and say which cable is cut
+    Cut {
+        /// Lab
+        #[command(flatten)]
+        lab: LabArgs,
+        /// Cable
+        cable: String,
+    },
+}
+
+/// Arguments of every lab command.
+#[derive(Debug, clap::Args)]
+pub struct LabArgs {
+    /// Fabric file or compiled tree
+    pub source: Utf8PathBuf,
 }
 
 fn parse_number(text: &str) -> Result<u32, String> {

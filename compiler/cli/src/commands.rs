@@ -3,6 +3,7 @@
 mod check;
 mod compile;
 mod explain;
+mod lab;
 mod paths;
 mod platforms;
 
@@ -21,6 +22,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Explain(command) => explain::run(args, command),
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
         Command::Platforms => platforms::run(args),
+        Command::Lab(command) => lab::run(args, command),
         Command::Completions { shell } => {
             let mut command = <Args as clap::CommandFactory>::command();
             clap_complete::generate(*shell, &mut command, "closc", &mut std::io::stdout());

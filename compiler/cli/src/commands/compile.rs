@@ -12,8 +12,9 @@ use crate::commands::check::thousands;
 use crate::input::{self, Input};
 use crate::output::{self, Outcome};
 use crate::progress;
+use crate::select::Selection;
 use crate::tree::manifest::Manifest;
-use crate::tree::unit::{self, Fingerprints};
+use crate::tree::unit::{self, Fingerprints, Unit};
 use crate::tree::write::{self, Job, Report};
 use crate::tree::{archive, manifest};
 
@@ -25,46 +26,102 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let overlay = overlay(command.templates.as_deref())?;
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let units = unit::units(&input.plan, &command.select);
-    if units.is_empty() {
-        bail!("`--select` selects no device of this fabric");
-    }
-    let fingerprints = Fingerprints::new(&input.plan, digest(&overlay));
-    let head = |partial: bool| {
-        let selection = partial.then(|| command.select.to_string());
-        manifest_head(&input, &fingerprints, selection)
+    let compiler = Compiler {
+        fingerprints: Fingerprints::new(&input.plan, digest(&overlay)),
+        input: &input,
+        templates: &templates,
+        selection: &command.select,
+        quiet: args.quiet,
     };
-    let partial = !command.select.is_everything();
     if let Some(place) = &command.archive {
-        let bar = progress::bar(args.quiet, units.len() as u64, "archiving");
-        let head = |files| Manifest { files, ..head(partial) };
-        archive::write(&input.plan, &templates, &units, place, &bar, head)?;
-        bar.finish_and_clear();
+        compiler.archive(place)?;
     }
     if let Some(place) = &command.out {
-        let old = read_manifest(place)?;
-        if partial && let Some(old) = &old {
-            refuse_mixture(old, &fingerprints, place)?;
-        }
-        let selection_of_old = old.as_ref().and_then(|old| old.selection.clone());
-        let bar = progress::bar(args.quiet, units.len() as u64, "compiling");
-        let job = Job {
-            plan: &input.plan,
-            templates: &templates,
-            units: &units,
-            fingerprints: &fingerprints,
-            partial,
-            force: command.force,
-            place,
-            bar: &bar,
-        };
-        let whole_stays_whole = partial && old.is_some() && selection_of_old.is_none();
-        let head = |files| Manifest { files, ..head(partial && !whole_stays_whole) };
-        let report = write::write(&job, head)?;
-        bar.finish_and_clear();
+        let report = compiler.tree(place, command.force)?;
         output::result(args.format, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Compiles a whole fabric with the shipped templates into a folder, for commands that need a tree.
+pub fn whole(args: &Args, input: &Input, place: &Utf8Path) -> anyhow::Result<Report> {
+    let compiler = Compiler {
+        fingerprints: Fingerprints::new(&input.plan, digest(&BTreeMap::new())),
+        input,
+        templates: &Templates::shipped(),
+        selection: &Selection::default(),
+        quiet: args.quiet,
+    };
+    compiler.tree(place, false)
+}
+
+/// What is compiled, without where to.
+struct Compiler<'a> {
+    input: &'a Input,
+    templates: &'a Templates,
+    fingerprints: Fingerprints,
+    selection: &'a Selection,
+    quiet: bool,
+}
+
+impl Compiler<'_> {
+    fn units(&self) -> anyhow::Result<Vec<Unit>> {
+        let units = unit::units(&self.input.plan, self.selection);
+        if units.is_empty() {
+            bail!("`--select` selects no device of this fabric");
+        }
+        Ok(units)
+    }
+
+    fn archive(&self, place: &Utf8Path) -> anyhow::Result<()> {
+        let units = self.units()?;
+        let bar = progress::bar(self.quiet, units.len() as u64, "archiving");
+        let partial = !self.selection.is_everything();
+        let head = |files| Manifest { files, ..self.head(partial) };
+        archive::write(&self.input.plan, self.templates, &units, place, &bar, head)?;
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    fn tree(&self, place: &Utf8Path, force: bool) -> anyhow::Result<Report> {
+        let units = self.units()?;
+        let partial = !self.selection.is_everything();
+        let old = read_manifest(place)?;
+        if partial && let Some(old) = &old {
+            refuse_mixture(old, &self.fingerprints, place)?;
+        }
+        let stays_whole = partial && old.is_some_and(|old| old.selection.is_none());
+        let bar = progress::bar(self.quiet, units.len() as u64, "compiling");
+        let job = Job {
+            plan: &self.input.plan,
+            templates: self.templates,
+            units: &units,
+            fingerprints: &self.fingerprints,
+            partial,
+            force,
+            place,
+            bar: &bar,
+        };
+        let head = |files| Manifest { files, ..self.head(partial && !stays_whole) };
+        let report = write::write(&job, head)?;
+        bar.finish_and_clear();
+        Ok(report)
+    }
+
+    fn head(&self, partial: bool) -> Manifest {
+        let topology = self.input.plan.topology();
+        Manifest {
+            format: "closc-manifest/1".to_owned(),
+            closc: env!("CARGO_PKG_VERSION").to_owned(),
+            fabric: topology.name.to_string(),
+            routing: topology.routing.word().to_owned(),
+            source: self.input.digest.to_string(),
+            inputs: self.fingerprints.common().to_string(),
+            selection: partial.then(|| self.selection.to_string()),
+            counts: Counts::of(self.input.plan.fabric()).into(),
+            files: BTreeMap::new(),
+        }
+    }
 }
 
 fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
@@ -77,21 +134,6 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
         thousands(report.kept),
         thousands(report.removed),
     )
-}
-
-fn manifest_head(input: &Input, fingerprints: &Fingerprints, selection: Option<String>) -> Manifest {
-    let topology = input.plan.topology();
-    Manifest {
-        format: "closc-manifest/1".to_owned(),
-        closc: env!("CARGO_PKG_VERSION").to_owned(),
-        fabric: topology.name.to_string(),
-        routing: topology.routing.word().to_owned(),
-        source: input.digest.to_string(),
-        inputs: fingerprints.common().to_string(),
-        selection,
-        counts: Counts::of(input.plan.fabric()).into(),
-        files: BTreeMap::new(),
-    }
 }
 
 fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
