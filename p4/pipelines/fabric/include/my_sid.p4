@@ -24,7 +24,7 @@ control MySid(inout headers_t hdr, inout metadata_t meta) {
 
     // uA: shift, then leave by one adjacency whatever the routes say.
     @name(".ingress.ua")
-    action ua(nexthop_id_t nexthop_id) {
+    action ua(@refers_to("ingress.nexthop", "nexthop_id") nexthop_id_t nexthop_id) {
         shift_argument();
         meta.nexthop_id = nexthop_id;
         meta.route_known = true;

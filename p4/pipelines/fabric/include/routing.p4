@@ -10,12 +10,12 @@ control Routing(inout headers_t hdr, inout metadata_t meta) {
     direct_counter(CounterType.packets_and_bytes) ipv4_route_counter;
 
     @name(".ingress.set_nexthop_id")
-    action set_nexthop_id(nexthop_id_t nexthop_id) {
+    action set_nexthop_id(@refers_to("ingress.nexthop", "nexthop_id") nexthop_id_t nexthop_id) {
         meta.nexthop_id = nexthop_id;
     }
 
     @name(".ingress.set_wcmp_group")
-    action set_wcmp_group(wcmp_group_id_t wcmp_group_id) {
+    action set_wcmp_group(@refers_to("ingress.wcmp_group", "wcmp_group_id") wcmp_group_id_t wcmp_group_id) {
         meta.use_wcmp = true;
         meta.wcmp_group_id = wcmp_group_id;
     }

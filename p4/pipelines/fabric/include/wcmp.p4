@@ -30,7 +30,7 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
     }
 
     @name(".ingress.select_nexthop")
-    action select_nexthop(nexthop_id_t nexthop_id) {
+    action select_nexthop(@refers_to("ingress.nexthop", "nexthop_id") nexthop_id_t nexthop_id) {
         meta.nexthop_id = nexthop_id;
     }
 
