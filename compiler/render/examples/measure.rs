@@ -57,7 +57,9 @@ fn main() {
         sum.text += start.elapsed();
         sum.bytes += artefacts.iter().map(|artefact| artefact.bytes.len()).sum::<usize>();
         if let Some(folder) = &folder {
-            artefacts.iter().for_each(|artefact| write(Path::new(folder), artefact));
+            for artefact in &artefacts {
+                write(Path::new(folder), artefact);
+            }
         }
     }
     for (tier, Sum { switches, bytes, intent, text }) in sums {

@@ -43,6 +43,11 @@ impl Templates {
         Ok(Templates { environment })
     }
 
+    /// Returns the names of the shipped templates in order, those an overlay can replace.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().map(|(name, _)| *name)
+    }
+
     /// Renders one template for a device.
     pub fn render<C: Serialize>(&self, name: &str, device: &str, context: &C) -> Result<String, RenderError> {
         self.environment
@@ -85,4 +90,66 @@ fn explain(error: &Error) -> String {
         source = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlaid(name: &str, text: &str) -> Result<Templates, RenderError> {
+        Templates::with_overlay(&BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    }
+
+    fn render(text: &str, context: &impl Serialize) -> Result<String, String> {
+        let templates = overlaid("own.j2", text).expect("the template parses");
+        templates.render("own.j2", "p0-t0-001", context).map_err(|error| error.to_string())
+    }
+
+    #[derive(Serialize)]
+    struct View {
+        name: &'static str,
+        up: bool,
+        ports: Vec<u8>,
+        peer: Option<u8>,
+    }
+
+    const VIEW: View = View { name: "p0-t0-001", up: true, ports: Vec::new(), peer: None };
+
+    #[test]
+    fn every_shipped_template_parses() {
+        let names: Vec<&str> = Templates::names().collect();
+        assert!(names.contains(&"frr/frr.conf.j2") && names.is_sorted(), "{names:?}");
+        Templates::shipped();
+    }
+
+    #[test]
+    fn an_overlay_replaces_one_template() {
+        let templates = overlaid("frr/daemons.j2", "bgpd=yes for {{ name }}\n").unwrap();
+        assert_eq!(templates.render("frr/daemons.j2", "x", &VIEW).unwrap(), "bgpd=yes for p0-t0-001\n");
+        assert!(templates.render("frr/frr.conf.j2", "x", &VIEW).is_err(), "the view lacks what it reads");
+    }
+
+    #[test]
+    fn an_overlay_that_does_not_parse_is_named() {
+        let Err(error) = overlaid("frr/header.j2", "{% if %}") else { panic!("it parses") };
+        assert!(error.to_string().starts_with("template `frr/header.j2` does not parse: "), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_exist_is_an_error_with_the_line() {
+        let error = render("hostname {{ name }}\nmtu {{ mtu }}\n", &VIEW).unwrap_err();
+        assert!(
+            error.contains("`own.j2`") && error.contains("`p0-t0-001`") && error.contains(":2"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_has_no_text_form_is_an_error() {
+        for value in ["up", "ports", "peer"] {
+            let error = render(&format!("{{{{ {value} }}}}"), &VIEW).unwrap_err();
+            assert!(error.contains("has no text form"), "{error}");
+        }
+        assert_eq!(render("{% if up %}\nup\n{% endif %}\nend\n", &VIEW).unwrap(), "up\nend\n");
+    }
 }

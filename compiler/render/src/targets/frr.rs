@@ -4,16 +4,19 @@
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
 //! - `ip.batch`, ports and static neighbours, which FRR does not set;
-//! - `frr.conf`, addresses, routes and segments, in the order of `show running-config`;
+//! - `frr.conf`, addresses, routes and segments. Routes and interfaces stand in the order of `show
+//!   running-config`; segments do not: there they come before the locators that they need;
 //! - `daemons`, which of FRR's daemons run.
 //!
 //! Always: only ports with a cable are named; a route names its port; locators come before the segments in them.
 
 use camino::Utf8PathBuf;
-use closc_plan::{Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Srv6Intent, Target as Via};
+use closc_plan::{
+    Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Route, Srv6Intent, Target as Via,
+};
 use serde::Serialize;
 
-use super::Target;
+use super::{Target, natural};
 use crate::{Artefact, RenderError, Templates};
 
 /// The FRRouting target.
@@ -45,21 +48,29 @@ impl Target for Frr {
 struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    loopback: String,
+    /// Ports with a cable, for the kernel's part.
     ports: Vec<PortView<'a>>,
+    interfaces: Vec<InterfaceView<'a>>,
     routes: Vec<RouteView<'a>>,
     locators: Vec<LocatorView>,
 }
 
-/// A port with a cable.
+/// An interface with its address.
+#[derive(Debug, Serialize)]
+struct InterfaceView<'a> {
+    name: &'a str,
+    /// Absent for the loopback.
+    description: Option<&'a str>,
+    /// With its length.
+    address: String,
+}
+
+/// A port with a cable, as the kernel is told.
 #[derive(Debug, Serialize)]
 struct PortView<'a> {
     name: &'a str,
-    description: &'a str,
     mac: String,
     mtu: u16,
-    /// Own address with its length.
-    address: String,
     /// Address at the other end.
     peer: String,
     /// MAC address at the other end.
@@ -94,21 +105,38 @@ struct LocatorView {
 impl<'a> View<'a> {
     fn of(intent: &'a DeviceIntent<'a>) -> Self {
         let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
-        let route = |route: &'a closc_plan::Route| RouteView {
-            prefix: route.prefix.to_string(),
-            hops: match &route.target {
-                Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
-                Via::Blackhole => Vec::new(),
-            },
-        };
+        let mut routes: Vec<&Route> = intent.routes.iter().collect();
+        routes.sort_by_key(|route| route.prefix);
         View {
             name: &intent.name,
             fabric: intent.fabric,
-            loopback: intent.system.loopback.to_string(),
             ports: intent.ports.iter().filter_map(linked).collect(),
-            routes: intent.routes.iter().map(route).collect(),
+            interfaces: interfaces(intent),
+            routes: routes.into_iter().map(|route| RouteView::of(intent, route)).collect(),
             locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
         }
+    }
+}
+
+/// The loopback and the ports with a cable, in natural order of their names.
+fn interfaces<'a>(intent: &'a DeviceIntent<'a>) -> Vec<InterfaceView<'a>> {
+    let loopback = format!("{}/128", intent.system.loopback);
+    let mut interfaces = vec![InterfaceView { name: "lo", description: None, address: loopback }];
+    interfaces.extend(intent.ports.iter().filter_map(|port| {
+        let address = port.connection.as_ref()?.address.to_string();
+        Some(InterfaceView { name: &port.physical.name, description: Some(&port.description), address })
+    }));
+    interfaces.sort_by_key(|interface| natural(interface.name));
+    interfaces
+}
+
+impl<'a> RouteView<'a> {
+    fn of(intent: &'a DeviceIntent<'a>, route: &'a Route) -> Self {
+        let hops = match &route.target {
+            Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
+            Via::Blackhole => Vec::new(),
+        };
+        RouteView { prefix: route.prefix.to_string(), hops }
     }
 }
 
@@ -116,10 +144,8 @@ impl<'a> PortView<'a> {
     fn of(intent: &DeviceIntent<'_>, port: &'a PortIntent, connection: &'a Connection) -> Self {
         PortView {
             name: &port.physical.name,
-            description: &port.description,
             mac: intent.system.mac.to_string(),
             mtu: port.mtu,
-            address: connection.address.to_string(),
             peer: connection.peer.address().to_string(),
             peer_mac: connection.peer.mac().to_string(),
             far: match &connection.peer {

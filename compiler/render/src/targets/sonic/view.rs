@@ -3,7 +3,9 @@
 //! In: an intent. Out: [`View`]. Always: ports stand in natural order of their names (`Ethernet8` before
 //! `Ethernet16`), as `show` commands and `config save` list them; text is made once and used in every table.
 
-use closc_plan::{Connection, DeviceIntent, Peer, PortIntent};
+use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
+
+use crate::targets::natural;
 
 /// A switch as the tables read it.
 pub(super) struct View<'a> {
@@ -74,28 +76,10 @@ impl<'a> PortView<'a> {
 
 impl LinkView<'_> {
     /// Returns the switch at the other end, if it is one.
-    pub(super) fn switch(&self) -> Option<&closc_plan::SwitchPeer> {
+    pub(super) fn switch(&self) -> Option<&SwitchPeer> {
         match &self.connection.peer {
             Peer::Switch(peer) => Some(peer),
             Peer::Nic(_) => None,
         }
-    }
-}
-
-/// Splits a name before its last number, which is then compared as a number.
-fn natural(name: &str) -> (&str, u64) {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    (stem, name[stem.len()..].parse().unwrap_or(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::natural;
-
-    #[test]
-    fn numbers_in_names_are_numbers() {
-        let mut names = ["Ethernet16", "Ethernet8", "Ethernet0", "Ethernet120"];
-        names.sort_by_key(|name| natural(name));
-        assert_eq!(names, ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet120"]);
     }
 }

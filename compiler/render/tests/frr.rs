@@ -1,0 +1,163 @@
+//! `frr.conf` read back, and judged by `vtysh` where there is one.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+use std::process::Command;
+use std::{env, fs};
+
+use closc_render::Artefact;
+use closc_tests::shape::plan;
+use ipnet::Ipv6Net;
+
+use common::switches;
+
+/// Two planes, two cables between a T0 and a T1 and a description per port.
+const LAB: &str = "
+fabric: frr-lab
+planes: 2
+routing: srv6-static
+hosts: { groups: 2, per_group: 3, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: linux, os: frr, up: 4, parallel: 2 }
+  t1: { platform: linux, os: frr }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+qos: lossy-trim
+";
+
+fn texts(yaml: &str, file: &str) -> BTreeMap<String, String> {
+    let wanted = |artefact: &Artefact| artefact.path.file_name() == Some(file);
+    let text = |artefact: Artefact| (artefact.path.to_string(), String::from_utf8(artefact.bytes).unwrap());
+    switches(&plan(yaml)).into_iter().filter(wanted).map(text).collect()
+}
+
+fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+/// Addresses by interface.
+fn addresses(text: &str) -> BTreeMap<&str, Ipv6Net> {
+    let (mut found, mut current) = (BTreeMap::new(), "");
+    for line in words(text) {
+        match line[..] {
+            ["interface", name] => current = name,
+            ["ipv6", "address", address] => {
+                found.insert(current, address.parse().unwrap());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn routes_lead_to_neighbours_and_nowhere_else() {
+    for (path, text) in texts(LAB, "frr.conf") {
+        let addresses = addresses(&text);
+        let (mut blackholes, mut prefixes) = (0, Vec::<Ipv6Net>::new());
+        for line in words(&text) {
+            match line[..] {
+                ["ipv6", "route", prefix, "blackhole"] => {
+                    blackholes += 1;
+                    prefixes.push(prefix.parse().unwrap());
+                }
+                ["ipv6", "route", prefix, gateway, port] => {
+                    prefixes.push(prefix.parse().unwrap());
+                    let (own, gateway) = (addresses[port], gateway.parse::<Ipv6Addr>().unwrap());
+                    assert!(own.contains(&gateway) && own.addr() != gateway, "{path}: {line:?}");
+                }
+                ["ipv6", "route", ..] => panic!("{path}: {line:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!(blackholes, 1, "{path}");
+        assert!(prefixes.iter().all(|prefix| prefix.prefix_len() > 0), "{path}: a default route");
+        // As `show running-config` lists them.
+        assert!(prefixes.is_sorted() && prefixes.len() > 4, "{path}: {prefixes:?}");
+    }
+}
+
+/// staticd loses a SID that comes before its locator (sonic-buildimage 21826); the segment is a plain uN, with
+/// nothing it could depend on (FRR 19981).
+#[test]
+fn locators_come_before_their_segments() {
+    for (path, text) in texts(LAB, "frr.conf") {
+        let (mut locators, mut sids) = (BTreeMap::new(), 0);
+        let mut name = "";
+        for line in words(&text) {
+            match line[..] {
+                ["locator", locator] => name = locator,
+                ["prefix", prefix, "block-len", "32", "node-len", "16", "func-bits", "0"] => {
+                    locators.insert(name, prefix);
+                }
+                ["sid", prefix, "locator", locator, "behavior", "uN"] => {
+                    assert_eq!(locators.get(locator), Some(&prefix), "{path}");
+                    sids += 1;
+                }
+                ["sid", ..] => panic!("{path}: {line:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!((locators.len(), sids), (2, 2), "{path}");
+    }
+}
+
+#[test]
+fn interfaces_stand_in_the_order_of_frr() {
+    for (path, text) in texts(LAB, "frr.conf") {
+        let number = |name: &str| {
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            (stem.to_owned(), name[stem.len()..].parse::<u32>().unwrap_or(0))
+        };
+        let names: Vec<_> =
+            text.lines().filter_map(|line| line.strip_prefix("interface ")).map(number).collect();
+        assert!(names.is_sorted() && names.contains(&("lo".to_owned(), 0)), "{path}: {names:?}");
+    }
+}
+
+#[test]
+fn the_kernel_is_told_of_every_port_and_its_neighbour() {
+    let conf = texts(LAB, "frr.conf");
+    for (path, text) in texts(LAB, "ip.batch") {
+        let ports: Vec<&str> = addresses(&conf[&path.replace("ip.batch", "frr.conf")])
+            .into_keys()
+            .filter(|name| *name != "lo")
+            .collect();
+        for port in ports {
+            let neighbour = format!(" dev {port} nud permanent");
+            assert_eq!(text.lines().filter(|line| line.ends_with(&neighbour)).count(), 1, "{path}: {port}");
+            assert!(text.contains(&format!("link set dev {port} up\n")), "{path}: {port}");
+        }
+        assert!(!text.contains("route ") && !text.contains("address replace"), "{path}");
+    }
+}
+
+/// The grammar of FRR itself: `CLOSC_VTYSH`, or the `vtysh` that is installed. FRR 8 knows nothing of static
+/// segments and refuses exactly their lines; FRR 10 refuses none.
+#[test]
+fn vtysh_understands_every_line() {
+    let vtysh = env::var("CLOSC_VTYSH").unwrap_or_else(|_| "vtysh".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in texts(LAB, "frr.conf") {
+        let file = folder.path().join("frr.conf");
+        fs::write(&file, &text).unwrap();
+        let Ok(output) = Command::new(&vtysh).args(["-C", "-f"]).arg(&file).output() else {
+            eprintln!("skipped: `{vtysh}` cannot be run; install frr or set CLOSC_VTYSH");
+            return;
+        };
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let refused: Vec<&str> = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("line ")?.split_once(':')?.0.parse::<usize>().ok())
+            .map(|number| text.lines().nth(number - 1).unwrap().trim())
+            .collect();
+        let new =
+            |line: &&str| ["static-sids", "sid ", "prefix ", "behavior "].iter().any(|w| line.starts_with(w));
+        let newer: Vec<&str> = text.lines().map(str::trim).filter(new).collect();
+        assert!(refused.is_empty() || refused == newer, "{path}: {said}");
+        assert_eq!(output.status.success(), refused.is_empty(), "{path}: {said}");
+    }
+}
