@@ -1,3 +1,77 @@
-//! The closc command.
+//! Chores of the repository: `cargo xtask schema`, `cargo xtask docs`.
+//!
+//! In: a task and `--check`. Out: generated files written, or with `--check` a failure that names those that are
+//! stale. Always: a task is one file under `tasks/` and one line in [`TASKS`]; a test runs every one of them
+//! with `--check`.
 
-fn main() {}
+mod generated;
+mod tasks;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use generated::{Generated, root};
+
+/// A task: its name, what it makes, and how.
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    run: fn() -> anyhow::Result<Vec<Generated>>,
+}
+
+const TASKS: &[Task] = &[
+    Task { name: "schema", about: "Write the JSON Schemas from the types", run: tasks::schema::run },
+    Task {
+        name: "docs",
+        about: "Write the language reference and the pages of all rules",
+        run: tasks::docs::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let check = arguments.iter().any(|argument| argument == "--check");
+    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let [name] = names[..] else { bail!("say which task to run\n\n{}", usage()) };
+    let task = TASKS.iter().find(|task| task.name == name);
+    let task = task.with_context(|| format!("there is no task `{name}`\n\n{}", usage()))?;
+    let files = (task.run)()?;
+    if check {
+        return generated::check(&root(), &files, task.name);
+    }
+    generated::write(&root(), &files)
+}
+
+fn usage() -> String {
+    let tasks: Vec<String> = TASKS.iter().map(|task| format!("  {:<8} {}", task.name, task.about)).collect();
+    format!("usage: cargo xtask TASK [--check]\n\n{}", tasks.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_fresh() {
+        for task in TASKS {
+            let files = (task.run)().unwrap_or_else(|error| panic!("{}: {error:#}", task.name));
+            generated::check(&root(), &files, task.name).unwrap_or_else(|error| panic!("{error:#}"));
+        }
+    }
+
+    #[test]
+    fn tasks_are_named() {
+        assert!(run(&[]).unwrap_err().to_string().contains("usage: cargo xtask TASK"));
+        assert!(run(&["paint".to_owned()]).unwrap_err().to_string().contains("there is no task `paint`"));
+    }
+}

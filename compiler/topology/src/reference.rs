@@ -15,14 +15,28 @@ use crate::schema;
 pub fn reference() -> String {
     let root = schema::value();
     let mut out = String::new();
-    for (name, keys) in MAPPINGS {
-        section(&mut out, &root, name, keys);
+    for (name, keys) in mappings(&root) {
+        section(&mut out, &root, &name, &keys);
     }
     media(&mut out);
     out
 }
 
-fn section(out: &mut String, root: &Value, name: &str, keys: &[&str]) {
+/// Returns every mapping and its keys: those of this crate in their own order, then those of the QoS profile.
+fn mappings(root: &Value) -> Vec<(String, Vec<String>)> {
+    let own = MAPPINGS
+        .iter()
+        .map(|(name, keys)| ((*name).to_owned(), keys.iter().map(|key| (*key).to_owned()).collect()));
+    let others = root["$defs"].as_object().into_iter().flatten();
+    let others = others.filter(|(name, _)| MAPPINGS.iter().all(|(mapping, _)| mapping != name));
+    let others = others.filter_map(|(name, definition)| {
+        let keys = definition["properties"].as_object()?.keys().cloned().collect();
+        Some((name.clone(), keys))
+    });
+    own.chain(others).collect()
+}
+
+fn section(out: &mut String, root: &Value, name: &str, keys: &[String]) {
     let mapping = if name == "Fabric" { root } else { &root["$defs"][name] };
     let _ = writeln!(out, "### {name}\n\n{}\n", paragraph(mapping));
     out.push_str("| key | type | meaning |\n|---|---|---|\n");
@@ -50,22 +64,35 @@ fn type_of(root: &Value, schema: &Value) -> String {
         Some("integer") => integer(schema),
         Some("string") => text(schema),
         Some("array") => format!("list of {}", type_of(root, &schema["items"])),
-        Some("object") => format!("mapping to {}", type_of(root, &schema["additionalProperties"])),
+        Some("object") => object(root, schema),
+        Some("boolean") => "`true`, `false`".to_owned(),
         Some(_) | None => choice(root, schema),
     }
 }
 
 /// Describes a type that has a name: a link to its section, or its own short form.
 fn named(root: &Value, name: &str) -> String {
-    if MAPPINGS.iter().any(|(mapping, _)| *mapping == name) {
+    if root["$defs"][name]["properties"].is_object() {
         return format!("[{name}](#{})", name.to_lowercase());
     }
     let definition = &root["$defs"][name];
     match definition["type"].as_str() {
         Some("string") if words(definition).is_empty() => name.to_lowercase(),
         Some("string" | "integer") => type_of(root, definition),
+        // A count of bytes, with or without a unit.
+        None if definition["type"].is_array() => name.to_lowercase(),
         Some(_) | None => choice(root, definition),
     }
+}
+
+/// Describes a mapping: with one known key, or with keys of one's own.
+fn object(root: &Value, schema: &Value) -> String {
+    if let Some(properties) = schema["properties"].as_object() {
+        let keys: Vec<String> = properties.keys().map(|key| format!("{key}: ...")).collect();
+        return format!("`{{{}}}`", keys.join(", "));
+    }
+    let by_pattern = schema["patternProperties"].as_object().and_then(|patterns| patterns.values().next());
+    format!("mapping to {}", type_of(root, by_pattern.unwrap_or(&schema["additionalProperties"])))
 }
 
 fn integer(schema: &Value) -> String {
@@ -99,18 +126,18 @@ fn words(schema: &Value) -> Vec<String> {
 
 /// Describes a value of several possible types.
 fn choice(root: &Value, schema: &Value) -> String {
-    let words = words(schema);
-    if !words.is_empty() {
-        return words.join(", ");
-    }
     let choices = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
-    let described: Vec<String> = choices
-        .into_iter()
-        .flatten()
-        .map(|choice| type_of(root, choice))
-        .filter(|text| !text.is_empty())
-        .collect();
-    if described.is_empty() { "mapping".to_owned() } else { described.join(" or ") }
+    let described = choices.into_iter().flatten().map(|choice| match choice["const"].as_str() {
+        Some(word) => format!("`{word}`"),
+        None => type_of(root, choice),
+    });
+    let described: Vec<String> = described.filter(|text| !text.is_empty()).collect();
+    let only_words = described.iter().all(|text| text.starts_with('`'));
+    if described.is_empty() {
+        "mapping".to_owned()
+    } else {
+        described.join(if only_words { ", " } else { " or " })
+    }
 }
 
 fn media(out: &mut String) {

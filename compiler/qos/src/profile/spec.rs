@@ -61,6 +61,7 @@ pub struct ProfileSpec {
 /// The mapping form of [`ProfileSpec`]; apart, so that the derived reader keeps places and refuses unknown keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OwnQosProfile", description = "A QoS profile of one's own, over a base.")]
 struct Fields {
     /// The preset to start from; without one every class must be given in full.
     base: Option<Preset>,

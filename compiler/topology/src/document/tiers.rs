@@ -140,6 +140,7 @@ mapping!(T2Doc {
 #[expect(dead_code, reason = "only its schema is used: `PortsDoc` reads both forms")]
 struct PortBlockDoc {
     /// Ports in use.
+    #[schemars(range(min = 1, max = 65535))]
     count: Option<Spanned<u32>>,
     /// How each cage is split, as in `8x100G`. Default: the platform's own.
     #[schemars(with = "Option<BreakoutText>")]

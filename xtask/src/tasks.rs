@@ -1,0 +1,4 @@
+//! The tasks, one file each.
+
+pub(crate) mod docs;
+pub(crate) mod schema;
