@@ -25,14 +25,11 @@ pub struct Input {
     pub plan: Plan,
     /// Warnings that were shown.
     pub warnings: usize,
-    /// BLAKE3 of the source text.
-    pub digest: blake3::Hash,
 }
 
 /// Reads a fabric file. Returns nothing if it has faults, which were shown.
 pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     let bytes = bytes(file)?;
-    let digest = blake3::hash(&bytes);
     let mut sources = Sources::new();
     let mut diagnostics = Diagnostics::new();
     let plan = plan(args, file, &bytes, &mut sources, &mut diagnostics)?;
@@ -41,7 +38,7 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     if diagnostics.has_errors() {
         return Ok(None);
     }
-    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings(), digest }))
+    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
 fn plan(

@@ -3,6 +3,8 @@
 //! Results go to stdout, messages and progress to stderr. Exit codes are a contract: 0 fine, 1 failed, 2 there
 //! are differences.
 
+#![allow(unreachable_pub, reason = "a program has no outside: `pub` says what a module offers the others")]
+
 mod args;
 mod commands;
 mod input;

@@ -32,7 +32,11 @@ pub fn start_log(verbose: u8, quiet: bool) {
 }
 
 /// Prints a result as JSON, or as the text that `human` makes of it.
-pub fn result<T: Serialize>(format: Format, value: &T, human: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
+pub fn result<T: Serialize>(
+    format: Format,
+    value: &T,
+    human: impl FnOnce(&T) -> String,
+) -> anyhow::Result<()> {
     let text = match format {
         Format::Json => serde_json::to_string_pretty(value).context("the result has no JSON form")? + "\n",
         Format::Human | Format::Github => human(value),

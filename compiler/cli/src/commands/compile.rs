@@ -1,6 +1,7 @@
 //! `closc compile`: a fabric file becomes a tree of artefacts.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -115,7 +116,7 @@ impl Compiler<'_> {
             closc: env!("CARGO_PKG_VERSION").to_owned(),
             fabric: topology.name.to_string(),
             routing: topology.routing.word().to_owned(),
-            source: self.input.digest.to_string(),
+            source: unit::meaning(&self.input.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.selection.to_string()),
             counts: Counts::of(self.input.plan.fabric()).into(),
@@ -139,8 +140,10 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
 fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
     let path = place.join(manifest::NAME);
     match std::fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| format!("`{path}` does not parse")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).with_context(|| format!("`{path}` does not parse"))
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read `{path}`")),
     }
 }
@@ -186,4 +189,3 @@ fn digest(overlay: &BTreeMap<String, String>) -> blake3::Hash {
     }
     hasher.finalize()
 }
-

@@ -23,7 +23,8 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
     let options = Options::default();
     let interrupt = Interrupt::on_signals().context("cannot listen for signals")?;
     let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
-    let show = |progress: Progress| bar.lock().expect("no thread panics while it holds the bar").show(progress);
+    let show =
+        |progress: Progress| bar.lock().expect("no thread panics while it holds the bar").show(progress);
     let watch = Watch::new(&show, &interrupt);
     match command {
         LabCommand::Up(lab) => with_tree(args, lab, &options, |tree| {

@@ -10,8 +10,7 @@ use closc_render::Artefact;
 use closc_topology::{Link, NicPort, PlaneId};
 
 /// First line of every cable list.
-pub const HEADER: &str =
-    "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
+pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
 
 /// Renders the cable list of a plane.
 pub fn render(plan: &Plan, plane: PlaneId) -> Artefact {

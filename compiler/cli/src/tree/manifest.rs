@@ -23,7 +23,7 @@ pub struct Manifest {
     pub fabric: String,
     /// How packets find their way.
     pub routing: String,
-    /// BLAKE3 of the source text.
+    /// BLAKE3 of what the source means: the same for permuted keys and other comments.
     pub source: String,
     /// BLAKE3 of everything that the tree is rendered from.
     pub inputs: String,

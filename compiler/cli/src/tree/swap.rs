@@ -122,7 +122,10 @@ fn refuse_foreign(place: &Utf8Path) -> anyhow::Result<()> {
     }
     let empty = place.read_dir_utf8().with_context(|| format!("cannot read `{place}`"))?.next().is_none();
     if !empty && !place.join(manifest::NAME).exists() {
-        bail!("`{place}` holds files and no `{}`: it is no tree of closc; name another with --out", manifest::NAME);
+        bail!(
+            "`{place}` holds files and no `{}`: it is no tree of closc; name another with --out",
+            manifest::NAME
+        );
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use closc_fabric::PortUse;
 use closc_plan::Plan;
 use closc_render::{Artefact, RenderError, Templates, path_table, targets};
-use closc_topology::{Exceptions, HostOs, Link, Nic, Node, PlaneId, Spans, Switch, ZoneId};
+use closc_topology::{Exceptions, HostOs, Link, Nic, Node, PlaneId, Spans, Switch, Topology, ZoneId};
 
 use crate::select::Selection;
 use crate::tree::cables;
@@ -195,15 +195,24 @@ impl Fingerprints {
     }
 }
 
-/// Digests the program's version, the templates and the topology without exceptions. The debug form is used so
-/// that every field takes part without being listed here.
+/// Returns the digest of what a fabric file means, whatever the order of its keys, its comments and its anchors.
+pub fn meaning(plan: &Plan) -> blake3::Hash {
+    digest(plan.topology().clone())
+}
+
+/// Digests the program's version, the templates and the topology without exceptions.
 fn common(plan: &Plan, templates: blake3::Hash) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     topology.exceptions = Exceptions::default();
-    topology.spans = Spans::default();
     let mut hasher = blake3::Hasher::new();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
     hasher.update(templates.as_bytes());
-    hasher.update(format!("{topology:?}").as_bytes());
+    hasher.update(digest(topology).as_bytes());
     hasher.finalize()
+}
+
+/// Digests a topology. The debug form is used so that every field takes part without being listed here.
+fn digest(mut topology: Topology) -> blake3::Hash {
+    topology.spans = Spans::default();
+    blake3::hash(format!("{topology:?}").as_bytes())
 }

@@ -65,7 +65,8 @@ pub fn write(
     let mut staging = Staging::begin(job.place)?;
     let remembered = State::parse(&staging.remembered()?);
     let old = if job.force { State::default() } else { remembered };
-    let run = Run { job, new: staging.folder(), old: &old, folders: Mutex::default(), written: AtomicU64::new(0) };
+    let run =
+        Run { job, new: staging.folder(), old: &old, folders: Mutex::default(), written: AtomicU64::new(0) };
     let names: Vec<String> = job.units.iter().map(|unit| unit.name(job.plan)).collect();
     let done: Vec<UnitState> = job
         .units
@@ -128,7 +129,8 @@ impl Run<'_> {
             }
             before => {
                 let artefacts = unit.render(self.job.plan, self.job.templates)?;
-                let files = artefacts.into_iter().map(|a| self.file(a, before)).collect::<anyhow::Result<_>>()?;
+                let files =
+                    artefacts.into_iter().map(|a| self.file(a, before)).collect::<anyhow::Result<_>>()?;
                 UnitState { fingerprint, files }
             }
         };

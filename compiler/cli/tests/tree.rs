@@ -1,0 +1,399 @@
+//! How trees get onto a disk: the same bytes every time, only what changed, whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const BASE: &str = "\
+fabric: tree
+planes: 2
+hosts: { groups: 3, per_group: 2, nic: { speed: 200G, lanes: 2 }, os: linux }
+tiers:
+  t0: { platform: linux, os: linux, up: 2 }
+  t1: { platform: linux, os: linux }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+";
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a file of the test can be written");
+    }
+
+    fn closc(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(args)
+            .current_dir(self.folder.path())
+            .output()
+            .expect("closc runs")
+    }
+
+    fn compile(&self, text: &str, out: &str, more: &[&str]) -> String {
+        self.write("fabric.yaml", text);
+        let mut args = vec!["compile", "fabric.yaml", "--out", out];
+        args.extend(more);
+        let run = self.closc(&args);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).expect("the report is text")
+    }
+
+    /// Paths, bytes and inodes of a tree.
+    fn tree(&self, out: &str) -> BTreeMap<String, (Vec<u8>, u64)> {
+        let root = self.path(out);
+        let mut files = BTreeMap::new();
+        let mut open = vec![root.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(&folder).expect("the tree can be read") {
+                let path = entry.expect("the tree can be read").path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let name = path.strip_prefix(&root).expect("it lies below").display().to_string();
+                    let inode = fs::metadata(&path).expect("the file is there").ino();
+                    files.insert(name, (fs::read(&path).expect("the file can be read"), inode));
+                }
+            }
+        }
+        files
+    }
+
+    fn bytes(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        self.tree(out).into_iter().map(|(name, (bytes, _))| (name, bytes)).collect()
+    }
+}
+
+/// The manifest's digests against the bytes that are there.
+fn assert_whole(tree: &BTreeMap<String, Vec<u8>>) {
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&tree["manifest.json"]).expect("the manifest is JSON");
+    let files = manifest["files"].as_object().expect("it lists files");
+    assert_eq!(files.len() + 1, tree.len());
+    for (name, entry) in files {
+        assert_eq!(entry["blake3"], blake3::hash(&tree[name]).to_string(), "{name}");
+        assert_eq!(entry["size"], tree[name].len(), "{name}");
+    }
+}
+
+#[test]
+fn threads_and_repetition_change_no_byte() {
+    let place = Place::new();
+    place.compile(BASE, "one", &["--jobs", "1"]);
+    place.compile(BASE, "two", &["--jobs", "2"]);
+    place.compile(BASE, "again", &[]);
+    place.compile(BASE, "again", &["--force"]);
+    assert_whole(&place.bytes("one"));
+    assert_eq!(place.bytes("one"), place.bytes("two"));
+    assert_eq!(place.bytes("one"), place.bytes("again"));
+}
+
+#[test]
+fn the_order_of_keys_changes_no_byte() {
+    let place = Place::new();
+    place.compile(BASE, "one", &[]);
+    let permuted = "\
+# The same fabric, the other way round.
+cables:
+  t0-t1: { medium: virtual, length: 1m }
+  nic-t0: { length: 1m, medium: virtual }
+tiers:
+  t1: { os: linux, platform: linux }
+  t0: { up: 2, os: linux, platform: linux }
+hosts: { os: linux, nic: { lanes: 2, speed: 200G }, per_group: 2, groups: 3 }
+planes: 2
+fabric: tree
+";
+    place.compile(permuted, "two", &[]);
+    assert_eq!(place.bytes("one"), place.bytes("two"));
+}
+
+#[test]
+fn a_second_run_keeps_every_file() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let before = place.tree("out");
+    let report = place.compile(BASE, "out", &[]);
+    assert!(report.contains("; 0 written,"), "{report}");
+    let after = place.tree("out");
+    let inodes = |tree: &BTreeMap<String, (Vec<u8>, u64)>| {
+        tree.iter()
+            .filter(|(n, _)| *n != "manifest.json")
+            .map(|(n, (_, i))| (n.clone(), *i))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(inodes(&before), inodes(&after));
+}
+
+#[test]
+fn one_cable_rewrites_what_names_it() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let before = place.bytes("out");
+    let longer = format!(
+        "{BASE}exceptions: {{ cables: {{ p1-t0-002--p1-t1-001: {{ length: 7m, medium: virtual }} }} }}\n"
+    );
+    place.compile(&longer, "out", &[]);
+    let after = place.bytes("out");
+    let changed: Vec<&String> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
+    assert_eq!(changed, ["cables/plane-1.csv", "manifest.json"]);
+    assert_whole(&after);
+    // And what a run from nothing gives is the same.
+    place.compile(&longer, "fresh", &[]);
+    assert_eq!(after, place.bytes("fresh"));
+}
+
+#[test]
+fn every_kind_of_exception_gives_the_same_tree_as_a_fresh_run() {
+    let exceptions = [
+        "absent: [p0-t1-002]",
+        "absent: [p0-t0-001]",
+        "absent: [su002-n001]",
+        "absent: [su002-n001/nic0.p1]",
+        "absent: [p1-t0-001--p1-t1-002]",
+        "drained: [p0-t1-002]",
+        "drained: [plane 1]",
+        "drained: [p0-t0-003]",
+        "drained: [su001-n002/nic0.p0]",
+        "drained: [p1-t0-001--p1-t1-002]",
+        "devices: { p0-t0-002: { os: frr } }",
+        "cables: { su003-n001/nic0.p0: { length: 2m, medium: virtual } }",
+    ];
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    for (at, exception) in exceptions.iter().enumerate() {
+        let text = format!("{BASE}exceptions: {{ {exception} }}\n");
+        place.compile(&text, "out", &[]);
+        let fresh = format!("fresh-{at}");
+        place.compile(&text, &fresh, &[]);
+        assert_eq!(place.bytes("out"), place.bytes(&fresh), "{exception}");
+    }
+}
+
+#[test]
+fn a_damaged_or_missing_file_is_written_again() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let whole = place.bytes("out");
+    fs::write(place.path("out/switches/p0-t0-001/ip.batch"), "# somebody was here\n").unwrap();
+    fs::remove_file(place.path("out/cables/plane-0.csv")).unwrap();
+    place.compile(BASE, "out", &[]);
+    assert_eq!(place.bytes("out"), whole);
+}
+
+#[test]
+fn files_of_others_stay() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    place.write("out/notes.txt", "do not lose this\n");
+    place.compile(&BASE.replace("per_group: 2", "per_group: 3"), "out", &[]);
+    assert_eq!(fs::read_to_string(place.path("out/notes.txt")).unwrap(), "do not lose this\n");
+}
+
+#[test]
+fn what_is_no_tree_is_not_replaced() {
+    let place = Place::new();
+    fs::create_dir(place.path("precious")).unwrap();
+    place.write("precious/thesis.tex", "\\documentclass{article}");
+    place.write("fabric.yaml", BASE);
+    for out in ["precious", "precious/thesis.tex"] {
+        let run = place.closc(&["compile", "fabric.yaml", "--out", out]);
+        assert_eq!(run.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&run.stderr).contains("name another with --out"));
+    }
+    assert!(place.path("precious/thesis.tex").exists());
+}
+
+#[test]
+fn a_failed_run_leaves_the_old_tree() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let before = place.bytes("out");
+    // A template of one's own that asks for what there is not: found when the first switch is rendered.
+    fs::create_dir_all(place.path("overlay/linux")).unwrap();
+    place.write("overlay/linux/switch.batch.j2", "{{ nothing.of.this }}\n");
+    let run = place.closc(&["compile", "fabric.yaml", "--out", "out", "--templates", "overlay"]);
+    assert_eq!(run.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(message.contains("linux/switch.batch.j2"), "{message}");
+    // A file with a fault.
+    place.write("fabric.yaml", &BASE.replace("up: 2", "up: 2000"));
+    assert_eq!(place.closc(&["compile", "fabric.yaml", "--out", "out"]).status.code(), Some(1));
+    assert_eq!(place.bytes("out"), before);
+    assert!(!place.path(".out.closc-new").exists());
+}
+
+#[test]
+fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let before = place.bytes("out");
+    place.write(
+        "large.yaml",
+        &BASE.replace("groups: 3, per_group: 2", "groups: 120, per_group: 20").replace("up: 2", "up: 20"),
+    );
+    for wait in [5, 20, 60, 150] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["compile", "large.yaml", "--out", "out"])
+            .current_dir(place.folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("closc runs");
+        std::thread::sleep(Duration::from_millis(wait));
+        let _ = child.kill();
+        let status = child.wait().expect("it ends");
+        let now = place.bytes("out");
+        assert_whole(&now);
+        if !status.success() && now == before {
+            continue;
+        }
+        // It was done before it was killed: then the tree is the new one, whole.
+        assert_ne!(now, before);
+        place.compile(BASE, "out", &["--force"]);
+    }
+    place.compile(BASE, "out", &[]);
+    assert_eq!(place.bytes("out"), before);
+}
+
+#[test]
+fn two_runs_at_a_time_do_not_mix() {
+    let place = Place::new();
+    place.write("fabric.yaml", BASE);
+    let runs: Vec<_> = (0..4)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_closc"))
+                .args(["compile", "fabric.yaml", "--out", "out"])
+                .current_dir(place.folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("closc runs")
+        })
+        .collect();
+    let fine = runs
+        .into_iter()
+        .filter_map(|mut run| run.wait().ok())
+        .filter(std::process::ExitStatus::success)
+        .count();
+    assert!(fine >= 1);
+    assert_whole(&place.bytes("out"));
+}
+
+#[test]
+fn a_selection_is_compiled_into_a_tree_of_the_same_fabric_only() {
+    let place = Place::new();
+    place.compile(BASE, "out", &[]);
+    let whole = place.bytes("out");
+    place.compile(BASE, "out", &["--select", "plane=1,tier=t0"]);
+    assert_eq!(place.bytes("out"), whole, "the rest of the tree stays");
+    place.compile(BASE, "part", &["--select", "plane=1,tier=t0"]);
+    let part = place.bytes("part");
+    assert!(
+        part.keys().all(|name| name == "manifest.json" || name.starts_with("switches/p1-t0-")),
+        "{part:?}"
+    );
+    place.write("fabric.yaml", &BASE.replace("per_group: 2", "per_group: 3"));
+    let run = place.closc(&["compile", "fabric.yaml", "--out", "out", "--select", "plane=1"]);
+    assert_eq!(run.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("another description"));
+}
+
+#[test]
+fn an_archive_holds_the_same_files() {
+    let place = Place::new();
+    place.compile(BASE, "out", &["--archive", "one.tar.zst"]);
+    place.closc(&["compile", "fabric.yaml", "--archive", "two.tar.zst", "--jobs", "1"]);
+    let (one, two) =
+        (fs::read(place.path("one.tar.zst")).unwrap(), fs::read(place.path("two.tar.zst")).unwrap());
+    assert_eq!(one, two);
+    let plain = zstd::decode_all(one.as_slice()).expect("it is zstd");
+    let mut inside = BTreeMap::new();
+    for entry in tar::Archive::new(plain.as_slice()).entries().expect("it is tar") {
+        let mut entry = entry.expect("an entry");
+        let name = entry.path().expect("a path").display().to_string();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut bytes).expect("its bytes");
+        inside.insert(name, bytes);
+    }
+    assert_eq!(inside, place.bytes("out"));
+}
+
+#[test]
+fn growth_removes_no_line_of_any_switch() {
+    let place = Place::new();
+    place.compile(BASE, "before", &[]);
+    let before = place.bytes("before");
+    for (what, grown) in [
+        ("one more T1 a plane", BASE.replace("up: 2", "up: 3")),
+        ("one more T0 group", BASE.replace("groups: 3", "groups: 4")),
+    ] {
+        let out = what.replace(' ', "-");
+        place.compile(&grown, &out, &[]);
+        let after = place.bytes(&out);
+        let (mut removed, mut added) = (0, 0);
+        for (name, old) in before.iter().filter(|(name, _)| name.starts_with("switches/")) {
+            let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(&after[name]));
+            removed += old.lines().filter(|line| !new.lines().any(|l| l == *line)).count();
+            added += new.lines().filter(|line| !old.lines().any(|l| l == *line)).count();
+        }
+        println!("{what}: {removed} lines removed from switches that were there, {added} added");
+        assert_eq!(removed, 0, "{what}");
+    }
+}
+
+#[test]
+fn hostile_input_is_refused_with_a_place_and_writes_nothing() {
+    let place = Place::new();
+    let deep = format!("fabric: {}{}", "[".repeat(20_000), "]".repeat(20_000));
+    let bomb = {
+        let mut text = String::from("x-0: &a0 [1,1,1,1,1,1,1,1,1]\n");
+        for n in 1..12 {
+            let refs = vec![format!("*a{}", n - 1); 9].join(",");
+            let _ = writeln!(text, "x-{n}: &a{n} [{refs}]");
+        }
+        text
+    };
+    let huge = "#".repeat(100 << 20);
+    let inputs: Vec<(&str, Vec<u8>)> = vec![
+        ("empty", Vec::new()),
+        ("binary", (0..=255u8).cycle().take(4096).collect()),
+        ("huge", huge.into_bytes()),
+        ("bomb", bomb.into_bytes()),
+        ("deep", deep.into_bytes()),
+        ("duplicate", format!("{BASE}planes: 3\n").into_bytes()),
+        ("unknown", BASE.replace("planes:", "plains:").into_bytes()),
+        ("unit", BASE.replace("length: 1m", "length: 1").into_bytes()),
+        ("negative", BASE.replace("planes: 2", "planes: -2").into_bytes()),
+        ("large number", BASE.replace("groups: 3", "groups: 99999999999999999999999").into_bytes()),
+        ("not a number", BASE.replace("groups: 3", "groups: .nan").into_bytes()),
+        ("tabs", BASE.replace("  t0:", "\tt0:").into_bytes()),
+        ("list", b"- a\n- b\n".to_vec()),
+        ("two documents", format!("{BASE}---\n{BASE}").into_bytes()),
+    ];
+    for (what, bytes) in inputs {
+        fs::write(place.path("bad.yaml"), bytes).unwrap();
+        let run = place.closc(&["compile", "bad.yaml", "--out", "out"]);
+        let message = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{what}: {message}");
+        assert!(!message.contains("panicked"), "{what}: {message}");
+        assert!(message.starts_with("error[E"), "{what}: {message}");
+        assert!(message.contains("bad.yaml"), "{what}: {message}");
+        assert!(message.len() < 20_000, "{what}: {} bytes of message", message.len());
+        assert!(!place.path("out").exists(), "{what}");
+    }
+}
