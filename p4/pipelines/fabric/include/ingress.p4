@@ -54,7 +54,6 @@ control FabricIngress(
             } else {
                 meta.drop_reason = DropReason.PORT_DISABLED;
             }
-            hdr.packet_out.setInvalid();
         } else {
             assign_port_role.apply(hdr, meta, standard_metadata);
         }

@@ -75,6 +75,7 @@ parser FabricParser(
     }
 }
 
+// packet_out is not among them: it ends here.
 control FabricDeparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.packet_in);

@@ -47,7 +47,6 @@ control AssignPortRole(
     apply {
         if (hdr.packet_out.isValid()) {
             meta.role = PortRole.CPU;
-            hdr.packet_out.setInvalid();
         } else {
             port_role.apply();
         }
