@@ -14,6 +14,7 @@ use camino::Utf8PathBuf;
 use closc_plan::{
     Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Route, Srv6Intent, Target as Via,
 };
+use closc_topology::Routing;
 use serde::Serialize;
 
 use super::{Target, natural};
@@ -48,6 +49,8 @@ impl Target for Frr {
 struct View<'a> {
     name: &'a str,
     fabric: &'a str,
+    /// Whether the BGP daemon runs, in the words of `daemons`.
+    bgpd: &'static str,
     /// Ports with a cable, for the kernel's part.
     ports: Vec<PortView<'a>>,
     interfaces: Vec<InterfaceView<'a>>,
@@ -110,11 +113,20 @@ impl<'a> View<'a> {
         View {
             name: &intent.name,
             fabric: intent.fabric,
+            bgpd: bgpd(intent.routing),
             ports: intent.ports.iter().filter_map(linked).collect(),
             interfaces: interfaces(intent),
             routes: routes.into_iter().map(|route| RouteView::of(intent, route)).collect(),
             locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
         }
+    }
+}
+
+/// Static routes need no daemon but staticd, which always runs.
+fn bgpd(routing: Routing) -> &'static str {
+    match routing {
+        Routing::Srv6Static | Routing::EcmpStatic => "no",
+        Routing::BgpUnnumbered => "yes",
     }
 }
 
