@@ -43,6 +43,9 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     let check = arguments.iter().any(|argument| argument == "--check");
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let [name] = names[..] else { bail!("say which task to run\n\n{}", usage()) };
+    if name == "count" {
+        return tasks::count::run();
+    }
     let task = TASKS.iter().find(|task| task.name == name);
     let task = task.with_context(|| format!("there is no task `{name}`\n\n{}", usage()))?;
     let files = (task.run)()?;
@@ -54,7 +57,8 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
 
 fn usage() -> String {
     let tasks: Vec<String> = TASKS.iter().map(|task| format!("  {:<8} {}", task.name, task.about)).collect();
-    format!("usage: cargo xtask TASK [--check]\n\n{}", tasks.join("\n"))
+    let count = "  count    Count the instructions of each stage (needs valgrind; never checked)";
+    format!("usage: cargo xtask TASK [--check]\n\n{}\n{count}", tasks.join("\n"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! The tasks, one file each.
 
+pub(crate) mod count;
 pub(crate) mod docs;
 pub(crate) mod schema;

@@ -24,17 +24,17 @@ use closc_topology::TierId;
 const SAMPLE: usize = 64;
 
 /// What one tier came to.
-#[derive(Default)]
 struct Sum {
     switches: usize,
     bytes: usize,
-    intent: Option<Duration>,
-    text: Option<Duration>,
+    intent: Duration,
+    text: Duration,
 }
 
-/// Keeps the shorter of two times.
-fn shorter(best: Option<Duration>, time: Duration) -> Option<Duration> {
-    Some(best.map_or(time, |best| best.min(time)))
+impl Default for Sum {
+    fn default() -> Self {
+        Sum { switches: 0, bytes: 0, intent: Duration::MAX, text: Duration::MAX }
+    }
 }
 
 fn main() {
@@ -55,11 +55,11 @@ fn main() {
         }
         let start = Instant::now();
         let intent = plan.device(switch);
-        sum.intent = shorter(sum.intent, start.elapsed());
+        sum.intent = sum.intent.min(start.elapsed());
         let Some(target) = targets::target(intent.os) else { continue };
         let start = Instant::now();
         let artefacts = target.device(&intent, &templates).unwrap_or_else(|error| panic!("{error}"));
-        sum.text = shorter(sum.text, start.elapsed());
+        sum.text = sum.text.min(start.elapsed());
         sum.bytes += artefacts.iter().map(|artefact| artefact.bytes.len()).sum::<usize>();
         if let Some(folder) = &folder {
             for artefact in &artefacts {
@@ -69,8 +69,7 @@ fn main() {
     }
     for (tier, Sum { switches, bytes, intent, text }) in sums {
         let bytes = bytes / switches.clamp(1, SAMPLE);
-        let micros = |time: Option<Duration>| time.unwrap_or_default().as_micros();
-        let (intent, text) = (micros(intent), micros(text));
+        let (intent, text) = (intent.as_micros(), text.as_micros());
         println!("{tier}: {switches} switches, for one: {bytes} bytes, intent {intent} us, text {text} us");
     }
 }

@@ -1,0 +1,69 @@
+//! `cargo xtask count`: instructions of each stage at three sizes, kept in `docs/instructions.md` so that a
+//! regression is a diff.
+//!
+//! In: the release build of the `stages` example, run under valgrind. Out: a table. Always: counts depend on the
+//! program and its input, not on what else the machine is doing.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+use crate::generated::{Generated, root, write};
+
+const STAGES: &[(&str, &str)] = &[
+    ("load", "text to topology"),
+    ("expand", "graph of all devices and cables"),
+    ("allocate", "intents of the switches of one plane"),
+    ("render", "SONiC configurations of one plane"),
+    ("tables", "path tables of all groups, both forms"),
+];
+const SIZES: &[&str] = &["small", "medium", "large"];
+
+/// Counts and writes the table.
+pub(crate) fn run() -> anyhow::Result<()> {
+    build()?;
+    let mut text = String::from(HEAD);
+    for (stage, about) in STAGES {
+        let _ = write!(text, "| {stage}: {about} |");
+        for size in SIZES {
+            let _ = write!(text, " {:.2} |", count(stage, size)? as f64 / 1e6);
+        }
+        text.push('\n');
+    }
+    write(&root(), &[Generated::file("docs/instructions.md", text)])
+}
+
+const HEAD: &str = "\
+# Instructions of the stages
+
+Millions of instructions of one run, counted by `cargo xtask count` (valgrind, release build, one thread). Sizes are
+8 planes with 512, 8,192 and 131,072 NICs. A change that moves a number by more than a few percent says why in its
+commit.
+
+| stage | small | medium | large |
+|---|---|---|---|
+";
+
+fn build() -> anyhow::Result<()> {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "-p", "closc-render", "--example", "stages"])
+        .current_dir(root())
+        .status()?;
+    if status.success() { Ok(()) } else { bail!("the example `stages` does not build") }
+}
+
+fn count(stage: &str, size: &str) -> anyhow::Result<u64> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    let out = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
+        .arg(target.join("release/examples/stages"))
+        .args([stage, size])
+        .output()
+        .context("cannot run valgrind; Debian: apt-get install valgrind")?;
+    let said = String::from_utf8_lossy(&out.stderr);
+    said.lines()
+        .find_map(|line| line.split_once("Collected : "))
+        .and_then(|(_, number)| number.trim().parse().ok())
+        .with_context(|| format!("valgrind counted nothing:\n{said}"))
+}
