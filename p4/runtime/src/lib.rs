@@ -15,6 +15,8 @@ pub mod render;
 pub mod sample;
 pub mod server;
 pub mod status;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 pub mod value;
 

@@ -137,6 +137,9 @@ fn from_h2(error: &h2::Error) -> Option<ConnectFault> {
 
 fn from_io(error: &io::Error) -> Option<ConnectFault> {
     let reason = error.to_string();
+    if let Some(fault) = from_alert_text(&reason) {
+        return Some(ConnectFault::Tls(fault));
+    }
     match error.kind() {
         io::ErrorKind::ConnectionRefused => Some(ConnectFault::Refused),
         io::ErrorKind::TimedOut => Some(ConnectFault::Timeout),
@@ -176,6 +179,25 @@ fn certificate(error: &CertificateError) -> TlsFault {
         }
         other => TlsFault::BadCertificate { reason: other.to_string() },
     }
+}
+
+/// Finds an alert in a text. HTTP/2 keeps of an error below it only what it says, and with TLS 1.3 a target
+/// refuses a client's certificate when HTTP/2 is already speaking.
+fn from_alert_text(reason: &str) -> Option<TlsFault> {
+    let (_, alert) = reason.split_once("received fatal alert: ")?;
+    let known = [
+        AlertDescription::CertificateRequired,
+        AlertDescription::UnknownCA,
+        AlertDescription::CertificateExpired,
+        AlertDescription::CertificateRevoked,
+        AlertDescription::BadCertificate,
+        AlertDescription::UnsupportedCertificate,
+        AlertDescription::CertificateUnknown,
+        AlertDescription::AccessDenied,
+        AlertDescription::DecryptError,
+    ];
+    let found = known.into_iter().find(|known| format!("{known:?}") == alert);
+    Some(found.map_or_else(|| TlsFault::Other { reason: reason.to_owned() }, from_alert))
 }
 
 fn from_alert(alert: AlertDescription) -> TlsFault {

@@ -181,25 +181,43 @@ impl Session {
         commit: Commit,
     ) -> Result<PipelineChange, ClientError> {
         let preferred = match commit {
-            Commit::Clear => Ok(None),
-            Commit::Reconcile => self.reconcile(pipeline).await,
-            Commit::SaveThenCommit => self.save_then_commit(pipeline).await,
+            Commit::Clear => None,
+            Commit::Reconcile => self.reconcile(pipeline).await?,
+            Commit::SaveThenCommit => self.save_then_commit(pipeline).await?,
         };
-        if let Some(change) = preferred? {
-            return Ok(change);
+        match preferred {
+            Some(change) => Ok(change),
+            None => self.clear(pipeline).await,
         }
-        self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await?;
+    }
+
+    async fn clear(&self, pipeline: &Pipeline) -> Result<PipelineChange, ClientError> {
+        match self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await {
+            Ok(()) => {}
+            // BMv2 refuses every pipeline while another one is half set, as a failed reconciliation or a save
+            // leaves it. A commit ends that state; whether there was one shows in the second attempt.
+            Err(error) if error.code() == Some(Code::Unknown) => {
+                let ended = self.set_pipeline(Action::Commit, None).await;
+                if ended.is_err() {
+                    return Err(error);
+                }
+                self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await?;
+            }
+            Err(error) => return Err(error),
+        }
         Ok(PipelineChange::Cleared)
     }
 
-    /// `None` where the target does not reconcile, or not from what it runs now to this.
+    /// `None` where the target does not reconcile, or not from what it runs now to this. A pipeline that is wrong
+    /// in itself is refused again by the fall-back, which then says why.
     async fn reconcile(&self, pipeline: &Pipeline) -> Result<Option<PipelineChange>, ClientError> {
+        // There is nothing to keep on a target without a pipeline, and BMv2 dies when it is asked to.
+        if self.client().pipeline(ResponseType::CookieOnly).await?.is_none() {
+            return Ok(None);
+        }
         match self.set_pipeline(Action::ReconcileAndCommit, Some(pipeline)).await {
             Ok(()) => Ok(Some(PipelineChange::Reconciled)),
-            // A wrong pipeline is refused again by the fall-back, with the reason.
-            Err(error) if matches!(error.code(), Some(Code::Unimplemented | Code::InvalidArgument)) => {
-                Ok(None)
-            }
+            Err(error) if is_refused_as_such(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -211,4 +229,13 @@ impl Session {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Says whether a target refused what it was asked to do, rather than who asked.
+fn is_refused_as_such(error: &ClientError) -> bool {
+    let code = error.code();
+    matches!(
+        code,
+        Some(Code::Unimplemented | Code::InvalidArgument | Code::Unknown | Code::FailedPrecondition)
+    )
 }

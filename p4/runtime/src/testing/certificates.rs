@@ -1,0 +1,66 @@
+//! Certificates for tests, made on the spot: nothing that expires lies in the repository.
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+
+/// When a certificate is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validity {
+    /// Now, and for long.
+    Now,
+    /// It was, and is no more.
+    Past,
+    /// It will be.
+    Future,
+}
+
+/// A certificate and its key, as PEM.
+#[derive(Debug, Clone)]
+pub struct Issued {
+    /// The certificate.
+    pub certificate: Vec<u8>,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
+/// An authority that signs certificates.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Authority {
+    /// Makes an authority with a name.
+    pub fn new(name: &str) -> Self {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        let key = KeyPair::generate().expect("ring makes keys");
+        let issuer = CertifiedIssuer::self_signed(params, key).expect("the parameters are complete");
+        Authority { issuer }
+    }
+
+    /// Returns the authority's own certificate, as PEM.
+    pub fn certificate(&self) -> Vec<u8> {
+        self.issuer.pem().into_bytes()
+    }
+
+    /// Signs a certificate for a host name or an IP address, good for servers and clients.
+    pub fn issue(&self, name: &str, validity: Validity) -> Issued {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("the name is plain");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        let (from, to) = match validity {
+            Validity::Now => (1999, 2199),
+            Validity::Past => (1999, 2001),
+            Validity::Future => (2198, 2199),
+        };
+        (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+        let key = KeyPair::generate().expect("ring makes keys");
+        let certificate = params.signed_by(&key, &self.issuer).expect("the parameters are complete");
+        Issued { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes() }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a fake target is told to do wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tonic::Code;
+
+use crate::client::Rpc;
+use crate::proto::v1::set_forwarding_pipeline_config_request::Action;
+
+/// What happens to one Write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteFault {
+    /// The connection breaks after some of its updates were applied, and before the answer.
+    Disconnect {
+        /// How many are applied.
+        after_updates: usize,
+    },
+    /// Another controller becomes primary just before it.
+    LosePrimary,
+    /// It fails without saying which update was wrong.
+    FailWithoutDetails,
+    /// The answer is about another number of updates.
+    WrongDetails,
+    /// Its answer never comes.
+    NoAnswer,
+}
+
+/// The faults of a fake target. The default has none.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    /// Updates to refuse, by their number over all Writes, from 0.
+    pub refuse_updates: BTreeMap<u64, (Code, String)>,
+    /// Writes to fail, by their number, from 0.
+    pub write_faults: BTreeMap<u64, WriteFault>,
+    /// How long to think before each answer.
+    pub delays: BTreeMap<Rpc, Duration>,
+    /// Pipeline actions that the target does not know, by their numbers.
+    pub unimplemented_actions: BTreeSet<i32>,
+    /// Whether members, groups and replication can be read.
+    pub reads_tables_only: bool,
+    /// The most entries that a table takes.
+    pub table_limit: Option<usize>,
+    /// Whether groups and members must exist before what names them, as BMv2 wants it.
+    pub check_references: bool,
+}
+
+impl Script {
+    /// Lets the target not know a pipeline action.
+    #[must_use]
+    pub fn without_action(mut self, action: Action) -> Self {
+        self.unimplemented_actions.insert(action.into());
+        self
+    }
+
+    /// Lets the target refuse an update.
+    #[must_use]
+    pub fn refuse(mut self, update: u64, code: Code, message: &str) -> Self {
+        self.refuse_updates.insert(update, (code, message.to_owned()));
+        self
+    }
+
+    /// Lets a Write fail.
+    #[must_use]
+    pub fn write_fault(mut self, write: u64, fault: WriteFault) -> Self {
+        self.write_faults.insert(write, fault);
+        self
+    }
+
+    /// Lets the target think before each answer to a call.
+    #[must_use]
+    pub fn delay(mut self, rpc: Rpc, delay: Duration) -> Self {
+        self.delays.insert(rpc, delay);
+        self
+    }
+}

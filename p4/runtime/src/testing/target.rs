@@ -1,0 +1,201 @@
+//! A fake target as a test holds it: start, script, break, look inside.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Server;
+
+use super::line::Line;
+use super::script::Script;
+use super::service::{Service, State};
+use crate::client::{ClientError, Endpoint, Pipeline};
+use crate::election::DeviceId;
+use crate::proto::v1;
+use crate::server::{P4RuntimeServer, ServerTls};
+use v1::stream_message_request::Update as FromController;
+use v1::stream_message_response::Update as ToController;
+
+/// How a fake target is set up.
+#[derive(Debug, Clone, Default)]
+pub struct FakeOptions {
+    /// Its device.
+    pub device: DeviceId,
+    /// What it does wrong.
+    pub script: Script,
+    /// Its certificates; without them it speaks plainly.
+    pub tls: Option<ServerTls>,
+}
+
+/// A P4Runtime server on loopback that does what a script says. Dropping it ends it.
+#[derive(Debug)]
+pub struct FakeTarget {
+    address: SocketAddr,
+    service: Service,
+    options: FakeOptions,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl FakeTarget {
+    /// Starts without faults.
+    pub async fn start() -> io::Result<Self> {
+        FakeTarget::with(FakeOptions::default()).await
+    }
+
+    /// Starts with a script.
+    pub async fn scripted(script: Script) -> io::Result<Self> {
+        FakeTarget::with(FakeOptions { script, ..Default::default() }).await
+    }
+
+    /// Starts with options.
+    pub async fn with(options: FakeOptions) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let state = State::new(options.device, options.script.clone());
+        let service = Service { state: Arc::new(Mutex::new(state)) };
+        let mut target = FakeTarget { address, service, options, tasks: Vec::new() };
+        target.serve(listener)?;
+        Ok(target)
+    }
+
+    fn serve(&mut self, listener: TcpListener) -> io::Result<()> {
+        let (lines, incoming) = mpsc::channel::<io::Result<Line>>(16);
+        let service = self.service.clone();
+        self.tasks.push(tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (line, cutter) = Line::new(stream);
+                service.lock().lines.push(cutter);
+                if lines.send(Ok(line)).await.is_err() {
+                    break;
+                }
+            }
+        }));
+        let server = P4RuntimeServer::new(self.service.clone())
+            .max_decoding_message_size(256 << 20)
+            .max_encoding_message_size(usize::MAX);
+        let mut builder = Server::builder();
+        if let Some(tls) = &self.options.tls {
+            builder = builder.tls_config(tls.config()).map_err(io::Error::other)?;
+        }
+        let router = builder.add_service(server);
+        self.tasks.push(tokio::spawn(async move {
+            // An end of the server is seen by the test as a broken connection.
+            drop(router.serve_with_incoming(ReceiverStream::new(incoming)).await);
+        }));
+        Ok(())
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Returns where it listens, as a client takes it.
+    pub fn endpoint(&self) -> Result<Endpoint, ClientError> {
+        Endpoint::plain(&self.address())
+    }
+
+    /// Changes the script.
+    pub fn set_script(&self, script: Script) {
+        self.service.lock().script = script;
+    }
+
+    /// Breaks all connections; the state stays.
+    pub fn disconnect(&self) {
+        self.service.lock().cut();
+    }
+
+    /// Dies and comes back at once with nothing: no pipeline, no entries, no memory of election ids. Faults go on
+    /// counting from the start.
+    pub fn restart(&self) {
+        let mut state = self.service.lock();
+        state.cut();
+        *state = State::new(state.device, state.script.clone());
+    }
+
+    /// Dies and comes back with a pipeline that nobody set over P4Runtime.
+    pub fn restart_with(&self, pipeline: &Pipeline) {
+        self.restart();
+        let config = v1::ForwardingPipelineConfig {
+            p4info: Some(pipeline.info().message().clone()),
+            p4_device_config: pipeline.device_config().clone(),
+            cookie: None,
+        };
+        self.service.lock().pipeline = Some((pipeline.info().clone(), config));
+    }
+
+    /// Stops listening and breaks all connections, as a machine that is switched off.
+    pub async fn down(&mut self) {
+        for task in self.tasks.drain(..) {
+            task.abort();
+            // Waits until the listener is gone.
+            drop(task.await);
+        }
+        self.service.lock().cut();
+    }
+
+    /// Listens again on the same port, with the state that was left.
+    pub async fn up(&mut self) -> io::Result<()> {
+        let listener = TcpListener::bind(self.address).await?;
+        self.serve(listener)
+    }
+
+    /// Lets another controller become primary.
+    pub fn lose_primary(&self) {
+        self.service.lock().lose_primary();
+    }
+
+    /// Lets that controller go.
+    pub fn free_primary(&self) {
+        self.service.lock().free_primary();
+    }
+
+    /// Puts entities in as if somebody had written them, without any check.
+    pub fn plant(&self, entities: impl IntoIterator<Item = v1::Entity>) {
+        let mut state = self.service.lock();
+        for entity in entities {
+            state.store.plant(entity);
+        }
+    }
+
+    /// Returns all entities, in the order of their keys.
+    pub fn entities(&self) -> Vec<v1::Entity> {
+        self.service.lock().store.entities().cloned().collect()
+    }
+
+    /// Returns the pipeline.
+    pub fn pipeline(&self) -> Option<v1::ForwardingPipelineConfig> {
+        self.service.lock().pipeline.as_ref().map(|(_, config)| config.clone())
+    }
+
+    /// Returns how many Writes came.
+    pub fn n_writes(&self) -> u64 {
+        self.service.lock().n_writes
+    }
+
+    /// Returns how many updates were looked at.
+    pub fn n_updates(&self) -> u64 {
+        self.service.lock().n_updates
+    }
+
+    /// Returns what controllers sent on their streams, apart from arbitration.
+    pub fn heard(&self) -> Vec<FromController> {
+        self.service.lock().heard.clone()
+    }
+
+    /// Sends a message to the primary and says whether there was one.
+    pub fn send_to_primary(&self, update: ToController) -> bool {
+        self.service.lock().send_to_primary(update)
+    }
+}
+
+impl Drop for FakeTarget {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+        self.service.lock().cut();
+    }
+}
