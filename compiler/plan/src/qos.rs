@@ -2,7 +2,8 @@
 //!
 //! In: the intent of a switch. Out: [`SwitchQos`], or why the profile and the hardware do not go together. Always:
 //! read off the one profile that the hosts are rendered from; ports that are alike in place, speed, cable, lanes
-//! and MTU are one [`PortKind`]; every number keeps its steps.
+//! and MTU are one [`PortKind`]; every number keeps its steps. What is not headroom is reckoned for a panel full
+//! of ports, so that one more cable changes no threshold of the others.
 
 mod buffer;
 mod kind;
@@ -13,13 +14,14 @@ use std::collections::BTreeMap;
 use closc_qos::QosError;
 use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
+use closc_topology::Switch;
 
 pub use buffer::SwitchBuffers;
+use kind::FullPanel;
 pub use kind::PortKind;
 
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
-use closc_topology::Switch;
 
 /// Quality of service of one switch.
 #[derive(Debug, Clone)]
@@ -39,9 +41,11 @@ impl SwitchQos {
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
         let buffers = intent.platform.buffer.as_ref();
-        let buffers = buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds)).transpose()?;
+        let full = FullPanel::of(&intent.platform.panel, &kinds);
+        let buffers =
+            buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds, full)).transpose()?;
         let marks = match &buffers {
-            Some(buffers) => mark::marks(intent, &kinds, buffers)?,
+            Some(buffers) => mark::marks(intent, &kinds, buffers, full)?,
             None => vec![BTreeMap::new(); kinds.len()],
         };
         Ok(SwitchQos { kinds, ports, buffers, marks })

@@ -78,8 +78,8 @@ fn marks_stay_below_the_pause() {
     let threshold = closc_qos::profile::Preset::Lossless.profile().data().ingress_threshold;
     for marks in &found.marks {
         assert_eq!(marks.keys().collect::<Vec<_>>(), [&data]);
-        // Six ports with a cable, all full.
-        assert!(marks[&data].max() < buffers.share(threshold, 6));
+        // All of the panel's ports, full.
+        assert!(marks[&data].max() < buffers.share(threshold, 128));
     }
 }
 
@@ -89,6 +89,17 @@ fn the_last_hop_is_not_marked_where_the_profile_says_so() {
     let marked: Vec<usize> = found.marks.iter().map(std::collections::BTreeMap::len).collect();
     assert_eq!(marked, [0, 2, 2]);
     assert!(found.buffers.unwrap().groups.is_empty());
+}
+
+#[test]
+fn one_more_port_moves_no_threshold() {
+    for (platform, speed) in [("th5-128x400g", "400G"), ("spectrum4-sn5600", "800G")] {
+        let small = yaml(platform, "sonic", speed, "lossy-trim", "30m");
+        let large = small.replace("per_group: 4", "per_group: 6").replace("count: 2", "count: 3");
+        let (small, large) = (qos(&small, "p0-t0-002").unwrap(), qos(&large, "p0-t0-002").unwrap());
+        assert_eq!(small.marks, large.marks, "{platform}");
+        assert_eq!(small.buffers.unwrap().pools, large.buffers.unwrap().pools, "{platform}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use closc_qos::profile::maps::Place;
 use closc_qos::units::Bytes;
 
 use super::PortKind;
+use super::kind::FullPanel;
 
 /// The buffer of a switch, divided.
 #[derive(Debug, Clone)]
@@ -27,9 +28,14 @@ pub struct SwitchBuffers {
 
 impl SwitchBuffers {
     /// Works out headroom and pools.
-    pub(super) fn of(profile: &Profile, buffer: &Buffer, kinds: &[PortKind]) -> Result<Self, QosError> {
+    pub(super) fn of(
+        profile: &Profile,
+        buffer: &Buffer,
+        kinds: &[PortKind],
+        full: FullPanel,
+    ) -> Result<Self, QosError> {
         let model: Model = buffer.headroom_model.parse()?;
-        let memory = memory(model, profile, buffer, kinds);
+        let memory = memory(model, profile, buffer, full);
         let groups = groups(model, profile, memory.cell, kinds)?;
         let pools = pools(&memory, &groups, Division::of(profile))?;
         Ok(SwitchBuffers { memory, groups, pools })
@@ -46,22 +52,19 @@ impl SwitchBuffers {
     }
 }
 
-/// The buffer and what is taken beforehand, which NVIDIA publishes and others do not.
-fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind]) -> Memory {
+/// The buffer and what is taken beforehand, which NVIDIA publishes and others do not. Ports of eight lanes take less
+/// than twice as much as others, so the finest split is enough for any mix.
+fn memory(model: Model, profile: &Profile, buffer: &Buffer, full: FullPanel) -> Memory {
     let Model::Spectrum(asic) = model else { return Memory::new(buffer.total, buffer.cell) };
     let lossy = profile.priority_groups().values().filter(|classes| !classes[0].pfc).count();
     let lossy = u32::try_from(lossy).unwrap_or(u32::MAX);
-    let count = |lanes: Option<u8>| -> u32 {
-        let counted = kinds.iter().filter(|kind| lanes.is_none_or(|lanes| kind.lanes == lanes));
-        counted.map(|kind| kind.ports).sum()
-    };
-    let (up, up_eight_lanes) = (count(None), count(Some(8)));
+    let eight_lanes = if full.lanes == 8 { full.ports } else { 0 };
     let ports = SpectrumPorts {
-        up,
-        up_eight_lanes,
-        lossless: if profile.is_lossless() { up } else { 0 },
-        lossy_groups: up.saturating_mul(lossy),
-        lossy_groups_eight_lanes: up_eight_lanes.saturating_mul(lossy),
+        up: full.ports,
+        up_eight_lanes: eight_lanes,
+        lossless: if profile.is_lossless() { full.ports } else { 0 },
+        lossy_groups: full.ports.saturating_mul(lossy),
+        lossy_groups_eight_lanes: eight_lanes.saturating_mul(lossy),
     };
     Memory::spectrum(asic, buffer.total, ports, profile.shared_headroom().is_some())
 }

@@ -3,6 +3,7 @@
 //! In: the intent of a switch. Out: its kinds and the kind of each port. Always: a switch has a handful of kinds,
 //! so work is done by kind and not by port.
 
+use closc_platform::Panel;
 use closc_qos::profile::maps::Place;
 use closc_qos::units::{Bytes, Length, Speed};
 use closc_topology::{Side, TierId};
@@ -43,6 +44,24 @@ pub(super) fn kinds(intent: &DeviceIntent<'_>) -> (Vec<PortKind>, Vec<Option<usi
         }));
     }
     (kinds, ports)
+}
+
+/// A full panel: every cage split as finely as the finest in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FullPanel {
+    /// Its ports.
+    pub(super) ports: u32,
+    /// Serial lanes of each.
+    pub(super) lanes: u8,
+}
+
+impl FullPanel {
+    /// Fills a panel with the ports of the fewest lanes.
+    pub(super) fn of(panel: &Panel, kinds: &[PortKind]) -> Self {
+        let lanes = kinds.iter().map(|kind| kind.lanes).min().unwrap_or(1).max(1);
+        let split = (panel.lanes / lanes).max(1);
+        FullPanel { ports: u32::from(panel.cages) * u32::from(split), lanes }
+    }
 }
 
 fn kind(tier: TierId, port: &PortIntent, connection: &Connection) -> PortKind {

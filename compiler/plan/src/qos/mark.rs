@@ -11,6 +11,7 @@ use closc_qos::codes::Queue;
 use closc_qos::ecn::{Ecn, EcnContext, EcnThresholds, Limit};
 use closc_qos::profile::Class;
 
+use super::kind::FullPanel;
 use super::{PortKind, SwitchBuffers};
 use crate::intent::DeviceIntent;
 
@@ -18,12 +19,12 @@ pub(super) fn marks(
     intent: &DeviceIntent<'_>,
     kinds: &[PortKind],
     buffers: &SwitchBuffers,
+    full: FullPanel,
 ) -> Result<Vec<BTreeMap<Queue, EcnThresholds>>, QosError> {
-    let links = kinds.iter().map(|kind| kind.ports).sum();
     let of_kind = |kind: &PortKind| {
         let mut found = BTreeMap::new();
         for (queue, classes) in intent.qos.queues() {
-            if let Some(thresholds) = thresholds(intent, kind, classes[0], links, buffers)? {
+            if let Some(thresholds) = thresholds(intent, kind, classes[0], full, buffers)? {
                 found.insert(queue, thresholds);
             }
         }
@@ -37,14 +38,14 @@ fn thresholds(
     intent: &DeviceIntent<'_>,
     kind: &PortKind,
     class: &Class,
-    links: u32,
+    full: FullPanel,
     buffers: &SwitchBuffers,
 ) -> Result<Option<EcnThresholds>, QosError> {
     let rule = intent.qos.ecn_rule(class, kind.place);
-    // Computed thresholds hold even when every port is full. Chosen ones are taken as they are, as long as one
+    // Computed thresholds hold even when every port of the panel is full. Chosen ones are taken as they are, as long as one
     // full port can reach them.
     let users = match rule {
-        Ecn::Computed(_) => links,
+        Ecn::Computed(_) => full.ports,
         Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Fill(_) => 1,
     };
     let limit = if class.pfc {
