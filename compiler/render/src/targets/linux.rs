@@ -1,0 +1,87 @@
+//! The Linux kernel as a switch or host: its own SRv6, configured by `ip -batch` files and sysctls.
+//!
+//! In: a [`DeviceIntent`] or a [`HostIntent`]. Out: for each device
+//!
+//! - `sysctl.conf`, applied first;
+//! - `devices.batch`, the one device that segments are bound to; `ip` has no verb that creates a device or
+//!   accepts the one that is there, so this file is run with `ip -force`;
+//! - `ip.batch`, everything else, by `replace` verbs only: running it twice changes nothing;
+//! - for nodes of small fabrics `routes.batch`, one encapsulating route for each NIC elsewhere. It is a file of
+//!   its own because the kernel refuses next hops over ports without a carrier, so it is applied after both
+//!   ends of every cable are up.
+//!
+//! Always: nothing names a port that has no cable, so that a batch never fails on a port that is not there.
+
+mod host;
+mod routes;
+mod switch;
+
+use camino::Utf8PathBuf;
+use closc_plan::{DeviceIntent, HostIntent};
+use serde::Serialize;
+
+use super::Target;
+use crate::{Artefact, RenderError, Templates};
+
+pub use routes::{NEXTHOPS_MAX, host_routes};
+
+/// The Linux kernel as a switch.
+pub struct Linux;
+
+impl Target for Linux {
+    fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+        let view = switch::View::of(intent);
+        let files = [
+            ("sysctl.conf", "linux/switch.sysctl.j2"),
+            ("devices.batch", "linux/devices.batch.j2"),
+            ("ip.batch", "linux/switch.batch.j2"),
+        ];
+        render_all(&format!("switches/{}", intent.name), &intent.name, &files, &view, templates)
+    }
+}
+
+/// Renders everything one node needs besides its path table and its routes to other nodes.
+pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+    let view = host::View::of(intent);
+    let files = [
+        ("sysctl.conf", "linux/host.sysctl.j2"),
+        ("devices.batch", "linux/devices.batch.j2"),
+        ("ip.batch", "linux/host.batch.j2"),
+    ];
+    render_all(&format!("hosts/{}", intent.name), &intent.name, &files, &view, templates)
+}
+
+fn render_all<V: Serialize>(
+    folder: &str,
+    device: &str,
+    files: &[(&str, &str)],
+    view: &V,
+    templates: &Templates,
+) -> Result<Vec<Artefact>, RenderError> {
+    files
+        .iter()
+        .map(|(file, template)| {
+            let text = templates.render(template, device, view)?;
+            Ok(Artefact::new(Utf8PathBuf::from(folder).join(file), text))
+        })
+        .collect()
+}
+
+/// A port with a cable, as the templates see it.
+#[derive(Debug, Serialize)]
+struct Port {
+    /// Interface.
+    name: String,
+    /// Own MAC address.
+    mac: String,
+    /// Largest packet.
+    mtu: u16,
+    /// Own address with prefix length.
+    address: String,
+    /// Address at the other end.
+    peer: String,
+    /// MAC address at the other end.
+    peer_mac: String,
+    /// What is at the other end, for people.
+    far: String,
+}

@@ -1,0 +1,85 @@
+//! What the templates of a Linux node see.
+
+use closc_plan::{HostIntent, NicIntent, NicPortIntent};
+use serde::Serialize;
+
+use super::Port;
+
+/// A node.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    name: String,
+    fabric: String,
+    /// Block of the segments; empty text where routing does not use them.
+    block: String,
+    nics: Vec<Nic>,
+    /// Ports of all NICs, in the order of NICs and planes.
+    ports: Vec<Port>,
+    /// Segments this node decapsulates.
+    decapsulates: Vec<String>,
+    /// First segments of every path, each with the port that serves its plane.
+    first_segments: Vec<FirstSegment>,
+    /// Outer source address: that of the first NIC.
+    source: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Nic {
+    name: String,
+    address: String,
+}
+
+/// A way to the first switch of a path. NICs that share a T0 share its segment too: they differ in metric, so
+/// that a socket bound to a port still finds its own way, and others take that of the first NIC.
+#[derive(Debug, Serialize)]
+struct FirstSegment {
+    prefix: String,
+    gateway: String,
+    port: String,
+    metric: u16,
+}
+
+/// What `ip` gives a route without a metric.
+const METRIC: u16 = 1024;
+
+impl View {
+    pub(super) fn of(intent: &HostIntent<'_>) -> View {
+        let ports =
+            || intent.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic.number, port)));
+        View {
+            name: intent.name.to_string(),
+            fabric: intent.fabric.to_owned(),
+            block: intent.block.map(|block| block.to_string()).unwrap_or_default(),
+            nics: intent.nics.iter().map(nic).collect(),
+            ports: ports().map(|(_, p)| port(intent, p)).collect(),
+            decapsulates: ports().filter_map(|(_, p)| Some(p.decapsulate?.to_string())).collect(),
+            first_segments: ports().filter_map(|(number, p)| first_segment(number, p)).collect(),
+            source: intent.nics.first().map(|nic| nic.address.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+fn nic(nic: &NicIntent) -> Nic {
+    Nic { name: nic.name.to_string(), address: nic.address.to_string() }
+}
+
+fn first_segment(number: u8, port: &NicPortIntent) -> Option<FirstSegment> {
+    Some(FirstSegment {
+        prefix: port.first_segment?.to_string(),
+        gateway: port.gateway.to_string(),
+        port: port.interface.to_string(),
+        metric: METRIC + u16::from(number),
+    })
+}
+
+fn port(intent: &HostIntent<'_>, port: &NicPortIntent) -> Port {
+    Port {
+        name: port.interface.to_string(),
+        mac: port.mac.to_string(),
+        mtu: intent.mtu,
+        address: port.address.to_string(),
+        peer: port.gateway.to_string(),
+        peer_mac: port.gateway_mac.to_string(),
+        far: format!("{}:{}", port.t0, port.t0_port),
+    }
+}

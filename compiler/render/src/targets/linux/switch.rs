@@ -1,0 +1,82 @@
+//! What the templates of a Linux switch see.
+
+use closc_plan::{DeviceIntent, Hop, PortIntent, Route, Target};
+use serde::Serialize;
+
+use super::Port;
+
+/// A switch.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    name: String,
+    fabric: String,
+    loopback: String,
+    ports: Vec<Port>,
+    /// Own segments, /48; empty where routing does not use them.
+    segments: Vec<String>,
+    routes: Vec<Line>,
+}
+
+/// A route: either a way or a blackhole.
+#[derive(Debug, Serialize)]
+struct Line {
+    prefix: String,
+    /// Empty for a blackhole.
+    hops: Vec<NextHop>,
+}
+
+#[derive(Debug, Serialize)]
+struct NextHop {
+    gateway: String,
+    port: String,
+    weight: u16,
+}
+
+impl View {
+    pub(super) fn of(intent: &DeviceIntent<'_>) -> View {
+        View {
+            name: intent.name.to_string(),
+            fabric: intent.fabric.to_owned(),
+            loopback: intent.system.loopback.to_string(),
+            ports: intent.ports.iter().filter_map(|p| port(intent, p)).collect(),
+            segments: intent
+                .srv6
+                .iter()
+                .flat_map(|srv6| &srv6.locators)
+                .map(|locator| locator.prefix.to_string())
+                .collect(),
+            routes: intent.routes.iter().map(|r| line(intent, r)).collect(),
+        }
+    }
+}
+
+fn port(intent: &DeviceIntent<'_>, port: &PortIntent) -> Option<Port> {
+    let connection = port.connection.as_ref()?;
+    Some(Port {
+        name: port.physical.name.to_string(),
+        mac: intent.system.mac.to_string(),
+        mtu: port.mtu,
+        address: connection.address.to_string(),
+        peer: connection.peer.address().to_string(),
+        peer_mac: connection.peer.mac().to_string(),
+        far: port.description.clone(),
+    })
+}
+
+fn line(intent: &DeviceIntent<'_>, route: &Route) -> Line {
+    let hops = match &route.target {
+        Target::Ports(hops) => hops.iter().filter_map(|hop| next_hop(intent, hop)).collect(),
+        Target::Blackhole => Vec::new(),
+    };
+    Line { prefix: route.prefix.to_string(), hops }
+}
+
+fn next_hop(intent: &DeviceIntent<'_>, hop: &Hop) -> Option<NextHop> {
+    let port = intent.ports.get(hop.port)?;
+    let connection = port.connection.as_ref()?;
+    Some(NextHop {
+        gateway: connection.peer.address().to_string(),
+        port: port.physical.name.to_string(),
+        weight: hop.weight,
+    })
+}
