@@ -465,6 +465,27 @@ fn modes_go_with_the_routing() {
     assert_eq!(mode("bgp-unnumbered"), ("split-unified".to_owned(), 1, 0));
 }
 
+/// One more T1 in each plane, or one more unit of T0 groups, takes no line from any switch that is there: only the
+/// comma behind the last row of a table is new.
+#[test]
+fn growth_removes_no_line() {
+    let lines = |text: &[u8]| -> BTreeSet<String> {
+        let text = std::str::from_utf8(text).unwrap();
+        text.lines().map(|line| line.trim_end_matches(',').to_owned()).collect()
+    };
+    let before = switches(&plan(LOSSY));
+    for (from, to) in [("}, up: 3", "}, up: 4"), ("groups: 4", "groups: 6")] {
+        let after: BTreeMap<_, _> =
+            switches(&plan(&LOSSY.replace(from, to))).into_iter().map(|a| (a.path, a.bytes)).collect();
+        assert!(after.len() > before.len());
+        for artefact in &before {
+            let (old, new) = (lines(&artefact.bytes), lines(&after[&artefact.path]));
+            let removed: Vec<_> = old.difference(&new).collect();
+            assert!(removed.is_empty(), "{to}: {}: {removed:?}", artefact.path);
+        }
+    }
+}
+
 #[test]
 fn free_text_stays_as_written() {
     let config = Config::of(LOSSY, "p0-t0-001");
