@@ -1,1 +1,31 @@
-//! Brings a compiled fabric up on one machine and walks it packet by packet.
+//! A lab: brings a compiled fabric up on one machine and walks it packet by packet.
+//!
+//! In: a compiled tree: `linux` artefacts, path tables and cable lists, nothing else. Out: network namespaces and
+//! cables between them, reports of what packets and counters did. Always: nothing is asked of the planner; what
+//! is expected comes from the addresses and the cable list, what happened from the data plane; what `up` made,
+//! `down` removes, and no namespace of others is touched.
+//!
+//! - [`tree`] reads the artefacts, [`model`] is the fabric as its cable lists have it, [`walk`] says where a
+//!   packet ought to go;
+//! - [`traffic`], [`test`], [`probe`] and [`trace`] say what to send and judge what comes of it;
+//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6;
+//! - [`Lab`] is what the command line calls.
+
+pub mod backend;
+pub mod model;
+pub mod packet;
+pub mod probe;
+pub mod test;
+pub mod trace;
+pub mod traffic;
+pub mod tree;
+pub mod walk;
+
+mod error;
+mod lab;
+mod progress;
+mod show;
+
+pub use error::{LabError, TreeFault};
+pub use lab::{CutReport, DownReport, Lab, LinkLayer, MiswireReport, Options, Status, UpReport, down, list};
+pub use progress::{Interrupt, Progress, Watch};

@@ -1,0 +1,143 @@
+//! What carries the packets: behind one trait, so that tests are the same for every kind of switch.
+//!
+//! In: packets. Out: arrivals and counters, as the data plane has them. Always: a backend judges nothing.
+
+pub mod linux;
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+
+use crate::LabError;
+use crate::model::{DeviceId, PortId};
+
+/// Something that carries packets: network namespaces, an embedded switch, BMv2.
+pub trait Backend {
+    /// Sends packets, each from its NIC port, and reports what arrives where, until `sink` has everything or
+    /// nothing more comes.
+    fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError>;
+
+    /// Reads the counters of every port and segment.
+    fn counters(&mut self) -> Result<Counters, LabError>;
+
+    /// Reads the counters of every port only, which may be cheaper.
+    fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
+        Ok(self.counters()?.ports)
+    }
+}
+
+/// A packet to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// The NIC port it leaves by.
+    pub from: PortId,
+    /// Outer source: the address of the NIC.
+    pub source: Ipv6Addr,
+    /// Outer destination: the segment list.
+    pub destination: Ipv6Addr,
+    /// The inner packet.
+    pub inner: Vec<u8>,
+}
+
+/// Something that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival<'a> {
+    /// An encapsulated packet came in at a NIC port.
+    Wire {
+        /// The port.
+        port: PortId,
+        /// What is left of the segment list.
+        destination: Ipv6Addr,
+        /// The inner packet.
+        inner: &'a [u8],
+    },
+    /// A node took the outer header off and delivered the payload.
+    Accepted {
+        /// The node.
+        node: DeviceId,
+        /// The UDP payload.
+        payload: &'a [u8],
+    },
+}
+
+/// Takes arrivals.
+pub trait Sink {
+    /// Takes one.
+    fn arrived(&mut self, arrival: Arrival<'_>);
+
+    /// Tells that a packet could not even be sent, because its node has no way for it.
+    fn unsent(&mut self, packet: usize);
+
+    /// Tells whether everything has come that can come.
+    fn is_complete(&self) -> bool;
+}
+
+/// Counters of a data plane.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// By port.
+    pub ports: BTreeMap<PortId, PortCounter>,
+    /// By device and segment.
+    pub segments: BTreeMap<(DeviceId, u16), SegmentCounter>,
+}
+
+/// Packets of a port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PortCounter {
+    /// Came in.
+    pub received: u64,
+    /// Went out.
+    pub sent: u64,
+}
+
+/// Packets of a segment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SegmentCounter {
+    /// Were handled.
+    pub packets: u64,
+    /// Could not be handled.
+    pub errors: u64,
+}
+
+impl PortCounter {
+    /// Returns what came after an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: PortCounter) -> PortCounter {
+        PortCounter {
+            received: self.received.wrapping_sub(earlier.received),
+            sent: self.sent.wrapping_sub(earlier.sent),
+        }
+    }
+}
+
+impl SegmentCounter {
+    /// Returns what came after an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: SegmentCounter) -> SegmentCounter {
+        SegmentCounter {
+            packets: self.packets.wrapping_sub(earlier.packets),
+            errors: self.errors.wrapping_sub(earlier.errors),
+        }
+    }
+}
+
+/// Returns what came after an earlier reading, port by port.
+pub(crate) fn ports_since(
+    later: &BTreeMap<PortId, PortCounter>,
+    earlier: &BTreeMap<PortId, PortCounter>,
+) -> BTreeMap<PortId, PortCounter> {
+    later
+        .iter()
+        .map(|(port, counter)| (*port, counter.since(earlier.get(port).copied().unwrap_or_default())))
+        .collect()
+}
+
+impl Counters {
+    /// Returns what came after an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        let segments = self.segments.iter().map(|(key, counter)| {
+            (*key, counter.since(earlier.segments.get(key).copied().unwrap_or_default()))
+        });
+        Counters { ports: ports_since(&self.ports, &earlier.ports), segments: segments.collect() }
+    }
+}

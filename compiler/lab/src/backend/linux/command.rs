@@ -1,0 +1,100 @@
+//! Running `ip`.
+//!
+//! Always: `ip` gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
+//! cleans up with more of it.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::LabError;
+
+/// How often a batch goes on after the kernel had no memory at hand for a counter.
+const PATIENCE: usize = 200;
+
+/// Runs lines of `ip` commands in the namespace of the calling thread.
+///
+/// The kernel makes counters and caches of routes from a reserve that it refills in the background, and refuses
+/// where a batch is faster than that. Then the batch waits a little and goes on from the same line.
+pub(super) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
+    let mut rest: Vec<&str> = lines.lines().collect();
+    for _ in 0..PATIENCE {
+        let output = ip(&["-batch", "-"], &rest.join("\n"), device)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let failed = failed_line(&message).unwrap_or(1);
+        if !message.contains("Cannot allocate memory") {
+            return Err(refused(rest.get(failed - 1).unwrap_or(&"ip -batch"), device, &message));
+        }
+        sleep(Duration::from_millis(5));
+        rest.drain(..(failed - 1).min(rest.len()));
+    }
+    Err(refused(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
+}
+
+/// Runs lines that make devices: those that are there already are fine.
+pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
+    let output = ip(&["-force", "-batch", "-"], lines, device)?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    let harmless = |line: &str| line.contains("File exists") || line.starts_with("Command failed");
+    if output.status.success() || (!message.is_empty() && message.lines().all(harmless)) {
+        return Ok(());
+    }
+    Err(refused("ip -force -batch", device, &message))
+}
+
+/// Runs `ip` with something on its standard input.
+fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
+    let what = || format!("run `ip {}` for `{device}`", arguments.join(" "));
+    let mut child = Command::new("ip")
+        .args(arguments)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(LabError::io(what()))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A command that fails early closes its input: its own message says more than the broken pipe.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    child.wait_with_output().map_err(LabError::io(what()))
+}
+
+/// Reads the number of the line from `Command failed -:17`.
+fn failed_line(message: &str) -> Option<usize> {
+    let line = message.lines().rev().find(|line| line.starts_with("Command failed"))?;
+    line.rsplit(':').next()?.trim().parse().ok()
+}
+
+fn refused(command: &str, device: &str, message: &str) -> LabError {
+    LabError::Command {
+        command: command.to_owned(),
+        device: device.to_owned(),
+        message: message.trim().replace('\n', "; "),
+    }
+}
+
+/// Returns what `ip -V` says.
+pub(super) fn version() -> Result<String, std::io::Error> {
+    let output = Command::new("ip").arg("-V").stdin(Stdio::null()).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_failed_is_read() {
+        assert_eq!(
+            failed_line("RTNETLINK answers: Cannot allocate memory\nCommand failed -:168\n"),
+            Some(168)
+        );
+        assert_eq!(failed_line("Object \"foo\" is unknown"), None);
+    }
+}

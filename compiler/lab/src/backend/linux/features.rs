@@ -1,0 +1,106 @@
+//! What a lab needs of the machine, tried out in a namespace that nobody sees.
+
+use std::fmt;
+use std::panic::resume_unwind;
+use std::thread;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::geteuid;
+
+use super::command::{ip_batch, version};
+use crate::LabError;
+
+/// Something a lab needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feature {
+    /// The `ip` program.
+    Iproute,
+    /// Virtual Ethernet pairs.
+    Veth,
+    /// Bridges, for the device that segments are bound to.
+    Bridge,
+    /// End with the NEXT-CSID flavour.
+    NextCsid,
+    /// End.DT6.
+    Decapsulation,
+    /// H.Encaps.Red.
+    Encapsulation,
+    /// Next hops as objects.
+    NextHops,
+    /// Something else failed; the text says what.
+    Other(String),
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Feature::Iproute => "`ip` is not on the path: install iproute2 6.1 or newer",
+            Feature::Veth => "the kernel has no veth pairs (CONFIG_VETH)",
+            Feature::Bridge => "the kernel has no bridges (CONFIG_BRIDGE)",
+            Feature::NextCsid => {
+                "no seg6local End with NEXT-CSID: Linux 6.1 with CONFIG_IPV6_SEG6_LWTUNNEL, iproute2 6.1"
+            }
+            Feature::Decapsulation => "no seg6local End.DT6: Linux 4.14 with CONFIG_IPV6_SEG6_LWTUNNEL",
+            Feature::Encapsulation => {
+                "no seg6 encap.red: Linux 6.0 with CONFIG_IPV6_SEG6_LWTUNNEL, iproute2 6.0"
+            }
+            Feature::NextHops => "no next-hop groups: Linux 5.3",
+            Feature::Other(text) => text,
+        })
+    }
+}
+
+/// What is tried, in order; later ones build on earlier ones.
+const TRIALS: [(Feature, &str); 6] = [
+    (Feature::Veth, "link add v0 type veth peer name v1\nlink set v0 up\nlink set v1 up\n"),
+    (Feature::Bridge, "link add sr0 type bridge\nlink set sr0 up\n"),
+    (
+        Feature::NextCsid,
+        "route replace fcbb:bbbb:1::/48 encap seg6local action End flavors next-csid lblen 32 nflen 16 count \
+         dev sr0\n",
+    ),
+    (
+        Feature::Decapsulation,
+        "route replace fcbb:bbbb:8001::/48 encap seg6local action End.DT6 table 255 count dev sr0\n",
+    ),
+    (
+        Feature::Encapsulation,
+        "address replace 2001:db8::a/127 dev v0 nodad\n\
+         route replace 2001:db8:1::1/128 encap seg6 mode encap.red segs fcbb:bbbb:1:8001:: dev v0\n",
+    ),
+    (
+        Feature::NextHops,
+        "nexthop replace id 1 encap seg6 mode encap.red segs fcbb:bbbb:1:8001:: via 2001:db8::b dev v0\n\
+         nexthop replace id 2 group 1\nroute replace 2001:db8:1::2/128 nhid 2\n",
+    ),
+];
+
+/// Checks that this process may make namespaces and that kernel and tools can do what a lab needs.
+pub fn check() -> Result<(), LabError> {
+    if !geteuid().is_root() {
+        return Err(LabError::NotRoot);
+    }
+    if version().is_err() {
+        return Err(LabError::Missing(vec![Feature::Iproute]));
+    }
+    let missing =
+        thread::scope(|scope| scope.spawn(try_all).join().unwrap_or_else(|panic| resume_unwind(panic)))?;
+    if missing.is_empty() { Ok(()) } else { Err(LabError::Missing(missing)) }
+}
+
+/// Tries everything in a namespace of this thread alone, which goes away with it.
+fn try_all() -> Result<Vec<Feature>, LabError> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| match errno {
+        nix::errno::Errno::EPERM => LabError::NotRoot,
+        other => LabError::os("make a network namespace")(other),
+    })?;
+    let all: String = TRIALS.iter().map(|(_, lines)| *lines).collect();
+    let Err(first) = ip_batch(&all, "a trial namespace") else { return Ok(Vec::new()) };
+    // Something failed: try one by one. What the whole batch had already made is removed with its device.
+    let _ = ip_batch("link del v0\n", "a trial namespace");
+    let _ = ip_batch("link del sr0\n", "a trial namespace");
+    let failed = |lines: &str| ip_batch(lines, "a trial namespace").is_err();
+    let missing: Vec<Feature> =
+        TRIALS.iter().filter(|(_, lines)| failed(lines)).map(|(feature, _)| feature.clone()).collect();
+    if missing.is_empty() { Ok(vec![Feature::Other(first.to_string())]) } else { Ok(missing) }
+}

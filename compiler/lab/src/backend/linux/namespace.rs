@@ -1,0 +1,127 @@
+//! Network namespaces by name, as `ip netns` keeps them.
+
+use std::fs::File;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use nix::sched::{CloneFlags, setns};
+
+use super::command::ip_batch;
+use crate::LabError;
+
+/// Where `ip netns` keeps namespaces.
+const FOLDER: &str = "/run/netns";
+
+/// A named network namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Namespace {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it stands for, for messages.
+    pub(crate) device: String,
+}
+
+impl Namespace {
+    /// Moves the calling thread into it. Only threads made for that end may call this: they do not come back.
+    fn enter(&self) -> Result<(), LabError> {
+        let what = || format!("enter namespace `{}`", self.name);
+        let file = File::open(path(&self.name)).map_err(LabError::io(what()))?;
+        setns(file, CloneFlags::CLONE_NEWNET).map_err(LabError::os(what()))
+    }
+
+    /// Runs something on a thread of its own inside the namespace.
+    pub(crate) fn run<R: Send>(
+        &self,
+        work: impl FnOnce() -> Result<R, LabError> + Send,
+    ) -> Result<R, LabError> {
+        let inside = || self.enter().and_then(|()| work());
+        thread::scope(|scope| scope.spawn(inside).join().unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// Tells whether a namespace of that name exists, whoever made it.
+pub(crate) fn exists(name: &str) -> bool {
+    path(name).exists()
+}
+
+/// Makes namespaces.
+pub(crate) fn create(names: &[String]) -> Result<(), LabError> {
+    ip_batch(&lines("netns add", names), "this machine")
+}
+
+/// Removes namespaces and everything in them; those that are gone are fine.
+pub(crate) fn delete(names: &[String]) -> Result<(), LabError> {
+    let present = |names: &[String]| -> Vec<String> { names.iter().filter(|n| exists(n)).cloned().collect() };
+    let batch = lines("netns del", &present(names));
+    let outcome = if batch.is_empty() { Ok(()) } else { ip_batch(&batch, "this machine") };
+    // One that could not be removed must not keep the others.
+    for name in present(names) {
+        if let Err(error) = ip_batch(&format!("netns del {name}\n"), &name) {
+            tracing::warn!("{error}");
+        }
+    }
+    let left = present(names);
+    if left.is_empty() {
+        if let Err(error) = outcome {
+            tracing::warn!("removed at the second attempt: {error}");
+        }
+        return Ok(());
+    }
+    Err(LabError::Leftover(left))
+}
+
+/// One command for each name.
+fn lines(command: &str, names: &[String]) -> String {
+    names.iter().fold(String::new(), |text, name| text + command + " " + name + "\n")
+}
+
+/// Does something inside every namespace, on several threads, and returns the results in their order. The first
+/// error ends it.
+pub(crate) fn each<R: Send>(
+    namespaces: &[Namespace],
+    jobs: usize,
+    work: impl Fn(usize) -> Result<R, LabError> + Sync,
+) -> Result<Vec<R>, LabError> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<R>>> = Mutex::new(namespaces.iter().map(|_| None).collect());
+    let failed: Mutex<Option<LabError>> = Mutex::new(None);
+    let worker = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(namespace) = namespaces.get(at) else { return };
+            match namespace.enter().and_then(|()| work(at)) {
+                Ok(result) => lock(&done)[at] = Some(result),
+                Err(error) => {
+                    next.store(namespaces.len(), Ordering::Relaxed);
+                    lock(&failed).get_or_insert(error);
+                    return;
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, namespaces.len().max(1)) {
+            scope.spawn(worker);
+        }
+    });
+    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(done
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .into_iter()
+            .flatten()
+            .collect()),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,245 @@
+//! Sockets in the namespaces of nodes: what sends and what listens.
+//!
+//! In: packets. Out: arrivals. Always: a packet is given to the kernel with its outer destination only, so that
+//! the node's own routes choose the port; a socket bound to that port makes sure of the NIC where several NICs
+//! hang on one T0. All sockets are served by one thread: a socket stays in the namespace it was made in.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv6Addr, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::namespace::Namespace;
+use crate::LabError;
+use crate::backend::{Arrival, Packet, Sink};
+use crate::model::{DeviceId, Model, PortId};
+use crate::packet;
+use crate::tree::DeviceKind;
+
+/// Buffer of every listening socket.
+const BUFFER: usize = 16 << 20;
+/// Packets sent before everybody listens again.
+const BURST: usize = 1024;
+/// How long to wait for packets that are still under way, in milliseconds of silence.
+const PATIENCE_MS: u16 = 100;
+/// Hop limit of the outer header: five switches and some.
+const HOP_LIMIT: u32 = 64;
+const ETH_P_IPV6: u16 = 0x86dd;
+const IPPROTO_IPV6: i32 = 41;
+
+/// The sockets of all nodes.
+#[derive(Debug)]
+pub(super) struct Stations {
+    all: Vec<Station>,
+    /// Station of each port.
+    of_port: BTreeMap<PortId, usize>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Station {
+    node: DeviceId,
+    /// Hears every IPv6 frame that comes in.
+    wire: Socket,
+    /// Hears what was taken out of its outer header and accepted.
+    accepted: UdpSocket,
+    ports: BTreeMap<usize, PortId>,
+    senders: BTreeMap<PortId, Sender>,
+}
+
+#[derive(Debug)]
+struct Sender {
+    socket: Socket,
+    source: Option<Ipv6Addr>,
+}
+
+impl Stations {
+    /// Opens the sockets of every node.
+    pub(super) fn open(model: &Model, namespaces: &[Namespace], udp_port: u16) -> Result<Self, LabError> {
+        let mut stations = Vec::new();
+        for (at, device) in model.devices.iter().enumerate() {
+            if device.kind == DeviceKind::Node {
+                let open = || station(model, DeviceId(at), udp_port);
+                let what = format!("open sockets on `{}`", device.name);
+                stations.push(namespaces[at].run(move || open().map_err(LabError::io(what)))?);
+            }
+        }
+        let of_port = stations
+            .iter()
+            .enumerate()
+            .flat_map(|(at, station)| station.senders.keys().map(move |port| (*port, at)))
+            .collect();
+        Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
+    }
+
+    /// Sends packets and reports arrivals.
+    pub(super) fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
+        self.listen(&mut Deaf)?;
+        for (number, packet) in packets.iter().enumerate() {
+            if !self.send(packet, sink)? {
+                sink.unsent(number);
+            }
+            if number % BURST == BURST - 1 {
+                self.listen(sink)?;
+            }
+        }
+        loop {
+            self.listen(sink)?;
+            if sink.is_complete() || !self.wait()? {
+                break;
+            }
+        }
+        self.listen(sink)
+    }
+
+    /// Sends one packet; false where the node has no way for it.
+    fn send(&mut self, packet: &Packet, sink: &mut dyn Sink) -> Result<bool, LabError> {
+        let Some(at) = self.of_port.get(&packet.from).copied() else { return Ok(false) };
+        let what = "send a packet";
+        for _ in 0..100 {
+            let Some(sender) = self.all[at].senders.get_mut(&packet.from) else { return Ok(false) };
+            match sender.send(packet) {
+                Ok(()) => return Ok(true),
+                Err(error) if is_full(&error) => {
+                    self.listen(sink)?;
+                    sleep(Duration::from_millis(1));
+                }
+                Err(error) if has_no_way(&error) => return Ok(false),
+                Err(error) => return Err(LabError::io(what)(error)),
+            }
+        }
+        Err(LabError::io(what)(Errno::ENOBUFS.into()))
+    }
+
+    /// Takes in everything that has come.
+    fn listen(&mut self, sink: &mut dyn Sink) -> Result<(), LabError> {
+        for station in &self.all {
+            station.listen(&mut self.buffer, sink).map_err(LabError::io("receive a packet"))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for more; false after a silence.
+    fn wait(&self) -> Result<bool, LabError> {
+        let mut descriptors: Vec<PollFd<'_>> = self
+            .all
+            .iter()
+            .flat_map(|station| [station.wire.as_fd(), station.accepted.as_fd()])
+            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
+            .collect();
+        match poll(&mut descriptors, PollTimeout::from(PATIENCE_MS)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::EINTR) => Ok(true),
+            Err(errno) => Err(LabError::os("wait for packets")(errno)),
+        }
+    }
+}
+
+/// Forgets what came late from an earlier exchange.
+struct Deaf;
+
+impl Sink for Deaf {
+    fn arrived(&mut self, _: Arrival<'_>) {}
+
+    fn unsent(&mut self, _: usize) {}
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+impl Station {
+    fn listen(&self, buffer: &mut [u8], sink: &mut dyn Sink) -> io::Result<()> {
+        loop {
+            match recvfrom::<LinkAddr>(self.wire.as_raw_fd(), buffer) {
+                Ok((length, from)) => {
+                    let port = from.and_then(|address| self.ports.get(&address.ifindex()));
+                    if let (Some(port), Some((destination, inner))) =
+                        (port, packet::decapsulate(&buffer[..length]))
+                    {
+                        sink.arrived(Arrival::Wire { port: *port, destination, inner });
+                    }
+                }
+                Err(Errno::EAGAIN) => break,
+                // A port that was taken away reports once that it is down.
+                Err(Errno::EINTR | Errno::ENETDOWN) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        loop {
+            match self.accepted.recv(buffer) {
+                Ok(length) => sink.arrived(Arrival::Accepted { node: self.node, payload: &buffer[..length] }),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Sender {
+    fn send(&mut self, packet: &Packet) -> io::Result<()> {
+        if self.source != Some(packet.source) {
+            self.socket.bind(&SocketAddrV6::new(packet.source, 0, 0, 0).into())?;
+            self.source = Some(packet.source);
+        }
+        let to = SocketAddrV6::new(packet.destination, 0, 0, 0);
+        self.socket.send_to(&packet.inner, &to.into())?;
+        Ok(())
+    }
+}
+
+/// Opens the sockets of a node in the namespace of the calling thread.
+fn station(model: &Model, node: DeviceId, udp_port: u16) -> io::Result<Station> {
+    let protocol = Protocol::from(i32::from(ETH_P_IPV6.to_be()));
+    let wire = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol))?;
+    wire.set_nonblocking(true)?;
+    setsockopt(&wire, sockopt::RcvBufForce, &BUFFER)?;
+    let accepted = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, udp_port))?;
+    accepted.set_nonblocking(true)?;
+    setsockopt(&accepted, sockopt::RcvBufForce, &BUFFER)?;
+    let mut station = Station { node, wire, accepted, ports: BTreeMap::new(), senders: BTreeMap::new() };
+    for port in &model.devices[node.0].ports {
+        let (_, name) = model.end(*port);
+        station.ports.insert(if_nametoindex(name)? as usize, *port);
+        station.senders.insert(*port, Sender { socket: sender(name)?, source: None });
+    }
+    Ok(station)
+}
+
+fn sender(port: &str) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV6, Type::RAW, Some(Protocol::from(IPPROTO_IPV6)))?;
+    socket.set_unicast_hops_v6(HOP_LIMIT)?;
+    socket.bind_device(Some(port.as_bytes()))?;
+    socket.set_nonblocking(true)?;
+    // It would also hear every encapsulated packet that comes in; nobody reads them here.
+    socket.set_recv_buffer_size(1)?;
+    Ok(socket)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    let codes = [Errno::EAGAIN, Errno::ENOBUFS, Errno::EINTR].map(|errno| errno as i32);
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}
+
+fn has_no_way(error: &io::Error) -> bool {
+    let codes = [
+        Errno::ENETUNREACH,
+        Errno::EHOSTUNREACH,
+        Errno::ENETDOWN,
+        Errno::EINVAL,
+        Errno::ENODEV,
+        Errno::ENXIO,
+        Errno::EADDRNOTAVAIL,
+        Errno::EACCES,
+    ];
+    error.raw_os_error().is_some_and(|code| codes.iter().any(|errno| *errno as i32 == code))
+}

@@ -1,0 +1,44 @@
+//! Cables: veth pairs between namespaces.
+//!
+//! Always: a cable is moved by removing the pair and making another with the same names at other places, never
+//! by setting a port down: a port that goes down loses its routes at that end only, and nobody would see which.
+
+use std::fmt::Write as _;
+
+use super::command::ip_batch;
+use crate::LabError;
+
+/// One end of a pair: namespace and interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plug {
+    pub(crate) namespace: String,
+    pub(crate) interface: String,
+}
+
+/// Makes pairs, all in one batch.
+pub(crate) fn plug(pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
+    let mut batch = String::new();
+    for (a, b) in pairs {
+        let _ = writeln!(
+            batch,
+            "link add name {} netns {} type veth peer name {} netns {}",
+            a.interface, a.namespace, b.interface, b.namespace
+        );
+    }
+    ip_batch(&batch, "this machine")
+}
+
+/// Removes the pair that an interface of the calling thread's namespace belongs to; fine where it is gone.
+pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
+    if nix::net::if_::if_nametoindex(interface).is_err() {
+        return Ok(());
+    }
+    ip_batch(&format!("link del dev {interface}\n"), device)
+}
+
+/// Sets an interface of the calling thread's namespace up, silent: it has no IPv6 and says nothing.
+pub(crate) fn raise(interface: &str) -> Result<(), LabError> {
+    let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
+    std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
+    ip_batch(&format!("link set dev {interface} mtu 65535 up\n"), "a cut cable")
+}

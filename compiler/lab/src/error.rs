@@ -1,0 +1,195 @@
+//! Why a lab cannot do what it was asked.
+
+use camino::Utf8PathBuf;
+
+use crate::backend::linux::Feature;
+
+/// Why a lab cannot do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// Network namespaces belong to root.
+    #[error(
+        "a lab makes network namespaces, which only root may: run it with `sudo`, in a virtual machine, or in a \
+         container that has CAP_NET_ADMIN and CAP_SYS_ADMIN"
+    )]
+    NotRoot,
+    /// The kernel or a tool lacks something.
+    #[error("this machine cannot run the lab:{}", list_features(.0))]
+    Missing(Vec<Feature>),
+    /// A file of the tree is missing or does not read.
+    #[error("`{path}`: {fault}")]
+    Tree {
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        fault: TreeFault,
+    },
+    /// More devices than one machine should be asked to carry.
+    #[error(
+        "the fabric has {devices} devices, more than the {limit} that were allowed for one machine: bring up a \
+         smaller fabric of the same shape, or raise the limit"
+    )]
+    TooLarge {
+        /// Devices of the tree.
+        devices: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Namespaces of the same names exist and are not ours.
+    #[error(
+        "{} that this lab did not make: delete what is not needed, for example with \
+         `ip netns del {}`", count(.0.len(), "namespace exists", "namespaces exist"), .0.first().map_or("", |n| n)
+    )]
+    Foreign(Vec<String>),
+    /// Nothing is up under that name.
+    #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`)")]
+    NotUp {
+        /// The fabric.
+        fabric: String,
+        /// Folder that was looked in.
+        runtime: Utf8PathBuf,
+    },
+    /// What is up is not what the tree says.
+    #[error("lab `{fabric}` was brought up from other artefacts: take it down and bring it up again")]
+    Changed {
+        /// The fabric.
+        fabric: String,
+    },
+    /// Another process works on the same lab.
+    #[error("another process works on lab `{fabric}` right now")]
+    Busy {
+        /// The fabric.
+        fabric: String,
+    },
+    /// A name that is no cable.
+    #[error("no cable is called `{name}`{}", similar(.like))]
+    NoCable {
+        /// What was asked for.
+        name: String,
+        /// Names that look like it.
+        like: Vec<String>,
+    },
+    /// A cable that was already tampered with, or given twice.
+    #[error("cable `{name}` {why}")]
+    CableInUse {
+        /// The cable.
+        name: String,
+        /// What it is used for.
+        why: &'static str,
+    },
+    /// `ip` refused something.
+    #[error("`{command}` failed on `{device}`: {message}")]
+    Command {
+        /// What was run.
+        command: String,
+        /// Where.
+        device: String,
+        /// What it said.
+        message: String,
+    },
+    /// A device is left over that could not be removed.
+    #[error("{} could not be removed, first `{}`", count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n))]
+    Leftover(Vec<String>),
+    /// A file or socket.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Somebody pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What is wrong with a file of the tree.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeFault {
+    /// It is not there or cannot be read.
+    #[error("{0}")]
+    Read(#[from] std::io::Error),
+    /// Not the JSON of a path table.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// Not a cable list.
+    #[error("{0}")]
+    Csv(#[from] csv::Error),
+    /// Not a binary path table.
+    #[error("{0}")]
+    Table(closc_paths::Fault),
+    /// A version that this program does not know.
+    #[error("form `{0}` is not known here")]
+    Form(String),
+    /// Nothing of the kind is there.
+    #[error(
+        "there is no {0}: is this a compiled tree, with `linux` as the operating system of every device?"
+    )]
+    Nothing(&'static str),
+    /// Tables of two fabrics lie side by side.
+    #[error("it belongs to fabric `{found}`, the others to `{expected}`")]
+    OtherFabric {
+        /// Fabric of this file.
+        found: String,
+        /// Fabric of the first.
+        expected: String,
+    },
+    /// A cable to a device without files.
+    #[error("device `{0}` has cables but neither `switches/{0}/ip.batch` nor `hosts/{0}/ip.batch`")]
+    NoDevice(String),
+    /// A port with two cables.
+    #[error("port `{0}` has two cables")]
+    TwoCables(String),
+    /// A NIC without a port in the cable list.
+    #[error("the table has NIC `{0}`, whose ports are in no cable list")]
+    NoNic(String),
+    /// A node that does not decapsulate what the table sends it.
+    #[error("`{port}` is to receive segment {segment}, but its node does not decapsulate it")]
+    NoDecapsulation {
+        /// The NIC port.
+        port: String,
+        /// The segment.
+        segment: String,
+    },
+    /// A line that does not parse.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl LabError {
+    /// Adds what was being done to an input or output error.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> LabError {
+        let what = what.into();
+        move |source| LabError::Io { what, source }
+    }
+
+    /// The same for errors of system calls.
+    pub(crate) fn os(what: impl Into<String>) -> impl FnOnce(nix::errno::Errno) -> LabError {
+        let what = what.into();
+        move |errno| LabError::Io { what, source: errno.into() }
+    }
+
+    /// Names the file a fault was found in.
+    pub(crate) fn tree<F: Into<TreeFault>>(path: impl Into<Utf8PathBuf>) -> impl FnOnce(F) -> LabError {
+        let path = path.into();
+        move |fault| LabError::Tree { path, fault: fault.into() }
+    }
+}
+
+fn list_features(missing: &[Feature]) -> String {
+    missing.iter().fold(String::new(), |text, feature| format!("{text}\n  - {feature}"))
+}
+
+fn similar(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; there are `{}`", names.join("`, `")) }
+}
+
+/// Writes a number with its noun.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}

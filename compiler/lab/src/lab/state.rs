@@ -1,0 +1,206 @@
+//! What is up, written down: a small file for each fabric, and a lock beside it.
+//!
+//! Always: the file is written before anything is made and removed after everything is gone.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+
+use super::Status;
+use crate::LabError;
+use crate::backend::linux::{Namespace, exists};
+use crate::model::Model;
+use crate::tree::Tree;
+
+/// Version of the file.
+const VERSION: u32 = 1;
+
+/// What is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    version: u32,
+    /// The fabric.
+    pub(super) fabric: String,
+    tree: Utf8PathBuf,
+    /// Names of the devices, in the order of the model.
+    devices: Vec<String>,
+    /// Both ends of each cable, as `device:port`.
+    cables: Vec<(String, String)>,
+    /// Namespace in which cut cables end.
+    nowhere: bool,
+    /// Whether everything was made.
+    complete: bool,
+    /// What was done to cables.
+    pub(super) changes: Vec<Change>,
+}
+
+/// What was done to cables, by their names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Change {
+    /// Two changed places at their upper ends.
+    Swapped(String, String),
+    /// One was cut.
+    Cut(String),
+}
+
+impl State {
+    /// Describes what a tree will be when it is up.
+    pub(super) fn new(tree: &Tree, model: &Model) -> State {
+        State {
+            version: VERSION,
+            fabric: tree.fabric.clone(),
+            tree: tree.folder.clone(),
+            devices: model.devices.iter().map(|device| device.name.clone()).collect(),
+            cables: (0..model.cables.len())
+                .map(crate::model::CableId)
+                .map(|cable| (model.port_name(cable.lower()), model.port_name(cable.upper())))
+                .collect(),
+            nowhere: false,
+            complete: false,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Tells whether devices and cables are the same.
+    pub(super) fn is_same(&self, other: &State) -> bool {
+        (&self.fabric, &self.devices, &self.cables) == (&other.fabric, &other.devices, &other.cables)
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(super) fn complete(&mut self) {
+        self.complete = true;
+    }
+
+    /// Says that the namespace of cut cables is about to be made.
+    pub(super) fn with_nowhere(&mut self) {
+        self.nowhere = true;
+    }
+
+    pub(super) fn has_nowhere(&self) -> bool {
+        self.nowhere
+    }
+
+    /// Returns the name of the namespace in which cut cables end. No device can have it: names have no `--`.
+    pub(super) fn nowhere(&self) -> String {
+        format!("closc-{}--nowhere", self.fabric)
+    }
+
+    /// Returns the namespaces of the devices.
+    pub(super) fn namespaces(&self, model: &Model) -> Vec<Namespace> {
+        let name = |device: &str| format!("closc-{}-{device}", self.fabric);
+        model
+            .devices
+            .iter()
+            .map(|device| Namespace { name: name(&device.name), device: device.name.clone() })
+            .collect()
+    }
+
+    /// Returns the names of all namespaces.
+    pub(super) fn names(&self) -> Vec<String> {
+        let devices = self.devices.iter().map(|device| format!("closc-{}-{device}", self.fabric));
+        devices.chain(self.nowhere.then(|| self.nowhere())).collect()
+    }
+
+    /// Returns the namespaces that ought to exist and do not.
+    pub(super) fn missing(&self) -> Vec<String> {
+        self.names().into_iter().filter(|name| !exists(name)).collect()
+    }
+
+    pub(super) fn status(&self) -> Status {
+        let say = |change: &Change| match change {
+            Change::Swapped(a, b) => format!("{a} and {b} are swapped"),
+            Change::Cut(cable) => format!("{cable} is cut"),
+        };
+        Status {
+            fabric: self.fabric.clone(),
+            tree: self.tree.clone(),
+            namespaces: self.names().len(),
+            missing: self.missing(),
+            complete: self.complete,
+            changes: self.changes.iter().map(say).collect(),
+        }
+    }
+
+    /// Writes it down.
+    pub(super) fn save(&self, runtime: &Utf8Path) -> Result<(), LabError> {
+        let path = file(runtime, &self.fabric);
+        let what = || format!("write `{path}`");
+        let new = path.with_extension("json.new");
+        let bytes = serde_json::to_vec_pretty(self).expect("a state has only string keys");
+        let mut out = File::create(&new).map_err(LabError::io(what()))?;
+        out.write_all(&bytes).and_then(|()| out.sync_all()).map_err(LabError::io(what()))?;
+        fs::rename(&new, &path).map_err(LabError::io(what()))
+    }
+
+    /// Reads what is written down about a fabric, if anything is.
+    pub(super) fn load(runtime: &Utf8Path, fabric: &str) -> Result<Option<State>, LabError> {
+        read(&file(runtime, fabric))
+    }
+
+    /// Reads what is written down about every fabric.
+    pub(super) fn load_all(runtime: &Utf8Path) -> Result<Vec<State>, LabError> {
+        let entries = match runtime.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(LabError::io(format!("read `{runtime}`"))(error)),
+        };
+        let mut paths: Vec<Utf8PathBuf> = entries
+            .filter_map(|entry| entry.ok().map(camino::Utf8DirEntry::into_path))
+            .filter(|path| path.extension() == Some("json"))
+            .collect();
+        paths.sort();
+        paths.iter().filter_map(|path| read(path).transpose()).collect()
+    }
+
+    /// Removes what is written down.
+    pub(super) fn forget(runtime: &Utf8Path, fabric: &str) -> Result<(), LabError> {
+        let path = file(runtime, fabric);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(LabError::io(format!("remove `{path}`"))(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(LabError::io(format!("read `{path}`"))(error)),
+    };
+    let state: State = serde_json::from_slice(&bytes).map_err(LabError::tree(path))?;
+    Ok(Some(state))
+}
+
+fn file(runtime: &Utf8Path, fabric: &str) -> Utf8PathBuf {
+    runtime.join(format!("{fabric}.json"))
+}
+
+/// Keeps other processes off a lab; the lock goes with the process, however that ends.
+#[derive(Debug)]
+pub(super) struct Guard {
+    _lock: Flock<File>,
+}
+
+impl Guard {
+    /// Locks a fabric.
+    pub(super) fn take(runtime: &Utf8Path, fabric: &str) -> Result<Guard, LabError> {
+        fs::create_dir_all(runtime).map_err(LabError::io(format!("make `{runtime}`")))?;
+        let path = runtime.join(format!("{fabric}.lock"));
+        let file = File::create(&path).map_err(LabError::io(format!("open `{path}`")))?;
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => Ok(Guard { _lock: lock }),
+            Err((_, nix::errno::Errno::EWOULDBLOCK)) => Err(LabError::Busy { fabric: fabric.to_owned() }),
+            Err((_, errno)) => Err(LabError::os(format!("lock `{path}`"))(errno)),
+        }
+    }
+}

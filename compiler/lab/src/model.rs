@@ -1,0 +1,296 @@
+//! The fabric as its cable list has it: devices, ports, cables, and who answers to which segment.
+//!
+//! In: a [`Tree`]. Out: [`Model`]. Always: the two ports of a cable differ in the last bit of their number only;
+//! nothing here comes from a route, so that [`Model::walk`](crate::walk) is a reading of its own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use camino::Utf8PathBuf;
+use ipnet::Ipv6Net;
+
+use crate::error::{LabError, TreeFault};
+use crate::tree::{DeviceKind, GroupTable, Nic, Tree};
+
+/// A device, by its place in [`Model::devices`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub usize);
+
+/// A cable, by its place in [`Model::cables`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CableId(pub usize);
+
+/// An end of a cable, and thereby a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(usize);
+
+impl PortId {
+    /// Returns the port at the other end of the cable.
+    #[must_use]
+    pub fn far(self) -> PortId {
+        PortId(self.0 ^ 1)
+    }
+
+    /// Returns the cable.
+    pub fn cable(self) -> CableId {
+        CableId(self.0 / 2)
+    }
+
+    /// Tells whether the port faces away from the NICs.
+    pub fn is_lower(self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+}
+
+impl CableId {
+    /// Returns the port nearer to the NICs.
+    pub fn lower(self) -> PortId {
+        PortId(self.0 * 2)
+    }
+
+    /// Returns the other port.
+    pub fn upper(self) -> PortId {
+        PortId(self.0 * 2 + 1)
+    }
+}
+
+/// A device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Switch or node.
+    pub kind: DeviceKind,
+    /// Its ports.
+    pub ports: Vec<PortId>,
+    /// Segments it answers to, ascending: a switch shifts them, a node decapsulates them.
+    pub segments: Vec<u16>,
+    /// Port that its own route for a segment leaves by; asked only where cables alone do not say.
+    ways: BTreeMap<u16, String>,
+}
+
+/// A cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cable {
+    /// Its name: `p3-t0-017--p3-t1-005#2`, or `su017-n004/nic2.p3` for the cable of a NIC port.
+    pub name: String,
+    /// The plane it belongs to.
+    pub plane: u8,
+    /// Devices and ports, lower end first.
+    pub ends: [(DeviceId, String); 2],
+    /// Parallel cables that belong between these two devices.
+    parallel: u16,
+}
+
+/// A fabric as its cable list has it.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Block of the segments.
+    pub block: Ipv6Net,
+    /// Devices by name.
+    pub devices: Vec<Device>,
+    /// Cables in the order of the lists.
+    pub cables: Vec<Cable>,
+    /// Segment that each NIC port receives.
+    nic_segments: BTreeMap<PortId, u16>,
+    ports: BTreeMap<(DeviceId, String), PortId>,
+}
+
+impl Model {
+    /// Reads a tree.
+    pub fn of(tree: &Tree) -> Result<Model, LabError> {
+        let block = tree.tables.first().map(|table| table.block).unwrap_or_default();
+        let fault = |path: Utf8PathBuf, fault| LabError::Tree { path, fault };
+        let mut model = Model {
+            block,
+            devices: tree.devices.iter().map(|(name, device)| read_device(block, name, device)).collect(),
+            cables: Vec::with_capacity(tree.cables.len()),
+            nic_segments: BTreeMap::new(),
+            ports: BTreeMap::new(),
+        };
+        model.plug(tree).map_err(|f| fault(tree.folder.join("cables"), f))?;
+        for table in &tree.tables {
+            model.seat(table).map_err(|f| fault(tree.folder.join("path-tables"), f))?;
+        }
+        Ok(model)
+    }
+
+    /// Returns the device of a name.
+    pub fn device(&self, name: &str) -> Option<DeviceId> {
+        self.devices.binary_search_by(|device| device.name.as_str().cmp(name)).ok().map(DeviceId)
+    }
+
+    /// Returns the port of a device.
+    pub fn port(&self, device: DeviceId, name: &str) -> Option<PortId> {
+        self.ports.get(&(device, name.to_owned())).copied()
+    }
+
+    /// Returns the port of a NIC in a plane; nothing where no cable is plugged in.
+    pub fn nic_port(&self, nic: &Nic, plane: u8) -> Option<PortId> {
+        let (node, port) = nic.port(plane)?;
+        self.port(self.device(node)?, &port)
+    }
+
+    /// Returns the device and the name of a port.
+    pub fn end(&self, port: PortId) -> (DeviceId, &str) {
+        let (device, name) = &self.cables[port.cable().0].ends[usize::from(!port.is_lower())];
+        (*device, name)
+    }
+
+    /// Returns `device:port`.
+    pub fn port_name(&self, port: PortId) -> String {
+        let (device, name) = self.end(port);
+        format!("{}:{name}", self.devices[device.0].name)
+    }
+
+    /// Returns the name of a cable.
+    pub fn cable_name(&self, cable: CableId) -> &str {
+        &self.cables[cable.0].name
+    }
+
+    /// Returns every port.
+    pub fn all_ports(&self) -> impl Iterator<Item = PortId> + use<> {
+        (0..self.cables.len() * 2).map(PortId)
+    }
+
+    /// Returns the cable of a name, or of one of its ends written as `device:port`.
+    pub fn cable(&self, name: &str) -> Result<CableId, LabError> {
+        if let Some(at) = self.cables.iter().position(|cable| cable.name == name) {
+            return Ok(CableId(at));
+        }
+        let end = name.split_once(':').and_then(|(device, port)| self.port(self.device(device)?, port));
+        end.map(PortId::cable)
+            .ok_or_else(|| LabError::NoCable { name: name.to_owned(), like: self.like(name) })
+    }
+
+    /// Returns a few cable names that share most with a name.
+    fn like(&self, name: &str) -> Vec<String> {
+        let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let mut names: Vec<&str> = self.cables.iter().map(|cable| cable.name.as_str()).collect();
+        names.sort_by_key(|other| std::cmp::Reverse(shared(other)));
+        names.into_iter().take(3).map(str::to_owned).collect()
+    }
+
+    fn plug(&mut self, tree: &Tree) -> Result<(), TreeFault> {
+        let parallel = tree.tables.first().map_or((1, 1), |table| table.parallel);
+        let mut seen: BTreeMap<(DeviceId, DeviceId), u16> = BTreeMap::new();
+        for row in &tree.cables {
+            let find = |name: &str| self.device(name).ok_or_else(|| TreeFault::NoDevice(name.to_owned()));
+            let (lower, upper) = (find(&row.lower.device)?, find(&row.upper.device)?);
+            let number = seen.entry((lower, upper)).or_default();
+            *number += 1;
+            let name = match row.lower.port.strip_prefix("nic").and_then(|rest| rest.split_once('p')) {
+                Some((nic, plane)) if self.devices[lower.0].kind == DeviceKind::Node => {
+                    format!("{}/nic{nic}.p{plane}", row.lower.device)
+                }
+                Some(_) | None if *number == 1 => format!("{}--{}", row.lower.device, row.upper.device),
+                Some(_) | None => format!("{}--{}#{number}", row.lower.device, row.upper.device),
+            };
+            let at = CableId(self.cables.len());
+            self.cables.push(Cable {
+                name,
+                plane: row.plane,
+                ends: [(lower, row.lower.port.clone()), (upper, row.upper.port.clone())],
+                parallel: match row.kind.as_str() {
+                    "t0-t1" => parallel.0,
+                    "t1-t2" => parallel.1,
+                    _ => 1,
+                },
+            });
+            for (device, port, id) in
+                [(lower, &row.lower.port, at.lower()), (upper, &row.upper.port, at.upper())]
+            {
+                self.devices[device.0].ports.push(id);
+                if self.ports.insert((device, port.clone()), id).is_some() {
+                    return Err(TreeFault::TwoCables(self.port_name(id)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns which segments the ports of a group's NICs receive.
+    fn seat(&mut self, table: &GroupTable) -> Result<(), TreeFault> {
+        for nic in &table.nics {
+            let mut ports = 0;
+            for plane in 0..table.planes {
+                let Some(port) = self.nic_port(nic, plane) else { continue };
+                let segment = table.nic_segment(nic, plane);
+                let node = &self.devices[self.end(port).0.0];
+                if node.segments.binary_search(&segment).is_err() {
+                    let segment = self.prefix(segment).to_string();
+                    return Err(TreeFault::NoDecapsulation { port: self.port_name(port), segment });
+                }
+                self.nic_segments.insert(port, segment);
+                ports += 1;
+            }
+            if ports == 0 {
+                return Err(TreeFault::NoNic(nic.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns block and segment as a prefix.
+    pub fn prefix(&self, segment: u16) -> Ipv6Net {
+        let bits = u128::from(self.block.network()) | u128::from(segment) << 80;
+        Ipv6Net::new_assert(bits.into(), 48)
+    }
+
+    /// Returns the segment that a NIC port receives.
+    pub fn nic_segment(&self, port: PortId) -> Option<u16> {
+        self.nic_segments.get(&port).copied()
+    }
+
+    /// Returns the port of a device whose cable leads to whoever answers to a segment: for a NIC its own cable,
+    /// for a switch the cable of the segment's number among parallel ones.
+    pub fn towards(&self, from: DeviceId, segment: u16) -> Option<PortId> {
+        let device = &self.devices[from.0];
+        let to_nic = device.ports.iter().find(|port| self.nic_segment(port.far()) == Some(segment));
+        if let Some(port) = to_nic {
+            return Some(*port);
+        }
+        let switch = |port: &&PortId| {
+            let far = &self.devices[self.end(port.far()).0.0];
+            far.kind == DeviceKind::Switch && far.segments.binary_search(&segment).is_ok()
+        };
+        let cables: Vec<PortId> = device.ports.iter().filter(switch).copied().collect();
+        let first = *cables.first()?;
+        let far = &self.devices[self.end(first.far()).0.0];
+        let number = far.segments.binary_search(&segment).ok()?;
+        if cables.len() == usize::from(self.cables[first.cable().0].parallel) {
+            return cables.get(number).copied();
+        }
+        // Some of the parallel cables are absent, and the list does not say which: the switch itself names them.
+        let way = device.ways.get(&segment)?;
+        cables.into_iter().find(|port| self.end(*port).1 == way)
+    }
+}
+
+fn read_device(block: Ipv6Net, name: &str, device: &crate::tree::Device) -> Device {
+    let usid = |prefix: &Ipv6Net| (u128::from(prefix.network()) >> 80) as u16;
+    let inside = |prefix: &Ipv6Net| prefix.prefix_len() == 48 && block.contains(prefix);
+    let mut segments: Vec<u16> = device
+        .batch
+        .segments
+        .iter()
+        .filter(|segment| inside(&segment.prefix))
+        .map(|segment| usid(&segment.prefix))
+        .collect();
+    segments.sort_unstable();
+    segments.dedup();
+    let ways = device.batch.ways.iter().filter(|(prefix, _)| inside(prefix));
+    Device {
+        name: name.to_owned(),
+        kind: device.kind,
+        ports: Vec::new(),
+        segments,
+        ways: ways.map(|(prefix, port)| (usid(prefix), port.clone())).collect(),
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} devices, {} cables", self.devices.len(), self.cables.len())
+    }
+}

@@ -1,0 +1,158 @@
+//! Reports as text for people, drawn from the same data as the JSON.
+
+use std::fmt;
+
+use crate::error::count;
+use crate::lab::{CutReport, DownReport, MiswireReport, Status, UpReport};
+use crate::probe::{Accused, ProbeReport};
+use crate::test::TestReport;
+use crate::trace::Finding;
+
+/// Lines of each kind of fault that are shown; all of them are in the JSON.
+const SHOWN: usize = 10;
+
+impl fmt::Display for UpReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UpReport { fabric, switches, nodes, cables, seconds, again } = self;
+        let word = if *again { "configured again" } else { "up" };
+        writeln!(
+            f,
+            "{fabric} is {word}: {switches} switches, {nodes} nodes, {cables} cables in {seconds:.2} s"
+        )
+    }
+}
+
+impl fmt::Display for DownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let namespaces = count(self.namespaces, "namespace", "namespaces");
+        writeln!(f, "{} is down: {namespaces} removed in {:.2} s", self.fabric, self.seconds)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let namespaces = count(self.namespaces, "namespace", "namespaces");
+        let word = if self.complete && self.missing.is_empty() { "up" } else { "broken" };
+        writeln!(f, "{} is {word}: {namespaces}, from {}", self.fabric, self.tree)?;
+        if !self.complete {
+            writeln!(f, "  bringing it up was not finished: take it down")?;
+        }
+        shown(f, &self.missing, |name| format!("namespace {name} is gone"))?;
+        shown(f, &self.changes, Clone::clone)
+    }
+}
+
+impl fmt::Display for TestReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let absent =
+            if self.absent > 0 { format!(" ({} more are absent)", self.absent) } else { String::new() };
+        writeln!(
+            f,
+            "{} pairs, {} paths{absent}, {} packets: {} delivered, {} lost, {} misdelivered",
+            self.pairs, self.paths, self.packets, self.delivered, self.lost, self.misdelivered
+        )?;
+        if self.strayed + self.damaged > 0 {
+            writeln!(
+                f,
+                "{} came in at the wrong port of their node, {} damaged",
+                self.strayed, self.damaged
+            )?;
+        }
+        if self.unnamed > 0 {
+            writeln!(f, "{} paths have an address that leads nowhere on the cable list", self.unnamed)?;
+        }
+        shown(f, &self.failed, |path| {
+            let to = &path.destination;
+            format!("{} -> {} by {to} in plane {}: {}", path.from, path.to, path.plane, path.what)
+        })?;
+        let (ports, segments) = (self.port_mismatches.len(), self.segment_mismatches.len());
+        writeln!(
+            f,
+            "{} port counters, {} segment counters: {} differ from what the addresses named",
+            self.ports,
+            self.segments,
+            ports + segments
+        )?;
+        shown(f, &self.port_mismatches, |m| {
+            format!(
+                "{} sent {} of {}, received {} of {}",
+                m.port, m.sent, m.sent_expected, m.received, m.received_expected
+            )
+        })?;
+        shown(f, &self.segment_mismatches, |m| {
+            format!("{} {} handled {} of {}, {} errors", m.device, m.segment, m.packets, m.expected, m.errors)
+        })
+    }
+}
+
+impl fmt::Display for MiswireReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "swapped {} and {}", self.swapped.0, self.swapped.1)?;
+        write!(f, "{}", self.test)?;
+        if self.findings.is_empty() {
+            writeln!(f, "found: nothing")?;
+        }
+        self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let evidence = match self {
+            Finding::Swapped { first, second, evidence } => {
+                writeln!(f, "found: {first} and {second} are swapped")?;
+                evidence
+            }
+            Finding::Misplugged { cable, found_at, evidence } => {
+                writeln!(f, "found: {cable} is plugged into {found_at}")?;
+                evidence
+            }
+            Finding::Cut { cable, evidence } => {
+                writeln!(f, "found: {cable} is cut")?;
+                evidence
+            }
+            Finding::Silent { device, evidence } => {
+                writeln!(f, "found: {device} takes packets in and does not forward them")?;
+                evidence
+            }
+        };
+        shown(f, evidence, Clone::clone)
+    }
+}
+
+impl fmt::Display for CutReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cut {}\n{}", self.cut, self.probes)
+    }
+}
+
+impl fmt::Display for ProbeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (t0, t1) = (self.t0, self.t1);
+        writeln!(
+            f,
+            "T0 probes: {} of {} returned; T1 probes: {} of {}",
+            t0.returned, t0.sent, t1.returned, t1.sent
+        )?;
+        for accused in &self.accused {
+            match accused {
+                Accused::Cable { cable, evidence } => writeln!(f, "found: {cable} ({evidence})")?,
+                Accused::Switch { switch, evidence } => writeln!(f, "found: switch {switch} ({evidence})")?,
+                Accused::CableOrSwitch { cable, switch, evidence } => {
+                    writeln!(f, "found: {cable} or switch {switch} ({evidence})")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown<T>(f: &mut fmt::Formatter<'_>, items: &[T], line: impl Fn(&T) -> String) -> fmt::Result {
+    for item in items.iter().take(SHOWN) {
+        writeln!(f, "  {}", line(item))?;
+    }
+    if items.len() > SHOWN {
+        writeln!(f, "  and {} more", items.len() - SHOWN)?;
+    }
+    Ok(())
+}

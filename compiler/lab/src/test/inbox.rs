@@ -1,0 +1,103 @@
+//! Takes arrivals and remembers what came of each packet.
+
+use crate::LabError;
+use crate::backend::{Arrival, Backend, Sink};
+use crate::model::{DeviceId, Model, PortId};
+use crate::packet::{self, Tag};
+use crate::traffic::PathRef;
+
+/// Sends a packet over each path and returns what came of it.
+pub(super) fn send(
+    model: &Model,
+    backend: &mut dyn Backend,
+    paths: &[PathRef<'_>],
+    batch: u32,
+) -> Result<Vec<End>, LabError> {
+    let tag = |number: usize| Tag { batch, number: number as u32 };
+    let packets: Vec<_> = paths.iter().enumerate().map(|(at, path)| path.packet(tag(at))).collect();
+    let mut inbox = Inbox {
+        model,
+        paths,
+        inner: packets.iter().map(|packet| packet.inner.clone()).collect(),
+        batch,
+        ends: vec![End::default(); paths.len()],
+        open: paths.len(),
+    };
+    backend.exchange(&packets, &mut inbox)?;
+    Ok(inbox.ends)
+}
+
+/// What came of one packet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct End {
+    /// Times it came in whole at the right port.
+    pub(super) correct: u32,
+    /// Times it came in changed at the right port.
+    pub(super) changed: u32,
+    /// Ports it came in at that its address does not name.
+    pub(super) wrong: Vec<PortId>,
+    /// Times it was accepted by the right node.
+    pub(super) accepted: u32,
+    /// Other nodes that accepted it.
+    pub(super) thieves: Vec<DeviceId>,
+    /// Its node had no way for it.
+    pub(super) unsent: bool,
+}
+
+struct Inbox<'a, 'p> {
+    model: &'a Model,
+    paths: &'a [PathRef<'p>],
+    inner: Vec<Vec<u8>>,
+    batch: u32,
+    ends: Vec<End>,
+    open: usize,
+}
+
+impl Inbox<'_, '_> {
+    fn find(&self, payload: &[u8]) -> Option<usize> {
+        let tag = packet::tag(payload)?;
+        let number = tag.number as usize;
+        (tag.batch == self.batch && number < self.paths.len()).then_some(number)
+    }
+}
+
+impl Sink for Inbox<'_, '_> {
+    fn arrived(&mut self, arrival: Arrival<'_>) {
+        match arrival {
+            Arrival::Wire { port, destination, inner } => {
+                let Some(at) = self.find(packet::payload(inner)) else { return };
+                let Ok(journey) = &self.paths[at].journey else { return };
+                let last = journey.segments.last().map(|(_, segment)| self.model.prefix(*segment).network());
+                let end = &mut self.ends[at];
+                if port != journey.end() {
+                    end.wrong.push(port);
+                } else if inner == self.inner[at].as_slice() && Some(destination) == last {
+                    end.correct += 1;
+                } else {
+                    end.changed += 1;
+                }
+            }
+            Arrival::Accepted { node, payload } => {
+                let Some(at) = self.find(payload) else { return };
+                let Ok(journey) = &self.paths[at].journey else { return };
+                if self.model.end(journey.end()).0 != node {
+                    self.ends[at].thieves.push(node);
+                } else if payload == packet::payload(&self.inner[at]) {
+                    self.ends[at].accepted += 1;
+                    self.open -= usize::from(self.ends[at].accepted == 1);
+                }
+            }
+        }
+    }
+
+    fn unsent(&mut self, packet: usize) {
+        if let Some(end) = self.ends.get_mut(packet) {
+            end.unsent = true;
+            self.open -= 1;
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.open == 0
+    }
+}

@@ -1,0 +1,187 @@
+//! What a test found, and how it comes to say so.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::inbox::End;
+use crate::backend::{Counters, PortCounter, SegmentCounter};
+use crate::model::{DeviceId, Model, PortId};
+use crate::traffic::{PathName, PathRef};
+
+/// Faults named one by one in a report; all are counted.
+const NAMED_MAX: usize = 20;
+
+/// What a test found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TestReport {
+    /// Ordered pairs of NICs.
+    pub pairs: u64,
+    /// Paths that packets were sent over.
+    pub paths: u64,
+    /// Packets sent: one a path, more on parallel cables.
+    pub packets: u64,
+    /// Paths that the tables call absent.
+    pub absent: u64,
+    /// Packets that came in once, at the right port, whole, and were accepted.
+    pub delivered: u64,
+    /// Packets that nobody accepted, also those that came in at a NIC that refused them.
+    pub lost: u64,
+    /// Packets that another node than theirs accepted.
+    pub misdelivered: u64,
+    /// Packets that their node accepted at a port their address does not name.
+    pub strayed: u64,
+    /// Packets that came in at the right port, but more than once, changed, or were not accepted.
+    pub damaged: u64,
+    /// Paths whose address leads nowhere on the cable list.
+    pub unnamed: u64,
+    /// Port counters compared.
+    pub ports: u64,
+    /// Segment counters compared.
+    pub segments: u64,
+    /// Port counters that differ from what the addresses named.
+    pub port_mismatches: Vec<PortMismatch>,
+    /// Segment counters that differ.
+    pub segment_mismatches: Vec<SegmentMismatch>,
+    /// Paths that failed, the first of them.
+    pub failed: Vec<PathName>,
+}
+
+/// A port counter that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PortMismatch {
+    /// The port.
+    pub port: String,
+    /// Its cable.
+    pub cable: String,
+    /// Packets that ought to have gone out.
+    pub sent_expected: u64,
+    /// Packets that went out.
+    pub sent: u64,
+    /// Packets that ought to have come in.
+    pub received_expected: u64,
+    /// Packets that came in.
+    pub received: u64,
+}
+
+/// A segment counter that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SegmentMismatch {
+    /// The device.
+    pub device: String,
+    /// The segment.
+    pub segment: String,
+    /// Packets that it ought to have handled.
+    pub expected: u64,
+    /// Packets that it handled.
+    pub packets: u64,
+    /// Packets that it could not handle.
+    pub errors: u64,
+}
+
+impl TestReport {
+    /// Tells whether everything arrived and every counter agrees.
+    pub fn is_fine(&self) -> bool {
+        self.packets > 0
+            && self.delivered == self.packets
+            && self.unnamed == 0
+            && self.port_mismatches.is_empty()
+            && self.segment_mismatches.is_empty()
+    }
+}
+
+impl TestReport {
+    /// Takes a path whose address leads nowhere.
+    pub(super) fn take_unnamed(&mut self, path: &PathRef<'_>) {
+        self.unnamed += 1;
+        let fault = path.journey.as_ref().err().cloned().unwrap_or_default();
+        self.failed.extend((self.failed.len() < NAMED_MAX).then(|| path.name(fault)));
+    }
+
+    /// Judges one packet; tells whether it was delivered.
+    pub(super) fn take(&mut self, path: &PathRef<'_>, end: &End, model: &Model) -> bool {
+        self.packets += 1;
+        let ports = || -> String {
+            let names: Vec<_> = end.wrong.iter().map(|port| model.port_name(*port)).collect();
+            names.join(", ")
+        };
+        let (counter, what) = match end {
+            End { thieves, .. } if !thieves.is_empty() => {
+                let names: Vec<_> = thieves.iter().map(|at| model.devices[at.0].name.as_str()).collect();
+                (&mut self.misdelivered, format!("accepted by {}", names.join(", ")))
+            }
+            End { correct: 1, changed: 0, accepted: 1, wrong, .. } if wrong.is_empty() => {
+                self.delivered += 1;
+                return true;
+            }
+            End { unsent: true, .. } => (&mut self.lost, String::from("its node has no way for it")),
+            End { correct: 0, changed: 0, accepted: 0, wrong, .. } if wrong.is_empty() => {
+                (&mut self.lost, String::from("lost"))
+            }
+            End { accepted: 0, wrong, .. } if !wrong.is_empty() => {
+                (&mut self.lost, format!("came in at {}, which refused it", ports()))
+            }
+            End { wrong, .. } if !wrong.is_empty() => {
+                (&mut self.strayed, format!("accepted, but came in at {}", ports()))
+            }
+            End { correct, changed, accepted, .. } => {
+                let what = format!(
+                    "came in {correct} times whole, {changed} times changed, accepted {accepted} times"
+                );
+                (&mut self.damaged, what)
+            }
+        };
+        *counter += 1;
+        self.failed.extend((self.failed.len() < NAMED_MAX).then(|| path.name(what)));
+        false
+    }
+
+    /// Compares counters; returns the ports that sent what they should into cables out of which came something
+    /// else.
+    pub(super) fn compare(&mut self, model: &Model, expected: &Counters, counted: &Counters) -> Vec<PortId> {
+        let mut leaking = Vec::new();
+        for port in model.all_ports() {
+            let (want, have) = (get(&expected.ports, &port), get(&counted.ports, &port));
+            let (far_want, far_have) = (get(&expected.ports, &port.far()), get(&counted.ports, &port.far()));
+            if want.sent == have.sent && far_want.received != far_have.received {
+                leaking.push(port);
+            }
+            self.compare_port(model, port, want, have);
+        }
+        for (at, device) in model.devices.iter().enumerate() {
+            for segment in &device.segments {
+                let place = (DeviceId(at), *segment);
+                let (want, have) = (get(&expected.segments, &place), get(&counted.segments, &place));
+                self.compare_segment(&device.name, model.prefix(*segment).to_string(), want, have);
+            }
+        }
+        leaking
+    }
+
+    fn compare_port(&mut self, model: &Model, port: PortId, want: PortCounter, have: PortCounter) {
+        self.ports += 1;
+        self.port_mismatches.extend((want != have).then(|| PortMismatch {
+            port: model.port_name(port),
+            cable: model.cable_name(port.cable()).to_owned(),
+            sent_expected: want.sent,
+            sent: have.sent,
+            received_expected: want.received,
+            received: have.received,
+        }));
+    }
+
+    fn compare_segment(&mut self, device: &str, segment: String, want: SegmentCounter, have: SegmentCounter) {
+        self.segments += 1;
+        self.segment_mismatches.extend((want != have).then(|| SegmentMismatch {
+            device: device.to_owned(),
+            segment,
+            expected: want.packets,
+            packets: have.packets,
+            errors: have.errors,
+        }));
+    }
+}
+
+fn get<K: Ord, V: Copy + Default>(map: &BTreeMap<K, V>, key: &K) -> V {
+    map.get(key).copied().unwrap_or_default()
+}

@@ -1,0 +1,279 @@
+//! Finds out which cables are to blame, from what a test lost and from counters.
+//!
+//! In: the outcomes of a test. Out: [`Finding`]s. Always: nothing is asked of who moved the cables; the cause is
+//! read off the data plane, as on a real fabric.
+//!
+//! First the signature: a direction of a cable is suspect if every path over it failed, or if what went in as
+//! it should did not come out as it should. Directions are told apart because a swap may hurt only one: a T1
+//! does not mind by which port a list with its own segment comes in. Then a few packets are sent over each
+//! suspect, and the counters of all ports say where they came in: at the far end, at another port (the cable is
+//! plugged in there), or nowhere (it is cut).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::LabError;
+use crate::backend::{Arrival, Backend, PortCounter, Sink, ports_since};
+use crate::model::{CableId, Model, PortId};
+use crate::packet::Tag;
+use crate::progress::Watch;
+use crate::test::{self, Outcomes, TestReport};
+use crate::traffic::PathRef;
+use crate::tree::Tree;
+
+/// Packets sent over each suspect.
+const PULSE: u32 = 3;
+
+/// Ways to a suspect that are tried, where packets stray before they get there.
+const WAYS: usize = 16;
+
+/// What is wrong with the cabling.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Finding {
+    /// Two cables have changed places at one end.
+    Swapped {
+        /// One cable.
+        first: String,
+        /// The other.
+        second: String,
+        /// What says so.
+        evidence: Vec<String>,
+    },
+    /// A cable ends at another port, and what belongs there was not found elsewhere.
+    Misplugged {
+        /// The cable.
+        cable: String,
+        /// The port it ends at.
+        found_at: String,
+        /// What says so.
+        evidence: Vec<String>,
+    },
+    /// What goes into a cable does not come out anywhere.
+    Cut {
+        /// The cable.
+        cable: String,
+        /// What says so.
+        evidence: Vec<String>,
+    },
+    /// A device takes packets in and does not forward them.
+    Silent {
+        /// The device.
+        device: String,
+        /// What says so.
+        evidence: Vec<String>,
+    },
+}
+
+/// Tests, and looks for the cause of what is lost.
+pub fn run(
+    tree: &Tree,
+    model: &Model,
+    backend: &mut dyn Backend,
+    watch: &Watch<'_>,
+) -> Result<(TestReport, Vec<Finding>), LabError> {
+    let (report, outcomes) = test::run_with_outcomes(tree, model, backend, watch, true)?;
+    let findings = diagnose(model, backend, &outcomes, watch)?;
+    Ok((report, findings))
+}
+
+fn diagnose(
+    model: &Model,
+    backend: &mut dyn Backend,
+    outcomes: &Outcomes<'_>,
+    watch: &Watch<'_>,
+) -> Result<Vec<Finding>, LabError> {
+    let suspects = suspects(outcomes);
+    let paths: Vec<&PathRef<'_>> = outcomes.failed.iter().chain(&outcomes.delivered).collect();
+    let mut found = Found::default();
+    for (at, port) in suspects.iter().enumerate() {
+        watch.step("trace suspects", at as u64, suspects.len() as u64);
+        for (path, step) in over(&paths, *port, &suspects) {
+            watch.check()?;
+            let mate = pulse(model, backend, path, step)?;
+            found.ends.insert(*port, mate);
+            if mate != Mate::Unreached {
+                break;
+            }
+        }
+    }
+    watch.step("trace suspects", suspects.len() as u64, suspects.len() as u64);
+    Ok(found.findings(model))
+}
+
+/// The directions that every path over them failed on, and those with counters that differ at the two ends.
+fn suspects(outcomes: &Outcomes<'_>) -> BTreeSet<PortId> {
+    let good: BTreeSet<PortId> = outcomes.delivered.iter().flat_map(PathRef::crossings).collect();
+    let bad = outcomes.failed.iter().flat_map(PathRef::crossings).filter(|port| !good.contains(port));
+    bad.chain(outcomes.leaking.iter().copied()).collect()
+}
+
+/// Finds paths that leave by `port`, one for each way of getting there; those first that pass fewest other
+/// suspects before, and get there soonest.
+fn over<'a, 'p>(
+    paths: &[&'a PathRef<'p>],
+    port: PortId,
+    suspects: &BTreeSet<PortId>,
+) -> Vec<(&'a PathRef<'p>, usize)> {
+    let mut ways: BTreeMap<(usize, &[PortId]), &'a PathRef<'p>> = BTreeMap::new();
+    for path in paths {
+        let Ok(journey) = &path.journey else { continue };
+        let Some(step) = journey.crossings.iter().position(|crossing| *crossing == port) else { continue };
+        let before = &journey.crossings[..step];
+        let doubtful = before.iter().filter(|crossing| suspects.contains(crossing)).count();
+        ways.entry((doubtful, before)).or_insert(path);
+    }
+    let mut ways: Vec<_> =
+        ways.into_iter().map(|((doubtful, before), path)| (doubtful, before.len(), path)).collect();
+    ways.sort_by_key(|(doubtful, step, _)| (*doubtful, *step));
+    ways.into_iter().map(|(_, step, path)| (path, step)).take(WAYS).collect()
+}
+
+/// Where a suspect cable leads from one of its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mate {
+    /// To the port it belongs to.
+    Right {
+        /// Whether the device there sent them on, as they asked.
+        forwarded: bool,
+    },
+    /// To another.
+    Other(PortId),
+    /// Nowhere: packets went in.
+    Nowhere,
+    /// Packets did not even get there.
+    Unreached,
+}
+
+/// Sends a few packets along a path and reads off where they come out of the cable of one step.
+fn pulse(
+    model: &Model,
+    backend: &mut dyn Backend,
+    path: &PathRef<'_>,
+    step: usize,
+) -> Result<Mate, LabError> {
+    let Ok(journey) = &path.journey else { return Ok(Mate::Unreached) };
+    let before = backend.port_counters()?;
+    let packets: Vec<_> =
+        (0..PULSE).map(|number| path.silent_packet(Tag { batch: u32::MAX, number })).collect();
+    backend.exchange(&packets, &mut Quiet)?;
+    let counted = ports_since(&backend.port_counters()?, &before);
+    let received = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.received);
+    let sent = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.sent);
+    let wanted = u64::from(PULSE);
+    let port = journey.crossings[step];
+    let astray = journey.crossings[..step].iter().any(|before| received(before.far()) < wanted);
+    if astray || sent(port) < wanted {
+        return Ok(Mate::Unreached);
+    }
+    if received(port.far()) >= wanted {
+        let forwarded = journey.crossings.get(step + 1).is_none_or(|next| sent(*next) >= wanted);
+        return Ok(Mate::Right { forwarded });
+    }
+    let on_path: BTreeSet<PortId> = journey.crossings.iter().map(|crossing| crossing.far()).collect();
+    let elsewhere = model.all_ports().find(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted);
+    // A swap on the path itself: the packets skip a step and come in where they would have come in later.
+    let later = journey.crossings[step + 1..].iter().map(|crossing| crossing.far());
+    let skipped = later.into_iter().find(|p| received(*p) >= wanted);
+    Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
+}
+
+/// Takes nothing: pulses are judged by counters.
+struct Quiet;
+
+impl Sink for Quiet {
+    fn arrived(&mut self, _: Arrival<'_>) {}
+
+    fn unsent(&mut self, _: usize) {}
+
+    fn is_complete(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    ends: BTreeMap<PortId, Mate>,
+}
+
+impl Found {
+    fn findings(&self, model: &Model) -> Vec<Finding> {
+        let cables: BTreeSet<CableId> = self.ends.keys().map(|port| port.cable()).collect();
+        let mut findings = Vec::new();
+        let mut silent: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for cable in &cables {
+            let mates = [cable.lower(), cable.upper()].map(|port| (port, self.ends.get(&port).copied()));
+            let evidence = mates.iter().filter_map(|(port, mate)| describe(model, *port, (*mate)?)).collect();
+            let other = mates.iter().find_map(|(_, mate)| match mate {
+                Some(Mate::Other(port)) => Some(*port),
+                Some(Mate::Right { .. } | Mate::Nowhere | Mate::Unreached) | None => None,
+            });
+            let nowhere = mates.iter().any(|(_, mate)| *mate == Some(Mate::Nowhere));
+            let kept = mates.iter().find(|(_, mate)| *mate == Some(Mate::Right { forwarded: false }));
+            match (other, kept) {
+                (Some(port), _) => findings.extend(self.plugged(model, *cable, port, evidence)),
+                (None, _) if nowhere => {
+                    findings.push(Finding::Cut { cable: model.cable_name(*cable).to_owned(), evidence });
+                }
+                (None, Some((port, _))) => {
+                    silent.entry(model.end(port.far()).0.0).or_default().extend(evidence);
+                }
+                (None, None) => {}
+            }
+        }
+        findings.extend(silent.into_iter().map(|(device, evidence)| Finding::Silent {
+            device: model.devices[device].name.clone(),
+            evidence,
+        }));
+        findings.sort();
+        findings.dedup();
+        findings
+    }
+
+    /// A cable that comes out at another cable's port: swapped if that one comes out at ours.
+    fn plugged(
+        &self,
+        model: &Model,
+        cable: CableId,
+        port: PortId,
+        mut evidence: Vec<String>,
+    ) -> Option<Finding> {
+        let other = port.cable();
+        let back = [other.lower(), other.upper()]
+            .into_iter()
+            .any(|end| matches!(self.ends.get(&end), Some(Mate::Other(found)) if found.cable() == cable));
+        if !back {
+            return Some(Finding::Misplugged {
+                cable: model.cable_name(cable).to_owned(),
+                found_at: model.port_name(port),
+                evidence,
+            });
+        }
+        for end in [other.lower(), other.upper()] {
+            evidence.extend(self.ends.get(&end).and_then(|mate| describe(model, end, *mate)));
+        }
+        evidence.sort();
+        // Each pair is found twice; it is told once, from its first cable.
+        (cable < other).then(|| Finding::Swapped {
+            first: model.cable_name(cable).to_owned(),
+            second: model.cable_name(other).to_owned(),
+            evidence,
+        })
+    }
+}
+
+fn describe(model: &Model, port: PortId, mate: Mate) -> Option<String> {
+    let (from, to) = (model.port_name(port), model.port_name(port.far()));
+    match mate {
+        Mate::Right { forwarded: true } => Some(format!("what {from} sends comes in at {to}, as it should")),
+        Mate::Right { forwarded: false } => {
+            Some(format!("what {from} sends comes in at {to}, as it should, and does not go on"))
+        }
+        Mate::Other(found) => {
+            Some(format!("what {from} sends comes in at {}, not at {to}", model.port_name(found)))
+        }
+        Mate::Nowhere => Some(format!("what {from} sends comes in nowhere, not at {to}")),
+        Mate::Unreached => None,
+    }
+}

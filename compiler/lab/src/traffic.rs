@@ -1,0 +1,147 @@
+//! Which packets a test sends: one for every path of every ordered pair of NICs.
+//!
+//! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the journey it ought to make.
+//! Always: paths that the table calls absent are counted and left out; drained ones are sent.
+
+use std::net::Ipv6Addr;
+
+use serde::Serialize;
+
+use crate::backend::Packet;
+use crate::model::{Model, PortId};
+use crate::packet::{Inner, Tag};
+use crate::tree::{GroupTable, Named, Nic, Tree};
+use crate::walk::Journey;
+
+/// One path of one pair.
+#[derive(Debug, Clone)]
+pub struct PathRef<'a> {
+    /// Sending NIC.
+    pub from: &'a Nic,
+    /// Receiving NIC.
+    pub to: &'a Nic,
+    /// The path.
+    pub named: Named,
+    /// UDP destination port of the transport.
+    pub udp_port: u16,
+    /// Parallel cables above T0s and above T1s.
+    pub parallel: (u16, u16),
+    /// The sender's port.
+    pub port: PortId,
+    /// Where it ought to go; the fault as text where it leads nowhere.
+    pub journey: Result<Journey, String>,
+}
+
+/// A path in a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathName {
+    /// Sending NIC.
+    pub from: String,
+    /// Receiving NIC.
+    pub to: String,
+    /// Plane.
+    pub plane: u8,
+    /// Uplink of the T0.
+    pub t0_uplink: u16,
+    /// Uplink of the T1.
+    pub t1_uplink: u16,
+    /// Outer destination address.
+    pub destination: Ipv6Addr,
+    /// What happened, in words.
+    pub what: String,
+}
+
+impl PathRef<'_> {
+    /// Makes the packet of a path.
+    pub fn packet(&self, tag: Tag) -> Packet {
+        self.packet_from(self.from.address, tag)
+    }
+
+    /// Makes a packet that nobody answers, whatever becomes of it: no error is sent about a packet whose inner
+    /// source is unspecified (RFC 4443 section 2.4), so counters show the packet alone.
+    pub fn silent_packet(&self, tag: Tag) -> Packet {
+        self.packet_from(Ipv6Addr::UNSPECIFIED, tag)
+    }
+
+    fn packet_from(&self, source: Ipv6Addr, tag: Tag) -> Packet {
+        let inner = Inner {
+            source,
+            destination: self.to.address,
+            entropy: self.named.entropy,
+            port: self.udp_port,
+            tag,
+        };
+        Packet {
+            from: self.port,
+            source: self.from.address,
+            destination: self.named.destination,
+            inner: inner.bytes(),
+        }
+    }
+
+    /// Returns the ports it ought to leave by.
+    pub fn crossings(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.journey.iter().flat_map(|journey| &journey.crossings).copied()
+    }
+
+    /// Returns how many packets are sent over it: more on the second of parallel cables, and so on, so that
+    /// two that changed places do not carry the same number.
+    pub fn copies(&self) -> u32 {
+        let (k0, k1) = self.parallel;
+        1 + u32::from(self.named.t0_uplink % k0.max(1)) + u32::from(self.named.t1_uplink % k1.max(1))
+    }
+
+    /// Names it for a report.
+    pub fn name(&self, what: impl Into<String>) -> PathName {
+        PathName {
+            from: self.from.name.clone(),
+            to: self.to.name.clone(),
+            plane: self.named.plane,
+            t0_uplink: self.named.t0_uplink,
+            t1_uplink: self.named.t1_uplink,
+            destination: self.named.destination,
+            what: what.into(),
+        }
+    }
+}
+
+/// The paths that start at one NIC.
+#[derive(Debug, Default)]
+pub struct Outgoing<'a> {
+    /// Those to send packets over.
+    pub paths: Vec<PathRef<'a>>,
+    /// How many more the table calls absent.
+    pub absent: u64,
+}
+
+/// Returns every NIC with its table, in the order of the tables.
+pub fn nics(tree: &Tree) -> impl Iterator<Item = (&GroupTable, &Nic)> {
+    tree.tables.iter().flat_map(|table| table.nics.iter().map(move |nic| (table, nic)))
+}
+
+/// Returns every path from a NIC to every other.
+pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: &'a Nic) -> Outgoing<'a> {
+    let mut out = Outgoing::default();
+    let udp_port = table.udp_port();
+    for (_, to) in nics(tree).filter(|(_, to)| to.address != from.address) {
+        for named in table.paths(from, to.address).unwrap_or_default() {
+            let Some(port) = model.nic_port(from, named.plane).filter(|_| !named.absent) else {
+                out.absent += 1;
+                continue;
+            };
+            let journey = model.walk(port, named.destination).map_err(|fault| fault.to_string());
+            let journey = journey.and_then(|journey| reaches(model, journey, to, named.plane));
+            out.paths.push(PathRef { from, to, named, udp_port, parallel: table.parallel, port, journey });
+        }
+    }
+    out
+}
+
+/// Refuses a journey that ends elsewhere than at the receiver's port of the plane.
+fn reaches(model: &Model, journey: Journey, to: &Nic, plane: u8) -> Result<Journey, String> {
+    let end = journey.end();
+    if model.nic_port(to, plane) == Some(end) {
+        return Ok(journey);
+    }
+    Err(format!("the address leads to {} and not to {} in plane {plane}", model.port_name(end), to.name))
+}

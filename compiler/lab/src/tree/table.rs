@@ -1,0 +1,197 @@
+//! The path tables, `path-tables/*.json` with the `.bin` beside it.
+//!
+//! In: both forms of a table. Out: [`GroupTable`]: names and addresses from the JSON; destination addresses come
+//! from the binary, read by the same code that hosts use.
+
+use std::net::Ipv6Addr;
+
+use camino::Utf8Path;
+use closc_paths::{Kind, Reason, Table};
+use ipnet::Ipv6Net;
+use serde::Deserialize;
+
+use crate::error::{LabError, TreeFault};
+
+/// Version of the JSON form that is read here.
+const FORM: &str = "closc-path-table/1";
+
+/// The path table of a T0 group.
+#[derive(Debug)]
+pub struct GroupTable {
+    /// The fabric it belongs to.
+    pub fabric: String,
+    /// Block of the segments.
+    pub block: Ipv6Net,
+    /// The NICs of the group.
+    pub nics: Vec<Nic>,
+    /// Number of planes.
+    pub planes: u8,
+    /// Cables between a T0 and a T1, and between a T1 and a T2.
+    pub parallel: (u16, u16),
+    segments: Segments,
+    binary: Vec<u8>,
+}
+
+/// A NIC of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nic {
+    /// Name, for example `su001-n004/nic2`.
+    pub name: String,
+    /// Its downlink on the T0s of the group, from 0.
+    pub downlink: u16,
+    /// Inner address.
+    pub address: Ipv6Addr,
+}
+
+impl Nic {
+    /// Returns the node and the interface of a plane: `su001-n004`, `nic2p3`.
+    pub fn port(&self, plane: u8) -> Option<(&str, String)> {
+        let (node, nic) = self.name.split_once('/')?;
+        Some((node, format!("{nic}p{plane}")))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    format: String,
+    fabric: String,
+    segments: Segments,
+    planes: Vec<serde::de::IgnoredAny>,
+    nics: Vec<NicEntry>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Segments {
+    block: Ipv6Net,
+    plane_bits: u8,
+    zone_bits: u8,
+    index_bits: u8,
+    roles: Roles,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Roles {
+    nic: u16,
+}
+
+#[derive(Debug, Deserialize)]
+struct NicEntry {
+    name: String,
+    downlink: u16,
+    address: Ipv6Addr,
+}
+
+/// Reads all path tables of a folder.
+pub(super) fn read_all(folder: &Utf8Path) -> Result<Vec<GroupTable>, LabError> {
+    let mut tables: Vec<GroupTable> = Vec::new();
+    for path in super::files(folder, "json", "path table")? {
+        let table = read(&path)?;
+        let expected = tables.first().map_or(&table.fabric, |first| &first.fabric);
+        if *expected != table.fabric {
+            let fault = TreeFault::OtherFabric { found: table.fabric.clone(), expected: expected.clone() };
+            return Err(LabError::Tree { path, fault });
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+fn read(path: &Utf8Path) -> Result<GroupTable, LabError> {
+    let json = std::fs::read(path).map_err(LabError::tree(path))?;
+    let document: Document = serde_json::from_slice(&json).map_err(LabError::tree(path))?;
+    if document.format != FORM {
+        return Err(LabError::Tree { path: path.to_owned(), fault: TreeFault::Form(document.format) });
+    }
+    let beside = path.with_extension("bin");
+    let binary = std::fs::read(&beside).map_err(LabError::tree(&beside))?;
+    let header = match Table::open(&binary) {
+        Ok(table) => *table.header(),
+        Err(fault) => return Err(LabError::Tree { path: beside, fault: TreeFault::Table(fault) }),
+    };
+    let nic = |entry: NicEntry| Nic {
+        name: entry.name,
+        downlink: entry.downlink.saturating_sub(1),
+        address: entry.address,
+    };
+    Ok(GroupTable {
+        fabric: document.fabric,
+        block: document.segments.block,
+        nics: document.nics.into_iter().map(nic).collect(),
+        planes: u8::try_from(document.planes.len()).unwrap_or(u8::MAX).min(header.planes),
+        parallel: (header.parallel0, header.parallel1),
+        segments: document.segments,
+        binary,
+    })
+}
+
+/// A path that a table names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// The entropy value.
+    pub entropy: u32,
+    /// The plane, which is the NIC port.
+    pub plane: u8,
+    /// Uplink of the T0, from 0.
+    pub t0_uplink: u16,
+    /// Uplink of the T1, from 0.
+    pub t1_uplink: u16,
+    /// Outer destination address.
+    pub destination: Ipv6Addr,
+    /// Whether the table says that it does not exist.
+    pub absent: bool,
+}
+
+impl GroupTable {
+    /// Returns the table for lookups.
+    pub fn table(&self) -> Table<'_> {
+        Table::open(&self.binary).expect("the bytes were opened when they were read")
+    }
+
+    /// Returns the segment that a NIC decapsulates in a plane.
+    pub fn nic_segment(&self, nic: &Nic, plane: u8) -> u16 {
+        let s = &self.segments;
+        let role = s.roles.nic << s.plane_bits | u16::from(plane);
+        role << (s.zone_bits + s.index_bits) | (nic.downlink + 1)
+    }
+
+    /// Returns the UDP destination port of the transport.
+    pub fn udp_port(&self) -> u16 {
+        self.table().header().udp_port
+    }
+
+    /// Returns every path from a NIC of the group to an inner address; nothing where the table does not know it.
+    pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<Named>> {
+        let table = self.table();
+        let header = *table.header();
+        let destination = table.destination(to.octets())?;
+        let (t0_uplinks, t1_uplinks) = match destination.kind {
+            Kind::Local => (1, 1),
+            Kind::Zone => (header.t0_uplinks, 1),
+            Kind::Far => (header.t0_uplinks, header.t1_uplinks.max(1)),
+        };
+        let absent = |choice| {
+            let place = (destination.zone, destination.group, destination.downlink);
+            table.denied().any(|d| {
+                d.reason == Reason::Absent && d.covers(destination.kind, from.downlink, place, choice)
+            })
+        };
+        let mut paths = Vec::new();
+        for plane in 0..self.planes {
+            for t0_uplink in 0..t0_uplinks {
+                for t1_uplink in 0..t1_uplinks {
+                    let high = u64::from(t1_uplink) << header.plane_bits | u64::from(plane);
+                    let entropy = (high << header.uplink_bits | u64::from(t0_uplink)) as u32;
+                    paths.push(Named {
+                        entropy,
+                        plane,
+                        t0_uplink,
+                        t1_uplink,
+                        destination: Ipv6Addr::from(table.outer(&destination, entropy).address),
+                        absent: absent(table.choice(entropy)),
+                    });
+                }
+            }
+        }
+        Some(paths)
+    }
+}

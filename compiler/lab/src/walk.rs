@@ -1,0 +1,88 @@
+//! Where a packet ought to go: from its destination address and the cable list alone.
+//!
+//! In: the port it leaves a NIC by, and the outer destination address. Out: [`Journey`]: every cable and segment
+//! it passes. Always: no route of any device and no plan is asked, so that a fault in either shows as a
+//! difference between what is expected here and what counters say.
+
+use std::net::Ipv6Addr;
+
+use crate::model::{DeviceId, Model, PortId};
+
+/// Where a packet ought to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journey {
+    /// Ports it leaves by, in order; it comes in at the far port of each.
+    pub crossings: Vec<PortId>,
+    /// Devices it passes and the segments it has there; the last is the NIC's.
+    pub segments: Vec<(DeviceId, u16)>,
+}
+
+impl Journey {
+    /// Returns the port where it ends.
+    pub fn end(&self) -> PortId {
+        self.crossings.last().expect("a journey has at least the cable of the NIC").far()
+    }
+}
+
+/// Why a destination address leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WalkFault {
+    /// The address is outside the block.
+    #[error("{0} is not in the block of the fabric")]
+    OutsideBlock(Ipv6Addr),
+    /// The first segment is not that of the switch at the other end of the cable.
+    #[error("the cable leads to `{found}`, which does not answer to {segment:04x}")]
+    WrongSwitch {
+        /// What is at the other end.
+        found: String,
+        /// The segment.
+        segment: u16,
+    },
+    /// No cable leads to a device with the next segment.
+    #[error("`{at}` has no cable to a device that answers to {segment:04x}")]
+    NoCable {
+        /// Where the walk stands.
+        at: String,
+        /// The segment.
+        segment: u16,
+    },
+    /// The list goes on after a NIC, or ends at a switch.
+    #[error("the list ends at `{0}`")]
+    WrongEnd(String),
+}
+
+impl Model {
+    /// Walks a packet from the port of a NIC.
+    pub fn walk(&self, from: PortId, destination: Ipv6Addr) -> Result<Journey, WalkFault> {
+        if !self.block.contains(&destination) {
+            return Err(WalkFault::OutsideBlock(destination));
+        }
+        let list = segments(destination);
+        let mut journey = Journey { crossings: vec![from], segments: Vec::with_capacity(list.len()) };
+        let (mut at, _) = self.end(from.far());
+        let first = list.first().copied().unwrap_or(0);
+        if self.devices[at.0].segments.binary_search(&first).is_err() {
+            return Err(WalkFault::WrongSwitch { found: self.devices[at.0].name.clone(), segment: first });
+        }
+        journey.segments.push((at, first));
+        for segment in list.into_iter().skip(1) {
+            if self.nic_segment(journey.end()).is_some() {
+                return Err(WalkFault::WrongEnd(self.port_name(journey.end())));
+            }
+            let name = || self.devices[at.0].name.clone();
+            let port = self.towards(at, segment).ok_or_else(|| WalkFault::NoCable { at: name(), segment })?;
+            journey.crossings.push(port);
+            (at, _) = self.end(port.far());
+            journey.segments.push((at, segment));
+        }
+        match self.nic_segment(journey.end()) {
+            Some(_) if journey.crossings.len() > 1 => Ok(journey),
+            Some(_) | None => Err(WalkFault::WrongEnd(self.port_name(journey.end()))),
+        }
+    }
+}
+
+/// The segments of a destination address behind a 32-bit block, up to the end of the list.
+fn segments(destination: Ipv6Addr) -> Vec<u16> {
+    destination.segments()[2..].iter().copied().take_while(|segment| *segment != 0).collect()
+}

@@ -1,0 +1,97 @@
+//! Compiles fabrics for tests: a small tree from plan and render, written to a folder of its own.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::fmt::Write as _;
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_lab::{Interrupt, LabError, Options, Watch};
+use closc_plan::Plan;
+use closc_render::{Artefact, Templates, path_table, targets};
+use closc_topology::{Link, PlaneId};
+
+pub(crate) mod simulated;
+
+/// A compiled tree and a runtime folder, gone when dropped.
+pub(crate) struct Compiled {
+    _folder: tempfile::TempDir,
+    pub(crate) tree: Utf8PathBuf,
+    pub(crate) options: Options,
+}
+
+/// Compiles a fabric under another name, so that tests at the same time do not meet.
+pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
+    let plan = plan(yaml, fabric);
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap().to_owned();
+    let tree = root.join("tree");
+    for artefact in artefacts(&plan) {
+        let path = tree.join(&artefact.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, artefact.bytes).unwrap();
+    }
+    let options = Options { runtime: root.join("run"), ..Options::default() };
+    Compiled { _folder: folder, tree, options }
+}
+
+/// Returns the text of a topology that ships, for example `lab/two-planes`.
+pub(crate) fn shipped(name: &str) -> String {
+    let path = format!("{}/../../topologies/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(path).unwrap()
+}
+
+fn plan(yaml: &str, fabric: &str) -> Plan {
+    let line = yaml.lines().find(|line| line.starts_with("fabric:")).unwrap();
+    closc_tests::shape::plan(&yaml.replace(line, &format!("fabric: {fabric}")))
+}
+
+fn artefacts(plan: &Plan) -> Vec<Artefact> {
+    let templates = Templates::shipped();
+    let mut out = Vec::new();
+    for switch in plan.switches() {
+        let intent = plan.device(switch);
+        out.extend(targets::target(intent.os).unwrap().device(&intent, &templates).unwrap());
+    }
+    for node in plan.nodes() {
+        out.extend(targets::host(&plan.host(node), &templates).unwrap());
+        out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
+    }
+    for (zone, group) in plan.groups() {
+        out.extend(path_table::render(&plan.path_table(zone, group)));
+    }
+    out.extend(plan.topology().plane_ids().map(|plane| cables(plan, plane)));
+    out
+}
+
+fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
+    let mut text =
+        String::from("plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n");
+    for link in plan.fabric().links().filter(|link| link.plane() == plane) {
+        let ends = plan.cable_ends(link);
+        let kind = match link {
+            Link::Host(_) => "nic-t0",
+            Link::Fabric { lower, .. } if lower.tier == closc_topology::TierId::T0 => "t0-t1",
+            Link::Fabric { .. } => "t1-t2",
+        };
+        let (lower, upper) = (ends.lower, ends.upper);
+        let _ = writeln!(text, "{plane},{kind},{},{},{},{},1m,dac,up", lower.0, lower.1, upper.0, upper.1);
+    }
+    Artefact::new(format!("cables/plane-{plane}.csv"), text)
+}
+
+/// Runs something with a watch that nobody looks at.
+pub(crate) fn quietly<R>(work: impl FnOnce(&Watch<'_>) -> R) -> R {
+    work(&Watch::new(&|_| {}, &Interrupt::default()))
+}
+
+/// Tells whether this machine can run a lab; says why not.
+pub(crate) fn can_run() -> bool {
+    match closc_lab::backend::linux::check_features() {
+        Ok(()) => true,
+        Err(error @ (LabError::NotRoot | LabError::Missing(_))) => {
+            eprintln!("skipped: {error}");
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

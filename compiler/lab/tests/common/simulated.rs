@@ -1,0 +1,112 @@
+//! A data plane in memory: what carries packets in tests that have no root.
+//!
+//! Switches do what their segments say; cables can be swapped and cut, switches can be silenced. It shows that
+//! tests and diagnoses need nothing of the kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use closc_lab::LabError;
+use closc_lab::backend::{Arrival, Backend, Counters, Packet, Sink};
+use closc_lab::model::{CableId, DeviceId, Model, PortId};
+use closc_lab::tree::{Nic, Tree};
+use closc_lab::{packet, traffic};
+
+pub(crate) struct Simulated<'a> {
+    model: &'a Model,
+    /// Where a port's cable really leads; absent: where it should.
+    mates: BTreeMap<PortId, Option<PortId>>,
+    silent: BTreeSet<usize>,
+    /// Node of each inner address.
+    locals: BTreeMap<Ipv6Addr, DeviceId>,
+    counters: Counters,
+}
+
+impl<'a> Simulated<'a> {
+    pub(crate) fn new(tree: &Tree, model: &'a Model) -> Self {
+        let node = |nic: &Nic| model.device(nic.port(0).unwrap().0).unwrap();
+        let locals = traffic::nics(tree).map(|(_, nic)| (nic.address, node(nic))).collect();
+        Simulated {
+            model,
+            mates: BTreeMap::new(),
+            silent: BTreeSet::new(),
+            locals,
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) fn cable(&self, name: &str) -> CableId {
+        self.model.cable(name).unwrap()
+    }
+
+    pub(crate) fn swap(&mut self, first: &str, second: &str) {
+        let (a, b) = (self.cable(first), self.cable(second));
+        for (x, y) in [(a.lower(), b.upper()), (b.lower(), a.upper())] {
+            self.mates.insert(x, Some(y));
+            self.mates.insert(y, Some(x));
+        }
+    }
+
+    pub(crate) fn cut(&mut self, cable: &str) {
+        let cable = self.cable(cable);
+        self.mates.insert(cable.lower(), None);
+        self.mates.insert(cable.upper(), None);
+    }
+
+    pub(crate) fn silence(&mut self, device: &str) {
+        self.silent.insert(self.model.device(device).unwrap().0);
+    }
+
+    fn carry(&mut self, packet: &Packet, sink: &mut dyn Sink) {
+        let (mut leaves, mut destination) = (packet.from, packet.destination);
+        // More steps than any path has: a loop would show as a lost packet.
+        for _ in 0..16 {
+            self.counters.ports.entry(leaves).or_default().sent += 1;
+            let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.far())) else { return };
+            self.counters.ports.entry(enters).or_default().received += 1;
+            let (device, _) = self.model.end(enters);
+            let segment = destination.segments()[2];
+            let own = self.model.devices[device.0].segments.contains(&segment);
+            if self.model.nic_segment(enters).is_some() {
+                sink.arrived(Arrival::Wire { port: enters, destination, inner: &packet.inner });
+                if own {
+                    self.counters.segments.entry((device, segment)).or_default().packets += 1;
+                    let to = <[u8; 16]>::try_from(&packet.inner[24..40]).unwrap();
+                    if self.locals.get(&Ipv6Addr::from(to)) == Some(&device) {
+                        sink.arrived(Arrival::Accepted {
+                            node: device,
+                            payload: packet::payload(&packet.inner),
+                        });
+                    }
+                }
+                return;
+            }
+            if !own || self.silent.contains(&device.0) {
+                return;
+            }
+            self.counters.segments.entry((device, segment)).or_default().packets += 1;
+            destination = shift(destination);
+            let Some(next) = self.model.towards(device, destination.segments()[2]) else { return };
+            leaves = next;
+        }
+    }
+}
+
+impl Backend for Simulated<'_> {
+    fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
+        for packet in packets {
+            self.carry(packet, sink);
+        }
+        Ok(())
+    }
+
+    fn counters(&mut self) -> Result<Counters, LabError> {
+        Ok(self.counters.clone())
+    }
+}
+
+fn shift(address: Ipv6Addr) -> Ipv6Addr {
+    let bits = u128::from(address);
+    let block = bits >> 96 << 96;
+    Ipv6Addr::from(block | (bits << 48) >> 32)
+}

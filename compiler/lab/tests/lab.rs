@@ -1,0 +1,256 @@
+//! Labs on this machine, brought up from artefacts and walked packet by packet. They need root and a kernel with
+//! seg6local NEXT-CSID, and say so where they lack it.
+
+mod common;
+
+use std::process::Command;
+
+use closc_lab::probe::Accused;
+use closc_lab::trace::Finding;
+use closc_lab::{Interrupt, Lab, LabError, LinkLayer, Watch};
+use common::{Compiled, can_run, compile, quietly, shipped};
+
+/// A lab that is taken down even if a test fails.
+struct Up {
+    lab: Option<Lab>,
+    _compiled: Compiled,
+}
+
+impl Up {
+    fn new(topology: &str, fabric: &str) -> Option<Up> {
+        Up::of(&shipped(topology), fabric)
+    }
+
+    fn of(yaml: &str, fabric: &str) -> Option<Up> {
+        if !can_run() {
+            return None;
+        }
+        let compiled = compile(yaml, fabric);
+        let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+        print!("{report}");
+        assert!(!report.again);
+        Some(Up { lab: Some(lab), _compiled: compiled })
+    }
+
+    fn lab(&mut self) -> &mut Lab {
+        self.lab.as_mut().unwrap()
+    }
+
+    fn is_fine(&mut self) {
+        let report = quietly(|watch| self.lab().test(watch)).unwrap();
+        assert!(report.is_fine(), "{report}");
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        if let Some(lab) = self.lab.take() {
+            print!("{}", lab.down().unwrap());
+        }
+    }
+}
+
+fn namespaces(fabric: &str) -> usize {
+    let output = Command::new("ip").args(["netns", "list"]).output().unwrap();
+    let prefix = format!("closc-{fabric}-");
+    String::from_utf8(output.stdout).unwrap().lines().filter(|line| line.starts_with(&prefix)).count()
+}
+
+#[test]
+fn eight_planes_deliver_every_path_and_count_every_packet() {
+    let Some(mut up) = Up::new("lab/eight-planes", "ta") else { return };
+    let report = quietly(|watch| up.lab().test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
+    assert_eq!((report.pairs, report.paths, report.delivered), (56, 1600, 1600));
+    assert_eq!((report.ports, report.segments), (384, 128));
+    drop(up);
+    assert_eq!(namespaces("ta"), 0);
+}
+
+#[test]
+fn parallel_cables_carry_what_names_them() {
+    let yaml =
+        shipped("examples/parallel-links").replace("groups: 4, per_group: 8", "groups: 2, per_group: 2");
+    let Some(mut up) = Up::of(&yaml, "tb") else { return };
+    let report = quietly(|watch| up.lab().test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
+    assert!(report.packets > report.paths);
+}
+
+#[test]
+fn three_tiers_deliver_every_path() {
+    let Some(mut up) = Up::new("examples/three-tiers", "tc") else { return };
+    up.is_fine();
+}
+
+#[test]
+fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
+    let Some(mut up) = Up::new("lab/two-planes", "td") else { return };
+    let pairs = [
+        // Two downlinks of a T1, two uplinks of a T0, two planes, two NICs, a NIC and a fabric cable.
+        ("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-001"),
+        ("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"),
+        ("p0-t0-001--p0-t1-001", "p1-t0-001--p1-t1-001"),
+        ("su001-n001/nic0.p0", "su001-n002/nic0.p0"),
+        ("su001-n001/nic0.p0", "su002-n001/nic0.p0"),
+        ("su001-n001/nic0.p0", "p1-t0-002--p1-t1-002"),
+    ];
+    for (first, second) in pairs {
+        for link_layer in [LinkLayer::Open, LinkLayer::AsConfigured] {
+            let report = quietly(|watch| up.lab().miswire(first, second, link_layer, watch)).unwrap();
+            assert!(report.test.lost > 0, "{report}");
+            assert_eq!((report.test.misdelivered, report.test.damaged), (0, 0), "{report}");
+            let found = matches!(
+                report.findings.as_slice(),
+                [Finding::Swapped { first: a, second: b, .. }] if (a.as_str(), b.as_str()) == (first, second)
+            );
+            assert!(found, "{link_layer:?}\n{report}");
+            quietly(|watch| up.lab().restore(watch)).unwrap();
+        }
+    }
+    up.is_fine();
+}
+
+#[test]
+fn a_cut_cable_is_found_by_self_probes() {
+    let Some(mut up) = Up::new("lab/two-planes", "te") else { return };
+    let fine = quietly(|watch| up.lab().probe(watch)).unwrap();
+    assert!(fine.is_fine() && fine.accused.is_empty(), "{fine}");
+    for name in ["p0-t0-001--p0-t1-002", "su002-n001/nic0.p1"] {
+        let report = quietly(|watch| up.lab().cut(name, watch)).unwrap();
+        let accused = report.probes.accused.as_slice();
+        assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{report}");
+        let error = quietly(|watch| up.lab().cut(name, watch)).unwrap_err();
+        assert!(matches!(error, LabError::CableInUse { .. }), "{error}");
+        quietly(|watch| up.lab().restore(watch)).unwrap();
+    }
+    up.is_fine();
+}
+
+#[test]
+fn routes_of_nodes_carry_ordinary_traffic() {
+    let Some(mut up) = Up::new("lab/two-planes", "tf") else { return };
+    let address = |node: &str| {
+        let output = Command::new("ip").args(["-n", node, "-6", "-o", "addr", "show", "dev", "sr0"]).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        text.split_whitespace().find_map(|word| word.strip_suffix("/128")).unwrap().to_owned()
+    };
+    // Plain UDP by the node's own routes: encapsulated by the kernel, spread over paths by its hash.
+    let to = address("closc-tf-su002-n001");
+    let script = format!(
+        "import socket\n\
+         for n in range(64):\n  s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n  s.bind(('::', 20000 + n))\n  \
+         s.sendto(b'x' * 8000, ('{to}', 9))\n"
+    );
+    let sent =
+        Command::new("ip").args(["netns", "exec", "closc-tf-su001-n001", "python3", "-c", &script]).status();
+    if !sent.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no python3 to send with");
+        return;
+    }
+    let mut decapsulated = Vec::new();
+    for segment in ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"] {
+        let output = Command::new("ip")
+            .args(["-n", "closc-tf-su002-n001", "-s", "-j", "-6", "route", "show", segment])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (_, rest) = text.split_once("\"packets\":").unwrap();
+        decapsulated.push(rest.split(',').next().unwrap().parse::<u32>().unwrap());
+    }
+    assert_eq!(decapsulated.iter().sum::<u32>(), 64, "{decapsulated:?}");
+    assert!(decapsulated.iter().all(|count| *count > 8), "both planes carry a share: {decapsulated:?}");
+    up.is_fine();
+}
+
+#[test]
+fn up_again_puts_everything_right() {
+    if !can_run() {
+        return;
+    }
+    let compiled = compile(&shipped("lab/two-planes"), "tg");
+    let up = || quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch));
+    let (mut lab, _) = up().unwrap();
+    let busy = up().unwrap_err();
+    assert!(matches!(busy, LabError::Busy { .. }), "{busy}");
+    quietly(|watch| lab.miswire("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-002", LinkLayer::Open, watch))
+        .unwrap();
+    assert_eq!(lab.status().changes.len(), 1);
+    // Link down at a T0: its static routes are gone, as the kernel does it, until the batch is applied again.
+    let link = |state: &str| {
+        let args = ["-n", "closc-tg-p1-t0-001", "link", "set", "eth501", state];
+        assert!(Command::new("ip").args(args).status().unwrap().success());
+    };
+    link("down");
+    link("up");
+    drop(lab);
+    assert_eq!(closc_lab::list(&compiled.options).unwrap().len(), 1);
+    let (mut lab, report) = up().unwrap();
+    assert!(report.again);
+    let test = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(test.is_fine(), "{test}");
+    drop(lab);
+    let report = closc_lab::down("tg", &compiled.options).unwrap();
+    assert_eq!(report.namespaces, 12);
+    assert_eq!(namespaces("tg"), 0);
+    assert!(matches!(closc_lab::down("tg", &compiled.options), Err(LabError::NotUp { .. })));
+}
+
+#[test]
+fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
+    if !can_run() {
+        return;
+    }
+    let compiled = compile(&shipped("lab/two-planes"), "th");
+    for stage in ["make namespaces", "plug cables", "configure devices"] {
+        let interrupt = Interrupt::default();
+        let stop = |progress: closc_lab::Progress| {
+            if progress.what == stage {
+                interrupt.set();
+            }
+        };
+        let error = Lab::up(&compiled.tree, &compiled.options, &Watch::new(&stop, &interrupt)).unwrap_err();
+        assert!(matches!(error, LabError::Interrupted), "{stage}: {error}");
+        assert_eq!(namespaces("th"), 0, "{stage}");
+    }
+    let batch = compiled.tree.join("switches/p1-t1-002/ip.batch");
+    let text = std::fs::read_to_string(&batch).unwrap();
+    std::fs::write(&batch, format!("{text}route replace blackhole not-a-prefix\n")).unwrap();
+    let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
+    assert!(matches!(&error, LabError::Command { device, .. } if device == "p1-t1-002"), "{error}");
+    assert_eq!(namespaces("th"), 0);
+}
+
+#[test]
+fn namespaces_of_others_are_left_alone() {
+    if !can_run() {
+        return;
+    }
+    let compiled = compile(&shipped("lab/two-planes"), "ti");
+    let ip = |args: &[&str]| assert!(Command::new("ip").args(args).status().unwrap().success());
+    ip(&["netns", "add", "closc-ti-p0-t0-001"]);
+    let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
+    let left = namespaces("ti");
+    ip(&["netns", "del", "closc-ti-p0-t0-001"]);
+    assert!(matches!(&error, LabError::Foreign(names) if names == &["closc-ti-p0-t0-001"]), "{error}");
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn what_a_crash_left_is_cleared_away() {
+    if !can_run() {
+        return;
+    }
+    let compiled = compile(&shipped("lab/two-planes"), "tj");
+    let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    drop(lab);
+    // As if the process had died half way: what is written down says more than there is.
+    assert!(Command::new("ip").args(["netns", "del", "closc-tj-p0-t1-001"]).status().unwrap().success());
+    let status = closc_lab::list(&compiled.options).unwrap();
+    assert_eq!(status[0].missing, ["closc-tj-p0-t1-001"]);
+    let (mut lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    assert!(!report.again);
+    let test = quietly(|watch| lab.test(watch)).unwrap();
+    assert_eq!(lab.down().unwrap().namespaces, 12);
+    assert!(test.is_fine(), "{test}");
+}

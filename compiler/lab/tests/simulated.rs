@@ -1,0 +1,113 @@
+//! Tests and diagnoses over a data plane in memory: every fault of small fabrics, found from what it does.
+
+mod common;
+
+use closc_lab::model::{CableId, Model};
+use closc_lab::probe::{self, Accused};
+use closc_lab::test::{self, TestReport};
+use closc_lab::trace::{self, Finding};
+use closc_lab::tree::Tree;
+use common::simulated::Simulated;
+use common::{compile, quietly, shipped};
+
+fn read(yaml: &str) -> (Tree, Model) {
+    let compiled = compile(yaml, "simulated");
+    let tree = Tree::read(&compiled.tree).unwrap();
+    let model = Model::of(&tree).unwrap();
+    (tree, model)
+}
+
+fn run(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> TestReport {
+    quietly(|watch| test::run(tree, model, backend, watch)).unwrap()
+}
+
+fn diagnose(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> (TestReport, Vec<Finding>) {
+    quietly(|watch| trace::run(tree, model, backend, watch)).unwrap()
+}
+
+#[test]
+fn fabrics_of_every_shape_are_walked_without_a_difference() {
+    for name in ["lab/two-planes", "lab/eight-planes", "examples/parallel-links", "examples/three-tiers"] {
+        let (tree, model) = read(&shipped(name));
+        let report = run(&tree, &model, &mut Simulated::new(&tree, &model));
+        assert!(report.is_fine(), "{name}:\n{report}");
+        assert!(report.paths > 0 && report.absent == 0);
+    }
+}
+
+#[test]
+fn paths_of_absent_switches_are_left_out() {
+    let yaml = shipped("lab/two-planes") + "exceptions: { absent: [p0-t1-002] }\n";
+    let (tree, model) = read(&yaml);
+    let report = run(&tree, &model, &mut Simulated::new(&tree, &model));
+    assert!(report.is_fine(), "{report}");
+    assert_eq!((report.paths, report.absent), (32, 8));
+}
+
+/// Whichever two cables change places: nothing is misdelivered, and those two are named and nobody else. Every pair
+/// of the small fabric; of the large one, with its 3,160 pairs, every 61st.
+#[test]
+fn every_swap_is_found() {
+    for (name, step) in [("lab/two-planes", 1), ("examples/three-tiers", 61)] {
+        let (tree, model) = read(&shipped(name));
+        let names: Vec<&str> =
+            (0..model.cables.len()).map(CableId).map(|cable| model.cable_name(cable)).collect();
+        let pairs =
+            names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| (*a, *b)));
+        for (first, second) in pairs.step_by(step) {
+            let mut backend = Simulated::new(&tree, &model);
+            backend.swap(first, second);
+            let (report, findings) = diagnose(&tree, &model, &mut backend);
+            assert_eq!(report.misdelivered, 0, "{name}: {first} {second}");
+            let found = matches!(
+                findings.as_slice(),
+                [Finding::Swapped { first: a, second: b, .. }] if (a.as_str(), b.as_str()) == (first, second)
+            );
+            assert!(found, "{name}: {first} {second}: {findings:#?}");
+        }
+    }
+}
+
+#[test]
+fn swapped_parallel_cables_lose_nothing_and_are_found_by_counters() {
+    let (tree, model) = read(&shipped("examples/parallel-links"));
+    let mut backend = Simulated::new(&tree, &model);
+    backend.swap("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-001#2");
+    let (report, findings) = diagnose(&tree, &model, &mut backend);
+    assert_eq!(report.delivered, report.packets);
+    assert!(!report.is_fine());
+    assert!(matches!(findings.as_slice(), [Finding::Swapped { .. }]), "{findings:#?}");
+}
+
+#[test]
+fn every_cut_is_found_by_test_and_by_probes() {
+    let (tree, model) = read(&shipped("lab/eight-planes"));
+    for cable in (0..model.cables.len()).map(CableId).step_by(7) {
+        let name = model.cable_name(cable);
+        let mut backend = Simulated::new(&tree, &model);
+        backend.cut(name);
+        let (_, findings) = diagnose(&tree, &model, &mut backend);
+        assert!(
+            matches!(findings.as_slice(), [Finding::Cut { cable, .. }] if cable == name),
+            "{findings:#?}"
+        );
+        let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
+        let accused = report.accused.as_slice();
+        assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{accused:#?}");
+    }
+}
+
+#[test]
+fn a_switch_that_does_not_forward_is_told_from_a_cut() {
+    let (tree, model) = read(&shipped("lab/eight-planes"));
+    let mut backend = Simulated::new(&tree, &model);
+    backend.silence("p2-t1-003");
+    let (_, findings) = diagnose(&tree, &model, &mut backend);
+    assert!(
+        matches!(findings.as_slice(), [Finding::Silent { device, .. }] if device == "p2-t1-003"),
+        "{findings:#?}"
+    );
+    let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
+    let accused = report.accused.as_slice();
+    assert!(matches!(accused, [Accused::Switch { switch, .. }] if switch == "p2-t1-003"), "{accused:#?}");
+}
