@@ -57,7 +57,7 @@ fn fill(
     let mut files = BTreeMap::new();
     for batch in units.chunks(BATCH) {
         let rendered: Vec<Vec<Artefact>> =
-            batch.par_iter().map(|unit| unit.render(plan, templates)).collect::<Result<_, _>>()?;
+            batch.par_iter().map(|unit| unit.render(plan, templates)).collect::<anyhow::Result<_>>()?;
         for artefact in rendered.into_iter().flatten() {
             append(&mut tar, &artefact)?;
             let blake3 = blake3::hash(&artefact.bytes).to_string();

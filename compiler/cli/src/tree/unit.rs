@@ -7,9 +7,11 @@
 
 use std::collections::BTreeMap;
 
+use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_fabric::PortUse;
 use closc_plan::Plan;
-use closc_render::{Artefact, RenderError, Templates, path_table, targets};
+use closc_platform::Os;
+use closc_render::{Artefact, Templates, path_table, targets};
 use closc_topology::{Exceptions, HostOs, Link, Nic, Node, PlaneId, Spans, Switch, Topology, ZoneId};
 
 use crate::select::Selection;
@@ -26,6 +28,8 @@ pub enum Unit {
     Group(ZoneId, u16),
     /// The cable list of one plane.
     Cables(PlaneId),
+    /// The P4 pipelines that switches of the tree run.
+    Pipelines,
 }
 
 /// Names what a unit is rendered from.
@@ -47,16 +51,22 @@ pub fn units(plan: &Plan, selection: &Selection) -> Vec<Unit> {
         units.extend(plan.groups().map(|(zone, group)| Unit::Group(zone, group)));
     }
     units.extend(topology.plane_ids().map(Unit::Cables));
+    if plan.switches().any(|switch| topology.hardware(switch).1 == Os::P4) {
+        units.push(Unit::Pipelines);
+    }
     units
 }
 
 impl Unit {
     /// Renders the unit.
-    pub fn render(self, plan: &Plan, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+    pub fn render(self, plan: &Plan, templates: &Templates) -> anyhow::Result<Vec<Artefact>> {
         match self {
             Unit::Switch(switch) => {
                 let intent = plan.device(switch);
-                targets::target(intent.os).map_or(Ok(Vec::new()), |target| target.device(&intent, templates))
+                match targets::target(intent.os) {
+                    Some(target) => Ok(target.device(&intent, templates)?),
+                    None => Ok(vec![artefact(entries_file(Pipeline::fabric(), &intent)?)]),
+                }
             }
             Unit::Host(node) => {
                 let mut artefacts = targets::host(&plan.host(node), templates)?;
@@ -65,6 +75,7 @@ impl Unit {
             }
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
             Unit::Cables(plane) => Ok(vec![cables::render(plan, plane)]),
+            Unit::Pipelines => Ok(pipeline_files(Pipeline::fabric()).map(artefact).into()),
         }
     }
 
@@ -76,8 +87,13 @@ impl Unit {
             Unit::Host(node) => format!("host {}", topology.naming.node(node)),
             Unit::Group(zone, group) => format!("group {zone}/{}", group + 1),
             Unit::Cables(plane) => format!("cables {plane}"),
+            Unit::Pipelines => "pipelines".to_owned(),
         }
     }
+}
+
+fn artefact(file: closc_entries::File) -> Artefact {
+    Artefact::new(file.path, file.text)
 }
 
 /// Computes fingerprints.
