@@ -121,8 +121,9 @@ pub struct PathsArgs {
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// A code such as `E0203`, or `codes` for the list
-    pub what: String,
+    /// A code such as `E0203`; `codes`; `device FILE SWITCH`; or `headroom FILE SWITCH PORT`
+    #[arg(required = true, num_args = 1..=4, value_name = "WHAT")]
+    pub what: Vec<String>,
 }
 
 /// Commands of `lab`.

@@ -30,6 +30,15 @@ fn example(plan: &Plan) -> String {
     })
 }
 
+/// Finds a switch by its name.
+pub fn switch(plan: &Plan, name: &str) -> anyhow::Result<Switch> {
+    let naming = &plan.topology().naming;
+    naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch)).with_context(|| {
+        let first = plan.switches().next().map(|switch| naming.switch(switch)).unwrap_or_default();
+        format!("`{name}` is no switch of this fabric; the first is `{first}`")
+    })
+}
+
 /// Finds a cable that is there: a NIC port, `LOWER--UPPER`, or `LOWER--UPPER#2` for the second parallel one.
 pub fn link(plan: &Plan, name: &str) -> Option<Link> {
     let topology = plan.topology();
@@ -72,7 +81,7 @@ impl Avoid {
             }
             return Ok(Avoid::Plane(PlaneId(plane)));
         }
-        if let Some(switch) = topology.naming.parse_switch(name).filter(|s| plan.fabric().has_switch(*s)) {
+        if let Ok(switch) = switch(plan, name) {
             return Ok(Avoid::Switch(switch));
         }
         if let Some(link) = link(plan, name) {

@@ -6,6 +6,7 @@
 
 use closc_qos::bdp::{self, Delay};
 use closc_qos::units::{Bytes, Length, Nanoseconds};
+use closc_topology::TierId;
 
 use crate::Plan;
 
@@ -32,6 +33,19 @@ impl Plan {
             nic_latency: NIC_LATENCY,
             cut_through: true,
         })
+    }
+}
+
+impl Plan {
+    /// Returns the delay senders aim at: that of an empty network, and the queue at which a T0 uplink begins to
+    /// mark the data class. Nothing where no switch marks.
+    pub fn target_delay(&self) -> Option<Nanoseconds> {
+        let t0 = self.switches().find(|switch| switch.tier == TierId::T0)?;
+        let device = self.device(t0);
+        let qos = crate::qos::SwitchQos::of(&device).ok()?;
+        let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;
+        let thresholds = qos.marks.get(qos.ports[uplink]?)?.get(&device.qos.data().queue)?;
+        Some(self.delay().target(self.topology().port_speed(), thresholds.min()))
     }
 }
 

@@ -1,4 +1,7 @@
-//! `closc explain`: the page of a diagnostic code, or the list of codes.
+//! `closc explain`: the page of a diagnostic code, the list of codes, a device, or a headroom.
+
+mod device;
+mod headroom;
 
 use std::fmt::Write as _;
 
@@ -19,21 +22,34 @@ struct Page {
     fix: &'static str,
 }
 
-/// Explains a code.
+/// Explains a code, a device or a headroom.
 pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
-    let rules = rules();
-    if command.what == "codes" {
-        let pages: Vec<Page> = rules.iter().map(|rule| page(rule)).collect();
-        output::result(args.format, &pages, |pages| {
-            pages.iter().fold(String::new(), |mut text, page| {
-                let _ = writeln!(text, "{}  {}", page.code, page.title);
-                text
-            })
-        })?;
-        return Ok(Outcome::Fine);
+    let words: Vec<&str> = command.what.iter().map(String::as_str).collect();
+    match words[..] {
+        ["codes"] => codes(args),
+        ["device", file, switch] => device::run(args, file.into(), switch),
+        ["headroom", file, switch, port] => headroom::run(args, file.into(), switch, port),
+        ["device" | "headroom", ..] => bail!("write `device FILE SWITCH` or `headroom FILE SWITCH PORT`"),
+        [code] => one(args, code),
+        _ => bail!("`{}` is too much: write one code", words.join(" ")),
     }
-    let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(&command.what)) else {
-        bail!("`{}` is no code; `closc explain codes` lists them", command.what);
+}
+
+fn codes(args: &Args) -> anyhow::Result<Outcome> {
+    let pages: Vec<Page> = rules().into_iter().map(page).collect();
+    output::result(args.format, &pages, |pages| {
+        pages.iter().fold(String::new(), |mut text, page| {
+            let _ = writeln!(text, "{}  {}", page.code, page.title);
+            text
+        })
+    })?;
+    Ok(Outcome::Fine)
+}
+
+fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
+    let rules = rules();
+    let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
+        bail!("`{code}` is no code; `closc explain codes` lists them");
     };
     output::result(args.format, &page(rule), |_| rule.page())?;
     Ok(Outcome::Fine)

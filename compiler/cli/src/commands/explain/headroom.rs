@@ -1,0 +1,88 @@
+//! `closc explain headroom FILE SWITCH PORT`: every term of a port's PFC headroom, with unit and source, and the
+//! sum over the switch against its buffer.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_plan::SwitchQos;
+use closc_qos::headroom::Headroom;
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::output::{self, Outcome};
+use crate::{input, names};
+
+#[derive(Serialize)]
+struct Explanation {
+    switch: String,
+    port: String,
+    cable: String,
+    speed: String,
+    headroom: Headroom,
+    lossless_classes: u32,
+    ports_alike: u32,
+    pool: Pool,
+}
+
+#[derive(Serialize)]
+struct Pool {
+    headroom_bytes: u64,
+    shared_bytes: u64,
+    buffer_bytes: u64,
+}
+
+/// Explains a headroom.
+pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let intent = plan.device(names::switch(plan, switch)?);
+    let Some(at) = intent.ports.iter().position(|p| p.physical.name == port || p.physical.alias == port)
+    else {
+        bail!("`{switch}` has no port `{port}`; its first is `{}`", intent.ports[0].physical.name);
+    };
+    let qos = SwitchQos::of(&intent).map_err(|error| {
+        error
+            .ways_out()
+            .into_iter()
+            .fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
+    })?;
+    let kind = qos.ports[at].with_context(|| format!("nothing is plugged into `{port}` of `{switch}`"))?;
+    let buffers = qos.buffers.as_ref().with_context(|| {
+        format!("`{}` has no packet buffer of its own: it does not pause", intent.platform.id)
+    })?;
+    let Some(headroom) = buffers.headroom(kind) else {
+        bail!("profile `{}` is lossy: no class pauses, so no port needs headroom", intent.qos.name());
+    };
+    let explanation = Explanation {
+        switch: intent.name.to_string(),
+        port: intent.ports[at].physical.name.to_string(),
+        cable: qos.kinds[kind].cable.to_string(),
+        speed: qos.kinds[kind].speed.to_string(),
+        headroom: headroom.clone(),
+        lossless_classes: u32::try_from(intent.qos.lossless().count()).unwrap_or(u32::MAX),
+        ports_alike: qos.kinds[kind].ports,
+        pool: Pool {
+            headroom_bytes: buffers.pools.headroom.0,
+            shared_bytes: buffers.pools.shared.0,
+            buffer_bytes: buffers.memory.total.0,
+        },
+    };
+    output::result(args.format, &explanation, human)?;
+    Ok(Outcome::Fine)
+}
+
+fn human(e: &Explanation) -> String {
+    let mut text = format!("{} {}: {} over {}\n\n{}\n", e.switch, e.port, e.speed, e.cable, e.headroom.terms);
+    let _ = writeln!(
+        text,
+        "xoff {} B, xon {} B, size {} B, {} B from the pool of headroom",
+        e.headroom.xoff.0, e.headroom.xon.0, e.headroom.size.0, e.headroom.pooled.0
+    );
+    let _ = writeln!(
+        text,
+        "{} lossless classes, {} ports alike; headroom of all ports {} B of a buffer of {} B, {} B left to share",
+        e.lossless_classes, e.ports_alike, e.pool.headroom_bytes, e.pool.buffer_bytes, e.pool.shared_bytes
+    );
+    text
+}
