@@ -138,3 +138,6 @@ impl Info {
         self.message.type_info.as_ref()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use super::schema::{Field, MessageId, Schema, Type};
 use super::wire;
 
 /// How deep messages may nest; the decoder of messages stops at 100.
-const MAX_DEPTH: u32 = 64;
+pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Reads a text as a message.
 pub(super) fn read(schema: &Schema, message: MessageId, text: &str) -> Result<Vec<u8>, TextError> {

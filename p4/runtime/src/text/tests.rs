@@ -85,9 +85,27 @@ fn an_any_is_written_by_its_content_where_that_is_known() {
     assert!(text.contains("CounterData] {\n    byte_count: 1\n    packet_count: 2\n  }\n"), "{text}");
     assert_eq!(read(&text), Ok(entry.clone()));
 
-    let foreign = prost_types::Any { type_url: "example.org/x.Y".to_owned(), value: vec![1, 2, 3] };
-    entry.entry = Some(foreign);
-    assert_eq!(read(&write(&entry)), Ok(entry));
+    // Not known, cut off, longer than needed, nested without end: none of them changes on the way.
+    let known = "type.googleapis.com/p4.v1.CounterData";
+    let mut nested = vec![0x08, 0x01];
+    for _ in 0..10_000 {
+        let mut outer = Vec::new();
+        prost_types::Any { type_url: "type.googleapis.com/p4.v1.StreamOtherError".to_owned(), value: nested }
+            .encode(&mut outer)
+            .expect("a vector takes everything");
+        nested = vec![0x0a];
+        prost::encoding::encode_varint(outer.len() as u64, &mut nested);
+        nested.extend(outer);
+    }
+    for (type_url, value) in [
+        ("example.org/x.Y", vec![1, 2, 3]),
+        (known, vec![128, 1]),
+        (known, vec![8, 0x81, 0x00]),
+        ("type.googleapis.com/p4.v1.StreamOtherError", nested),
+    ] {
+        entry.entry = Some(prost_types::Any { type_url: type_url.to_owned(), value });
+        assert!(read(&write(&entry)).as_ref() == Ok(&entry), "{type_url}");
+    }
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {

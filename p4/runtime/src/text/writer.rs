@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::reader::{self, MAX_DEPTH};
 use super::schema::{Field, Message, MessageId, Schema, Type};
 use super::wire::{Fields, Value};
 
@@ -105,38 +106,42 @@ fn write_expanded(schema: &Schema, data: &[u8], indent: usize, out: &mut String)
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '/' | '_' | '-');
     let inner =
         url.split_once('/').filter(|_| url.chars().all(plain)).and_then(|(_, name)| schema.find(name));
-    let Some(inner) = inner else { return false };
-    if !is_understood(schema, inner, content, 0) {
+    let Some(inner) = inner.filter(|inner| is_understood(schema, *inner, content, indent + 1)) else {
+        return false;
+    };
+    let mut text = String::new();
+    write(schema, inner, content, indent + 1, &mut text);
+    // Bytes may mean the same and still be others; only what comes back as it was is written by content.
+    if reader::read(schema, inner, &text).as_deref() != Ok(content) {
         return false;
     }
     push_indent(indent, out);
     writeln!(out, "[{url}] {{").expect("a string takes everything");
-    write(schema, inner, content, indent + 1, out);
+    out.push_str(&text);
     push_indent(indent, out);
     out.push_str("}\n");
     true
 }
 
-/// Says whether text could hold everything that is in the data: known fields of the right kind, nothing behind.
-fn is_understood(schema: &Schema, id: MessageId, data: &[u8], depth: u32) -> bool {
+/// Says whether data is a message with known fields only, nested no deeper than the reader goes.
+fn is_understood(schema: &Schema, id: MessageId, data: &[u8], depth: usize) -> bool {
     let message: &Message = &schema.messages[id];
-    let mut fields = Fields::new(data);
-    let known = fields.by_ref().all(|(number, value)| match (message.by_number(number), value) {
-        (None, _) => false,
-        (Some(field), Value::Number(_)) => {
-            !matches!(field.ty, Type::Message(_) | Type::String | Type::Bytes | Type::Unsupported)
-        }
-        (Some(field), Value::Bytes(bytes)) => match field.ty {
-            Type::Message(id) => depth < 32 && is_understood(schema, id, bytes, depth + 1),
-            Type::String => str::from_utf8(bytes).is_ok(),
-            Type::Bytes => true,
-            Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => {
-                field.packed
+    depth < MAX_DEPTH as usize
+        && Fields::new(data).all(|(number, value)| match (message.by_number(number), value) {
+            (None, _) => false,
+            (Some(field), Value::Number(_)) => {
+                !matches!(field.ty, Type::Message(_) | Type::String | Type::Bytes | Type::Unsupported)
             }
-            Type::Unsupported => false,
-        },
-    });
-    known && fields.number().is_none()
+            (Some(field), Value::Bytes(bytes)) => match field.ty {
+                Type::Message(id) => is_understood(schema, id, bytes, depth + 1),
+                Type::String => str::from_utf8(bytes).is_ok(),
+                Type::Bytes => true,
+                Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => {
+                    field.packed
+                }
+                Type::Unsupported => false,
+            },
+        })
 }
 
 fn push_indent(indent: usize, out: &mut String) {
