@@ -31,7 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Adds an entry by names, values and arguments.
-fn add(engine: &mut Engine, table: &str, value: u128, prefix: u32, action: &str, args: &[u64]) -> Result<(), String> {
+fn add(
+    engine: &mut Engine,
+    table: &str,
+    value: u128,
+    prefix: u32,
+    action: &str,
+    args: &[u64],
+) -> Result<(), String> {
     let program = Arc::clone(engine.program());
     let at = program.table(table).ok_or("no such table")?;
     let spec = &program.tables[at];
@@ -65,8 +72,22 @@ fn packets(program: &Arc<Program>) -> Result<(), String> {
     let mut engine = Engine::new(Arc::clone(program), EngineConfig::default());
     add(&mut engine, "ingress.my_sid", (BLOCK << 16) | 1, 0, "ingress.shift", &[])?;
     for at in 2..514_u128 {
-        add(&mut engine, "ingress.routes", (BLOCK << 96) | (at << 80), 48, "ingress.set_nexthop", &[at as u64])?;
-        add(&mut engine, "ingress.nexthops", at, 0, "ingress.send", &[(at % 500) as u64, 0x0200_0000_0001, at as u64])?;
+        add(
+            &mut engine,
+            "ingress.routes",
+            (BLOCK << 96) | (at << 80),
+            48,
+            "ingress.set_nexthop",
+            &[at as u64],
+        )?;
+        add(
+            &mut engine,
+            "ingress.nexthops",
+            at,
+            0,
+            "ingress.send",
+            &[(at % 500) as u64, 0x0200_0000_0001, at as u64],
+        )?;
     }
     for length in [64_usize, 1500] {
         let frames: Vec<Vec<u8>> = (2..514_u128).map(|at| frame(at, length)).collect();

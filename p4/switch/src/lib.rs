@@ -9,8 +9,10 @@
 
 pub mod bits;
 pub mod engine;
+pub mod entity;
 pub mod error;
 pub mod json;
+pub mod pipeline;
 pub mod program;
 pub mod state;
 pub mod stf;

@@ -4,6 +4,7 @@ use super::frame::{Frame, load_big, store, store_big};
 use super::hash::HashSource;
 use crate::bits;
 use crate::program::{Aim, Field, HashCall, LogPiece, Mode, Primitive, Value};
+use crate::state::PacketSize;
 use num_bigint::BigInt;
 
 /// Primitives that one action may run. Loops are legal in actions; one that never ends must not stop the switch.
@@ -210,10 +211,9 @@ impl Frame<'_> {
     }
 
     fn meter(&mut self, array: u16, index: &Value, aim: &Aim) {
-        let bytes = self.program.meters[array as usize].bytes;
-        let cost = if bytes { self.packet.ingress_length } else { 1 };
+        let size = PacketSize::new(self.packet.ingress_length, self.program.meters[array as usize].bytes);
         let at = self.low(index) as u32;
-        if let Some(colour) = self.arrays.meters[array as usize].colour(at, cost, self.around.now_us()) {
+        if let Some(colour) = self.arrays.meters[array as usize].colour(at, size, self.around.now_us()) {
             self.set(aim, colour);
         }
     }

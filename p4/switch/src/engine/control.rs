@@ -3,7 +3,7 @@
 use super::frame::{Frame, store};
 use crate::bits;
 use crate::program::{KeySource, Node, Table as Spec, TableKind};
-use crate::state::{ActionRef, Profile, Table};
+use crate::state::{ActionRef, DefaultAction, PacketSize, Profile, Table};
 
 /// Nodes that one packet may pass. Control flows of P4 do not go round; a document by hand could.
 const MOST_NODES: usize = 1 << 16;
@@ -57,11 +57,7 @@ impl Frame<'_> {
         let table = &mut lookups.tables[at as usize];
         let hit = if table.is_empty() { None } else { self.look_up(spec, table, lookups.room) };
         let Some(handle) = hit else {
-            let default = &table.default;
-            if let Some(action) = default.action {
-                self.call(action, &default.args);
-            }
-            return default.next;
+            return self.miss(spec, &mut table.default);
         };
         let (now_ns, now_us, length) = (self.around.now_ns, self.around.now_us(), self.packet.ingress_length);
         let Some(entry) = table.get_mut(handle) else { return Node::End };
@@ -72,8 +68,8 @@ impl Frame<'_> {
             (entry.hit_ns, entry.reported) = (now_ns, false);
         }
         if let Some(target) = spec.meter {
-            let cost = if self.program.meters[target.array as usize].bytes { length } else { 1 };
-            let colour = entry.meter.as_mut().map_or(0, |meter| meter.colour(cost, now_us));
+            let size = PacketSize::new(length, self.program.meters[target.array as usize].bytes);
+            let colour = entry.meter.get_or_insert_default().colour(size, now_us);
             store(self.words, &target.field, u128::from(colour));
         }
         match &entry.action {
@@ -87,6 +83,24 @@ impl Frame<'_> {
                 self.indirect(spec, slot, lookups.profiles)
             }
         }
+    }
+
+    /// Does what a table does for packets that no entry matches. BMv2 counts and meters only hits; P4Runtime wants
+    /// the default entry counted as any other.
+    fn miss(&mut self, spec: &Spec, default: &mut DefaultAction) -> Node {
+        if spec.counters {
+            default.counter.count(self.packet.ingress_length);
+        }
+        if let (Some(target), Some(meter)) = (spec.meter, &mut default.meter) {
+            let by_bytes = self.program.meters[target.array as usize].bytes;
+            let size = PacketSize::new(self.packet.ingress_length, by_bytes);
+            let colour = meter.colour(size, self.around.now_us());
+            store(self.words, &target.field, u128::from(colour));
+        }
+        if let Some(action) = default.action {
+            self.call(action, &default.args);
+        }
+        default.next
     }
 
     /// Calls the action of a profile's slot. BMv2 ends the control flow where a group is empty.

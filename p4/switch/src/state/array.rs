@@ -49,6 +49,20 @@ impl CounterBank {
         Some(page.map_or_else(Counter::default, |page| page[index as usize % PAGE]))
     }
 
+    /// Sets a counter; returns whether it exists.
+    pub fn set(&mut self, index: u32, counter: Counter) -> bool {
+        // A page of zeros is as good as none.
+        if counter == Counter::default() && self.get(index) == Some(counter) {
+            return true;
+        }
+        self.get_mut(index).map(|place| *place = counter).is_some()
+    }
+
+    /// Makes every counter zero.
+    pub fn clear(&mut self) {
+        self.pages.clear();
+    }
+
     /// Returns a counter to change; `None` past the end.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut Counter> {
         if index >= self.size {

@@ -1,5 +1,6 @@
 //! Meters: token buckets after RFC 2698, one for each rate, computed from the time the switch started as BMv2 does.
 
+use super::array::Counter;
 use std::collections::HashMap;
 
 /// Rates and bursts as the control plane gave them.
@@ -45,34 +46,88 @@ impl Bucket {
     }
 }
 
-/// A configured meter.
+/// Buckets of a configured meter.
 #[derive(Clone, Copy, Debug)]
-pub struct Meter {
+struct Buckets {
     config: MeterConfig,
     committed: Bucket,
     peak: Bucket,
 }
 
+/// A meter, and how many packets it gave each colour. Without configuration it finds every packet green.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meter {
+    buckets: Option<Buckets>,
+    colours: [Counter; 3],
+}
+
 impl Meter {
     /// Returns a meter whose buckets are full.
     pub fn new(config: MeterConfig) -> Self {
-        let committed = Bucket::new(config.cir, config.cburst);
-        let peak = Bucket::new(config.pir, config.pburst);
-        Self { config, committed, peak }
+        let mut meter = Self::default();
+        meter.configure(Some(config));
+        meter
+    }
+
+    /// Fills the buckets after a configuration, or takes them away.
+    pub fn configure(&mut self, config: Option<MeterConfig>) {
+        self.buckets = config.map(|config| Buckets {
+            config,
+            committed: Bucket::new(config.cir, config.cburst),
+            peak: Bucket::new(config.pir, config.pburst),
+        });
     }
 
     /// Returns the configuration.
-    pub fn config(&self) -> MeterConfig {
-        self.config
+    pub fn config(&self) -> Option<MeterConfig> {
+        self.buckets.map(|buckets| buckets.config)
+    }
+
+    /// Returns whether the meter was never configured and never used.
+    pub fn is_default(&self) -> bool {
+        self.buckets.is_none() && self.colours == [Counter::default(); 3]
+    }
+
+    /// Returns what was green, yellow and red.
+    pub fn colours(&self) -> [Counter; 3] {
+        self.colours
+    }
+
+    /// Counts colours from zero again.
+    pub fn clear_colours(&mut self) {
+        self.colours = [Counter::default(); 3];
     }
 
     /// Colours a packet: 0 green, 1 yellow, 2 red.
-    pub fn colour(&mut self, cost: u64, now_us: u64) -> u64 {
-        if self.peak.take(cost, now_us) { u64::from(!self.committed.take(cost, now_us)) } else { 2 }
+    pub fn colour(&mut self, size: PacketSize, now_us: u64) -> u64 {
+        let colour = self.buckets.as_mut().map_or(0, |buckets| {
+            if !buckets.peak.take(size.cost, now_us) {
+                return 2;
+            }
+            u64::from(!buckets.committed.take(size.cost, now_us))
+        });
+        self.colours[colour as usize].count(size.bytes);
+        colour
     }
 }
 
-/// An array of meters, of which only the configured ones exist.
+/// What a packet is to a meter.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketSize {
+    /// Tokens it costs.
+    pub cost: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+impl PacketSize {
+    /// Returns the size of a packet to a meter that meters bytes, or packets.
+    pub fn new(bytes: u64, by_bytes: bool) -> Self {
+        Self { cost: if by_bytes { bytes } else { 1 }, bytes }
+    }
+}
+
+/// An array of meters, of which only those exist that were configured or used.
 #[derive(Debug)]
 pub struct MeterBank {
     size: u32,
@@ -90,29 +145,30 @@ impl MeterBank {
         self.size
     }
 
-    /// Returns the configuration of a meter.
-    pub fn config(&self, index: u32) -> Option<MeterConfig> {
-        self.meters.get(&index).map(Meter::config)
+    /// Returns a meter; `None` past the end.
+    pub fn get(&self, index: u32) -> Option<Meter> {
+        (index < self.size).then(|| self.meters.get(&index).copied().unwrap_or_default())
     }
 
-    /// Configures a meter, or clears it; returns whether it exists.
-    pub fn set(&mut self, index: u32, config: Option<MeterConfig>) -> bool {
-        if index >= self.size {
-            return false;
+    /// Replaces a meter; returns whether it exists.
+    pub fn set(&mut self, index: u32, meter: Meter) -> bool {
+        if index < self.size {
+            self.meters.insert(index, meter);
         }
-        match config {
-            Some(config) => self.meters.insert(index, Meter::new(config)),
-            None => self.meters.remove(&index),
-        };
-        true
+        index < self.size
     }
 
-    /// Colours a packet; a meter without configuration finds it green, one that does not exist says nothing.
-    pub fn colour(&mut self, index: u32, cost: u64, now_us: u64) -> Option<u64> {
+    /// Replaces all meters by ones that were never configured or used.
+    pub fn clear(&mut self) {
+        self.meters.clear();
+    }
+
+    /// Colours a packet; a meter that does not exist says nothing.
+    pub fn colour(&mut self, index: u32, size: PacketSize, now_us: u64) -> Option<u64> {
         if index >= self.size {
             return None;
         }
-        Some(self.meters.get_mut(&index).map_or(0, |meter| meter.colour(cost, now_us)))
+        Some(self.meters.entry(index).or_default().colour(size, now_us))
     }
 }
 
@@ -120,25 +176,31 @@ impl MeterBank {
 mod tests {
     use super::*;
 
+    const PACKET: PacketSize = PacketSize { cost: 1, bytes: 100 };
+
     #[test]
     fn a_burst_goes_green_then_yellow_then_red() {
         let config = MeterConfig { cir: 1, cburst: 2, pir: 1, pburst: 3 };
         let mut meter = Meter::new(config);
-        let colours: Vec<u64> = (0..5).map(|_| meter.colour(1, 0)).collect();
+        let colours: Vec<u64> = (0..5).map(|_| meter.colour(PACKET, 0)).collect();
         assert_eq!(colours, [0, 0, 1, 2, 2]);
-        assert_eq!(meter.colour(1, 1_000_000), 0, "one token of each came back after a second");
-        assert_eq!(meter.colour(1, 1_000_000), 2);
+        assert_eq!(meter.colour(PACKET, 1_000_000), 0, "one token of each came back after a second");
+        assert_eq!(meter.colour(PACKET, 1_000_000), 2);
+        assert_eq!(meter.colours().map(|counter| counter.packets), [3, 1, 3]);
+        assert_eq!(meter.colours()[2].bytes, 300);
     }
 
     #[test]
-    fn only_configured_meters_exist() {
+    fn only_meters_in_use_exist() {
         let mut bank = MeterBank::new(4);
-        assert_eq!(bank.colour(3, 1500, 0), Some(0));
-        assert_eq!(bank.colour(4, 1500, 0), None);
-        assert!(bank.set(3, Some(MeterConfig { cir: 1, cburst: 100, pir: 1, pburst: 100 })));
-        assert_eq!(bank.colour(3, 1500, 0), Some(2));
-        assert!(bank.set(3, None));
-        assert_eq!(bank.colour(3, 1500, 0), Some(0));
-        assert!(!bank.set(4, None));
+        let size = PacketSize::new(1500, true);
+        assert_eq!(bank.colour(3, size, 0), Some(0));
+        assert_eq!(bank.colour(4, size, 0), None);
+        assert!(bank.set(3, Meter::new(MeterConfig { cir: 1, cburst: 100, pir: 1, pburst: 100 })));
+        assert_eq!(bank.colour(3, size, 0), Some(2));
+        assert!(bank.set(3, Meter::default()));
+        assert_eq!(bank.colour(3, size, 0), Some(0));
+        assert!(!bank.set(4, Meter::default()));
+        assert!(bank.get(4).is_none());
     }
 }

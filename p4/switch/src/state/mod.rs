@@ -17,7 +17,7 @@ mod value_set;
 
 pub use array::{Counter, CounterBank, RegisterBank};
 pub use digest::{DigestConfig, DigestList, DigestState, Sample};
-pub use meter::{Meter, MeterBank, MeterConfig};
+pub use meter::{Meter, MeterBank, MeterConfig, PacketSize};
 pub use profile::{GroupMember, MemberAction, Profile, ProfileError, SetMember, WatchPort};
 pub use random::Random;
 pub use replication::{CloneSession, Replica, Replication};

@@ -3,6 +3,7 @@
 //! A group picks the member at `hash % n` of its members in slot order. BMv2 gives a member of weight `w` in some group
 //! `w` slots, always the lowest free ones, and shares them between groups; doing the same makes both pick the same.
 
+use super::table::ActionRef;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use thiserror::Error;
@@ -73,7 +74,7 @@ pub enum ProfileError {
     Full(u32),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Member {
     action: MemberAction,
     /// Its slots, the first its own, the others for weights.
@@ -84,7 +85,7 @@ struct Member {
     entries: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     slot: u32,
     max_size: u32,
@@ -94,7 +95,7 @@ struct Group {
 }
 
 /// What the data plane sees of a group.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Choice {
     /// Slots of members that take part, in order.
     active: Vec<u32>,
@@ -105,7 +106,7 @@ struct Choice {
 }
 
 /// Numbers of which the lowest free one is given out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Slots {
     free: BinaryHeap<Reverse<u32>>,
     next: u32,
@@ -128,7 +129,7 @@ impl Slots {
 }
 
 /// An action profile.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     size: u32,
     actions: Vec<Option<MemberAction>>,
@@ -141,6 +142,8 @@ pub struct Profile {
     /// Group that owns a choice.
     choice_owners: BTreeMap<u32, u32>,
     choice_slots: Slots,
+    /// How many choices are sets.
+    sets: usize,
     down: BTreeSet<u32>,
 }
 
@@ -157,20 +160,24 @@ impl Profile {
             choices: Vec::new(),
             choice_owners: BTreeMap::new(),
             choice_slots: Slots::default(),
+            sets: 0,
             down: BTreeSet::new(),
         }
     }
 
     /// Returns whether nothing is in it.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
-            && self.groups.is_empty()
-            && self.choices.iter().all(|choice| choice.set.is_none())
+        !self.has_members() && !self.has_sets()
+    }
+
+    /// Returns whether there are members or groups.
+    pub fn has_members(&self) -> bool {
+        !self.members.is_empty() || !self.groups.is_empty()
     }
 
     /// Returns whether some table entry brought its own set.
     pub fn has_sets(&self) -> bool {
-        self.choices.iter().any(|choice| choice.set.is_some())
+        self.sets > 0
     }
 
     /// Returns the action of a slot.
@@ -325,6 +332,7 @@ impl Profile {
         let slot = self.add_choice();
         let choice = &mut self.choices[slot as usize];
         (choice.all, choice.set) = (all, Some(kept));
+        self.sets += 1;
         self.activate(slot);
         slot
     }
@@ -333,8 +341,19 @@ impl Profile {
     pub fn remove_set(&mut self, slot: u32) {
         let Some(choice) = self.choices.get_mut(slot as usize) else { return };
         let choice = std::mem::take(choice);
+        self.sets -= usize::from(choice.set.is_some());
         choice.all.into_keys().for_each(|slot| self.remove_slot(slot));
         self.choice_slots.give_back(slot);
+    }
+
+    /// Counts a table entry that uses the profile, or one less; a set goes with the entry that brought it.
+    pub fn count_use(&mut self, action: &ActionRef, more: bool) {
+        match action {
+            ActionRef::Member(slot) => self.use_member(*slot, more),
+            ActionRef::Group(slot) if self.group_of(*slot).is_some() => self.use_group(*slot, more),
+            ActionRef::Group(slot) if !more => self.remove_set(*slot),
+            ActionRef::Direct { .. } | ActionRef::Group(_) => {}
+        }
     }
 
     /// Counts a table entry that names a member, or one less.

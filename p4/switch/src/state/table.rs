@@ -51,6 +51,8 @@ pub struct EntryMeta {
     pub controller: u64,
     /// Text of the controller.
     pub metadata: Vec<u8>,
+    /// How a set that the entry brings along picks, and how its size is counted, as the controller wrote it.
+    pub selection: (i32, i32),
 }
 
 /// An entry.
@@ -60,7 +62,7 @@ pub struct Entry {
     pub action: ActionRef,
     /// Packets and bytes that hit it.
     pub counter: Counter,
-    /// Its meter, where it has one that is configured.
+    /// Its meter, where it has one that was configured or used.
     pub meter: Option<Box<Meter>>,
     /// When it was hit, or set, last; in nanoseconds.
     pub hit_ns: u64,
@@ -93,6 +95,10 @@ pub struct DefaultAction {
     pub next: Node,
     /// What the controller keeps with it.
     pub meta: EntryMeta,
+    /// Packets and bytes that missed.
+    pub counter: Counter,
+    /// Its meter, where it has one that was configured.
+    pub meter: Option<Box<Meter>>,
 }
 
 /// Why a table refuses a change.
@@ -157,25 +163,29 @@ impl Table {
             count: 0,
             default: Self::initial_default(table),
         };
-        for entry in table.entries.iter().flatten() {
-            this.insert_const(table, entry);
+        let entries = table.entries.as_deref().unwrap_or_default();
+        let last = entries.iter().map(|entry| entry.priority).max().unwrap_or(0);
+        for entry in entries {
+            this.insert_const(table, entry, last);
         }
         this
     }
 
     /// Returns the default action that the program gives.
     pub fn initial_default(table: &program::Table) -> DefaultAction {
-        let meta = EntryMeta::default();
-        if let Some(entry) = &table.default {
-            let next = table.after_miss(entry.action);
-            return DefaultAction { action: Some(entry.action), args: entry.args.clone(), next, meta };
-        }
-        let next = table.on_miss.unwrap_or(table.base_next);
-        DefaultAction { action: None, args: Box::default(), next, meta }
+        let (meta, counter, meter) = (EntryMeta::default(), Counter::default(), None);
+        let (action, args, next) = match &table.default {
+            Some(entry) => (Some(entry.action), entry.args.clone(), table.after_miss(entry.action)),
+            None => (None, Box::default(), table.on_miss.unwrap_or(table.base_next)),
+        };
+        DefaultAction { action, args, next, meta, counter, meter }
     }
 
-    fn insert_const(&mut self, table: &program::Table, entry: &program::ConstEntry) {
-        let mut key = Key { priority: entry.priority, ..Key::default() };
+    /// Inserts an entry of the program. Its priority becomes that of P4Runtime, 1 for the last one: entries that a
+    /// controller adds beside it must compare with it.
+    fn insert_const(&mut self, table: &program::Table, entry: &program::ConstEntry, last: i32) {
+        let rank = last.saturating_sub(entry.priority).saturating_add(1);
+        let mut key = Key { priority: i32::MAX - rank.max(1), ..Key::default() };
         for (field, part) in table.key.iter().zip(&entry.matches) {
             key.value.extend(&part.value);
             key.mask.extend(&part.mask);
@@ -190,6 +200,18 @@ impl Table {
         entry.constant = true;
         // Of two entries with one key the first stays, as the compiler's warning says it does.
         let _ = self.insert(&key, entry);
+    }
+
+    /// Lets the table hold more entries than the program says.
+    pub fn grow(&mut self, size: u32) {
+        self.size = self.size.max(size);
+    }
+
+    /// Says whether the entries that the program brings are constant.
+    pub fn set_constant(&mut self, constant: bool) {
+        for entry in self.entries.iter_mut().flatten() {
+            entry.constant = constant;
+        }
     }
 
     /// Returns the number of entries.
@@ -250,6 +272,11 @@ impl Table {
         }
     }
 
+    /// Returns the priority of an entry.
+    pub fn priority(&self, handle: u32) -> i32 {
+        self.priorities.get(handle as usize).copied().unwrap_or(0)
+    }
+
     /// Returns the handles in use, in order.
     pub fn handles(&self) -> impl Iterator<Item = u32> {
         self.entries.iter().enumerate().filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)
@@ -257,14 +284,19 @@ impl Table {
 
     /// Adds an entry; returns its handle.
     pub fn insert(&mut self, key: &Key, entry: Entry) -> Result<u32, TableError> {
+        self.try_insert(key, entry).map_err(|(error, _)| error)
+    }
+
+    /// Adds an entry; returns its handle, or the entry where there is no room for it.
+    pub fn try_insert(&mut self, key: &Key, entry: Entry) -> Result<u32, (TableError, Entry)> {
         if self.width == 0 {
-            return Err(TableError::NoKey);
+            return Err((TableError::NoKey, entry));
         }
         if self.find_exact(key).is_some() {
-            return Err(TableError::Exists);
+            return Err((TableError::Exists, entry));
         }
         if self.count >= self.size {
-            return Err(TableError::Full(self.size));
+            return Err((TableError::Full(self.size), entry));
         }
         let handle = self.free.pop().map_or(self.entries.len() as u32, |Reverse(handle)| handle);
         if handle as usize == self.entries.len() {
@@ -285,6 +317,18 @@ impl Table {
         self.count -= 1;
         self.free.push(Reverse(handle));
         Ok(entry)
+    }
+
+    /// Puts back an entry that was removed, under its handle.
+    pub fn restore(&mut self, handle: u32, key: &Key, entry: Entry) {
+        if self.get(handle).is_some() || !self.free.iter().any(|Reverse(free)| *free == handle) {
+            return;
+        }
+        self.free.retain(|Reverse(free)| *free != handle);
+        self.store(handle, key);
+        self.entries[handle as usize] = Some(entry);
+        self.count += 1;
+        self.link(handle);
     }
 
     fn store(&mut self, handle: u32, key: &Key) {

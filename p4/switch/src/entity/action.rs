@@ -1,0 +1,56 @@
+//! Action calls: arguments in, words out, and back.
+
+use super::Fault;
+use super::key::{bytes, put};
+use crate::pipeline::ActionBinding;
+use crate::program::Program;
+use closc_runtime::info::Info;
+use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
+
+/// Returns an action of the program and the words of its arguments, for a call that passed its checks.
+pub(super) fn encode(
+    info: &Info,
+    program: &Program,
+    actions: &[ActionBinding],
+    call: &v1::Action,
+) -> Result<(u16, Box<[u64]>), Fault> {
+    let Some(action) = info.action_by_id(call.action_id) else {
+        return Err(Fault::NotFound { what: "action", id: call.action_id });
+    };
+    let Some(bound) = actions.iter().find(|action| action.id == call.action_id) else {
+        return Err(Fault::removed("action", &action.preamble.name));
+    };
+    let target = &program.actions[bound.action as usize];
+    let mut args = vec![0; target.words];
+    for given in &call.params {
+        let Some((place, param)) = action.param_by_id(given.param_id) else { continue };
+        let at = bound.params[place].param;
+        let name = || format!("action `{}`, parameter `{}`", action.preamble.name, param.name);
+        if param.width == Width::Text {
+            return Err(Fault::unsupported(format!("{}: a type that is translated from text", name())));
+        }
+        let bits = target.params[at].1;
+        put(&given.value, bits, &mut args[target.range(at)])
+            .ok_or_else(|| Fault::TooWide { place: name(), bits })?;
+    }
+    Ok((bound.action, args.into()))
+}
+
+/// Returns the call of an action with its arguments; none for an action that the P4Info does not have there.
+pub(super) fn decode(
+    program: &Program,
+    actions: &[ActionBinding],
+    action: u16,
+    args: &[u64],
+) -> Option<v1::Action> {
+    let target = &program.actions[action as usize];
+    let same_name = |bound: &&ActionBinding| program.actions[bound.action as usize].name == target.name;
+    let exact = actions.iter().find(|bound| bound.action == action);
+    let bound = exact.or_else(|| actions.iter().find(same_name))?;
+    let param = |param: &crate::pipeline::ParamBinding| v1::action::Param {
+        param_id: param.id,
+        value: bytes(&args[target.range(param.param)]),
+    };
+    Some(v1::Action { action_id: bound.id, params: bound.params.iter().map(param).collect() })
+}

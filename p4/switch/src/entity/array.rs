@@ -1,0 +1,195 @@
+//! Counters, meters and registers that stand in arrays.
+
+use super::undo::Undo;
+use super::{Fault, Store, data, entity, meter};
+use crate::pipeline::Pipeline;
+use crate::state::{Counter, Meter, MeterBank};
+use closc_runtime::info::CounterUnit;
+use closc_runtime::proto::v1;
+use std::ops::Range;
+use std::sync::Arc;
+use v1::entity::Entity;
+
+fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Fault> {
+    pipeline.array(id).ok_or(Fault::NotFound { what, id })
+}
+
+/// Returns the indices that a request means: one, or all where it leaves the index out.
+fn indices(index: Option<v1::Index>, size: u32) -> Range<u32> {
+    match index {
+        // The checks have compared it with the size.
+        Some(index) => index.index as u32..index.index as u32 + 1,
+        None => 0..size,
+    }
+}
+
+/// Reads a counter as a controller writes it.
+pub(super) fn counter(data: &v1::CounterData) -> Result<Counter, Fault> {
+    let number = |what, value: i64| {
+        u64::try_from(value).map_err(|_| Fault::Range { what, value, least: 0, most: i64::MAX })
+    };
+    Ok(Counter {
+        packets: number("`packet_count`", data.packet_count)?,
+        bytes: number("`byte_count`", data.byte_count)?,
+    })
+}
+
+/// Returns a counter as a controller reads it.
+pub(super) fn counter_data(counter: Counter, unit: CounterUnit) -> v1::CounterData {
+    let (bytes, packets) = (counter.bytes.cast_signed(), counter.packets.cast_signed());
+    match unit {
+        CounterUnit::Bytes => v1::CounterData { byte_count: bytes, packet_count: 0 },
+        CounterUnit::Packets => v1::CounterData { byte_count: 0, packet_count: packets },
+        CounterUnit::Both => v1::CounterData { byte_count: bytes, packet_count: packets },
+    }
+}
+
+impl Store {
+    pub(super) fn write_counter(&mut self, entry: &v1::CounterEntry) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "counter array", entry.counter_id)?;
+        let Some(data) = &entry.data else { return Ok(()) };
+        let new = counter(data)?;
+        let bank = &mut self.engine.arrays.counters[array];
+        let range = indices(entry.index, bank.size());
+        let first = range.start;
+        let old: Vec<Counter> = if self.undo.is_some() {
+            range.clone().filter_map(|at| bank.get(at)).collect()
+        } else {
+            Vec::new()
+        };
+        if new == Counter::default() && entry.index.is_none() {
+            bank.clear();
+        } else {
+            for at in range {
+                bank.set(at, new);
+            }
+        }
+        self.remember(|| Undo::Counters { array, first, counters: old });
+        Ok(())
+    }
+
+    pub(super) fn read_counters(
+        &self,
+        request: &v1::CounterEntry,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        let id = request.counter_id;
+        for info in self.pipeline.info().counters().iter().filter(|c| id == 0 || c.preamble.id == id) {
+            let counter_id = info.preamble.id;
+            let bank = &self.engine.arrays.counters[array(&self.pipeline, "counter array", counter_id)?];
+            // An index says nothing without the array.
+            let index = request.index.filter(|_| id != 0);
+            out.extend(indices(index, bank.size()).filter_map(|at| {
+                let data = Some(counter_data(bank.get(at)?, info.unit));
+                let index = Some(v1::Index { index: i64::from(at) });
+                Some(entity(Entity::CounterEntry(v1::CounterEntry { counter_id, index, data })))
+            }));
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_meter(&mut self, entry: &v1::MeterEntry) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "meter array", entry.meter_id)?;
+        let info = self.pipeline.info().meter_by_id(entry.meter_id).map(Arc::clone);
+        let info = info.ok_or(Fault::NotFound { what: "meter array", id: entry.meter_id })?;
+        let config = match &entry.config {
+            Some(config) => Some(meter::config(info.kind, &info.preamble.name, config)?),
+            None => None,
+        };
+        let bank = &mut self.engine.arrays.meters[array];
+        let size = bank.size();
+        if let Some(index) = entry.index {
+            let index = index.index as u32;
+            let Some(old) = bank.get(index) else { return Ok(()) };
+            let mut new = old;
+            new.configure(config);
+            if entry.counter_data.is_some() {
+                new.clear_colours();
+            }
+            bank.set(index, new);
+            self.remember(|| Undo::Meter { array, index, meter: old });
+            return Ok(());
+        }
+        let old = std::mem::replace(bank, MeterBank::new(size));
+        if config.is_some() || entry.counter_data.is_none() {
+            for index in 0..size {
+                let mut new = old.get(index).unwrap_or_default();
+                new.configure(config);
+                if entry.counter_data.is_some() {
+                    new.clear_colours();
+                }
+                if !new.is_default() {
+                    bank.set(index, new);
+                }
+            }
+        }
+        self.remember(|| Undo::Meters { array, meters: Box::new(old) });
+        Ok(())
+    }
+
+    pub(super) fn read_meters(
+        &self,
+        request: &v1::MeterEntry,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        let id = request.meter_id;
+        for info in self.pipeline.info().meters().iter().filter(|m| id == 0 || m.preamble.id == id) {
+            let meter_id = info.preamble.id;
+            let bank = &self.engine.arrays.meters[array(&self.pipeline, "meter array", meter_id)?];
+            let index = request.index.filter(|_| id != 0);
+            out.extend(indices(index, bank.size()).filter_map(|at| {
+                let state: Meter = bank.get(at)?;
+                let counter_data = request.counter_data.as_ref().map(|_| meter::colours(&state));
+                let config = state.config().map(meter::given);
+                let index = Some(v1::Index { index: i64::from(at) });
+                Some(entity(Entity::MeterEntry(v1::MeterEntry { meter_id, index, config, counter_data })))
+            }));
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_register(&mut self, entry: &v1::RegisterEntry) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "register array", entry.register_id)?;
+        let id = entry.register_id;
+        let info =
+            self.pipeline.info().register_by_id(id).ok_or(Fault::NotFound { what: "register array", id })?;
+        let place = || format!("register array `{}`", info.preamble.name);
+        let bank = &mut self.engine.arrays.registers[array];
+        let Some(given) = &entry.data else { return Ok(()) };
+        let words = data::words(given, &info.spec, bank.bits(), place)?;
+        let range = indices(entry.index, bank.size());
+        let first = range.start;
+        let cell = |at: u32| bank.get(u64::from(at)).map(Box::from);
+        let old: Vec<Box<[u64]>> =
+            if self.undo.is_some() { range.clone().filter_map(cell).collect() } else { Vec::new() };
+        if entry.index.is_none() && words.iter().all(|word| *word == 0) {
+            bank.clear();
+        } else {
+            for at in range {
+                bank.set(u64::from(at), &words);
+            }
+        }
+        self.remember(|| Undo::Registers { array, first, cells: old });
+        Ok(())
+    }
+
+    pub(super) fn read_registers(
+        &self,
+        request: &v1::RegisterEntry,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        let id = request.register_id;
+        for info in self.pipeline.info().registers().iter().filter(|r| id == 0 || r.preamble.id == id) {
+            let register_id = info.preamble.id;
+            let bank = &self.engine.arrays.registers[array(&self.pipeline, "register array", register_id)?];
+            let index = request.index.filter(|_| id != 0);
+            for at in indices(index, bank.size()) {
+                let words = bank.get(u64::from(at)).unwrap_or_default();
+                let data = Some(data::single(&info.spec, words, bank.bits()));
+                let index = Some(v1::Index { index: i64::from(at) });
+                out.push(entity(Entity::RegisterEntry(v1::RegisterEntry { register_id, index, data })));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Structured values of registers and digests: words of the data plane to `P4Data` and back.
+//!
+//! The data plane has flat fields; the types of the P4Info say how a controller sees them.
+
+use super::Fault;
+use super::key::{bytes, put};
+use crate::bits;
+use crate::program::Field;
+use closc_runtime::proto::{config, v1};
+use closc_runtime::value::check_signed;
+use config::p4_bitstring_like_type_spec::TypeSpec as Bits;
+use config::p4_data_type_spec::TypeSpec;
+use config::p4_new_type_spec::Representation;
+use v1::p4_data::Data;
+
+/// Types in types; a P4Info may refer to itself.
+const MAX_DEPTH: u32 = 32;
+
+/// A value of the data plane: its words and its width.
+type Part<'w> = (&'w [u64], u32);
+
+/// Returns a digest sample, whose fields stand one after the other, as its type says.
+pub(super) fn structured(
+    types: Option<&config::P4TypeInfo>,
+    spec: &config::P4DataTypeSpec,
+    fields: &[Field],
+    sample: &[u64],
+) -> v1::P4Data {
+    let mut rest = sample;
+    let mut parts = Vec::with_capacity(fields.len());
+    for field in fields {
+        let count = bits::words_for(field.bits as usize).min(field.words as usize).min(rest.len());
+        let (words, after) = rest.split_at(count);
+        parts.push((words, field.bits));
+        rest = after;
+    }
+    let mut parts = parts.into_iter();
+    build(types, Some(spec), &mut parts, 0)
+}
+
+/// Returns a value of one field as its type says.
+pub(super) fn single(spec: &config::P4DataTypeSpec, words: &[u64], bits: u32) -> v1::P4Data {
+    build(None, Some(spec), &mut std::iter::once((words, bits)), 0)
+}
+
+fn build<'w>(
+    types: Option<&config::P4TypeInfo>,
+    spec: Option<&config::P4DataTypeSpec>,
+    parts: &mut dyn Iterator<Item = Part<'w>>,
+    depth: u32,
+) -> v1::P4Data {
+    let spec = spec.and_then(|spec| spec.type_spec.as_ref()).filter(|_| depth < MAX_DEPTH);
+    let members = |specs: Vec<Option<&config::P4DataTypeSpec>>, parts: &mut dyn Iterator<Item = Part<'w>>| {
+        let members = specs.into_iter().map(|spec| build(types, spec, parts, depth + 1)).collect();
+        v1::P4StructLike { members }
+    };
+    let data = match spec {
+        Some(TypeSpec::Tuple(tuple)) => Data::Tuple(members(tuple.members.iter().map(Some).collect(), parts)),
+        Some(TypeSpec::Struct(name)) => {
+            let declared = types.and_then(|types| types.structs.get(&name.name));
+            let specs = declared.into_iter().flat_map(|spec| &spec.members);
+            Data::Struct(members(specs.map(|member| member.type_spec.as_ref()).collect(), parts))
+        }
+        Some(TypeSpec::Header(name)) => {
+            let declared = types.and_then(|types| types.headers.get(&name.name));
+            let count = declared.map_or(0, |spec| spec.members.len());
+            let bitstrings = parts.take(count).map(|(words, _)| bytes(words)).collect();
+            Data::Header(v1::P4Header { is_valid: true, bitstrings })
+        }
+        Some(TypeSpec::NewType(name)) => {
+            let declared = types.and_then(|types| types.new_types.get(&name.name));
+            return match declared.and_then(|spec| spec.representation.as_ref()) {
+                Some(Representation::OriginalType(spec)) => build(types, Some(spec), parts, depth + 1),
+                Some(Representation::TranslatedType(_)) | None => {
+                    v1::P4Data { data: scalar(None, parts.next()) }
+                }
+            };
+        }
+        other => return v1::P4Data { data: scalar(other, parts.next()) },
+    };
+    v1::P4Data { data: Some(data) }
+}
+
+fn scalar(spec: Option<&TypeSpec>, part: Option<Part>) -> Option<Data> {
+    let (words, width) = part?;
+    Some(match spec {
+        Some(TypeSpec::Bool(_)) => Data::Bool(words.iter().any(|word| *word != 0)),
+        Some(TypeSpec::SerializableEnum(_)) => Data::EnumValue(bytes(words)),
+        Some(TypeSpec::Bitstring(spec)) => match spec.type_spec {
+            Some(Bits::Int(_)) => Data::Bitstring(signed_bytes(words, width)),
+            Some(Bits::Varbit(_)) => {
+                let (bitstring, bitwidth) = (bytes(words), width.cast_signed());
+                Data::Varbit(v1::P4Varbit { bitstring, bitwidth })
+            }
+            Some(Bits::Bit(_)) | None => Data::Bitstring(bytes(words)),
+        },
+        // Kinds that have no form of their own in the data plane come as the number that stands for them.
+        Some(
+            TypeSpec::Tuple(_)
+            | TypeSpec::Struct(_)
+            | TypeSpec::Header(_)
+            | TypeSpec::HeaderUnion(_)
+            | TypeSpec::HeaderStack(_)
+            | TypeSpec::HeaderUnionStack(_)
+            | TypeSpec::Enum(_)
+            | TypeSpec::Error(_)
+            | TypeSpec::NewType(_),
+        )
+        | None => Data::Bitstring(bytes(words)),
+    })
+}
+
+/// Returns a number in two's complement in its shortest form.
+fn signed_bytes(words: &[u64], width: u32) -> Vec<u8> {
+    let mut extended = bits::to_bytes(words, bits::bytes_for(width as usize).max(1));
+    let (sign, used) = ((width.max(1) - 1) % 8, extended.first().copied().unwrap_or(0));
+    if used >> sign & 1 == 1 {
+        extended[0] |= !(bits::mask64(sign + 1) as u8);
+    }
+    check_signed(&extended, width).map_or_else(|_| extended.clone(), <[u8]>::to_vec)
+}
+
+/// Returns the words of a value that passed its checks.
+pub(super) fn words(
+    given: &v1::P4Data,
+    spec: &config::P4DataTypeSpec,
+    width: u32,
+    place: impl Fn() -> String,
+) -> Result<Vec<u64>, Fault> {
+    let mut words = vec![0; bits::words_for(width as usize)];
+    let is_signed = matches!(
+        &spec.type_spec,
+        Some(TypeSpec::Bitstring(config::P4BitstringLikeTypeSpec { type_spec: Some(Bits::Int(_)), .. }))
+    );
+    match given.data.as_ref() {
+        Some(Data::Bitstring(bytes)) if is_signed => {
+            let negative = bytes.first().is_some_and(|byte| byte & 0x80 != 0);
+            let fill = bits::bytes_for(width as usize).saturating_sub(bytes.len());
+            let mut extended = vec![if negative { 0xff } else { 0 }; fill];
+            extended.extend_from_slice(bytes);
+            bits::from_bytes(&extended, &mut words);
+            bits::truncate(&mut words, width as usize);
+        }
+        Some(Data::Bitstring(bytes) | Data::EnumValue(bytes)) => {
+            put(bytes, width, &mut words).ok_or_else(|| Fault::TooWide { place: place(), bits: width })?;
+        }
+        Some(Data::Bool(value)) => words.iter_mut().take(1).for_each(|word| *word = u64::from(*value)),
+        Some(
+            Data::Varbit(_)
+            | Data::Tuple(_)
+            | Data::Struct(_)
+            | Data::Header(_)
+            | Data::HeaderUnion(_)
+            | Data::HeaderStack(_)
+            | Data::HeaderUnionStack(_)
+            | Data::Enum(_)
+            | Data::Error(_),
+        )
+        | None => return Err(Fault::unsupported(format!("{}: a value that is no number", place()))),
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(bitwidth: i32) -> config::P4DataTypeSpec {
+        let type_spec = Some(Bits::Int(config::P4IntTypeSpec { bitwidth }));
+        let spec = config::P4BitstringLikeTypeSpec { type_spec, ..Default::default() };
+        config::P4DataTypeSpec { type_spec: Some(TypeSpec::Bitstring(spec)) }
+    }
+
+    #[test]
+    fn signed_numbers_keep_their_sign() {
+        for (width, number, wire) in
+            [(12, 0xd1d, vec![0xfd, 0x1d]), (12, 0x2e3, vec![0x02, 0xe3]), (8, 0x9d, vec![0x9d])]
+        {
+            let spec = int(width);
+            let data = single(&spec, &[number], width.unsigned_abs());
+            assert_eq!(data.data, Some(Data::Bitstring(wire)));
+            assert_eq!(words(&data, &spec, width.unsigned_abs(), String::new), Ok(vec![number]));
+        }
+    }
+
+    #[test]
+    fn a_type_that_refers_to_itself_ends() {
+        let name = |name: &str| config::P4NamedType { name: name.to_owned() };
+        let spec = config::P4DataTypeSpec { type_spec: Some(TypeSpec::NewType(name("t"))) };
+        let new = config::P4NewTypeSpec {
+            representation: Some(Representation::OriginalType(spec.clone())),
+            ..Default::default()
+        };
+        let types = config::P4TypeInfo { new_types: [("t".to_owned(), new)].into(), ..Default::default() };
+        let data = structured(Some(&types), &spec, &[], &[]);
+        assert_eq!(data.data, None);
+    }
+}

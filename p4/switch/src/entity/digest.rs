@@ -1,0 +1,79 @@
+//! Digests: their configuration, and the lists that the data plane sends.
+
+use super::undo::Undo;
+use super::{Fault, Store, data, entity};
+use crate::state::{DigestConfig, DigestList};
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+use v1::update::Type;
+
+impl Store {
+    pub(super) fn write_digest(&mut self, kind: Type, entry: &v1::DigestEntry) -> Result<(), Fault> {
+        let id = entry.digest_id;
+        let binding = self.pipeline.digest(id).ok_or(Fault::NotFound { what: "digest", id })?;
+        let number = binding.number;
+        let old = self.engine.digest_config(number);
+        let new = match (kind, old) {
+            (Type::Insert, Some(_)) => return Err(Fault::Exists { what: "the configuration of digest", id }),
+            (Type::Modify | Type::Delete, None) => {
+                return Err(Fault::NotFound { what: "the configuration of digest", id });
+            }
+            (Type::Insert | Type::Modify, _) => Some(config(entry.config.unwrap_or_default())),
+            (Type::Delete, _) => None,
+            (Type::Unspecified, _) => return Ok(()),
+        };
+        self.engine.set_digest(number, new);
+        self.remember(|| Undo::Digest { number, config: old });
+        Ok(())
+    }
+
+    pub(super) fn read_digests(&self, request: &v1::DigestEntry, out: &mut Vec<v1::Entity>) {
+        let id = request.digest_id;
+        for info in self.pipeline.info().digests().iter().filter(|d| id == 0 || d.preamble.id == id) {
+            let digest_id = info.preamble.id;
+            let Some(binding) = self.pipeline.digest(digest_id) else { continue };
+            if let Some(config) = self.engine.digest_config(binding.number) {
+                let config = Some(given(config));
+                out.push(entity(Entity::DigestEntry(v1::DigestEntry { digest_id, config })));
+            }
+        }
+    }
+
+    /// Acknowledges a list of samples; returns whether the digest exists.
+    pub fn acknowledge(&mut self, digest_id: u32, list_id: u64) -> bool {
+        let number = self.pipeline.digest(digest_id).map(|binding| binding.number);
+        if let Some(number) = number {
+            self.engine.acknowledge_digest(number, list_id);
+        }
+        number.is_some()
+    }
+
+    /// Returns a list of samples as a controller gets it, without its time; none for a digest that the P4Info does not
+    /// have.
+    pub fn digest_list(&self, list: &DigestList) -> Option<v1::DigestList> {
+        let digest_id = self.pipeline.digest_id(list.digest)?;
+        let info = self.pipeline.info().digest_by_id(digest_id)?;
+        let fields = &self.pipeline.program().digests.get(&list.digest)?.fields;
+        let types = self.pipeline.info().types();
+        let sample = |sample: &crate::state::Sample| data::structured(types, &info.spec, fields, sample);
+        let data = list.samples.iter().map(sample).collect();
+        Some(v1::DigestList { digest_id, list_id: list.list, data, timestamp: 0 })
+    }
+}
+
+fn config(given: v1::digest_entry::Config) -> DigestConfig {
+    let time = |ns: i64| ns.max(0).cast_unsigned();
+    DigestConfig {
+        max_timeout_ns: time(given.max_timeout_ns),
+        max_list_size: given.max_list_size.max(0).cast_unsigned(),
+        ack_timeout_ns: time(given.ack_timeout_ns),
+    }
+}
+
+fn given(config: DigestConfig) -> v1::digest_entry::Config {
+    v1::digest_entry::Config {
+        max_timeout_ns: config.max_timeout_ns.cast_signed(),
+        max_list_size: config.max_list_size.cast_signed(),
+        ack_timeout_ns: config.ack_timeout_ns.cast_signed(),
+    }
+}

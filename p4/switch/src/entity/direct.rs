@@ -1,0 +1,143 @@
+//! Counters and meters of single table entries.
+
+use super::table::{Target, target};
+use super::undo::Undo;
+use super::{Fault, Store, array, entity, key, meter};
+use closc_runtime::proto::v1;
+use std::sync::Arc;
+use v1::entity::Entity;
+
+/// An entry, or the default entry.
+#[derive(Clone, Copy)]
+enum Place {
+    Entry(u32),
+    Default,
+}
+
+impl Store {
+    pub(super) fn write_direct_counter(&mut self, given: &v1::DirectCounterEntry) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let Some(entry) = &given.table_entry else { return Ok(()) };
+        let target = target(&pipeline, entry.table_id)?;
+        let place = self.place(target, entry)?;
+        let Some(data) = &given.data else { return Ok(()) };
+        let new = array::counter(data)?;
+        let index = target.binding.index;
+        let table = &mut self.engine.tables[index];
+        match place {
+            Place::Entry(handle) => {
+                let Some(entry) = table.get_mut(handle) else { return Ok(()) };
+                let old = std::mem::replace(&mut entry.counter, new);
+                self.remember(|| Undo::DirectCounter { table: index, handle, counter: old });
+            }
+            Place::Default => {
+                let old = table.default.clone();
+                table.default.counter = new;
+                self.remember(|| Undo::Default { table: index, default: Box::new(old) });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_direct_meter(&mut self, given: &v1::DirectMeterEntry) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let Some(entry) = &given.table_entry else { return Ok(()) };
+        let target = target(&pipeline, entry.table_id)?;
+        let place = self.place(target, entry)?;
+        let config = match (&given.config, &target.table.direct_meter) {
+            (Some(config), Some(info)) => Some(meter::config(info.kind, &info.preamble.name, config)?),
+            (Some(_) | None, _) => None,
+        };
+        let index = target.binding.index;
+        let table = &mut self.engine.tables[index];
+        let change = |old: &Option<Box<crate::state::Meter>>| {
+            let mut new = old.as_deref().copied().unwrap_or_default();
+            new.configure(config);
+            if given.counter_data.is_some() {
+                new.clear_colours();
+            }
+            (!new.is_default()).then(|| Box::new(new))
+        };
+        match place {
+            Place::Entry(handle) => {
+                let Some(entry) = table.get_mut(handle) else { return Ok(()) };
+                let new = change(&entry.meter);
+                let old = std::mem::replace(&mut entry.meter, new);
+                self.remember(|| Undo::DirectMeter { table: index, handle, meter: old });
+            }
+            Place::Default => {
+                let old = table.default.clone();
+                table.default.meter = change(&old.meter);
+                self.remember(|| Undo::Default { table: index, default: Box::new(old) });
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, target: Target, entry: &v1::TableEntry) -> Result<Place, Fault> {
+        if entry.is_default_action {
+            return Ok(Place::Default);
+        }
+        let key = key::encode(target.binding, target.table, target.spec, entry)?;
+        target.find(&self.engine.tables[target.binding.index], &key).map(Place::Entry)
+    }
+
+    pub(super) fn read_direct_counters(
+        &self,
+        request: &v1::DirectCounterEntry,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        let mut wanted = request.table_entry.clone().unwrap_or_default();
+        wanted.counter_data = Some(v1::CounterData::default());
+        let entries = self.direct(&wanted, |target| target.table.direct_counter.is_some())?;
+        out.extend(entries.into_iter().map(|mut entry| {
+            let data = entry.counter_data.take();
+            entity(Entity::DirectCounterEntry(v1::DirectCounterEntry {
+                table_entry: Some(bare(entry)),
+                data,
+            }))
+        }));
+        Ok(())
+    }
+
+    pub(super) fn read_direct_meters(
+        &self,
+        request: &v1::DirectMeterEntry,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        let mut wanted = request.table_entry.clone().unwrap_or_default();
+        wanted.meter_config = Some(v1::MeterConfig::default());
+        wanted.meter_counter_data = request.counter_data;
+        let entries = self.direct(&wanted, |target| target.table.direct_meter.is_some())?;
+        out.extend(entries.into_iter().map(|mut entry| {
+            let (config, counter_data) = (entry.meter_config.take(), entry.meter_counter_data.take());
+            let table_entry = Some(bare(entry));
+            entity(Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry, config, counter_data }))
+        }));
+        Ok(())
+    }
+
+    /// Returns the entries that a request means, of the tables that have the resource. One entry that is named must
+    /// exist.
+    fn direct(
+        &self,
+        wanted: &v1::TableEntry,
+        has: impl Fn(&Target) -> bool,
+    ) -> Result<Vec<v1::TableEntry>, Fault> {
+        let mut entries = Vec::new();
+        for target in self.targets(wanted.table_id)?.iter().filter(|target| has(target)) {
+            let before = entries.len();
+            self.read_table(0, *target, wanted, &mut entries)?;
+            if !wanted.r#match.is_empty() && entries.len() == before {
+                return Err(target.refused(crate::state::TableError::NotFound));
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Keeps only what identifies an entry.
+fn bare(entry: v1::TableEntry) -> v1::TableEntry {
+    let v1::TableEntry { table_id, r#match, priority, is_default_action, .. } = entry;
+    v1::TableEntry { table_id, r#match, priority, is_default_action, ..v1::TableEntry::default() }
+}

@@ -1,0 +1,182 @@
+//! Keys of table entries: match fields in, words out, and back.
+
+use super::Fault;
+use crate::bits;
+use crate::pipeline::TableBinding;
+use crate::program::{self, MatchKind, TableMatch, prefix_mask};
+use crate::state::Key;
+use closc_runtime::info::{self, MatchField, Table};
+use closc_runtime::proto::v1;
+use closc_runtime::value::{Width, encode_number};
+use v1::field_match::{self, FieldMatchType};
+
+/// Priority of P4Runtime, where the greatest wins, to that of the data plane, where the smallest does; and back.
+pub(super) fn priority(given: i32) -> i32 {
+    i32::MAX - given
+}
+
+/// Returns the key of an entry that passed its checks.
+pub(super) fn encode(
+    binding: &TableBinding,
+    table: &Table,
+    spec: &program::Table,
+    entry: &v1::TableEntry,
+) -> Result<Key, Fault> {
+    let masked = spec.has_priority();
+    let mut key =
+        Key { value: vec![0; spec.key_words], priority: priority(entry.priority), ..Key::default() };
+    if masked {
+        key.mask = wildcard(spec);
+    }
+    for found in &entry.r#match {
+        let Some((place, field)) = table.field_by_id(found.field_id) else { continue };
+        let target = &spec.key[binding.fields[place]];
+        encode_field(found, field, target, spec.matching, &mut key)
+            .map_err(|bits| too_wide(table, field, bits))?;
+    }
+    key.normalise(spec);
+    Ok(key)
+}
+
+fn too_wide(table: &Table, field: &MatchField, bits: Option<u32>) -> Fault {
+    let place = format!("table `{}`, field `{}`", table.preamble.name, field.name);
+    match bits {
+        Some(bits) => Fault::TooWide { place, bits },
+        None => Fault::unsupported(format!("{place}: a type that is translated from text")),
+    }
+}
+
+/// Returns the masks of a key that matches everything: zero, and for ranges the greatest value.
+fn wildcard(spec: &program::Table) -> Vec<u64> {
+    let mut mask = vec![0; spec.key_words];
+    for field in spec.key.iter().filter(|field| field.kind == MatchKind::Range) {
+        let words = &mut mask[field.word as usize..(field.word + field.words) as usize];
+        words.copy_from_slice(&prefix_mask(field.bits, field.bits));
+    }
+    mask
+}
+
+/// Puts a field into a key. Fails with the width it does not fit, or with none where it is text.
+fn encode_field(
+    found: &v1::FieldMatch,
+    field: &MatchField,
+    target: &program::KeyField,
+    matching: TableMatch,
+    key: &mut Key,
+) -> Result<(), Option<u32>> {
+    if field.width == Width::Text {
+        return Err(None);
+    }
+    let words = target.word as usize..(target.word + target.words) as usize;
+    let put = |bytes: &[u8], all: &mut [u64]| {
+        put(bytes, target.bits, &mut all[words.clone()]).ok_or(Some(target.bits))
+    };
+    let full = |mask: &mut Vec<u64>| {
+        if !mask.is_empty() {
+            mask[words.clone()].copy_from_slice(&prefix_mask(target.bits, target.bits));
+        }
+    };
+    match found.field_match_type.as_ref() {
+        Some(FieldMatchType::Exact(exact)) => {
+            put(&exact.value, &mut key.value)?;
+            // A range field whose key the compiler made exact holds one value.
+            if target.kind == MatchKind::Range {
+                put(&exact.value, &mut key.mask)?;
+            } else {
+                full(&mut key.mask);
+            }
+        }
+        Some(FieldMatchType::Optional(optional)) => {
+            put(&optional.value, &mut key.value)?;
+            full(&mut key.mask);
+        }
+        Some(FieldMatchType::Ternary(ternary)) => {
+            put(&ternary.value, &mut key.value)?;
+            put(&ternary.mask, &mut key.mask)?;
+        }
+        Some(FieldMatchType::Range(range)) => {
+            put(&range.low, &mut key.value)?;
+            put(&range.high, &mut key.mask)?;
+        }
+        Some(FieldMatchType::Lpm(lpm)) => {
+            put(&lpm.value, &mut key.value)?;
+            let prefix = lpm.prefix_len.unsigned_abs();
+            match matching {
+                TableMatch::Exact | TableMatch::Lpm => key.prefix = prefix,
+                TableMatch::Ternary | TableMatch::Range => {
+                    key.mask[words].copy_from_slice(&prefix_mask(prefix, target.bits));
+                }
+            }
+        }
+        // The checks let no other kind through.
+        Some(FieldMatchType::Other(_)) | None => {}
+    }
+    Ok(())
+}
+
+/// Writes a number into words; fails where it has more bits than there are.
+pub(super) fn put(bytes: &[u8], width: u32, words: &mut [u64]) -> Option<()> {
+    if closc_runtime::value::bits::significant(bytes) > u64::from(width) {
+        return None;
+    }
+    bits::from_bytes(bytes, words);
+    Some(())
+}
+
+/// Returns words as a canonical byte string.
+pub(super) fn bytes(words: &[u64]) -> Vec<u8> {
+    if let [word] = words {
+        return encode_number(u128::from(*word));
+    }
+    let bytes = bits::to_bytes(words, words.len() * 8);
+    closc_runtime::value::bits::strip(&bytes).to_vec()
+}
+
+/// Returns the match fields of a key; fields that match everything are left out.
+pub(super) fn decode(
+    binding: &TableBinding,
+    table: &Table,
+    spec: &program::Table,
+    key: &Key,
+) -> Vec<v1::FieldMatch> {
+    let decode = |(field, place): (&MatchField, &usize)| {
+        let target = &spec.key[*place];
+        let words = target.word as usize..(target.word + target.words) as usize;
+        let mask = key.mask.get(words.clone()).unwrap_or_default();
+        let found = decode_field(field, target, &key.value[words], mask, key.prefix)?;
+        Some(v1::FieldMatch { field_id: field.id, field_match_type: Some(found) })
+    };
+    table.fields().iter().zip(&binding.fields).filter_map(decode).collect()
+}
+
+fn decode_field(
+    field: &MatchField,
+    target: &program::KeyField,
+    value: &[u64],
+    mask: &[u64],
+    prefix: u32,
+) -> Option<FieldMatchType> {
+    let anything = mask.iter().all(|word| *word == 0);
+    match field.kind {
+        info::MatchKind::Exact => Some(FieldMatchType::Exact(field_match::Exact { value: bytes(value) })),
+        info::MatchKind::Lpm => {
+            let ones = mask.iter().map(|word| word.count_ones()).sum();
+            let length = if mask.is_empty() { prefix } else { ones };
+            let lpm = field_match::Lpm { value: bytes(value), prefix_len: length.cast_signed() };
+            (length > 0).then_some(FieldMatchType::Lpm(lpm))
+        }
+        info::MatchKind::Ternary => {
+            let ternary = field_match::Ternary { value: bytes(value), mask: bytes(mask) };
+            (!anything).then_some(FieldMatchType::Ternary(ternary))
+        }
+        info::MatchKind::Optional => {
+            (!anything).then(|| FieldMatchType::Optional(field_match::Optional { value: bytes(value) }))
+        }
+        info::MatchKind::Range => {
+            let all = value.iter().all(|word| *word == 0) && *mask == *prefix_mask(target.bits, target.bits);
+            let range = field_match::Range { low: bytes(value), high: bytes(mask) };
+            (!all).then_some(FieldMatchType::Range(range))
+        }
+        info::MatchKind::Other(_) => None,
+    }
+}

@@ -1,0 +1,190 @@
+//! P4Runtime entities of one switch: what a controller writes goes into the tables and arrays of the data plane, what
+//! it reads comes out of them.
+//!
+//! Comes in: updates and read requests, checked here first. Goes out: faults with the codes of the specification, and
+//! entities in the form in which they were written. What always holds: an update that fails changes nothing, and
+//! between [`Store::begin`] and [`Store::rollback`] nothing is lost.
+
+mod action;
+mod array;
+mod data;
+mod digest;
+mod direct;
+mod fault;
+mod key;
+mod meter;
+mod profile;
+mod reconcile;
+mod replication;
+mod table;
+mod table_read;
+mod undo;
+mod value_set;
+
+pub use fault::Fault;
+pub use reconcile::Irreconcilable;
+
+use crate::engine::{Engine, EngineConfig};
+use crate::pipeline::Pipeline;
+use closc_runtime::check;
+use closc_runtime::proto::v1;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use undo::{Undo, UndoLog};
+use v1::entity::Entity;
+use v1::update::Type;
+
+/// The state of a switch that runs a pipeline.
+#[derive(Debug)]
+pub struct Store {
+    pipeline: Arc<Pipeline>,
+    engine: Engine,
+    /// Multicast groups and clone sessions as they were written: their backup replicas depend on ports.
+    groups: BTreeMap<u32, v1::MulticastGroupEntry>,
+    sessions: BTreeMap<u32, v1::CloneSessionEntry>,
+    /// Ports that are down.
+    down: BTreeSet<u32>,
+    /// Entries with an idle timeout, of all tables.
+    ageing: usize,
+    /// What takes back the updates since [`Store::begin`].
+    undo: Option<UndoLog>,
+}
+
+impl Store {
+    /// Returns the state of a switch that nobody wrote to.
+    pub fn new(pipeline: Arc<Pipeline>, config: EngineConfig) -> Self {
+        let mut engine = Engine::new(Arc::clone(pipeline.program()), config);
+        for table in pipeline.info().tables() {
+            // The program counts the entries it brings, the P4Info those that a controller may add to them.
+            if let Some(binding) = pipeline.table(table.preamble.id)
+                && !table.is_const
+            {
+                engine.tables[binding.index].grow(u32::try_from(table.size).unwrap_or(u32::MAX));
+                engine.tables[binding.index].set_constant(false);
+            }
+        }
+        Self {
+            pipeline,
+            engine,
+            groups: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            down: BTreeSet::new(),
+            ageing: 0,
+            undo: None,
+        }
+    }
+
+    /// Returns the pipeline.
+    pub fn pipeline(&self) -> &Arc<Pipeline> {
+        &self.pipeline
+    }
+
+    /// Returns the data plane.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Returns the data plane to run packets through.
+    pub fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// Returns whether some entry has an idle timeout.
+    pub fn ages(&self) -> bool {
+        self.ageing > 0
+    }
+
+    /// Tells the state of a port, on which watched members and backup replicas depend.
+    pub fn set_port(&mut self, port: u32, up: bool) {
+        let changed = if up { self.down.remove(&port) } else { self.down.insert(port) };
+        if changed {
+            self.engine.set_port(port, up);
+            self.resolve_replicas();
+        }
+    }
+
+    /// Applies an update.
+    pub fn write(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
+        check::check_update(self.pipeline.info(), update)?;
+        let kind = update.r#type();
+        match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
+            Some(Entity::TableEntry(entry)) => self.write_table(now_ns, kind, entry),
+            Some(Entity::ActionProfileMember(member)) => self.write_member(kind, member),
+            Some(Entity::ActionProfileGroup(group)) => self.write_group(kind, group),
+            Some(Entity::CounterEntry(entry)) => self.write_counter(entry),
+            Some(Entity::MeterEntry(entry)) => self.write_meter(entry),
+            Some(Entity::RegisterEntry(entry)) => self.write_register(entry),
+            Some(Entity::DirectCounterEntry(entry)) => self.write_direct_counter(entry),
+            Some(Entity::DirectMeterEntry(entry)) => self.write_direct_meter(entry),
+            Some(Entity::PacketReplicationEngineEntry(entry)) => self.write_replication(kind, entry),
+            Some(Entity::ValueSetEntry(entry)) => self.write_value_set(entry),
+            Some(Entity::DigestEntry(entry)) => self.write_digest(kind, entry),
+            Some(Entity::ExternEntry(_)) => Err(Fault::unsupported("an extern of another architecture")),
+            None => Err(check::Violation::from(check::Fault::NoEntity).into()),
+        }
+    }
+
+    /// Reads what a request asks for.
+    pub fn read(&self, now_ns: u64, request: &v1::Entity, out: &mut Vec<v1::Entity>) -> Result<(), Fault> {
+        check::check_read(self.pipeline.info(), request)?;
+        match request.entity.as_ref() {
+            Some(Entity::TableEntry(entry)) => self.read_tables(now_ns, entry, out),
+            Some(Entity::ActionProfileMember(member)) => self.read_members(member, out),
+            Some(Entity::ActionProfileGroup(group)) => self.read_groups(group, out),
+            Some(Entity::CounterEntry(entry)) => self.read_counters(entry, out),
+            Some(Entity::MeterEntry(entry)) => self.read_meters(entry, out),
+            Some(Entity::RegisterEntry(entry)) => self.read_registers(entry, out),
+            Some(Entity::DirectCounterEntry(entry)) => self.read_direct_counters(entry, out),
+            Some(Entity::DirectMeterEntry(entry)) => self.read_direct_meters(entry, out),
+            Some(Entity::PacketReplicationEngineEntry(entry)) => self.read_replication(entry, out),
+            Some(Entity::ValueSetEntry(entry)) => {
+                self.read_value_sets(entry, out);
+                Ok(())
+            }
+            Some(Entity::DigestEntry(entry)) => {
+                self.read_digests(entry, out);
+                Ok(())
+            }
+            Some(Entity::ExternEntry(_)) => Ok(()),
+            None => Err(check::Violation::from(check::Fault::NoEntity).into()),
+        }
+    }
+
+    /// Begins a batch that can be taken back.
+    pub fn begin(&mut self) {
+        self.undo = Some(UndoLog::default());
+    }
+
+    /// Ends a batch whose updates stay.
+    pub fn commit(&mut self) {
+        self.undo = None;
+    }
+
+    /// Takes back every update since [`Store::begin`].
+    pub fn rollback(&mut self) {
+        let steps = self.undo.take().map_or_else(Vec::new, |log| log.steps);
+        for step in steps.into_iter().rev() {
+            self.take_back(step);
+        }
+        self.resolve_replicas();
+    }
+
+    fn remember(&mut self, undo: impl FnOnce() -> Undo) {
+        if let Some(log) = &mut self.undo {
+            log.steps.push(undo());
+        }
+    }
+}
+
+/// Wraps an entity.
+fn entity(entity: Entity) -> v1::Entity {
+    v1::Entity { entity: Some(entity) }
+}
+
+/// Returns whether an update makes a new entity.
+fn inserts(kind: Type) -> bool {
+    match kind {
+        Type::Insert => true,
+        Type::Modify | Type::Delete | Type::Unspecified => false,
+    }
+}

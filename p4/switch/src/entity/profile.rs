@@ -1,0 +1,159 @@
+//! Members and groups of action profiles.
+
+#![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
+
+use super::table::{check_mode, watch_number, watch_port};
+use super::{Fault, Store, action, entity};
+use crate::pipeline::{Pipeline, ProfileBinding};
+use crate::state::{GroupMember, MemberAction, ProfileError, WatchPort};
+use closc_runtime::info::ActionProfile;
+use closc_runtime::proto::v1;
+use std::sync::Arc;
+use v1::action_profile_group::member::WatchKind;
+use v1::entity::Entity;
+use v1::update::Type;
+
+fn find(pipeline: &Pipeline, id: u32) -> Result<(&ProfileBinding, &ActionProfile), Fault> {
+    let profile = pipeline.info().profile_by_id(id).ok_or(Fault::NotFound { what: "action profile", id })?;
+    let binding =
+        pipeline.profile(id).ok_or_else(|| Fault::removed("action profile", &profile.preamble.name))?;
+    Ok((binding, profile))
+}
+
+fn refused(profile: &ActionProfile) -> impl Fn(ProfileError) -> Fault {
+    move |error| Fault::Profile { profile: profile.preamble.name.clone(), error }
+}
+
+impl Store {
+    pub(super) fn write_member(&mut self, kind: Type, member: &v1::ActionProfileMember) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let (binding, profile) = find(&pipeline, member.action_profile_id)?;
+        let err = refused(profile);
+        check_mode(&self.engine.profiles[binding.index], false, || profile.preamble.name.clone())?;
+        let what = match &member.action {
+            Some(call) => {
+                let (action, args) =
+                    action::encode(pipeline.info(), pipeline.program(), &binding.actions, call)?;
+                Some(MemberAction { action, args })
+            }
+            None => None,
+        };
+        self.remember_profile(binding.index);
+        let state = &mut self.engine.profiles[binding.index];
+        match (kind, what) {
+            (Type::Insert, Some(what)) => state.add_member(member.member_id, what).map_err(err),
+            (Type::Modify, Some(what)) => state.modify_member(member.member_id, what).map_err(err),
+            (Type::Delete, _) => state.remove_member(member.member_id).map_err(err),
+            (Type::Unspecified, _) | (Type::Insert | Type::Modify, None) => Ok(()),
+        }
+    }
+
+    pub(super) fn write_group(&mut self, kind: Type, group: &v1::ActionProfileGroup) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let (binding, profile) = find(&pipeline, group.action_profile_id)?;
+        let err = refused(profile);
+        let state = &self.engine.profiles[binding.index];
+        check_mode(state, false, || profile.preamble.name.clone())?;
+        let id = group.group_id;
+        // The size that a group was made for stays: it may be left out of a change, but not be another.
+        let made_for = state.group_max_size(id);
+        let given = group.max_size.unsigned_abs();
+        if kind == Type::Modify
+            && let Some(made_for) = made_for
+            && given != 0
+            && given != made_for
+        {
+            let what = "`max_size` of a group that exists";
+            let size = i64::from(made_for);
+            return Err(Fault::Range { what, value: i64::from(given), least: size, most: size });
+        }
+        let members: Result<Vec<GroupMember>, Fault> = match kind {
+            Type::Insert | Type::Modify => group.members.iter().map(member).collect(),
+            Type::Delete | Type::Unspecified => Ok(Vec::new()),
+        };
+        let members = members?;
+        self.remember_profile(binding.index);
+        let state = &mut self.engine.profiles[binding.index];
+        match kind {
+            Type::Insert => state.add_group(id, given, members).map_err(err),
+            Type::Modify => state.modify_group(id, members).map_err(err),
+            Type::Delete => state.remove_group(id).map_err(err),
+            Type::Unspecified => Ok(()),
+        }
+    }
+
+    pub(super) fn read_members(
+        &self,
+        request: &v1::ActionProfileMember,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        for (binding, profile) in self.profiles(request.action_profile_id) {
+            let state = &self.engine.profiles[binding.index];
+            let id = request.member_id;
+            if id != 0 && state.member(id).is_none() {
+                return Err(refused(profile)(ProfileError::NoMember(id)));
+            }
+            for (member_id, what) in state.members().filter(|(member, _)| id == 0 || *member == id) {
+                let action =
+                    action::decode(self.pipeline.program(), &binding.actions, what.action, &what.args);
+                let action_profile_id = profile.preamble.id;
+                let member = v1::ActionProfileMember { action_profile_id, member_id, action };
+                out.push(entity(Entity::ActionProfileMember(member)));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_groups(
+        &self,
+        request: &v1::ActionProfileGroup,
+        out: &mut Vec<v1::Entity>,
+    ) -> Result<(), Fault> {
+        for (binding, profile) in self.profiles(request.action_profile_id) {
+            let state = &self.engine.profiles[binding.index];
+            let id = request.group_id;
+            if id != 0 && state.group_slot(id).is_none() {
+                return Err(refused(profile)(ProfileError::NoGroup(id)));
+            }
+            for (group_id, max_size, members) in state.groups().filter(|(group, ..)| id == 0 || *group == id)
+            {
+                let members = members.iter().map(|m| given(m, profile.weights_disallowed)).collect();
+                let (action_profile_id, max_size) = (profile.preamble.id, max_size.cast_signed());
+                let group = v1::ActionProfileGroup { action_profile_id, group_id, members, max_size };
+                out.push(entity(Entity::ActionProfileGroup(group)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a profile, or all of them for 0.
+    fn profiles(&self, id: u32) -> impl Iterator<Item = (&ProfileBinding, &ActionProfile)> {
+        let wanted = move |profile: &&Arc<ActionProfile>| id == 0 || profile.preamble.id == id;
+        let profiles = self.pipeline.info().profiles().iter().filter(wanted);
+        profiles.filter_map(|profile| Some((self.pipeline.profile(profile.preamble.id)?, profile.as_ref())))
+    }
+}
+
+fn member(given: &v1::action_profile_group::Member) -> Result<GroupMember, Fault> {
+    let watch = match &given.watch_kind {
+        None => None,
+        Some(WatchKind::WatchPort(bytes)) => Some(watch_port(bytes)?),
+        Some(WatchKind::Watch(port)) => Some(watch_number(*port)),
+    };
+    // A selector without weights leaves them 0; each member then has the same share.
+    Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
+}
+
+/// Returns a weight as it was written.
+pub(super) fn weight(weight: u32, disallowed: bool) -> i32 {
+    if disallowed { 0 } else { weight.cast_signed() }
+}
+
+fn given(member: &GroupMember, weights_disallowed: bool) -> v1::action_profile_group::Member {
+    let watch_kind = member.watch.as_ref().map(|watch| match watch {
+        WatchPort { bytes: Some(bytes), .. } => WatchKind::WatchPort(bytes.clone()),
+        WatchPort { port, bytes: None } => WatchKind::Watch(port.cast_signed()),
+    });
+    let weight = weight(member.weight, weights_disallowed);
+    v1::action_profile_group::Member { member_id: member.member, weight, watch_kind }
+}

@@ -1,0 +1,337 @@
+//! Writes table entries and default entries.
+
+#![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
+
+use super::undo::Undo;
+use super::{Fault, Store, action, inserts, key, meter};
+use crate::pipeline::{Pipeline, TableBinding};
+use crate::state::{
+    ActionRef, Counter, DefaultAction, Entry, EntryMeta, Key, MemberAction, Meter, Profile, SetMember, Table,
+    TableError, WatchPort,
+};
+use closc_runtime::info;
+use closc_runtime::proto::v1;
+use std::sync::Arc;
+use v1::action_profile_action::WatchKind;
+use v1::table_action;
+use v1::update::Type;
+
+/// A table as the controller and the data plane see it.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'p> {
+    pub(super) binding: &'p TableBinding,
+    pub(super) table: &'p info::Table,
+    pub(super) spec: &'p crate::program::Table,
+}
+
+/// Returns a table by id.
+pub(super) fn target(pipeline: &Pipeline, id: u32) -> Result<Target<'_>, Fault> {
+    let table = pipeline.info().table_by_id(id).ok_or(Fault::NotFound { what: "table", id })?;
+    let binding = pipeline.table(id).ok_or_else(|| Fault::removed("table", &table.preamble.name))?;
+    Ok(Target { binding, table, spec: &pipeline.program().tables[binding.index] })
+}
+
+impl Target<'_> {
+    pub(super) fn refused(&self, error: TableError) -> Fault {
+        Fault::Table { table: self.table.preamble.name.clone(), error }
+    }
+
+    /// Finds the entry with a key.
+    pub(super) fn find(&self, table: &Table, key: &Key) -> Result<u32, Fault> {
+        table.find_exact(key).ok_or_else(|| self.refused(TableError::NotFound))
+    }
+}
+
+impl Store {
+    pub(super) fn write_table(
+        &mut self,
+        now_ns: u64,
+        kind: Type,
+        entry: &v1::TableEntry,
+    ) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let target = target(&pipeline, entry.table_id)?;
+        if entry.is_default_action {
+            return self.write_default(target, entry);
+        }
+        let key = key::encode(target.binding, target.table, target.spec, entry)?;
+        match kind {
+            Type::Insert => self.insert(now_ns, target, &key, entry),
+            Type::Modify => self.modify(now_ns, target, &key, entry),
+            Type::Delete => self.delete(target, &key),
+            Type::Unspecified => Ok(()),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        now_ns: u64,
+        target: Target,
+        key: &Key,
+        entry: &v1::TableEntry,
+    ) -> Result<(), Fault> {
+        let index = target.binding.index;
+        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
+        let Some(given) = given else { return Ok(()) };
+        let mut new = Entry::new(ActionRef::Member(0), now_ns);
+        attach(&mut new, target, Type::Insert, entry)?;
+        // Sets take room in the profile, which must not be taken in vain.
+        if !matches!(given, table_action::Type::Action(_))
+            && self.engine.tables[index].find_exact(key).is_some()
+        {
+            return Err(target.refused(TableError::Exists));
+        }
+        new.action = self.acquire(target, given)?;
+        let ages = new.idle_ns > 0;
+        match self.engine.tables[index].try_insert(key, new) {
+            Ok(handle) => {
+                self.ageing += usize::from(ages);
+                self.remember(|| Undo::Inserted { table: index, handle });
+                Ok(())
+            }
+            Err((error, unused)) => {
+                self.release(target.binding.profile, &unused.action);
+                Err(target.refused(error))
+            }
+        }
+    }
+
+    fn modify(
+        &mut self,
+        now_ns: u64,
+        target: Target,
+        key: &Key,
+        entry: &v1::TableEntry,
+    ) -> Result<(), Fault> {
+        let index = target.binding.index;
+        let handle = target.find(&self.engine.tables[index], key)?;
+        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
+        let Some(old) = self.engine.tables[index].get(handle) else { return Ok(()) };
+        if old.constant && given.is_some() {
+            return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
+        }
+        let (counter, constant, meter) = (old.counter, old.constant, old.meter.clone());
+        let mut new = Entry { counter, meter, constant, ..Entry::new(old.action.clone(), now_ns) };
+        let selection = old.meta.as_ref().map_or((0, 0), |meta| meta.selection);
+        attach(&mut new, target, Type::Modify, entry)?;
+        if given.is_none() && selection != (0, 0) {
+            new.meta.get_or_insert_default().selection = selection;
+        }
+        let replaced = match given {
+            Some(given) => {
+                let action = self.acquire(target, given)?;
+                Some(std::mem::replace(&mut new.action, action))
+            }
+            None => None,
+        };
+        let Some(place) = self.engine.tables[index].get_mut(handle) else { return Ok(()) };
+        let ages = new.idle_ns > 0;
+        let old = std::mem::replace(place, new);
+        self.ageing = self.ageing + usize::from(ages) - usize::from(old.idle_ns > 0);
+        if let Some(replaced) = replaced {
+            self.release(target.binding.profile, &replaced);
+        }
+        self.remember(|| Undo::Modified { table: index, handle, entry: Box::new(old) });
+        Ok(())
+    }
+
+    fn delete(&mut self, target: Target, key: &Key) -> Result<(), Fault> {
+        let index = target.binding.index;
+        let table = &mut self.engine.tables[index];
+        let handle = target.find(table, key)?;
+        if table.get(handle).is_some_and(|entry| entry.constant) {
+            return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
+        }
+        let entry = table.remove(handle).map_err(|error| target.refused(error))?;
+        self.ageing -= usize::from(entry.idle_ns > 0);
+        self.release(target.binding.profile, &entry.action);
+        self.remember(|| Undo::Deleted { table: index, handle, key: key.clone(), entry: Box::new(entry) });
+        Ok(())
+    }
+
+    fn write_default(&mut self, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
+        let index = target.binding.index;
+        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
+        let mut new = match given {
+            None => Table::initial_default(target.spec),
+            Some(table_action::Type::Action(call)) => {
+                let program = self.pipeline.program();
+                let (action, args) =
+                    action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
+                let next = target.spec.after_miss(action);
+                let old = &self.engine.tables[index].default;
+                let (counter, meter) = (old.counter, old.meter.clone());
+                DefaultAction { action: Some(action), args, next, meta: EntryMeta::default(), counter, meter }
+            }
+            Some(
+                table_action::Type::ActionProfileMemberId(_)
+                | table_action::Type::ActionProfileGroupId(_)
+                | table_action::Type::ActionProfileActionSet(_),
+            ) => {
+                let what =
+                    format!("a default entry of table `{}` other than an action", target.table.preamble.name);
+                return Err(Fault::unsupported(what));
+            }
+        };
+        if given.is_some() {
+            new.meta = meta(entry);
+        }
+        attach_counter(&mut new.counter, entry.counter_data.as_ref())?;
+        attach_meter(&mut new.meter, target, entry)?;
+        let old = std::mem::replace(&mut self.engine.tables[index].default, new);
+        self.remember(|| Undo::Default { table: index, default: Box::new(old) });
+        Ok(())
+    }
+
+    /// Finds what an entry does, and counts its use of a profile.
+    fn acquire(&mut self, target: Target, given: &table_action::Type) -> Result<ActionRef, Fault> {
+        if let table_action::Type::Action(call) = given {
+            let program = self.pipeline.program();
+            let (action, args) =
+                action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
+            let next = target.spec.after_hit(action);
+            return Ok(ActionRef::Direct { action, args, next });
+        }
+        let Some(index) = target.binding.profile else {
+            return Err(Fault::unsupported("a member of a table without action profile"));
+        };
+        let members = match given {
+            table_action::Type::ActionProfileActionSet(set) => Some(self.members(target, set)?),
+            table_action::Type::Action(_)
+            | table_action::Type::ActionProfileMemberId(_)
+            | table_action::Type::ActionProfileGroupId(_) => None,
+        };
+        let name = || self.pipeline.program().profiles[index].name.clone();
+        let profile = &self.engine.profiles[index];
+        check_mode(profile, members.is_some(), name)?;
+        let missing = |error| Fault::Profile { profile: name(), error };
+        let found = match (given, members) {
+            (_, Some(members)) => {
+                self.remember_profile(index);
+                return Ok(ActionRef::Group(self.engine.profiles[index].add_set(members)));
+            }
+            (table_action::Type::ActionProfileMemberId(id), None) => {
+                let slot = profile.member_slot(*id);
+                ActionRef::Member(slot.ok_or_else(|| missing(crate::state::ProfileError::NoMember(*id)))?)
+            }
+            (table_action::Type::ActionProfileGroupId(id), None) => {
+                let slot = profile.group_slot(*id);
+                ActionRef::Group(slot.ok_or_else(|| missing(crate::state::ProfileError::NoGroup(*id)))?)
+            }
+            (table_action::Type::Action(_) | table_action::Type::ActionProfileActionSet(_), None) => {
+                return Err(Fault::unsupported("an action of an indirect table"));
+            }
+        };
+        self.remember_profile(index);
+        self.engine.profiles[index].count_use(&found, true);
+        Ok(found)
+    }
+
+    /// Returns the members of a set that an entry brings along.
+    fn members(&self, target: Target, set: &v1::ActionProfileActionSet) -> Result<Vec<SetMember>, Fault> {
+        use v1::action_profile_action_set::ActionSelectionMode;
+        if set.group_action.is_some() {
+            return Err(Fault::unsupported("an action for a whole group"));
+        }
+        if set.action_selection_mode == ActionSelectionMode::Random as i32 {
+            return Err(Fault::unsupported("a random choice in a group"));
+        }
+        let program = self.pipeline.program();
+        let member = |given: &v1::ActionProfileAction| {
+            let call = given.action.as_ref().ok_or(Fault::NotFound { what: "action", id: 0 })?;
+            let (action, args) =
+                action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
+            let watch = match &given.watch_kind {
+                None => None,
+                Some(WatchKind::WatchPort(bytes)) => Some(watch_port(bytes)?),
+                Some(WatchKind::Watch(port)) => Some(watch_number(*port)),
+            };
+            // A selector without weights leaves them 0; each member then has the same share.
+            let weight = given.weight.max(1).unsigned_abs();
+            Ok(SetMember { action: MemberAction { action, args }, weight, watch })
+        };
+        set.action_profile_actions.iter().map(member).collect()
+    }
+
+    /// Gives back what an entry used of a profile.
+    fn release(&mut self, profile: Option<usize>, action: &ActionRef) {
+        let Some(index) = profile else { return };
+        self.remember_profile(index);
+        self.engine.profiles[index].count_use(action, false);
+    }
+}
+
+/// Checks that a profile is programmed in one way only.
+pub(super) fn check_mode(profile: &Profile, sets: bool, name: impl Fn() -> String) -> Result<(), Fault> {
+    let (used, given) = ("sets of actions", "members and groups");
+    if sets && profile.has_members() {
+        return Err(Fault::MixedProfile { profile: name(), used: given, given: used });
+    }
+    if !sets && profile.has_sets() {
+        return Err(Fault::MixedProfile { profile: name(), used, given });
+    }
+    Ok(())
+}
+
+/// Reads the port that a member watches.
+pub(super) fn watch_port(bytes: &[u8]) -> Result<WatchPort, Fault> {
+    let port = closc_runtime::value::Width::Bits(32).decode(bytes);
+    let too_wide = |_| Fault::TooWide { place: "a watched port".to_owned(), bits: 32 };
+    Ok(WatchPort { port: port.map_err(too_wide)? as u32, bytes: Some(bytes.to_vec()) })
+}
+
+/// Reads the port that a member watches, in the form of older controllers.
+pub(super) fn watch_number(port: i32) -> WatchPort {
+    WatchPort { port: port.cast_unsigned(), bytes: None }
+}
+
+fn meta(entry: &v1::TableEntry) -> EntryMeta {
+    let selection = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
+        Some(table_action::Type::ActionProfileActionSet(set)) => {
+            (set.action_selection_mode, set.size_semantics)
+        }
+        Some(
+            table_action::Type::Action(_)
+            | table_action::Type::ActionProfileMemberId(_)
+            | table_action::Type::ActionProfileGroupId(_),
+        )
+        | None => (0, 0),
+    };
+    EntryMeta { controller: entry.controller_metadata, metadata: entry.metadata.clone(), selection }
+}
+
+/// Puts everything into an entry but its action.
+fn attach(new: &mut Entry, target: Target, kind: Type, entry: &v1::TableEntry) -> Result<(), Fault> {
+    new.idle_ns = entry.idle_timeout_ns.max(0).cast_unsigned();
+    let meta = meta(entry);
+    new.meta = (meta != EntryMeta::default()).then(|| Box::new(meta));
+    attach_counter(&mut new.counter, entry.counter_data.as_ref())?;
+    if !inserts(kind) || entry.meter_config.is_some() {
+        attach_meter(&mut new.meter, target, entry)?;
+    }
+    Ok(())
+}
+
+fn attach_counter(counter: &mut Counter, given: Option<&v1::CounterData>) -> Result<(), Fault> {
+    if let Some(data) = given {
+        *counter = super::array::counter(data)?;
+    }
+    Ok(())
+}
+
+fn attach_meter(place: &mut Option<Box<Meter>>, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
+    let config = match (&entry.meter_config, &target.table.direct_meter) {
+        (Some(config), Some(meter)) => Some(meter::config(meter.kind, &meter.preamble.name, config)?),
+        (Some(_) | None, _) => None,
+    };
+    if config.is_some() || place.is_some() {
+        let meter = place.get_or_insert_default();
+        if meter.config() != config {
+            meter.configure(config);
+        }
+        if entry.meter_counter_data.is_some() {
+            meter.clear_colours();
+        }
+    }
+    Ok(())
+}

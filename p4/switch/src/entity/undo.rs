@@ -1,0 +1,123 @@
+//! What takes back an update of a batch that fails.
+
+use super::Store;
+use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
+use closc_runtime::proto::v1;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an update replaced.
+#[derive(Debug)]
+pub(super) enum Undo {
+    /// An entry was inserted.
+    Inserted { table: usize, handle: u32 },
+    /// An entry was changed.
+    Modified { table: usize, handle: u32, entry: Box<Entry> },
+    /// An entry was removed.
+    Deleted { table: usize, handle: u32, key: Key, entry: Box<Entry> },
+    /// A default entry was changed.
+    Default { table: usize, default: Box<DefaultAction> },
+    /// A profile was changed for the first time in the batch. Entries keep the slots that it had.
+    Profile { profile: usize, state: Box<Profile> },
+    /// A counter of an entry was set.
+    DirectCounter { table: usize, handle: u32, counter: Counter },
+    /// A meter of an entry was set.
+    DirectMeter { table: usize, handle: u32, meter: Option<Box<Meter>> },
+    /// Counters were set, from an index on.
+    Counters { array: usize, first: u32, counters: Vec<Counter> },
+    /// A meter was set.
+    Meter { array: usize, index: u32, meter: Meter },
+    /// All meters of an array were set.
+    Meters { array: usize, meters: Box<MeterBank> },
+    /// Registers were set, from an index on.
+    Registers { array: usize, first: u32, cells: Vec<Box<[u64]>> },
+    /// A multicast group was set or removed.
+    Group { id: u32, group: Option<v1::MulticastGroupEntry> },
+    /// A clone session was set or removed.
+    Session { id: u32, session: Option<v1::CloneSessionEntry> },
+    /// A value set was set.
+    ValueSet { set: usize, members: Vec<Vec<SetMatch>> },
+    /// A digest was configured or turned off.
+    Digest { number: u32, config: Option<DigestConfig> },
+}
+
+/// What takes back the updates of a batch.
+#[derive(Debug, Default)]
+pub(super) struct UndoLog {
+    /// The last step last.
+    pub(super) steps: Vec<Undo>,
+    /// Profiles that are among the steps.
+    profiles: BTreeSet<usize>,
+}
+
+impl Store {
+    /// Remembers a profile that is about to change, once in a batch.
+    pub(super) fn remember_profile(&mut self, profile: usize) {
+        let Some(log) = &mut self.undo else { return };
+        if log.profiles.insert(profile) {
+            let state = Box::new(self.engine.profiles[profile].clone());
+            log.steps.push(Undo::Profile { profile, state });
+        }
+    }
+
+    /// Takes back one step. Steps are taken back in the reverse order, so that each finds what it left.
+    pub(super) fn take_back(&mut self, step: Undo) {
+        match step {
+            Undo::Inserted { table, handle } => {
+                if let Ok(entry) = self.engine.tables[table].remove(handle) {
+                    self.ageing -= usize::from(entry.idle_ns > 0);
+                }
+            }
+            Undo::Modified { table, handle, entry } => {
+                if let Some(now) = self.engine.tables[table].get_mut(handle) {
+                    self.ageing -= usize::from(now.idle_ns > 0);
+                    self.ageing += usize::from(entry.idle_ns > 0);
+                    *now = *entry;
+                }
+            }
+            Undo::Deleted { table, handle, key, entry } => {
+                self.ageing += usize::from(entry.idle_ns > 0);
+                self.engine.tables[table].restore(handle, &key, *entry);
+            }
+            Undo::Default { table, default } => self.engine.tables[table].default = *default,
+            Undo::Profile { profile, state } => self.engine.profiles[profile] = *state,
+            Undo::DirectCounter { table, handle, counter } => {
+                if let Some(entry) = self.engine.tables[table].get_mut(handle) {
+                    entry.counter = counter;
+                }
+            }
+            Undo::DirectMeter { table, handle, meter } => {
+                if let Some(entry) = self.engine.tables[table].get_mut(handle) {
+                    entry.meter = meter;
+                }
+            }
+            Undo::Counters { array, first, counters } => {
+                let bank = &mut self.engine.arrays.counters[array];
+                for (index, counter) in (first..).zip(counters) {
+                    bank.set(index, counter);
+                }
+            }
+            Undo::Meter { array, index, meter } => {
+                self.engine.arrays.meters[array].set(index, meter);
+            }
+            Undo::Meters { array, meters } => self.engine.arrays.meters[array] = *meters,
+            Undo::Registers { array, first, cells } => {
+                let bank = &mut self.engine.arrays.registers[array];
+                for (index, cell) in (u64::from(first)..).zip(cells) {
+                    bank.set(index, &cell);
+                }
+            }
+            Undo::Group { id, group } => drop(set(&mut self.groups, id, group)),
+            Undo::Session { id, session } => drop(set(&mut self.sessions, id, session)),
+            Undo::ValueSet { set, members } => self.engine.sets[set].set(members),
+            Undo::Digest { number, config } => self.engine.set_digest(number, config),
+        }
+    }
+}
+
+/// Sets or removes a value; returns the one that was there.
+pub(super) fn set<V>(map: &mut BTreeMap<u32, V>, id: u32, value: Option<V>) -> Option<V> {
+    match value {
+        Some(value) => map.insert(id, value),
+        None => map.remove(&id),
+    }
+}

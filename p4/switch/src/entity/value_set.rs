@@ -1,0 +1,101 @@
+//! Parser value sets.
+
+use super::undo::Undo;
+use super::{Fault, Store, entity};
+use crate::bits::mask128;
+use crate::pipeline::ValueSetBinding;
+use crate::state::SetMatch;
+use closc_runtime::info::{MatchKind, ValueSet};
+use closc_runtime::proto::v1;
+use closc_runtime::value::{Width, encode_number};
+use v1::entity::Entity;
+use v1::field_match::{self, FieldMatchType};
+
+impl Store {
+    pub(super) fn write_value_set(&mut self, entry: &v1::ValueSetEntry) -> Result<(), Fault> {
+        let id = entry.value_set_id;
+        let binding = self.pipeline.value_set(id).ok_or(Fault::NotFound { what: "value set", id })?;
+        let members: Result<Vec<Vec<SetMatch>>, Fault> =
+            entry.members.iter().map(|member| encode(binding, &member.r#match)).collect();
+        let (set, members) = (binding.index, members?);
+        let old = self.engine.sets[set].members().to_vec();
+        self.engine.sets[set].set(members);
+        self.remember(|| Undo::ValueSet { set, members: old });
+        Ok(())
+    }
+
+    pub(super) fn read_value_sets(&self, request: &v1::ValueSetEntry, out: &mut Vec<v1::Entity>) {
+        let id = request.value_set_id;
+        for info in self.pipeline.info().value_sets().iter().filter(|s| id == 0 || s.preamble.id == id) {
+            let value_set_id = info.preamble.id;
+            let Some(binding) = self.pipeline.value_set(value_set_id) else { continue };
+            let members = self.engine.sets[binding.index].members();
+            let members = members.iter().map(|member| v1::ValueSetMember { r#match: decode(info, member) });
+            let entry = v1::ValueSetEntry { value_set_id, members: members.collect() };
+            out.push(entity(Entity::ValueSetEntry(entry)));
+        }
+    }
+}
+
+/// Returns the parts of a member in the order of the parser's key; fields that are left out match anything.
+fn encode(binding: &ValueSetBinding, given: &[v1::FieldMatch]) -> Result<Vec<SetMatch>, Fault> {
+    let part = |(id, width): &(u32, u32)| {
+        let found = given.iter().find(|field| field.field_id == *id);
+        let number = |bytes: &[u8]| {
+            let place = || "a value of a value set".to_owned();
+            Width::Bits(128).decode(bytes).map_err(|_| Fault::TooWide { place: place(), bits: 128 })
+        };
+        let all = mask128(*width);
+        Ok(match found.and_then(|field| field.field_match_type.as_ref()) {
+            Some(FieldMatchType::Exact(exact)) => {
+                SetMatch::Masked { value: number(&exact.value)?, mask: all }
+            }
+            Some(FieldMatchType::Optional(exact)) => {
+                SetMatch::Masked { value: number(&exact.value)?, mask: all }
+            }
+            Some(FieldMatchType::Ternary(ternary)) => {
+                SetMatch::Masked { value: number(&ternary.value)?, mask: number(&ternary.mask)? }
+            }
+            Some(FieldMatchType::Lpm(lpm)) => {
+                let low = width.saturating_sub(lpm.prefix_len.unsigned_abs());
+                SetMatch::Masked { value: number(&lpm.value)?, mask: all & !mask128(low) }
+            }
+            Some(FieldMatchType::Range(range)) => {
+                SetMatch::Range { low: number(&range.low)?, high: number(&range.high)? }
+            }
+            Some(FieldMatchType::Other(_)) | None => SetMatch::Masked { value: 0, mask: 0 },
+        })
+    };
+    binding.fields.iter().map(part).collect()
+}
+
+fn decode(info: &ValueSet, member: &[SetMatch]) -> Vec<v1::FieldMatch> {
+    let part = |(field, part): (&closc_runtime::info::MatchField, &SetMatch)| {
+        let found = match (part, &field.kind) {
+            (SetMatch::Range { low, high }, _) => {
+                let (low, high) = (encode_number(*low), encode_number(*high));
+                FieldMatchType::Range(field_match::Range { low, high })
+            }
+            (SetMatch::Masked { mask: 0, .. }, _) => return None,
+            (SetMatch::Masked { value, .. }, MatchKind::Exact) => {
+                FieldMatchType::Exact(field_match::Exact { value: encode_number(*value) })
+            }
+            (SetMatch::Masked { value, .. }, MatchKind::Optional) => {
+                FieldMatchType::Optional(field_match::Optional { value: encode_number(*value) })
+            }
+            (SetMatch::Masked { value, mask }, MatchKind::Lpm) => {
+                let prefix_len = mask.count_ones().cast_signed();
+                FieldMatchType::Lpm(field_match::Lpm { value: encode_number(*value), prefix_len })
+            }
+            (
+                SetMatch::Masked { value, mask },
+                MatchKind::Ternary | MatchKind::Range | MatchKind::Other(_),
+            ) => {
+                let (value, mask) = (encode_number(*value), encode_number(*mask));
+                FieldMatchType::Ternary(field_match::Ternary { value, mask })
+            }
+        };
+        Some(v1::FieldMatch { field_id: field.id, field_match_type: Some(found) })
+    };
+    info.fields.iter().zip(member).filter_map(part).collect()
+}

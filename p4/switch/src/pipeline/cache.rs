@@ -1,0 +1,34 @@
+//! Compiled pipelines by content: a controller that sets the same one on a thousand switches of a process has it
+//! compiled once and kept once.
+
+use super::{Pipeline, PipelineError};
+use closc_runtime::proto::v1;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Pipelines that some switch runs, by the digest of their programs.
+#[derive(Debug, Default)]
+pub struct PipelineCache {
+    pipelines: Mutex<HashMap<[u8; 32], Vec<Weak<Pipeline>>>>,
+}
+
+impl PipelineCache {
+    /// Returns the pipeline of a configuration, compiled now or before.
+    pub fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
+        let p4info = config.p4info.as_ref().ok_or(PipelineError::NoInfo)?;
+        let digest = *blake3::hash(&config.p4_device_config).as_bytes();
+        // The lock is held while compiling: many switches that get the same pipeline at once wait for the first.
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = pipelines.get(&digest).into_iter().flatten().filter_map(Weak::upgrade);
+        if let Some(pipeline) = known.into_iter().find(|pipeline| pipeline.info().message() == p4info) {
+            return Ok(pipeline);
+        }
+        let pipeline = Arc::new(Pipeline::new(p4info.clone(), config.p4_device_config.clone())?);
+        for known in pipelines.values_mut() {
+            known.retain(|pipeline| pipeline.strong_count() > 0);
+        }
+        pipelines.retain(|_, known| !known.is_empty());
+        pipelines.entry(digest).or_default().push(Arc::downgrade(&pipeline));
+        Ok(pipeline)
+    }
+}

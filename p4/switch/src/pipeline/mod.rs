@@ -1,0 +1,121 @@
+//! A forwarding pipeline: a compiled program and its P4Info, with every id of the one bound to an index of the other.
+//!
+//! Comes in: what a controller sends in a `ForwardingPipelineConfig`. Goes out: a [`Pipeline`], immutable and shared by
+//! every switch that runs it. What always holds: an object that is bound has the same fields on both sides, so that an
+//! entity that passed its checks can be applied. Objects that the compiler removed from the program stay unbound.
+
+mod bind;
+mod cache;
+mod legacy;
+
+pub(crate) use bind::{
+    ActionBinding, DigestBinding, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
+};
+pub use cache::PipelineCache;
+
+use crate::Error;
+use crate::program::Program;
+use bind::Bindings;
+use bytes::Bytes;
+use closc_runtime::info::{Info, InfoError};
+use closc_runtime::proto::config;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A configuration that the switch cannot run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PipelineError {
+    /// The program cannot be read.
+    #[error("the device config is no program that this switch runs: {0}")]
+    Program(#[from] Error),
+    /// The P4Info contradicts itself.
+    #[error("the P4Info is not valid: {0}")]
+    Info(#[from] InfoError),
+    /// The configuration has no P4Info.
+    #[error("the configuration has no P4Info")]
+    NoInfo,
+    /// The configuration has no program.
+    #[error("the configuration has no device config, this switch needs the JSON of the BMv2 backend there")]
+    NoProgram,
+    /// An object of the P4Info is not in the program.
+    #[error("the P4Info has {kind} `{name}`, the program does not: they come from different compilations")]
+    Missing {
+        /// Kind of object.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// An object is described in one way by the P4Info and in another by the program.
+    #[error("{place}: the P4Info says {info}, the program {program}: they come from different compilations")]
+    Different {
+        /// The object.
+        place: String,
+        /// What the P4Info says.
+        info: String,
+        /// What the program says.
+        program: String,
+    },
+}
+
+/// A program with its P4Info.
+#[derive(Debug)]
+pub struct Pipeline {
+    program: Arc<Program>,
+    info: Info,
+    device_config: Bytes,
+    bindings: Bindings,
+}
+
+impl Pipeline {
+    /// Compiles a program and binds a P4Info to it.
+    pub fn new(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
+        if device_config.is_empty() {
+            return Err(PipelineError::NoProgram);
+        }
+        let info = Info::new(p4info)?;
+        let program = Program::from_json(&legacy::unwrap(&device_config))?;
+        let bindings = Bindings::new(&info, &program)?;
+        Ok(Self { program: Arc::new(program), info, device_config, bindings })
+    }
+
+    /// Returns the program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Returns the P4Info.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    /// Returns the device config as it was given.
+    pub fn device_config(&self) -> &Bytes {
+        &self.device_config
+    }
+
+    pub(crate) fn table(&self, id: u32) -> Option<&TableBinding> {
+        self.bindings.tables.get(&id)
+    }
+
+    pub(crate) fn profile(&self, id: u32) -> Option<&ProfileBinding> {
+        self.bindings.profiles.get(&id)
+    }
+
+    /// Returns the index of a counter array, or of a meter or register array, of the program.
+    pub(crate) fn array(&self, id: u32) -> Option<usize> {
+        self.bindings.arrays.get(&id).copied()
+    }
+
+    pub(crate) fn value_set(&self, id: u32) -> Option<&ValueSetBinding> {
+        self.bindings.value_sets.get(&id)
+    }
+
+    pub(crate) fn digest(&self, id: u32) -> Option<&DigestBinding> {
+        self.bindings.digests.get(&id)
+    }
+
+    /// Returns the id of a digest by the number that actions use.
+    pub(crate) fn digest_id(&self, number: u32) -> Option<u32> {
+        self.bindings.digests.iter().find(|(_, binding)| binding.number == number).map(|(id, _)| *id)
+    }
+}
