@@ -2,8 +2,8 @@
 //!
 //! In: tables in ascending order, rows as key and fields. Out: JSON. Always: tables and the fields of a row
 //! ascend, so the same rows give the same bytes; every value is a string or an array of strings, as redis holds
-//! it; an empty table is left out; a row stands on one line, so that a change to a port is a change to a line and
-//! a switch of 512 ports stays well below a megabyte.
+//! it; an empty table is left out; a row stands on one line (one with a field for each port on as many), so that a
+//! change to a port is a change to a line and a switch of 512 ports stays well below a megabyte.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -99,20 +99,21 @@ impl Table<'_> {
         self.out.push(b'}');
     }
 
-    /// Writes a row whose fields are named by the device, such as ports.
+    /// Writes a row whose fields are named by the device, such as ports: a line each, as there are many.
     pub(super) fn texts<'n>(&mut self, key: &[&str], fields: impl IntoIterator<Item = (&'n str, String)>) {
         self.key(key);
         self.out.push(b'{');
         let start = self.out.len();
         for (name, value) in fields {
             if self.out.len() > start {
-                self.out.extend_from_slice(b", ");
+                self.out.push(b',');
             }
+            self.out.extend_from_slice(b"\n            ");
             text(self.out, name);
             self.out.extend_from_slice(b": ");
             text(self.out, &value);
         }
-        self.out.push(b'}');
+        self.out.extend_from_slice(b"\n        }");
     }
 
     fn key(&mut self, key: &[&str]) {
@@ -287,6 +288,7 @@ mod tests {
                 let fields = Fields::new(|row| row.show("scheduler", 7));
                 table.again(&["Ethernet0|3"], &fields);
                 table.map(&["map"], [(0_i64, 1_i64), (63, 15)]);
+                table.texts(&["ports"], [("Ethernet0", "5m".to_owned()), ("Ethernet4", "40m".to_owned())]);
             });
         });
         let expected = r#"{
@@ -296,7 +298,11 @@ mod tests {
     },
     "QUEUE": {
         "Ethernet0|3": {"scheduler": "7"},
-        "map": {"0": "1", "63": "15"}
+        "map": {"0": "1", "63": "15"},
+        "ports": {
+            "Ethernet0": "5m",
+            "Ethernet4": "40m"
+        }
     }
 }
 "#;
