@@ -83,7 +83,8 @@ struct Entropy {
 
 #[derive(Serialize)]
 struct Plane<'a> {
-    plane: u8,
+    #[serde(rename = "plane")]
+    number: u8,
     nic_port: u8,
     t0: &'a str,
     t0_mac: String,
@@ -224,7 +225,7 @@ fn entropy(table: &PathTable<'_>) -> Entropy {
 
 fn plane<'a>(plane: &'a TablePlane, order: &'a [u16]) -> Plane<'a> {
     Plane {
-        plane: plane.plane.0,
+        number: plane.plane.0,
         nic_port: plane.plane.0,
         t0: &plane.t0,
         t0_mac: plane.mac.to_string(),

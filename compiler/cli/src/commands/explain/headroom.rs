@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_plan::SwitchQos;
+use closc_qos::Bytes;
 use closc_qos::headroom::Headroom;
 use serde::Serialize;
 
@@ -27,9 +28,9 @@ struct Explanation {
 
 #[derive(Serialize)]
 struct Pool {
-    headroom_bytes: u64,
-    shared_bytes: u64,
-    buffer_bytes: u64,
+    headroom: Bytes,
+    shared: Bytes,
+    buffer: Bytes,
 }
 
 /// Explains a headroom.
@@ -44,7 +45,7 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
     let qos = SwitchQos::of(&intent).map_err(|error| {
         error
             .ways_out()
-            .into_iter()
+            .iter()
             .fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
     })?;
     let kind = qos.ports[at].with_context(|| format!("nothing is plugged into `{port}` of `{switch}`"))?;
@@ -63,9 +64,9 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
         lossless_classes: u32::try_from(intent.qos.lossless().count()).unwrap_or(u32::MAX),
         ports_alike: qos.kinds[kind].ports,
         pool: Pool {
-            headroom_bytes: buffers.pools.headroom.0,
-            shared_bytes: buffers.pools.shared.0,
-            buffer_bytes: buffers.memory.total.0,
+            headroom: buffers.pools.headroom,
+            shared: buffers.pools.shared,
+            buffer: buffers.memory.total,
         },
     };
     output::result(args.format, &explanation, human)?;
@@ -82,7 +83,7 @@ fn human(e: &Explanation) -> String {
     let _ = writeln!(
         text,
         "{} lossless classes, {} ports alike; headroom of all ports {} B of a buffer of {} B, {} B left to share",
-        e.lossless_classes, e.ports_alike, e.pool.headroom_bytes, e.pool.buffer_bytes, e.pool.shared_bytes
+        e.lossless_classes, e.ports_alike, e.pool.headroom.0, e.pool.buffer.0, e.pool.shared.0
     );
     text
 }
