@@ -73,8 +73,8 @@ pub struct Lab {
     backend: Linux,
     state: State,
     options: Options,
-    // Held as long as the lab is worked on.
-    _guard: Guard,
+    /// Held as long as the lab is worked on.
+    guard: Guard,
 }
 
 /// What came up.
@@ -136,7 +136,9 @@ impl Lab {
         let mut lab = Lab::assemble(tree, model, old.filter(|_| again).unwrap_or(fresh), options, guard);
         let outcome = if again { lab.up_again(watch) } else { lab.up_fresh(watch) };
         if let Err(error) = outcome {
-            if !again && !matches!(error, LabError::Foreign(_)) {
+            if matches!(error, LabError::Foreign(_)) {
+                lab.guard.clear();
+            } else if !again {
                 lab.take_down()?;
             }
             return Err(error);
@@ -203,7 +205,7 @@ impl Lab {
             model.devices.iter().map(|d| Files { folder: tree.devices[&d.name].folder.clone() }).collect();
         let udp_port = tree.tables.first().map_or(0, crate::tree::GroupTable::udp_port);
         let backend = Linux::new(Arc::clone(&model), namespaces.clone(), udp_port, options.jobs);
-        Lab { tree, model, namespaces, files, backend, state, options: options.clone(), _guard: guard }
+        Lab { tree, model, namespaces, files, backend, state, options: options.clone(), guard }
     }
 
     fn up_fresh(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
@@ -284,7 +286,7 @@ impl Lab {
     }
 
     fn take_down(&mut self) -> Result<usize, LabError> {
-        remove(&self.state, &self.options.runtime)
+        remove(&self.state, &self.options.runtime, &self.guard)
     }
 
     fn report(&self, started: Instant, again: bool) -> UpReport {
@@ -316,10 +318,12 @@ pub fn down(fabric: &str, options: &Options) -> Result<DownReport, LabError> {
         return Err(LabError::NotRoot);
     }
     let started = Instant::now();
-    let _guard = Guard::take(&options.runtime, fabric)?;
-    let state = State::load(&options.runtime, fabric)?
-        .ok_or_else(|| LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() })?;
-    let namespaces = remove(&state, &options.runtime)?;
+    let guard = Guard::take(&options.runtime, fabric)?;
+    let Some(state) = State::load(&options.runtime, fabric)? else {
+        guard.clear();
+        return Err(LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() });
+    };
+    let namespaces = remove(&state, &options.runtime, &guard)?;
     Ok(DownReport { fabric: fabric.to_owned(), namespaces, seconds: started.elapsed().as_secs_f64() })
 }
 
@@ -328,10 +332,11 @@ pub fn list(options: &Options) -> Result<Vec<Status>, LabError> {
     Ok(State::load_all(&options.runtime)?.iter().map(State::status).collect())
 }
 
-fn remove(state: &State, runtime: &Utf8Path) -> Result<usize, LabError> {
+fn remove(state: &State, runtime: &Utf8Path, guard: &Guard) -> Result<usize, LabError> {
     let names = state.names();
     let present = names.iter().filter(|name| linux::exists(name)).count();
     linux::delete(&names)?;
     State::forget(runtime, &state.fabric)?;
+    guard.clear();
     Ok(present)
 }

@@ -167,7 +167,7 @@ impl Model {
     fn like(&self, name: &str) -> Vec<String> {
         let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         let mut names: Vec<&str> = self.cables.iter().map(|cable| cable.name.as_str()).collect();
-        names.sort_by_key(|other| std::cmp::Reverse(shared(other)));
+        names.sort_by_key(|other| (std::cmp::Reverse(shared(other)), other.len().abs_diff(name.len())));
         names.into_iter().take(3).map(str::to_owned).collect()
     }
 

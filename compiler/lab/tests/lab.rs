@@ -77,6 +77,34 @@ fn parallel_cables_carry_what_names_them() {
     assert!(report.packets > report.paths);
 }
 
+/// A fault of the compiler, played: two routes of a T0 name each other's port. Every packet still arrives, over the
+/// wrong one of two parallel cables, and only the counters know.
+#[test]
+fn packets_over_other_cables_than_named_are_seen() {
+    if !can_run() {
+        return;
+    }
+    let yaml = shipped("examples/parallel-links").replace("groups: 4, per_group: 8", "groups: 2, per_group: 2");
+    let compiled = compile(&yaml, "tk");
+    let batch = compiled.tree.join("switches/p0-t0-001/ip.batch");
+    let text = std::fs::read_to_string(&batch).unwrap();
+    let way = |usid: &str| {
+        let line = text.lines().find(|line| line.contains(&format!(":{usid}::/48 via "))).unwrap();
+        (line.to_owned(), line.split_once(" via ").unwrap().1.to_owned())
+    };
+    let ((first, first_way), (second, second_way)) = (way("4001"), way("4002"));
+    let wrong = text
+        .replace(&first, &first.replace(&first_way, &second_way))
+        .replace(&second, &second.replace(&second_way, &first_way));
+    assert_ne!(text, wrong);
+    std::fs::write(&batch, wrong).unwrap();
+    let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    lab.down().unwrap();
+    assert_eq!(report.delivered, report.packets, "{report}");
+    assert!(!report.is_fine() && report.port_mismatches.len() >= 4, "{report}");
+}
+
 #[test]
 fn three_tiers_deliver_every_path() {
     let Some(mut up) = Up::new("examples/three-tiers", "tc") else { return };
@@ -194,6 +222,7 @@ fn up_again_puts_everything_right() {
     assert_eq!(report.namespaces, 12);
     assert_eq!(namespaces("tg"), 0);
     assert!(matches!(closc_lab::down("tg", &compiled.options), Err(LabError::NotUp { .. })));
+    assert!(!compiled.options.runtime.exists(), "nothing is left behind");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nix::fcntl::{Flock, FlockArg};
@@ -188,7 +189,8 @@ fn file(runtime: &Utf8Path, fabric: &str) -> Utf8PathBuf {
 /// Keeps other processes off a lab; the lock goes with the process, however that ends.
 #[derive(Debug)]
 pub(super) struct Guard {
-    _lock: Flock<File>,
+    lock: Flock<File>,
+    path: Utf8PathBuf,
 }
 
 impl Guard {
@@ -196,11 +198,33 @@ impl Guard {
     pub(super) fn take(runtime: &Utf8Path, fabric: &str) -> Result<Guard, LabError> {
         fs::create_dir_all(runtime).map_err(LabError::io(format!("make `{runtime}`")))?;
         let path = runtime.join(format!("{fabric}.lock"));
-        let file = File::create(&path).map_err(LabError::io(format!("open `{path}`")))?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Ok(Guard { _lock: lock }),
-            Err((_, nix::errno::Errno::EWOULDBLOCK)) => Err(LabError::Busy { fabric: fabric.to_owned() }),
-            Err((_, errno)) => Err(LabError::os(format!("lock `{path}`"))(errno)),
+        loop {
+            let file = File::create(&path).map_err(LabError::io(format!("open `{path}`")))?;
+            let lock =
+                Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+                    nix::errno::Errno::EWOULDBLOCK => LabError::Busy { fabric: fabric.to_owned() },
+                    other => LabError::os(format!("lock `{path}`"))(other),
+                })?;
+            let guard = Guard { lock, path: path.clone() };
+            // Between opening and locking the last holder may have removed the file: then it is not the lock.
+            if guard.is_current() {
+                return Ok(guard);
+            }
+        }
+    }
+
+    fn is_current(&self) -> bool {
+        let place = |data: fs::Metadata| (data.dev(), data.ino());
+        let (held, named) = (self.lock.metadata().map(place), fs::metadata(&self.path).map(place));
+        held.is_ok_and(|held| named.is_ok_and(|named| held == named))
+    }
+
+    /// Removes the file, because nothing is left to guard. The folder goes too if it is empty.
+    pub(super) fn clear(&self) {
+        if fs::remove_file(&self.path).is_ok()
+            && let Some(folder) = self.path.parent()
+        {
+            let _ = fs::remove_dir(folder);
         }
     }
 }

@@ -53,7 +53,11 @@ pub(crate) fn exists(name: &str) -> bool {
 
 /// Makes namespaces.
 pub(crate) fn create(names: &[String]) -> Result<(), LabError> {
-    ip_batch(&lines("netns add", names), "this machine")
+    ip_batch(&lines("netns add", names), "this machine").map_err(|error| match error {
+        // Root of a user namespace only: it has no say over where namespaces are kept.
+        LabError::Command { message, .. } if message.contains("Operation not permitted") => LabError::NotRoot,
+        other => other,
+    })
 }
 
 /// Removes namespaces and everything in them; those that are gone are fine.
