@@ -1,0 +1,274 @@
+//! Brings one switch to where it should be.
+//!
+//! In: a member of the fleet. Out: what was done, or a fault. Always: the switch is read before anything is written
+//! and read back after; nothing is remembered between attempts, so each may die anywhere.
+
+use std::sync::Arc;
+
+use closc_runtime::ElectionId;
+use closc_runtime::client::{Client, Commit, Primacy, Session};
+use closc_runtime::order::{Ordered, Wave};
+
+use crate::difference::{Counts, difference, updates};
+use crate::event::What;
+use crate::fault::{Doing, Fault, WriteFault};
+use crate::fleet::Wanted;
+use crate::options::PushOptions;
+use crate::plan::DevicePlan;
+use crate::progress::Progress;
+use crate::read::{Live, live};
+use crate::report::{Good, PipelineStep};
+use crate::state::State;
+use crate::target::{Program, Target};
+use crate::tree::Desired;
+
+/// Updates that are written between two reports of progress.
+const REPORTED: usize = 20_000;
+
+/// What is to become of a switch.
+#[derive(Clone)]
+pub(crate) enum Goal {
+    /// It is to be as the tree says.
+    Tree(Wanted),
+    /// It is to get the updates of a plan, if it is as it was when the plan was made.
+    Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
+}
+
+/// Works on a switch until it is as it should be, attempt after attempt.
+pub(crate) async fn push(
+    target: &Target,
+    goal: Goal,
+    options: &PushOptions,
+    progress: &Progress,
+) -> Result<Good, Fault> {
+    let mut sent = Counts::default();
+    let mut pipeline = PipelineStep::Unchanged;
+    let mut goal = Aim::of(goal).await?;
+    let mut attempt = 1;
+    loop {
+        match once(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
+            Ok(entities) => return Ok(Good { pipeline, updates: sent, entities, attempts: attempt }),
+            Err(fault) if attempt < options.attempts && fault.is_transient() => {
+                progress.report(What::Retrying { attempt, fault });
+                tokio::time::sleep(options.pause.wait(attempt - 1)).await;
+                attempt += 1;
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+}
+
+/// A goal, as far as it is known.
+enum Aim {
+    /// The state is known.
+    Desired(Arc<Desired>),
+    /// The state follows from the plan and what is there, which was not read yet.
+    Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
+}
+
+impl Aim {
+    async fn of(goal: Goal) -> Result<Self, Fault> {
+        match goal {
+            Goal::Tree(wanted) => load(wanted).await.map(Aim::Desired),
+            Goal::Plan { plan, program } => Ok(Aim::Plan { plan, program }),
+        }
+    }
+
+    fn program(&self) -> &Arc<Program> {
+        match self {
+            Aim::Desired(desired) => &desired.program,
+            Aim::Plan { program, .. } => program,
+        }
+    }
+
+    /// A plan says what is sent to empty tables, so they have to be empty.
+    fn commit(&self, options: &PushOptions) -> Commit {
+        match self {
+            Aim::Desired(_) => options.commit,
+            Aim::Plan { .. } => Commit::Clear,
+        }
+    }
+}
+
+/// Reads what is wanted, away from the threads that serve connections: a large file takes its time.
+pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
+    match tokio::task::spawn_blocking(move || wanted()).await {
+        Ok(Ok(desired)) => Ok(desired),
+        Ok(Err(error)) => Err(Fault::Tree(Box::new(error))),
+        Err(error) => Err(Fault::Ended { reason: error.to_string() }),
+    }
+}
+
+/// One attempt, from the connection to the read-back.
+async fn once(
+    target: &Target,
+    goal: &mut Aim,
+    options: &PushOptions,
+    progress: &Progress,
+    sent: &mut Counts,
+    pipeline: &mut PipelineStep,
+) -> Result<usize, Fault> {
+    let client = connect(target, options, progress).await?;
+    let session = lead(client, target, options, progress).await?;
+    let program = goal.program().clone();
+    if let Aim::Plan { plan, program } = goal {
+        plan.check_pipeline(has_pipeline(session.client(), program, progress).await?)?;
+    }
+    let step = set_pipeline(&session, &program, goal.commit(options), progress).await?;
+    if step != PipelineStep::Unchanged {
+        *pipeline = step;
+        progress.report(What::PipelineSet { step });
+    }
+    let read = live(session.client(), session.role(), program.info(), progress).await?;
+    let desired = match goal {
+        Aim::Desired(desired) => desired.clone(),
+        Aim::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
+    };
+    *goal = Aim::Desired(desired.clone());
+    let entities = reconcile(&session, &desired, read, progress, sent).await?;
+    session.close().await;
+    Ok(entities)
+}
+
+/// Writes what differs, and reads back. `read` is what is there now.
+pub(crate) async fn reconcile(
+    session: &Session,
+    desired: &Desired,
+    read: Live,
+    progress: &Progress,
+    sent: &mut Counts,
+) -> Result<usize, Fault> {
+    let program = &desired.program;
+    let info = program.info();
+    read.check_support(info, &desired.state)?;
+    let ordered = {
+        let changes = difference(&desired.state, &read.state);
+        updates(info, program.order(), &read.state, &changes)
+    };
+    drop(read);
+    progress.report(What::Compared { updates: Counts::of(&ordered.updates) });
+    if !ordered.updates.is_empty() {
+        write(session, program, &ordered, progress, sent).await?;
+        let read = live(session.client(), session.role(), info, progress).await?;
+        verify(desired, &read.state)?;
+    }
+    progress.report(What::Verified { entities: desired.state.len() });
+    Ok(desired.state.len())
+}
+
+fn verify(desired: &Desired, live: &State) -> Result<(), Fault> {
+    let changes = difference(&desired.state, live);
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let info = desired.program.info();
+    Err(Fault::Differs { changes: changes.iter().map(|change| change.describe(info)).collect() })
+}
+
+/// Connects to a switch.
+pub(crate) async fn connect(
+    target: &Target,
+    options: &PushOptions,
+    progress: &Progress,
+) -> Result<Client, Fault> {
+    let doing = progress.begin(Doing::Connecting);
+    target.connect(options.client).await.map_err(|source| Fault::Call { doing, source })
+}
+
+/// Becomes primary.
+pub(crate) async fn lead(
+    client: Client,
+    target: &Target,
+    options: &PushOptions,
+    progress: &Progress,
+) -> Result<Session, Fault> {
+    let doing = progress.begin(Doing::Arbitrating);
+    let fault = |source| Fault::Call { doing: doing.clone(), source };
+    let session = Session::open(client, target.controller.clone()).await.map_err(fault)?;
+    let highest = match session.primacy() {
+        // Nobody is there to be disturbed: an id above the highest that was ever seen is all it takes.
+        Primacy::Vacant { highest } => highest,
+        Primacy::Backup { primary } if options.take_over => primary,
+        Primacy::Primary { .. }
+        | Primacy::Backup { .. }
+        | Primacy::Opening
+        | Primacy::Lost { .. }
+        | Primacy::Closed { .. } => None,
+    };
+    if let (Some(own), Some(highest)) = (target.controller.election, highest) {
+        session.set_election(Some(above(own, highest))).await.map_err(fault)?;
+        session.wait_primary(options.client.deadlines.arbitration).await.map_err(fault)?;
+    }
+    session.require_primary().map_err(fault)?;
+    Ok(session)
+}
+
+/// Returns an election id above another that still tells controllers apart: the upper half counts how often the
+/// primacy passed on, the lower half is the controller's own. So of two controllers that reach for a vacant primacy
+/// at once, the one with the greater id of its own wins, and neither has the other's id.
+pub(crate) fn above(own: ElectionId, highest: ElectionId) -> ElectionId {
+    const HALF: u32 = 64;
+    let own = own.0 & (u128::MAX >> HALF);
+    let round = highest.0 >> HALF;
+    let same = round << HALF | own;
+    if same > highest.0 {
+        ElectionId(same)
+    } else {
+        ElectionId((round + 1).min(u128::MAX >> HALF) << HALF | own)
+    }
+}
+
+/// Says whether a switch runs a program.
+pub(crate) async fn has_pipeline(
+    client: &Client,
+    program: &Program,
+    progress: &Progress,
+) -> Result<bool, Fault> {
+    let doing = progress.begin(Doing::ComparingPipeline);
+    client.has_pipeline(program.pipeline()).await.map_err(|source| Fault::Call { doing, source })
+}
+
+/// Brings a program into force unless it is already.
+pub(crate) async fn set_pipeline(
+    session: &Session,
+    program: &Program,
+    commit: Commit,
+    progress: &Progress,
+) -> Result<PipelineStep, Fault> {
+    if has_pipeline(session.client(), program, progress).await? {
+        return Ok(PipelineStep::Unchanged);
+    }
+    let doing = progress.begin(Doing::SettingPipeline);
+    let set = session.commit_pipeline(program.pipeline(), commit).await;
+    set.map(PipelineStep::from).map_err(|source| Fault::Call { doing, source })
+}
+
+/// Writes ordered updates, a part at a time.
+async fn write(
+    session: &Session,
+    program: &Program,
+    ordered: &Ordered,
+    progress: &Progress,
+    sent: &mut Counts,
+) -> Result<(), Fault> {
+    progress.begin(Doing::Writing);
+    let options = session.client().options().write;
+    let all = &ordered.updates;
+    for wave in &ordered.waves {
+        let mut start = wave.range.start;
+        while start < wave.range.end {
+            let range = start..wave.range.end.min(start + REPORTED);
+            let part = Wave { phase: wave.phase, range: range.clone() };
+            tracing::debug!(from = range.start, to = range.end, of = all.len(), "writing");
+            if let Err(error) = session.write_waves(all, &[part], options).await {
+                // All updates of a wave do the same, so these are as many of its kind.
+                *sent += Counts::of(&all[start..start + error.n_applied]);
+                return Err(Fault::Write(Box::new(WriteFault::new(program.info(), all, error, &range))));
+            }
+            *sent += Counts::of(&all[range.clone()]);
+            progress.report(What::Written { updates: range.end, of: all.len() });
+            start = range.end;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! What has to change on a switch, and in which updates.
+//!
+//! In: the state that is wanted and the state that is there. Out: changes in the order of keys, and the updates
+//! that make them, ordered so that nothing refers to what is not there. Always: equal states give no update;
+//! applying the updates to the second state gives the first.
+
+use std::collections::BTreeMap;
+
+use closc_runtime::Info;
+use closc_runtime::order::{Order, Ordered, Phase, Wave};
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+
+use crate::state::{State, initial_default, object, shown};
+
+/// One difference between what is wanted and what is there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change<'s> {
+    /// It is wanted and not there.
+    Missing(&'s v1::Entity),
+    /// It is there, but otherwise.
+    Changed {
+        /// As it should be.
+        wanted: &'s v1::Entity,
+        /// As it is.
+        live: &'s v1::Entity,
+    },
+    /// It is there and not wanted.
+    Unexpected(&'s v1::Entity),
+}
+
+impl<'s> Change<'s> {
+    /// Returns the entity that names what differs.
+    pub fn entity(&self) -> &'s v1::Entity {
+        match self {
+            Change::Missing(entity) | Change::Unexpected(entity) | Change::Changed { wanted: entity, .. } => {
+                entity
+            }
+        }
+    }
+
+    /// Says what differs, by names.
+    pub fn describe(&self, info: &Info) -> String {
+        match self {
+            Change::Missing(entity) => format!("missing: {}", shown(info, entity)),
+            Change::Unexpected(entity) => format!("unexpected: {}", shown(info, entity)),
+            Change::Changed { wanted, live } => {
+                format!("different: {}, wanted: {}", shown(info, live), shown(info, wanted))
+            }
+        }
+    }
+}
+
+/// Returns everything that differs, in the order of keys.
+pub fn difference<'s>(wanted: &'s State, live: &'s State) -> Vec<Change<'s>> {
+    let change = |pair: (Option<&'s v1::Entity>, Option<&'s v1::Entity>)| match pair {
+        (Some(wanted), None) => Some(Change::Missing(wanted)),
+        (None, Some(live)) => Some(Change::Unexpected(live)),
+        (Some(wanted), Some(live)) if wanted != live => Some(Change::Changed { wanted, live }),
+        (Some(_), Some(_)) | (None, None) => None,
+    };
+    wanted.merge(live).filter_map(change).collect()
+}
+
+/// How many updates of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Entities that are added.
+    pub insert: u64,
+    /// Entities that are changed.
+    pub modify: u64,
+    /// Entities that are removed.
+    pub delete: u64,
+}
+
+impl Counts {
+    /// Counts updates.
+    pub fn of(updates: &[v1::Update]) -> Self {
+        let mut counts = Counts::default();
+        for update in updates {
+            match update.r#type() {
+                v1::update::Type::Insert | v1::update::Type::Unspecified => counts.insert += 1,
+                v1::update::Type::Modify => counts.modify += 1,
+                v1::update::Type::Delete => counts.delete += 1,
+            }
+        }
+        counts
+    }
+
+    /// Returns how many there are in all.
+    pub fn total(&self) -> u64 {
+        self.insert + self.modify + self.delete
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.insert += other.insert;
+        self.modify += other.modify;
+        self.delete += other.delete;
+    }
+}
+
+/// Returns the updates that make the changes, in an order in which they can be sent.
+///
+/// What is added comes first and what is removed last, so that a change of way interrupts nothing. Where the
+/// tables do not hold both, what is removed comes first.
+pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> Ordered {
+    let updates = changes.iter().map(|change| update(info, change)).collect();
+    let ordered = order.arrange(updates);
+    if fits(info, live, changes) { ordered } else { make_room(ordered) }
+}
+
+fn update(info: &Info, change: &Change<'_>) -> v1::Update {
+    match change {
+        Change::Missing(entity) if is_always_there(entity) => v1::Update::modify((*entity).clone()),
+        Change::Missing(entity) => v1::Update::insert((*entity).clone()),
+        Change::Changed { wanted, .. } => v1::Update::modify((*wanted).clone()),
+        Change::Unexpected(entity) => removal(info, entity),
+    }
+}
+
+/// Says whether an entity can only be modified, because the program brings it along.
+fn is_always_there(entity: &v1::Entity) -> bool {
+    match entity.entity.as_ref() {
+        Some(Entity::TableEntry(entry)) => entry.is_default_action,
+        Some(
+            Entity::ValueSetEntry(_)
+            | Entity::MeterEntry(_)
+            | Entity::DirectMeterEntry(_)
+            | Entity::CounterEntry(_)
+            | Entity::DirectCounterEntry(_)
+            | Entity::RegisterEntry(_),
+        ) => true,
+        Some(
+            Entity::ActionProfileMember(_)
+            | Entity::ActionProfileGroup(_)
+            | Entity::PacketReplicationEngineEntry(_)
+            | Entity::DigestEntry(_)
+            | Entity::ExternEntry(_),
+        )
+        | None => false,
+    }
+}
+
+/// Returns the update that removes an entity, or brings back what the program began with.
+fn removal(info: &Info, entity: &v1::Entity) -> v1::Update {
+    if !is_always_there(entity) {
+        return v1::Update::delete(entity.clone());
+    }
+    let mut initial = entity.clone();
+    match initial.entity.as_mut() {
+        Some(Entity::TableEntry(entry)) => match initial_default(info, entry.table_id) {
+            Some(default) => initial = default,
+            None => entry.action = None,
+        },
+        Some(Entity::ValueSetEntry(entry)) => entry.members.clear(),
+        Some(Entity::MeterEntry(entry)) => entry.config = None,
+        Some(Entity::DirectMeterEntry(entry)) => entry.config = None,
+        Some(
+            Entity::ActionProfileMember(_)
+            | Entity::ActionProfileGroup(_)
+            | Entity::PacketReplicationEngineEntry(_)
+            | Entity::DigestEntry(_)
+            | Entity::ExternEntry(_)
+            | Entity::CounterEntry(_)
+            | Entity::DirectCounterEntry(_)
+            | Entity::RegisterEntry(_),
+        )
+        | None => {}
+    }
+    v1::Update::modify(initial)
+}
+
+/// Says whether every table holds what is there and what is added at the same time.
+fn fits(info: &Info, live: &State, changes: &[Change<'_>]) -> bool {
+    let limited: BTreeMap<u32, u64> = info
+        .tables()
+        .iter()
+        .filter(|table| table.size > 0)
+        .map(|table| (table.preamble.id, table.size))
+        .collect();
+    let mut held: BTreeMap<u32, u64> = BTreeMap::new();
+    let added = changes.iter().filter_map(|change| match change {
+        Change::Missing(entity) => Some(*entity),
+        Change::Changed { .. } | Change::Unexpected(_) => None,
+    });
+    for entity in live.entities().chain(added) {
+        if let Some(Entity::TableEntry(entry)) = &entity.entity
+            && !entry.is_default_action
+        {
+            *held.entry(entry.table_id).or_default() += 1;
+        }
+    }
+    held.iter().all(|(table, held)| limited.get(table).is_none_or(|size| held <= size))
+}
+
+/// Puts deletes before everything else; among themselves they keep their order.
+fn make_room(ordered: Ordered) -> Ordered {
+    let mut waves = ordered.waves;
+    waves.sort_by_key(|wave| wave.phase != Phase::Delete);
+    let mut made = Ordered::default();
+    for Wave { phase, range } in waves {
+        let start = made.updates.len();
+        made.updates.extend_from_slice(&ordered.updates[range]);
+        made.waves.push(Wave { phase, range: start..made.updates.len() });
+    }
+    made
+}
+
+/// Returns how many differences each object has, for messages.
+pub(crate) fn by_object(info: &Info, changes: &[Change<'_>]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for change in changes {
+        *counts.entry(object(info, change.entity())).or_default() += 1;
+    }
+    counts
+}

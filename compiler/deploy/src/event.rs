@@ -1,0 +1,143 @@
+//! What happens during a push, for progress bars and logs.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::difference::Counts;
+use crate::fault::Fault;
+use crate::report::PipelineStep;
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// Milliseconds since the beginning.
+    pub at_ms: u64,
+    /// The switch it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<SmolStr>,
+    /// The plane it is about, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum What {
+    /// A wave begins.
+    WaveStarted {
+        /// Its switches.
+        devices: usize,
+    },
+    /// A switch is begun.
+    DeviceStarted,
+    /// The pipeline was set.
+    PipelineSet {
+        /// How.
+        step: PipelineStep,
+    },
+    /// The switch was read and compared.
+    Compared {
+        /// What has to be sent.
+        updates: Counts,
+    },
+    /// Updates were written.
+    Written {
+        /// How many so far.
+        updates: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// The switch was read back and is as it should be.
+    Verified {
+        /// What it holds.
+        entities: usize,
+    },
+    /// An attempt failed and another one follows.
+    Retrying {
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        /// How.
+        fault: Fault,
+    },
+    /// A switch is finished.
+    DeviceDone {
+        /// What was sent to it.
+        updates: Counts,
+    },
+    /// A switch failed.
+    DeviceFailed {
+        /// How.
+        fault: Fault,
+    },
+    /// A wave is finished.
+    WaveDone {
+        /// Switches that are as they should be.
+        good: usize,
+        /// Switches that failed.
+        failed: usize,
+    },
+    /// The gate between two waves is asked.
+    GateAsked,
+    /// The gate let the next wave pass.
+    GatePassed,
+    /// This controller became primary of a switch it watches.
+    Leading,
+    /// Another controller is primary of a switch that this one watches.
+    StandingBy {
+        /// Its election id, where the switch says it.
+        primary: Option<String>,
+    },
+    /// A switch that is watched cannot be spoken to, or not be brought to where it should be.
+    Trouble {
+        /// How.
+        fault: Fault,
+    },
+    /// No further switch is begun.
+    Stopped {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Takes events as they happen, from several threads; it must not block.
+pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Sends events of one run, or of one switch in it.
+#[derive(Clone)]
+pub(crate) struct Reporter {
+    observer: Observer,
+    start: Instant,
+    device: Option<SmolStr>,
+    plane: Option<u8>,
+}
+
+impl Reporter {
+    pub(crate) fn new(observer: Observer) -> Self {
+        Reporter { observer, start: Instant::now(), device: None, plane: None }
+    }
+
+    pub(crate) fn of_plane(&self, plane: Option<u8>) -> Self {
+        Reporter { plane, ..self.clone() }
+    }
+
+    pub(crate) fn of_device(&self, name: &str, plane: Option<u8>) -> Self {
+        Reporter { device: Some(name.into()), plane, ..self.clone() }
+    }
+
+    pub(crate) fn send(&self, what: What) {
+        let at_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        (self.observer)(Event { at_ms, device: self.device.clone(), plane: self.plane, what });
+    }
+}
+
+/// Returns an observer that looks at nothing.
+pub fn silent() -> Observer {
+    Arc::new(|_| {})
+}

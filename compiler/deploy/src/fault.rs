@@ -1,0 +1,331 @@
+//! What can go wrong with one switch. Every message names the switch, what was being done, and the table and entry
+//! where there is one.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use closc_runtime::Info;
+use closc_runtime::client::{ClientError, WriteError};
+use closc_runtime::render;
+use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+use thiserror::Error;
+use tonic::Code;
+
+/// Refused updates and differences that a message lists; the rest is counted.
+const LISTED: usize = 10;
+
+/// What was being done when something went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doing {
+    /// The connection was being made.
+    Connecting,
+    /// The controller took part in the arbitration.
+    Arbitrating,
+    /// The pipeline was being compared.
+    ComparingPipeline,
+    /// The pipeline was being set.
+    SettingPipeline,
+    /// An object was being read.
+    Reading {
+        /// The table, profile or other object.
+        object: String,
+    },
+    /// Updates were being written.
+    Writing,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doing::Connecting => f.write_str("connecting"),
+            Doing::Arbitrating => f.write_str("arbitrating"),
+            Doing::ComparingPipeline => f.write_str("comparing the pipeline"),
+            Doing::SettingPipeline => f.write_str("setting the pipeline"),
+            Doing::Reading { object } => write!(f, "reading `{object}`"),
+            Doing::Writing => f.write_str("writing"),
+        }
+    }
+}
+
+/// A fault of one switch, with its name.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("`{device}`: {fault}")]
+pub struct DeviceError {
+    /// The switch.
+    pub device: String,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What can go wrong with one switch.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Fault {
+    /// A call failed.
+    #[error("while {doing}: {source}")]
+    Call {
+        /// What it was for.
+        doing: Doing,
+        /// How it failed.
+        source: ClientError,
+    },
+    /// A write was not wholly applied.
+    #[error("{0}")]
+    Write(Box<WriteFault>),
+    /// The switch says that everything was applied, and reads back otherwise.
+    #[error("{} entries differ after everything was written: {}", changes.len(), listed(changes))]
+    Differs {
+        /// The differences, by names.
+        changes: Vec<String>,
+    },
+    /// The switch is not as it was when the plan was made.
+    #[error("the live state has moved since the plan was made: {}; make a new plan", moved.join(", "))]
+    Moved {
+        /// What moved, object by object.
+        moved: Vec<String>,
+    },
+    /// The switch cannot hold, or cannot show, some kind of entity that is wanted.
+    #[error("the switch does not support `{object}`, which {entities} of the entries need")]
+    Unsupported {
+        /// The table, profile or other object.
+        object: String,
+        /// How many entities are wanted in it.
+        entities: u64,
+    },
+    /// The switch returned something that cannot be.
+    #[error("while {doing}: {nonsense}")]
+    Nonsense {
+        /// What was asked for.
+        doing: Doing,
+        /// What is wrong with the answer.
+        nonsense: Nonsense,
+    },
+    /// The time for the switch is over.
+    #[error("not finished within {} s, while {doing}", after.as_secs_f64())]
+    Timeout {
+        /// How long it took.
+        after: Duration,
+        /// What it was at.
+        doing: Doing,
+    },
+    /// The compiled entries of the switch cannot be used.
+    #[error("{0}")]
+    Tree(Box<crate::tree::TreeError>),
+    /// The work was ended from inside, which is a fault of this program.
+    #[error("the work on the switch ended by itself: {reason}")]
+    Ended {
+        /// How.
+        reason: String,
+    },
+}
+
+/// Entities that no target can have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Nonsense {
+    /// Nothing identifies it.
+    #[error("an entity without identity: {entity}")]
+    NoKey {
+        /// The entity, by names.
+        entity: String,
+    },
+    /// Nobody asked for it.
+    #[error("an entity that was not asked for: {entity}")]
+    NotAsked {
+        /// The entity, by names.
+        entity: String,
+    },
+    /// It is there twice.
+    #[error("an entity twice: {entity}")]
+    Twice {
+        /// The entity, by names.
+        entity: String,
+    },
+}
+
+/// An update that the switch refused, by names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The update.
+    pub update: String,
+    /// What the switch said.
+    pub outcome: String,
+}
+
+/// A write that was not wholly applied. Every update is applied, refused, in doubt or unsent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteFault {
+    /// Updates that were applied.
+    pub applied: usize,
+    /// Updates that were refused; the first few of them in full.
+    pub refused: Vec<Refused>,
+    /// How many were refused.
+    pub n_refused: usize,
+    /// How many of those were refused because the switch was not as it had been read.
+    pub n_conflicts: usize,
+    /// How many were sent and not answered for.
+    pub in_doubt: usize,
+    /// How many were not sent.
+    pub unsent: usize,
+    /// The first update that nobody can say was applied, by names.
+    pub first_open: Option<String>,
+    /// What ended the write before its end.
+    pub cause: Option<ClientError>,
+}
+
+impl WriteFault {
+    /// Puts the error of a write into words. What stands before `range` was applied before.
+    pub(crate) fn new(
+        info: &Info,
+        updates: &[closc_runtime::proto::v1::Update],
+        error: WriteError,
+        range: &Range<usize>,
+    ) -> Self {
+        let show = |update| render::update(info, update).to_string();
+        let open = error.in_doubt.first().map(|range| range.start).or_else(|| {
+            let answered = range.start + error.n_applied + error.failed.len();
+            error.cause.as_ref().map(|_| answered)
+        });
+        let refused = error
+            .failed
+            .iter()
+            .take(LISTED)
+            .map(|failed| Refused { update: show(&failed.update), outcome: failed.outcome.to_string() });
+        WriteFault {
+            applied: range.start + error.n_applied,
+            refused: refused.collect(),
+            n_refused: error.failed.len(),
+            n_conflicts: error.failed.iter().filter(|failed| is_conflict(failed.outcome.code)).count(),
+            in_doubt: error.in_doubt.iter().map(ExactSizeIterator::len).sum(),
+            unsent: error.n_unsent.saturating_sub(range.start),
+            first_open: open.and_then(|place| updates.get(place)).map(show),
+            cause: error.cause.map(|cause| *cause),
+        }
+    }
+}
+
+impl fmt::Display for WriteFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} updates applied", self.applied)?;
+        if self.n_refused > 0 {
+            write!(f, ", {} refused", self.n_refused)?;
+        }
+        if self.in_doubt > 0 {
+            write!(f, ", {} in doubt", self.in_doubt)?;
+        }
+        if self.unsent > 0 {
+            write!(f, ", {} not sent", self.unsent)?;
+        }
+        for refused in &self.refused {
+            write!(f, "; refused `{}`: {}", refused.update, refused.outcome)?;
+        }
+        if self.n_refused > self.refused.len() {
+            write!(f, "; and {} more", self.n_refused - self.refused.len())?;
+        }
+        if let Some(first) = &self.first_open {
+            write!(f, "; the first without an answer is `{first}`")?;
+        }
+        match &self.cause {
+            Some(cause) => write!(f, "; {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn listed(changes: &[String]) -> String {
+    let few = changes.iter().take(LISTED).cloned().collect::<Vec<_>>().join("; ");
+    match changes.len().saturating_sub(LISTED) {
+        0 => few,
+        more => format!("{few}; and {more} more"),
+    }
+}
+
+impl Fault {
+    /// Returns a word for programs that read reports.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Fault::Call { source: ClientError::NotPrimary { .. }, .. } => "not-primary",
+            Fault::Call { doing: Doing::Connecting, .. } => "unreachable",
+            Fault::Call { .. } => "call",
+            Fault::Write(fault) if matches!(fault.cause, Some(ClientError::NotPrimary { .. })) => {
+                "not-primary"
+            }
+            Fault::Write(fault) if fault.n_refused > 0 => "refused",
+            Fault::Write(_) => "write",
+            Fault::Differs { .. } => "differs",
+            Fault::Moved { .. } => "moved",
+            Fault::Unsupported { .. } => "unsupported",
+            Fault::Nonsense { .. } => "nonsense",
+            Fault::Timeout { .. } => "timeout",
+            Fault::Tree(_) => "tree",
+            Fault::Ended { .. } => "ended",
+        }
+    }
+
+    /// Says whether another attempt may go better without anybody doing anything.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            // The id is still that of a stream of our own which the switch has not seen end.
+            Fault::Call { doing: Doing::Arbitrating, source }
+                if source.code() == Some(Code::InvalidArgument) =>
+            {
+                true
+            }
+            Fault::Call { source, .. } => is_transient(source),
+            Fault::Write(fault) => match &fault.cause {
+                Some(cause) => is_transient(cause),
+                // What refused an update may take it once the others are in place; where somebody else wrote
+                // meanwhile, reading again helps.
+                None => fault.applied > 0 || fault.n_conflicts > 0,
+            },
+            Fault::Differs { .. } => true,
+            Fault::Moved { .. }
+            | Fault::Unsupported { .. }
+            | Fault::Nonsense { .. }
+            | Fault::Timeout { .. }
+            | Fault::Tree(_)
+            | Fault::Ended { .. } => false,
+        }
+    }
+
+    /// Returns the updates that were refused.
+    pub fn refused(&self) -> &[Refused] {
+        match self {
+            Fault::Write(fault) => &fault.refused,
+            _ => &[],
+        }
+    }
+}
+
+/// Says whether an update was refused because an entity is there, or is not there, against what was read.
+fn is_conflict(code: Code) -> bool {
+    matches!(code, Code::AlreadyExists | Code::NotFound)
+}
+
+/// Says whether a call may succeed when it is made again on a new connection.
+fn is_transient(error: &ClientError) -> bool {
+    match error {
+        // The stream ends when a target restarts; what it says instead of an answer is worth a second question.
+        ClientError::Protocol { .. } => true,
+        error => error.is_transient(),
+    }
+}
+
+impl Serialize for Fault {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Fault", 3)?;
+        fields.serialize_field("kind", self.kind())?;
+        fields.serialize_field("message", &self.to_string())?;
+        fields.serialize_field("refused", self.refused())?;
+        fields.end()
+    }
+}
+
+impl Serialize for DeviceError {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("DeviceError", 2)?;
+        fields.serialize_field("device", &self.device)?;
+        fields.serialize_field("fault", &self.fault)?;
+        fields.end()
+    }
+}

@@ -1,0 +1,162 @@
+//! The switches that one command is about: who they are, and what is wanted of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::files::Files;
+use crate::inventory::{Inventory, InventoryError};
+use crate::target::{Program, Programs, Target};
+use crate::tree::{Desired, Tree, TreeError, foreign_program};
+
+/// Returns what is wanted of a switch; called when its turn comes, and again whenever it is to be compared.
+pub type Wanted = Arc<dyn Fn() -> Result<Arc<Desired>, TreeError> + Send + Sync>;
+
+/// One switch.
+#[derive(Clone)]
+pub struct Member {
+    /// How to reach it.
+    pub target: Target,
+    /// What is wanted of it.
+    pub wanted: Wanted,
+}
+
+impl Member {
+    /// Returns a member of which the same is wanted always.
+    pub fn new(target: Target, desired: Arc<Desired>) -> Self {
+        Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
+    }
+}
+
+/// The switches that one command is about.
+#[derive(Clone, Default)]
+pub struct Fleet {
+    /// Name of the fabric.
+    pub fabric: String,
+    /// The switches.
+    pub members: Vec<Member>,
+}
+
+/// Inventory and tree do not go together.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum FleetError {
+    /// An entry of the inventory.
+    #[error("inventory: {0}")]
+    Inventory(#[from] InventoryError),
+    /// A file of the tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// A switch that has entries and no address.
+    #[error("{} of the tree not in the inventory: {}", some(devices), few(devices))]
+    NoAddress {
+        /// The switches.
+        devices: Vec<String>,
+    },
+    /// A device of the inventory that has no entries.
+    #[error("{} of the inventory without entries in the tree: {}", some(devices), few(devices))]
+    NoEntries {
+        /// The devices.
+        devices: Vec<String>,
+    },
+    /// Two devices that are one.
+    #[error("`{one}` and `{other}` are both device {device_id} at {endpoint}")]
+    Same {
+        /// The first.
+        one: String,
+        /// The second.
+        other: String,
+        /// Their address.
+        endpoint: String,
+        /// Their number.
+        device_id: u64,
+    },
+}
+
+fn some(devices: &[String]) -> String {
+    if devices.len() == 1 { "a switch".to_owned() } else { format!("{} switches", devices.len()) }
+}
+
+fn few(devices: &[String]) -> String {
+    let mut text = devices.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if devices.len() > 5 {
+        text.push_str(", ...");
+    }
+    text
+}
+
+impl Fleet {
+    /// Puts inventory and tree together. `beside` reads the files that the inventory names; `select` says which
+    /// switches take part.
+    ///
+    /// Entries are read when a switch has its turn, so a fleet of thousands holds programs and addresses only.
+    pub fn new(
+        inventory: &Inventory,
+        beside: &dyn Files,
+        tree: &Arc<Tree>,
+        select: impl Fn(&str) -> bool,
+    ) -> Result<Self, FleetError> {
+        check(inventory, tree, &select)?;
+        let mut programs = Programs::new();
+        let mut members = Vec::new();
+        for (name, device) in inventory.devices.iter().filter(|(name, _)| select(name)) {
+            let target = Target::from_inventory(name, device, &inventory.defaults, beside)?;
+            let own = device.pipeline.as_ref().or(inventory.defaults.pipeline.as_ref());
+            let own = own.map_or(PIPELINE, String::as_str);
+            let program = match &device.artefacts {
+                None => load(&mut programs, own, || tree.program(own))?,
+                Some(artefacts) => {
+                    let key = format!("{} {}", artefacts.p4info, artefacts.device_config);
+                    load(&mut programs, &key, || foreign_program(artefacts, beside))?
+                }
+            };
+            let (tree, name) = (tree.clone(), name.clone());
+            let wanted = move || tree.desired(&name, program.clone()).map(Arc::new);
+            members.push(Member { target, wanted: Arc::new(wanted) });
+        }
+        Ok(Fleet { fabric: tree.fabric().to_owned(), members })
+    }
+}
+
+/// The pipeline where nobody says otherwise.
+const PIPELINE: &str = "fabric";
+
+fn load(
+    programs: &mut Programs,
+    key: &str,
+    load: impl FnOnce() -> Result<Program, TreeError>,
+) -> Result<Arc<Program>, TreeError> {
+    if let Some(program) = programs.get(key) {
+        return Ok(program.clone());
+    }
+    let program = Arc::new(load()?);
+    programs.insert(key.to_owned(), program.clone());
+    Ok(program)
+}
+
+fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
+    let listed: BTreeSet<&String> = inventory.devices.keys().filter(|name| select(name)).collect();
+    let compiled: BTreeSet<&String> = tree.devices().iter().filter(|name| select(name)).collect();
+    let names =
+        |difference: Vec<&&String>| difference.into_iter().map(|name| (*name).clone()).collect::<Vec<_>>();
+    let devices = names(compiled.difference(&listed).collect());
+    if !devices.is_empty() {
+        return Err(FleetError::NoAddress { devices });
+    }
+    let devices = names(listed.difference(&compiled).collect());
+    if !devices.is_empty() {
+        return Err(FleetError::NoEntries { devices });
+    }
+    let mut seen: BTreeMap<(&str, u64), &String> = BTreeMap::new();
+    for (name, device) in &inventory.devices {
+        if let Some(one) = seen.insert((&device.endpoint, device.device_id), name) {
+            return Err(FleetError::Same {
+                one: one.clone(),
+                other: name.clone(),
+                endpoint: device.endpoint.clone(),
+                device_id: device.device_id,
+            });
+        }
+    }
+    Ok(())
+}

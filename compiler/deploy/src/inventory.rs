@@ -1,0 +1,253 @@
+//! Where the switches are: names to addresses, certificates and election ids.
+//!
+//! In: YAML or JSON, written by the lab or by hand. Out: [`Inventory`], plain data that can be written again.
+//! Always: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The switches of a fabric as a controller reaches them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inventory {
+    /// What holds for every device that does not say otherwise.
+    #[serde(default, skip_serializing_if = "Defaults::is_default")]
+    pub defaults: Defaults,
+    /// The devices by name.
+    pub devices: BTreeMap<String, Device>,
+}
+
+/// What holds for every device that does not say otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// Certificates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// The pipeline; `fabric` where nobody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<String>,
+    /// The election id; 1 where nobody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub election_id: Option<u64>,
+    /// The role; the default role, which may do everything, where nobody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+impl Defaults {
+    fn is_default(&self) -> bool {
+        *self == Defaults::default()
+    }
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// `host:port`, an IPv6 host in brackets.
+    pub endpoint: String,
+    /// The number by which the target knows the device.
+    pub device_id: u64,
+    /// The plane, by which a push goes in waves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// Certificates; what is left out comes from the defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// The pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<String>,
+    /// What to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artefacts: Option<Artefacts>,
+    /// The election id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub election_id: Option<u64>,
+    /// The role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+impl Device {
+    /// Returns a device at an address, with everything else left to the defaults.
+    pub fn at(endpoint: impl Into<String>, device_id: u64) -> Self {
+        Device {
+            endpoint: endpoint.into(),
+            device_id,
+            plane: None,
+            tls: None,
+            pipeline: None,
+            artefacts: None,
+            election_id: None,
+            role: None,
+        }
+    }
+}
+
+/// Paths of certificates, in PEM.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The authority that signs targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<String>,
+    /// The certificate of this controller, for targets that want to know who comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cert: Option<String>,
+    /// Its private key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The name in the target's certificate, where it is not the host of the endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
+}
+
+impl Tls {
+    /// Fills what is left out.
+    #[must_use]
+    pub fn or(&self, defaults: &Tls) -> Tls {
+        let either = |one: &Option<String>, other: &Option<String>| one.clone().or_else(|| other.clone());
+        Tls {
+            ca: either(&self.ca, &defaults.ca),
+            cert: either(&self.cert, &defaults.cert),
+            key: either(&self.key, &defaults.key),
+            server_name: either(&self.server_name, &defaults.server_name),
+        }
+    }
+}
+
+/// What a target loads instead of the pipeline's own artefacts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Artefacts {
+    /// Path of the P4Info, in protobuf text.
+    pub p4info: String,
+    /// Path of the device configuration, bytes that only the target understands.
+    pub device_config: String,
+}
+
+/// An inventory that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InventoryError {
+    /// It is no YAML or JSON of this form.
+    #[error("{}{reason}", place.map(|(line, column)| format!("{line}:{column}: ")).unwrap_or_default())]
+    Syntax {
+        /// Line and column, from 1.
+        place: Option<(u64, u64)>,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// An address, or the certificates for it.
+    #[error("`{device}`: {reason}")]
+    Device {
+        /// The device.
+        device: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that an entry names cannot be read.
+    #[error("`{device}`: {what} `{path}`: {reason}")]
+    File {
+        /// The device.
+        device: String,
+        /// What the file is for.
+        what: &'static str,
+        /// Its path.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+}
+
+impl Inventory {
+    /// Reads an inventory from YAML, of which JSON is a part.
+    pub fn parse(text: &str) -> Result<Self, InventoryError> {
+        if text.trim_start().starts_with('{') {
+            return serde_json::from_str(text).map_err(|error| InventoryError::Syntax {
+                place: Some((error.line() as u64, error.column() as u64)),
+                reason: without_place(&error.to_string()),
+            });
+        }
+        let options = serde_saphyr::options! {
+            strict_booleans: true,
+            budget: serde_saphyr::budget! { max_nodes: 4_000_000, max_events: 16_000_000 },
+        };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| InventoryError::Syntax {
+            place: error.location().map(|place| (place.line(), place.column())),
+            reason: first_line(&error.without_snippet().to_string()),
+        })
+    }
+
+    /// Writes the inventory as JSON, which any YAML reader takes too.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("strings and numbers have a form in JSON");
+        text.push('\n');
+        text
+    }
+}
+
+/// Drops the place that `serde_json` puts behind its messages.
+fn without_place(message: &str) -> String {
+    message.split(" at line ").next().unwrap_or(message).to_owned()
+}
+
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or(message).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = "
+defaults:
+  tls: { ca: pki/ca.pem, cert: pki/closc.pem, key: pki/closc.key }
+  election_id: 100
+devices:
+  p0-t0-001: { endpoint: '127.0.0.1:9559', device_id: 1, plane: 0 }
+  p1-t0-001:
+    endpoint: '[2001:db8::1]:9559'
+    device_id: 7
+    tls: { server_name: p1-t0-001.example }
+    artefacts: { p4info: hw/fabric.p4info.txtpb, device_config: hw/fabric.bin }
+";
+
+    #[test]
+    fn yaml_and_json_are_read_alike() {
+        let inventory = Inventory::parse(EXAMPLE).expect("the example is right");
+        assert_eq!(inventory.devices["p0-t0-001"].plane, Some(0));
+        let own = inventory.devices["p1-t0-001"].tls.clone().expect("given");
+        let tls = own.or(inventory.defaults.tls.as_ref().expect("given"));
+        assert_eq!(tls.ca.as_deref(), Some("pki/ca.pem"));
+        assert_eq!(tls.server_name.as_deref(), Some("p1-t0-001.example"));
+        assert_eq!(Inventory::parse(&inventory.to_json()), Ok(inventory));
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let place = |text: &str| match Inventory::parse(text) {
+            Err(InventoryError::Syntax { place, reason }) => (place.map(|(line, _)| line), reason),
+            other => panic!("{other:?}"),
+        };
+        let (line, reason) = place("devices:\n  a: { endpoint: 'h:1', device_id: 1, planet: 3 }\n");
+        assert_eq!(line, Some(2));
+        assert!(reason.contains("planet"), "{reason}");
+        let (line, reason) = place("{\"devices\": {\n \"a\": {\"endpoint\": 1}}}");
+        assert_eq!(line, Some(2));
+        assert!(reason.contains("expected a string"), "{reason}");
+        assert_eq!(place("devices:\n  a: {device_id: 1}\n").0, Some(2));
+    }
+
+    #[test]
+    fn thousands_of_devices_are_no_bomb() {
+        use std::fmt::Write as _;
+        let mut text = String::from("devices:\n");
+        for number in 0..20_000 {
+            writeln!(text, "  s{number}: {{ endpoint: 'h:1', device_id: {number} }}").expect("a string");
+        }
+        assert_eq!(Inventory::parse(&text).expect("right").devices.len(), 20_000);
+    }
+}

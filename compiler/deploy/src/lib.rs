@@ -1,0 +1,45 @@
+//! The control plane: brings P4Runtime targets to what the compiled tree says, and keeps them there.
+//!
+//! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a watch that
+//! never ends. Always state-based: a switch is read, compared and sent the difference only, then read back. Nothing
+//! is remembered elsewhere, so a push may die anywhere and the next one finishes the work.
+//!
+//! - [`Inventory`] and [`Tree`] become a [`Fleet`].
+//! - [`push`] brings a fleet to where it should be; [`plan`] says what that would send, [`push_plan`] sends it.
+//! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
+
+mod device;
+mod difference;
+mod drift;
+mod event;
+mod fault;
+mod files;
+mod fleet;
+mod inventory;
+mod options;
+mod parallel;
+mod plan;
+mod progress;
+mod push;
+mod read;
+mod report;
+mod state;
+mod target;
+mod tree;
+mod watch;
+
+pub use difference::{Change, Counts, difference};
+pub use drift::{DeviceDrift, Difference, DriftReport, drift};
+pub use event::{Event, Observer, What, silent};
+pub use fault::{DeviceError, Doing, Fault, Nonsense, Refused, WriteFault};
+pub use files::Files;
+pub use fleet::{Fleet, FleetError, Member, Wanted};
+pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
+pub use options::PushOptions;
+pub use plan::{DevicePlan, Plan, PlanFileError, PlanResult, plan};
+pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
+pub use report::{Good, Outcome, PipelineStep, PushReport};
+pub use state::{ObjectDigest, State, StateDigest};
+pub use target::{Cookie, Dial, Program, Target};
+pub use tree::{Desired, Tree, TreeError, desired};
+pub use watch::{DeviceStatus, Role, Watch, WatchOptions, WatchStatus, watch};

@@ -1,0 +1,48 @@
+//! How carefully and how fast a fleet is worked on.
+
+use std::time::Duration;
+
+use closc_runtime::client::{Backoff, Commit, Jitter, Options};
+
+/// The options of a push.
+#[derive(Debug, Clone, Copy)]
+pub struct PushOptions {
+    /// Switches that are worked on at the same time.
+    pub max_parallel: usize,
+    /// Switches that may fail before no further one is begun.
+    pub max_failures: usize,
+    /// How long one switch may take, all attempts together.
+    pub timeout: Duration,
+    /// How often a switch is tried before it counts as failed.
+    pub attempts: u32,
+    /// How long to wait between attempts.
+    pub pause: Backoff,
+    /// How a pipeline that differs is brought into force.
+    pub commit: Commit,
+    /// Whether to become primary where another controller is.
+    pub take_over: bool,
+    /// Deadlines, sizes of requests, limits of answers.
+    pub client: Options,
+}
+
+impl Default for PushOptions {
+    fn default() -> Self {
+        let pause = Backoff {
+            initial: Duration::from_millis(200),
+            max: Duration::from_secs(5),
+            jitter: Jitter::None,
+        };
+        // A stream that breaks ends the attempt: the next one begins by reading what is there.
+        let client = Options { reconnect: None, ..Options::default() };
+        PushOptions {
+            max_parallel: 64,
+            max_failures: 0,
+            timeout: Duration::from_mins(5),
+            attempts: 3,
+            pause,
+            commit: Commit::Clear,
+            take_over: false,
+            client,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A push, worked out and not yet done: what will be sent to each switch, with digests of both sides.
+//!
+//! In: what is wanted and what is there. Out: [`Plan`], which can be shown, saved, loaded and pushed. Always: what is
+//! shown is what is sent; a plan is refused by a switch that is not as it was.
+
+mod file;
+mod show;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub use file::PlanFileError;
+
+use closc_runtime::proto::v1;
+
+use crate::device::{self, load};
+use crate::difference::{Counts, difference, updates};
+use crate::event::Reporter;
+use crate::fault::{DeviceError, Doing, Fault, Nonsense};
+use crate::fleet::{Fleet, Member};
+use crate::options::PushOptions;
+use crate::parallel::each;
+use crate::progress::Progress;
+use crate::read::live;
+use crate::state::{State, StateDigest};
+use crate::target::Program;
+use crate::tree::Desired;
+
+/// What will be sent to the switches of a fleet.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Name of the fabric.
+    pub fabric: String,
+    /// The programs that the switches are to run, by name.
+    pub programs: BTreeMap<String, Arc<Program>>,
+    /// The switches by name.
+    pub devices: BTreeMap<String, Arc<DevicePlan>>,
+}
+
+/// What will be sent to one switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DevicePlan {
+    /// Its plane, where that is known.
+    pub plane: Option<u8>,
+    /// Name of the program it is to run.
+    pub program: String,
+    /// Whether the program has to be set, which empties the tables.
+    pub set_pipeline: bool,
+    /// What it holds now, or once the program is set.
+    pub live: StateDigest,
+    /// What it will hold.
+    pub desired: StateDigest,
+    /// The updates, in the order in which they are sent.
+    pub updates: Vec<v1::Update>,
+}
+
+/// A plan, or the switches it could not be made for.
+pub type PlanResult = Result<Plan, Vec<DeviceError>>;
+
+/// Reads every switch and works out what a push would send. Nothing is written, and nobody has to be primary.
+pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::Observer) -> PlanResult {
+    let reporter = Reporter::new(observer);
+    let options = *options;
+    let made = each(fleet.members.clone(), options.max_parallel, move |member| {
+        let reporter = reporter.of_device(&member.target.name, member.target.plane);
+        async move {
+            let progress = Progress::new(reporter);
+            let made = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
+            let late = |_| Fault::Timeout { after: options.timeout, doing: progress.doing() };
+            (member.target.name, made.map_err(late).flatten())
+        }
+    })
+    .await;
+    let mut plan = Plan { fabric: fleet.fabric.clone(), ..Plan::default() };
+    let mut failed = Vec::new();
+    for (device, made) in made {
+        match made {
+            Ok((program, made)) => plan.add(device, program, made),
+            Err(fault) => failed.push(DeviceError { device, fault }),
+        }
+    }
+    if failed.is_empty() { Ok(plan) } else { Err(failed) }
+}
+
+async fn one(
+    member: &Member,
+    options: &PushOptions,
+    progress: &Progress,
+) -> Result<(Arc<Program>, DevicePlan), Fault> {
+    let desired = load(member.wanted.clone()).await?;
+    let program = desired.program.clone();
+    let client = device::connect(&member.target, options, progress).await?;
+    let set_pipeline = !device::has_pipeline(&client, &program, progress).await?;
+    let state = if set_pipeline {
+        State::default()
+    } else {
+        let read = live(&client, &member.target.controller.role, program.info(), progress).await?;
+        read.check_support(program.info(), &desired.state)?;
+        read.state
+    };
+    let changes = difference(&desired.state, &state);
+    let ordered = updates(program.info(), program.order(), &state, &changes);
+    let made = DevicePlan {
+        plane: member.target.plane,
+        program: program.name().to_owned(),
+        set_pipeline,
+        live: state.digest(program.info()),
+        desired: desired.state.digest(program.info()),
+        updates: ordered.updates,
+    };
+    Ok((program, made))
+}
+
+impl Plan {
+    fn add(&mut self, device: String, program: Arc<Program>, mut plan: DevicePlan) {
+        // Two programs of one name are told apart by their cookies.
+        let clash = self.programs.get(&plan.program);
+        if clash.is_some_and(|known| known.pipeline().cookie() != program.pipeline().cookie()) {
+            plan.program = format!("{}-{:016x}", plan.program, program.pipeline().cookie());
+        }
+        self.programs.entry(plan.program.clone()).or_insert(program);
+        self.devices.insert(device, Arc::new(plan));
+    }
+
+    /// Says whether a push would send nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.devices.values().all(|device| !device.changes())
+    }
+
+    /// Returns how many updates a push would send.
+    pub fn counts(&self) -> Counts {
+        let mut sum = Counts::default();
+        for device in self.devices.values() {
+            sum += Counts::of(&device.updates);
+        }
+        sum
+    }
+
+    /// Shows exactly what will be sent, switches with the same updates together.
+    pub fn show(&self) -> String {
+        show::show(self)
+    }
+
+    /// Writes the plan as a file.
+    pub fn to_json(&self) -> String {
+        file::write(self)
+    }
+
+    /// Reads a plan that [`Plan::to_json`] wrote.
+    pub fn from_json(text: &str) -> Result<Self, PlanFileError> {
+        file::read(text)
+    }
+}
+
+impl DevicePlan {
+    /// Says whether anything will be sent.
+    pub fn changes(&self) -> bool {
+        self.set_pipeline || !self.updates.is_empty()
+    }
+
+    /// Checks that the switch runs what it ran when the plan was made.
+    pub(crate) fn check_pipeline(&self, has_pipeline: bool) -> Result<(), Fault> {
+        if has_pipeline || self.set_pipeline {
+            return Ok(());
+        }
+        Err(Fault::Moved { moved: vec![format!("it no longer runs pipeline `{}`", self.program)] })
+    }
+
+    /// Returns the state that the plan leads to, if the switch is as it was when the plan was made, or if it is
+    /// already as it will be.
+    pub(crate) fn resolve(&self, program: &Arc<Program>, live: &State) -> Result<Desired, Fault> {
+        let info = program.info();
+        let found = live.digest(info);
+        if found == self.desired {
+            return Ok(Desired { program: program.clone(), state: live.clone() });
+        }
+        if found != self.live {
+            return Err(Fault::Moved { moved: moved(&self.live, &found) });
+        }
+        let nonsense = |nonsense: Nonsense| Fault::Nonsense { doing: Doing::Writing, nonsense };
+        let state = live.after(info, &self.updates).map_err(nonsense)?;
+        if state.digest(info) != self.desired {
+            let reason = "the updates of the plan do not lead to the state that it names".to_owned();
+            return Err(Fault::Ended { reason });
+        }
+        Ok(Desired { program: program.clone(), state })
+    }
+}
+
+/// Says which objects are not as they were.
+fn moved(planned: &StateDigest, found: &StateDigest) -> Vec<String> {
+    let names: BTreeSet<&String> = planned.objects.keys().chain(found.objects.keys()).collect();
+    let differs = |name: &&&String| planned.objects.get(**name) != found.objects.get(**name);
+    let entities =
+        |digest: &StateDigest, name: &str| digest.objects.get(name).map_or(0, |object| object.entities);
+    let say = |name: &String| {
+        let (before, now) = (entities(planned, name), entities(found, name));
+        if before == now {
+            format!("other entries in `{name}`")
+        } else {
+            format!("`{name}` had {before} entries and has {now}")
+        }
+    };
+    names.iter().filter(differs).map(|name| say(name)).collect()
+}

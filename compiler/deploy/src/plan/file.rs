@@ -1,0 +1,178 @@
+//! A plan as a file: JSON with every update twice, by names for people and encoded for the push.
+//!
+//! In: a plan. Out: text, and the plan again. Always: a file in which the two do not say the same is refused, so
+//! what was reviewed is what is sent. The programs are part of it, so a plan needs the inventory and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use closc_runtime::client::Pipeline;
+use closc_runtime::proto::v1;
+use closc_runtime::text;
+use prost::Message as _;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::show::lines;
+use super::{DevicePlan, Plan};
+use crate::state::StateDigest;
+use crate::target::{Cookie, Program};
+
+/// The form of the file.
+const FORMAT: &str = "closc-push-plan/1";
+
+/// A file that is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanFileError {
+    /// It is no JSON of this form.
+    #[error("not a plan: {reason}")]
+    Form {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is of another version.
+    #[error("the plan has the form `{found}`, this program reads `{FORMAT}`")]
+    Format {
+        /// The form that it has.
+        found: String,
+    },
+    /// A program in it cannot be used.
+    #[error("program `{program}`: {reason}")]
+    Program {
+        /// The program.
+        program: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A switch in it cannot be used.
+    #[error("`{device}`: {reason}")]
+    Device {
+        /// The switch.
+        device: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    format: String,
+    fabric: String,
+    programs: BTreeMap<String, ProgramFile>,
+    devices: BTreeMap<String, DeviceFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProgramFile {
+    name: String,
+    cookie: Cookie,
+    /// Protobuf text.
+    p4info: String,
+    /// Base64.
+    device_config: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeviceFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plane: Option<u8>,
+    program: String,
+    set_pipeline: bool,
+    live: StateDigest,
+    desired: StateDigest,
+    /// What will be done, by names.
+    changes: Vec<String>,
+    /// The updates as a `p4.v1.WriteRequest`, base64.
+    request: String,
+}
+
+pub(super) fn write(plan: &Plan) -> String {
+    let program = |program: &Arc<Program>| ProgramFile {
+        name: program.name().to_owned(),
+        cookie: Cookie(program.pipeline().cookie()),
+        p4info: text::write(program.info().message()),
+        device_config: STANDARD.encode(program.pipeline().device_config()),
+    };
+    let device = |device: &DevicePlan| DeviceFile {
+        plane: device.plane,
+        program: device.program.clone(),
+        set_pipeline: device.set_pipeline,
+        live: device.live.clone(),
+        desired: device.desired.clone(),
+        changes: lines(plan, device),
+        request: STANDARD.encode(
+            v1::WriteRequest { updates: device.updates.clone(), ..Default::default() }.encode_to_vec(),
+        ),
+    };
+    let file = PlanFile {
+        format: FORMAT.to_owned(),
+        fabric: plan.fabric.clone(),
+        programs: plan.programs.iter().map(|(name, each)| (name.clone(), program(each))).collect(),
+        devices: plan.devices.iter().map(|(name, each)| (name.clone(), device(each))).collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&file).expect("strings and numbers have a form in JSON");
+    text.push('\n');
+    text
+}
+
+pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
+    let form = |error: serde_json::Error| PlanFileError::Form { reason: error.to_string() };
+    let value: serde_json::Value = serde_json::from_str(text).map_err(form)?;
+    match value.get("format").and_then(serde_json::Value::as_str) {
+        Some(FORMAT) => {}
+        Some(found) => return Err(PlanFileError::Format { found: found.to_owned() }),
+        None => return Err(PlanFileError::Form { reason: "it has no `format`".to_owned() }),
+    }
+    let file: PlanFile = serde_json::from_value(value).map_err(form)?;
+    let mut plan = Plan { fabric: file.fabric, ..Plan::default() };
+    for (key, program) in file.programs {
+        let read = read_program(&program)
+            .map_err(|reason| PlanFileError::Program { program: key.clone(), reason })?;
+        plan.programs.insert(key, Arc::new(read));
+    }
+    for (name, device) in file.devices {
+        let read = read_device(&plan, device)
+            .map_err(|reason| PlanFileError::Device { device: name.clone(), reason })?;
+        plan.devices.insert(name, Arc::new(read));
+    }
+    Ok(plan)
+}
+
+fn read_program(file: &ProgramFile) -> Result<Program, String> {
+    let p4info = text::read_p4info(&file.p4info).map_err(|error| format!("P4Info: {error}"))?;
+    let config = STANDARD.decode(&file.device_config).map_err(|error| format!("device config: {error}"))?;
+    let pipeline = Pipeline::from_message(p4info, config.into()).map_err(|error| error.to_string())?;
+    if pipeline.cookie() != file.cookie.0 {
+        return Err(format!("its cookie is {}, the plan says {}", Cookie(pipeline.cookie()), file.cookie));
+    }
+    Ok(Program::new(file.name.clone(), pipeline))
+}
+
+fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
+    if !plan.programs.contains_key(&file.program) {
+        return Err(format!("the plan has no program `{}`", file.program));
+    }
+    let bytes = STANDARD.decode(&file.request).map_err(|error| format!("request: {error}"))?;
+    let request = v1::WriteRequest::decode(bytes.as_slice()).map_err(|error| format!("request: {error}"))?;
+    let device = DevicePlan {
+        plane: file.plane,
+        program: file.program,
+        set_pipeline: file.set_pipeline,
+        live: file.live,
+        desired: file.desired,
+        updates: request.updates,
+    };
+    let shown = lines(plan, &device);
+    match shown.iter().zip(&file.changes).position(|(one, other)| one != other) {
+        Some(place) => Err(format!("`{}` is shown, `{}` would be sent", file.changes[place], shown[place])),
+        None if shown.len() != file.changes.len() => {
+            Err(format!("{} changes are shown, {} would be sent", file.changes.len(), shown.len()))
+        }
+        None => Ok(device),
+    }
+}

@@ -1,0 +1,70 @@
+//! A plan for people: what will be sent, line by line, in the order in which it will be sent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_runtime::render;
+
+use super::{DevicePlan, Plan};
+use crate::difference::Counts;
+
+/// Switches whose names stand before their common updates.
+const NAMED: usize = 8;
+
+/// Shows a plan. Switches without changes are only counted.
+pub(super) fn show(plan: &Plan) -> String {
+    let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+    let mut by_lines: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut n_same = 0;
+    for (name, device) in &plan.devices {
+        if !device.changes() {
+            n_same += 1;
+            continue;
+        }
+        let lines = lines(plan, device);
+        if let Some(group) = by_lines.get(&lines) {
+            groups[*group].0.push(name);
+        } else {
+            by_lines.insert(lines.clone(), groups.len());
+            groups.push((vec![name], lines));
+        }
+    }
+    let mut text = String::new();
+    for (names, lines) in &groups {
+        text.push_str(&heading(names));
+        for line in lines {
+            text.push_str("  ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    let Counts { insert, modify, delete } = plan.counts();
+    let n_changed = plan.devices.len() - n_same;
+    writeln!(
+        text,
+        "{n_changed} switches change, {n_same} do not: {insert} to insert, {modify} to modify, {delete} to delete"
+    )
+    .expect("a string takes everything");
+    text
+}
+
+/// Returns what will be done to a switch, one line each.
+pub(super) fn lines(plan: &Plan, device: &DevicePlan) -> Vec<String> {
+    let mut lines = Vec::with_capacity(device.updates.len() + 1);
+    let Some(program) = plan.programs.get(&device.program) else { return lines };
+    if device.set_pipeline {
+        lines.push(format!("set pipeline {} (tables are emptied)", device.program));
+    }
+    lines.extend(device.updates.iter().map(|update| render::update(program.info(), update).to_string()));
+    lines
+}
+
+fn heading(names: &[&str]) -> String {
+    let mut text = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > NAMED {
+        write!(text, " and {} more", names.len() - NAMED).expect("a string takes everything");
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,200 @@
+//! A push: wave after wave, many switches at a time, with a gate between waves and a bound on failures.
+//!
+//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Always: a wave is the switches of one plane; while it
+//! is worked on all other planes carry on; after too many failures no further switch is begun.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio::task::JoinSet;
+
+use crate::device::{self, Goal};
+use crate::event::{Observer, Reporter, What};
+use crate::fault::Fault;
+use crate::fleet::Fleet;
+use crate::options::PushOptions;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::report::{Outcome, PushReport};
+use crate::target::Target;
+
+/// The result of a gate: an error is the reason why the next wave must not begin.
+pub type GateResult = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// Asked after each wave but the last, with the plane that was finished: is the fabric healthy enough to go on?
+pub type Gate = Arc<dyn Fn(Option<u8>) -> GateResult + Send + Sync>;
+
+/// Returns a gate that is always open.
+pub fn open_gate() -> Gate {
+    Arc::new(|_| Box::pin(std::future::ready(Ok(()))))
+}
+
+/// A plan and an inventory do not go together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanTargetError {
+    /// A switch of the plan has no address.
+    #[error("`{device}` of the plan is not in the inventory")]
+    NoAddress {
+        /// The switch.
+        device: String,
+    },
+}
+
+/// Pushes what is wanted to every switch of a fleet.
+pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
+    let jobs = fleet
+        .members
+        .iter()
+        .map(|member| Job { target: member.target.clone(), goal: Goal::Tree(member.wanted.clone()) });
+    run(jobs.collect(), options, Reporter::new(observer), gate).await
+}
+
+/// Pushes a plan. A switch that is not as it was when the plan was made is refused; switches of the fleet that the
+/// plan does not change are left alone.
+pub async fn push_plan(
+    targets: &[Target],
+    plan: &Plan,
+    options: &PushOptions,
+    observer: Observer,
+    gate: Gate,
+) -> Result<PushReport, PlanTargetError> {
+    let mut jobs = Vec::new();
+    for (name, device) in &plan.devices {
+        let target = targets.iter().find(|target| target.name == *name);
+        let target = target.ok_or_else(|| PlanTargetError::NoAddress { device: name.clone() })?;
+        let Some(program) = plan.programs.get(&device.program) else { continue };
+        let mut target = target.clone();
+        target.plane = target.plane.or(device.plane);
+        jobs.push(Job { target, goal: Goal::Plan { plan: device.clone(), program: program.clone() } });
+    }
+    Ok(run(jobs, options, Reporter::new(observer), gate).await)
+}
+
+/// A switch and what is to become of it.
+struct Job {
+    target: Target,
+    goal: Goal,
+}
+
+async fn run(jobs: Vec<Job>, options: &PushOptions, reporter: Reporter, gate: Gate) -> PushReport {
+    let options = Arc::new(*options);
+    let mut waves: BTreeMap<Option<u8>, Vec<Job>> = BTreeMap::new();
+    for job in jobs {
+        waves.entry(job.target.plane).or_default().push(job);
+    }
+    let mut report = PushReport::default();
+    let n_waves = waves.len();
+    for (place, (plane, jobs)) in waves.into_iter().enumerate() {
+        if report.stopped.is_some() {
+            skip(jobs, &mut report);
+            continue;
+        }
+        wave(plane, jobs, &options, &reporter, &mut report).await;
+        if report.stopped.is_none() && place + 1 < n_waves {
+            ask(plane, &gate, &reporter, &mut report).await;
+        }
+    }
+    report
+}
+
+/// Asks the gate whether the next wave may begin.
+async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut PushReport) {
+    let reporter = reporter.of_plane(plane);
+    reporter.send(What::GateAsked);
+    match gate(plane).await {
+        Ok(()) => reporter.send(What::GatePassed),
+        Err(reason) => {
+            stop(report, &reporter, format!("the gate stayed closed after {}: {reason}", named(plane)));
+        }
+    }
+}
+
+fn stop(report: &mut PushReport, reporter: &Reporter, reason: String) {
+    reporter.send(What::Stopped { reason: reason.clone() });
+    report.stopped.get_or_insert(reason);
+}
+
+fn named(plane: Option<u8>) -> String {
+    plane.map_or_else(|| "the switches of no plane".to_owned(), |plane| format!("plane {plane}"))
+}
+
+fn skip(jobs: impl IntoIterator<Item = Job>, report: &mut PushReport) {
+    for job in jobs {
+        report.devices.insert(job.target.name, Outcome::Skipped);
+    }
+}
+
+/// Works on the switches of one plane.
+async fn wave(
+    plane: Option<u8>,
+    jobs: Vec<Job>,
+    options: &Arc<PushOptions>,
+    reporter: &Reporter,
+    report: &mut PushReport,
+) {
+    let own = reporter.of_plane(plane);
+    own.send(What::WaveStarted { devices: jobs.len() });
+    let names: Vec<String> = jobs.iter().map(|job| job.target.name.clone()).collect();
+    let mut left = jobs.into_iter();
+    let mut running: JoinSet<(String, Outcome)> = JoinSet::new();
+    loop {
+        while report.stopped.is_none() && running.len() < options.max_parallel.max(1) {
+            let Some(job) = left.next() else { break };
+            running.spawn(one(job, options.clone(), reporter.clone()));
+        }
+        match running.join_next().await {
+            None => break,
+            Some(Ok((name, outcome))) => {
+                report.devices.insert(name, outcome);
+            }
+            // The name went with the task; whoever has no outcome in the end was lost so.
+            Some(Err(error)) => tracing::error!(%error, "the work on a switch ended by itself"),
+        }
+        let n_failed = report.failed().count();
+        if n_failed > options.max_failures && report.stopped.is_none() && left.len() > 0 {
+            stop(report, &own, too_many(n_failed, options));
+        }
+    }
+    skip(left, report);
+    for name in &names {
+        let lost = || Outcome::Failed(Fault::Ended { reason: "it did not return".to_owned() });
+        report.devices.entry(name.clone()).or_insert_with(lost);
+    }
+    let failed = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Failed(_))).count();
+    let good = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Good(_))).count();
+    own.send(What::WaveDone { good, failed });
+    let n_failed = report.failed().count();
+    if n_failed > options.max_failures && report.stopped.is_none() {
+        stop(report, &own, too_many(n_failed, options));
+    }
+}
+
+fn too_many(n_failed: usize, options: &PushOptions) -> String {
+    format!("{n_failed} switches failed, {} may", options.max_failures)
+}
+
+/// Works on one switch, but no longer than it may take.
+async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
+    let Job { target, goal } = job;
+    let reporter = reporter.of_device(&target.name, target.plane);
+    reporter.send(What::DeviceStarted);
+    let progress = Progress::new(reporter.clone());
+    let work = tokio::time::timeout(options.timeout, device::push(&target, goal, &options, &progress));
+    let outcome = match work.await {
+        Ok(Ok(good)) => {
+            reporter.send(What::DeviceDone { updates: good.updates });
+            Outcome::Good(good)
+        }
+        Ok(Err(fault)) => failed(&reporter, fault),
+        Err(_) => failed(&reporter, Fault::Timeout { after: options.timeout, doing: progress.doing() }),
+    };
+    (target.name, outcome)
+}
+
+fn failed(reporter: &Reporter, fault: Fault) -> Outcome {
+    reporter.send(What::DeviceFailed { fault: fault.clone() });
+    Outcome::Failed(fault)
+}

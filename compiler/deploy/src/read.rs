@@ -1,0 +1,123 @@
+//! The live state of a switch.
+//!
+//! In: a connection and the program that the switch runs. Out: [`Live`]. Always: everything that a controller writes
+//! is asked for; a table by itself, so that no answer holds more than one and a fault names it.
+
+use closc_runtime::client::{Client, ClientError};
+use closc_runtime::entry::everything;
+use closc_runtime::proto::v1;
+use closc_runtime::{Info, RoleName};
+use tonic::Code;
+use v1::entity::Entity;
+
+use crate::fault::{Doing, Fault, Nonsense};
+use crate::progress::Progress;
+use crate::state::{State, object};
+
+/// What a switch holds.
+pub(crate) struct Live {
+    pub(crate) state: State,
+    /// What the switch cannot show.
+    unsupported: Vec<v1::Entity>,
+}
+
+/// Reads everything.
+pub(crate) async fn live(
+    client: &Client,
+    role: &RoleName,
+    info: &Info,
+    progress: &Progress,
+) -> Result<Live, Fault> {
+    let mut entities = Vec::new();
+    let mut unsupported = Vec::new();
+    for wildcard in everything(info) {
+        let doing = progress.begin(Doing::Reading { object: object(info, &wildcard) });
+        let before = entities.len();
+        let read = client.read_each(vec![wildcard.clone()], role, |mut answer| {
+            if entities.is_empty() { entities = answer } else { entities.append(&mut answer) }
+        });
+        match read.await {
+            Ok(()) => {
+                let stray = entities[before..].iter().find(|entity| !belongs(&wildcard, entity));
+                if let Some(stray) = stray {
+                    let entity = crate::state::shown(info, stray);
+                    return Err(Fault::Nonsense { doing, nonsense: Nonsense::NotAsked { entity } });
+                }
+            }
+            Err(error) if is_unimplemented(&error) => unsupported.push(wildcard),
+            Err(source) => return Err(Fault::Call { doing, source }),
+        }
+    }
+    let doing = progress.doing();
+    let state = State::new(info, entities).map_err(|nonsense| Fault::Nonsense { doing, nonsense })?;
+    Ok(Live { state, unsupported })
+}
+
+impl Live {
+    /// Checks that the switch can show everything that is wanted of it.
+    pub(crate) fn check_support(&self, info: &Info, wanted: &State) -> Result<(), Fault> {
+        for wildcard in &self.unsupported {
+            let entities = wanted.entities().filter(|entity| matches(wildcard, entity)).count();
+            if entities > 0 {
+                return Err(Fault::Unsupported { object: object(info, wildcard), entities: entities as u64 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether an entity may come when a wildcard is asked for: some targets return default entries with all others.
+fn belongs(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
+    match (wildcard.entity.as_ref(), entity.entity.as_ref()) {
+        (Some(Entity::TableEntry(wanted)), Some(Entity::TableEntry(entry))) => {
+            wanted.table_id == entry.table_id
+        }
+        _ => matches(wildcard, entity),
+    }
+}
+
+/// Says whether an entity is one of those that a wildcard asks for.
+fn matches(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
+    use v1::packet_replication_engine_entry::Type as Replication;
+    match (wildcard.entity.as_ref(), entity.entity.as_ref()) {
+        (Some(Entity::TableEntry(wanted)), Some(Entity::TableEntry(entry))) => {
+            wanted.table_id == entry.table_id && wanted.is_default_action == entry.is_default_action
+        }
+        (Some(Entity::ActionProfileMember(wanted)), Some(Entity::ActionProfileMember(member))) => {
+            wanted.action_profile_id == member.action_profile_id
+        }
+        (Some(Entity::ActionProfileGroup(wanted)), Some(Entity::ActionProfileGroup(group))) => {
+            wanted.action_profile_id == group.action_profile_id
+        }
+        (
+            Some(Entity::PacketReplicationEngineEntry(wanted)),
+            Some(Entity::PacketReplicationEngineEntry(entry)),
+        ) => matches!(
+            (&wanted.r#type, &entry.r#type),
+            (Some(Replication::MulticastGroupEntry(_)), Some(Replication::MulticastGroupEntry(_)))
+                | (Some(Replication::CloneSessionEntry(_)), Some(Replication::CloneSessionEntry(_)))
+        ),
+        (Some(Entity::ValueSetEntry(wanted)), Some(Entity::ValueSetEntry(entry))) => {
+            wanted.value_set_id == entry.value_set_id
+        }
+        (Some(Entity::DigestEntry(wanted)), Some(Entity::DigestEntry(entry))) => {
+            wanted.digest_id == entry.digest_id
+        }
+        (Some(Entity::MeterEntry(wanted)), Some(Entity::MeterEntry(entry))) => {
+            wanted.meter_id == entry.meter_id
+        }
+        _ => false,
+    }
+}
+
+/// Says whether a target does not implement what was asked for, be it by the status or by its details.
+fn is_unimplemented(error: &ClientError) -> bool {
+    match error {
+        ClientError::Rpc { code: Code::Unimplemented, .. } => true,
+        ClientError::Rpc { details, .. } => {
+            let mut failed = details.iter().filter(|outcome| !outcome.is_ok()).peekable();
+            failed.peek().is_some() && failed.all(|outcome| outcome.code == Code::Unimplemented)
+        }
+        _ => false,
+    }
+}

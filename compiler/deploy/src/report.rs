@@ -1,0 +1,107 @@
+//! What became of a push.
+
+use std::collections::BTreeMap;
+
+use closc_runtime::client::PipelineChange;
+use serde::{Deserialize, Serialize};
+
+use crate::difference::Counts;
+use crate::fault::Fault;
+
+/// What was done about the pipeline of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PipelineStep {
+    /// It ran already.
+    Unchanged,
+    /// It was set, and the switch kept its entries.
+    Reconciled,
+    /// It was set, and tables were empty.
+    Cleared,
+}
+
+impl From<PipelineChange> for PipelineStep {
+    fn from(change: PipelineChange) -> Self {
+        match change {
+            PipelineChange::Unchanged => PipelineStep::Unchanged,
+            PipelineChange::Reconciled => PipelineStep::Reconciled,
+            PipelineChange::Cleared => PipelineStep::Cleared,
+        }
+    }
+}
+
+/// A switch that is as it should be, read back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Good {
+    /// What was done about the pipeline.
+    pub pipeline: PipelineStep,
+    /// Updates that were sent.
+    pub updates: Counts,
+    /// Entities that it holds.
+    pub entities: usize,
+    /// Attempts that it took.
+    pub attempts: u32,
+}
+
+/// What became of one switch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is as it should be.
+    Good(Good),
+    /// It is not, or nobody knows.
+    Failed(Fault),
+    /// It was not begun.
+    Skipped,
+}
+
+/// What became of a push.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct PushReport {
+    /// Every switch by name.
+    pub devices: BTreeMap<String, Outcome>,
+    /// Why it ended before its end, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+}
+
+impl PushReport {
+    /// Says whether every switch is as it should be.
+    pub fn is_good(&self) -> bool {
+        self.stopped.is_none() && self.devices.values().all(|outcome| matches!(outcome, Outcome::Good(_)))
+    }
+
+    /// Returns everything that was sent.
+    pub fn updates(&self) -> Counts {
+        let mut sum = Counts::default();
+        for outcome in self.devices.values() {
+            if let Outcome::Good(good) = outcome {
+                sum += good.updates;
+            }
+        }
+        sum
+    }
+
+    /// Returns the switches that failed, and how.
+    pub fn failed(&self) -> impl Iterator<Item = (&str, &Fault)> {
+        self.devices.iter().filter_map(|(name, outcome)| match outcome {
+            Outcome::Failed(fault) => Some((name.as_str(), fault)),
+            Outcome::Good(_) | Outcome::Skipped => None,
+        })
+    }
+
+    /// Returns how many switches are good, failed and skipped.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let mut counts = (0, 0, 0);
+        for outcome in self.devices.values() {
+            match outcome {
+                Outcome::Good(_) => counts.0 += 1,
+                Outcome::Failed(_) => counts.1 += 1,
+                Outcome::Skipped => counts.2 += 1,
+            }
+        }
+        counts
+    }
+}

@@ -1,0 +1,161 @@
+//! One switch as a controller reaches it, and the program it is to run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use closc_runtime::client::{Client, ClientError, ClientTls, Controller, Endpoint, Options, Pipeline};
+use closc_runtime::order::Order;
+use closc_runtime::{DeviceId, ElectionId, Info, RoleName};
+use tonic::transport::Channel;
+
+use crate::files::Files;
+use crate::inventory::{Defaults, Device, InventoryError, Tls};
+
+/// A switch as a controller reaches it.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Its plane, where that is known.
+    pub plane: Option<u8>,
+    /// How to reach it.
+    pub dial: Dial,
+    /// The number by which the target knows it.
+    pub device: DeviceId,
+    /// Who the controller is to it.
+    pub controller: Controller,
+}
+
+/// How a target is reached.
+#[derive(Debug, Clone)]
+pub enum Dial {
+    /// Over the network.
+    Address(Endpoint),
+    /// Over a channel that is there already, for instance within one process.
+    Channel(Channel),
+}
+
+impl Target {
+    /// Returns the target that an inventory describes; certificates are read from `files`.
+    pub fn from_inventory(
+        name: &str,
+        device: &Device,
+        defaults: &Defaults,
+        files: &dyn Files,
+    ) -> Result<Self, InventoryError> {
+        let fault = |reason: String| InventoryError::Device { device: name.to_owned(), reason };
+        let nothing = Tls::default();
+        let tls = match (&device.tls, &defaults.tls) {
+            (None, None) => None,
+            (own, shared) => Some(own.as_ref().unwrap_or(&nothing).or(shared.as_ref().unwrap_or(&nothing))),
+        };
+        let endpoint = match tls {
+            None => Endpoint::plain(&device.endpoint),
+            Some(tls) => Endpoint::tls(&device.endpoint, read_tls(name, &tls, files)?),
+        };
+        let role = device.role.as_ref().or(defaults.role.as_ref()).cloned().unwrap_or_default();
+        let election = device.election_id.or(defaults.election_id).unwrap_or(1);
+        Ok(Target {
+            name: name.to_owned(),
+            plane: device.plane,
+            dial: Dial::Address(endpoint.map_err(|error| fault(error.to_string()))?),
+            device: DeviceId(device.device_id),
+            controller: Controller {
+                election: Some(ElectionId(election.into())),
+                role: RoleName::new(role),
+                role_config: None,
+            },
+        })
+    }
+
+    /// Connects.
+    pub async fn connect(&self, options: Options) -> Result<Client, ClientError> {
+        match &self.dial {
+            Dial::Address(endpoint) => Client::connect(endpoint, self.device, options).await,
+            Dial::Channel(channel) => Ok(Client::over(channel.clone(), &self.name, self.device, options)),
+        }
+    }
+}
+
+fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<ClientTls, InventoryError> {
+    let read = |what: &'static str, path: &str| {
+        files.read(path).map_err(|error| InventoryError::File {
+            device: name.to_owned(),
+            what,
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    };
+    let fault = |reason: &str| InventoryError::Device { device: name.to_owned(), reason: reason.to_owned() };
+    let Some(ca) = &tls.ca else { return Err(fault("TLS needs the authority that signs targets: `ca`")) };
+    let identity = match (&tls.cert, &tls.key) {
+        (Some(cert), Some(key)) => Some((read("certificate", cert)?, read("key", key)?)),
+        (None, None) => None,
+        (Some(_), None) | (None, Some(_)) => return Err(fault("`cert` and `key` go together")),
+    };
+    Ok(ClientTls { authority: read("authority", ca)?, identity, server_name: tls.server_name.clone() })
+}
+
+/// A pipeline, and the order that its P4Info asks for.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    pipeline: Pipeline,
+    order: Order,
+}
+
+impl Program {
+    /// Takes a pipeline under a name.
+    pub fn new(name: impl Into<String>, pipeline: Pipeline) -> Self {
+        let order = Order::new(pipeline.info());
+        Program { name: name.into(), pipeline, order }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the pipeline.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// Returns the P4Info by name.
+    pub fn info(&self) -> &Arc<Info> {
+        self.pipeline.info()
+    }
+
+    /// Returns the order of its objects.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+}
+
+/// The number of a pipeline, as messages and files have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cookie(pub u64);
+
+impl fmt::Display for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#018x}", self.0)
+    }
+}
+
+impl serde::Serialize for Cookie {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Cookie {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number = text.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        number.map(Cookie).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no cookie")))
+    }
+}
+
+/// Programs by name, each once.
+pub(crate) type Programs = BTreeMap<String, Arc<Program>>;

@@ -1,0 +1,261 @@
+//! What the compiled tree wants of each switch.
+//!
+//! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
+//! P4Info. Always: a file that is not the one of the manifest is refused; nothing is kept but programs, so a tree
+//! of thousands of switches is read one switch at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_runtime::check::{self, Violation};
+use closc_runtime::client::Pipeline;
+use closc_runtime::info::InfoError;
+use closc_runtime::proto::v1;
+use closc_runtime::text::{self, TextError};
+use closc_runtime::{Info, render};
+use serde::Deserialize;
+use thiserror::Error;
+use v1::entity::Entity;
+
+use crate::fault::Nonsense;
+use crate::files::Files;
+use crate::inventory::Artefacts;
+use crate::state::State;
+use crate::target::Program;
+
+/// The manifest of the tree.
+const MANIFEST: &str = "manifest.json";
+
+/// What is wanted of a switch.
+#[derive(Debug, Clone)]
+pub struct Desired {
+    /// The program it is to run.
+    pub program: Arc<Program>,
+    /// The entities it is to hold.
+    pub state: State,
+}
+
+/// A file of the tree, or of the inventory, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TreeError {
+    /// It cannot be read.
+    #[error("`{path}`: {reason}")]
+    Read {
+        /// Its path in the tree.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// It is no text.
+    #[error("`{path}`: it is not UTF-8")]
+    Utf8 {
+        /// Its path in the tree.
+        path: String,
+    },
+    /// The manifest does not have its form.
+    #[error("`{path}`: {reason}")]
+    Manifest {
+        /// Its path in the tree.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file is not the one that was compiled.
+    #[error("`{path}` is not the file that the manifest lists: it was changed after it was compiled")]
+    Changed {
+        /// Its path in the tree.
+        path: String,
+    },
+    /// It is no protobuf text.
+    #[error("`{path}`:{fault}")]
+    Text {
+        /// Its path in the tree.
+        path: String,
+        /// Line, column and reason.
+        fault: TextError,
+    },
+    /// The P4Info does not hold together.
+    #[error("`{path}`: {fault}")]
+    Info {
+        /// Its path in the tree.
+        path: String,
+        /// What is wrong with it.
+        fault: InfoError,
+    },
+    /// An update does not fit the P4Info.
+    #[error("`{path}`: `{update}`: {fault}")]
+    Entry {
+        /// Its path in the tree.
+        path: String,
+        /// The update, by names.
+        update: String,
+        /// What is wrong with it.
+        fault: Box<Violation>,
+    },
+    /// An update is not part of a state that a controller keeps.
+    #[error("`{path}`: `{update}`: {reason}")]
+    NotState {
+        /// Its path in the tree.
+        path: String,
+        /// The update, by names.
+        update: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// An entity is there twice, or without identity.
+    #[error("`{path}`: {nonsense}")]
+    Nonsense {
+        /// Its path in the tree.
+        path: String,
+        /// What is wrong.
+        nonsense: Nonsense,
+    },
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    #[serde(default)]
+    fabric: String,
+    #[serde(default)]
+    files: BTreeMap<String, Listed>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    blake3: String,
+}
+
+/// A compiled tree.
+pub struct Tree {
+    files: Arc<dyn Files + Send + Sync>,
+    fabric: String,
+    digests: BTreeMap<String, String>,
+    devices: BTreeSet<String>,
+}
+
+impl Tree {
+    /// Reads the manifest of a tree.
+    pub fn open(files: Arc<dyn Files + Send + Sync>) -> Result<Self, TreeError> {
+        let bytes = files
+            .read(MANIFEST)
+            .map_err(|error| TreeError::Read { path: MANIFEST.to_owned(), reason: error.to_string() })?;
+        let manifest: Manifest = serde_json::from_slice(&bytes)
+            .map_err(|error| TreeError::Manifest { path: MANIFEST.to_owned(), reason: error.to_string() })?;
+        let device = |path: &String| {
+            let (device, file) = path.strip_prefix("switches/")?.split_once('/')?;
+            (file == ENTRIES).then(|| device.to_owned())
+        };
+        Ok(Tree {
+            files,
+            devices: manifest.files.keys().filter_map(device).collect(),
+            fabric: manifest.fabric,
+            digests: manifest.files.into_iter().map(|(path, listed)| (path, listed.blake3)).collect(),
+        })
+    }
+
+    /// Returns the name of the fabric.
+    pub fn fabric(&self) -> &str {
+        &self.fabric
+    }
+
+    /// Returns the switches that have entries.
+    pub fn devices(&self) -> &BTreeSet<String> {
+        &self.devices
+    }
+
+    /// Reads a pipeline of the tree.
+    pub fn program(&self, name: &str) -> Result<Program, TreeError> {
+        let p4info = self.text(&format!("p4/{name}.p4info.txtpb"))?;
+        let config = self.read(&format!("p4/{name}.bmv2.json"))?;
+        program(name, &format!("p4/{name}.p4info.txtpb"), &p4info, config)
+    }
+
+    /// Reads what a switch is to hold.
+    pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
+        let path = format!("switches/{device}/{ENTRIES}");
+        let text = self.text(&path)?;
+        desired(&path, &text, program)
+    }
+
+    fn text(&self, path: &str) -> Result<String, TreeError> {
+        String::from_utf8(self.read(path)?).map_err(|_| TreeError::Utf8 { path: path.to_owned() })
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        let bytes = self
+            .files
+            .read(path)
+            .map_err(|error| TreeError::Read { path: path.to_owned(), reason: error.to_string() })?;
+        match self.digests.get(path) {
+            Some(digest) if *digest != blake3::hash(&bytes).to_string() => {
+                Err(TreeError::Changed { path: path.to_owned() })
+            }
+            Some(_) | None => Ok(bytes),
+        }
+    }
+}
+
+/// Name of the entries of a switch, in its folder.
+const ENTRIES: &str = "entries.txtpb";
+
+/// Reads a program that is not of the tree.
+pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Result<Program, TreeError> {
+    let read = |path: &String| {
+        files.read(path).map_err(|error| TreeError::Read { path: path.clone(), reason: error.to_string() })
+    };
+    let p4info = String::from_utf8(read(&artefacts.p4info)?)
+        .map_err(|_| TreeError::Utf8 { path: artefacts.p4info.clone() })?;
+    program(&artefacts.p4info, &artefacts.p4info, &p4info, read(&artefacts.device_config)?)
+}
+
+fn program(name: &str, path: &str, p4info: &str, config: Vec<u8>) -> Result<Program, TreeError> {
+    let message =
+        text::read_p4info(p4info).map_err(|fault| TreeError::Text { path: path.to_owned(), fault })?;
+    let pipeline = Pipeline::from_message(message, config.into())
+        .map_err(|fault| TreeError::Info { path: path.to_owned(), fault })?;
+    Ok(Program::new(name, pipeline))
+}
+
+/// Reads the entries of a switch; `path` is for messages.
+pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
+    let updates =
+        text::read_entries(text).map_err(|fault| TreeError::Text { path: path.to_owned(), fault })?;
+    let info = program.info().clone();
+    let mut entities = Vec::with_capacity(updates.len());
+    for update in updates {
+        check_wanted(&info, path, &update)?;
+        entities.extend(update.entity);
+    }
+    let state = State::new(&info, entities)
+        .map_err(|nonsense| TreeError::Nonsense { path: path.to_owned(), nonsense })?;
+    Ok(Desired { program, state })
+}
+
+/// Checks that an update fits the P4Info and adds something that stays.
+fn check_wanted(info: &Info, path: &str, update: &v1::Update) -> Result<(), TreeError> {
+    let shown = || render::update(info, update).to_string();
+    check::check_update(info, update).map_err(|fault| TreeError::Entry {
+        path: path.to_owned(),
+        update: shown(),
+        fault: Box::new(fault),
+    })?;
+    let reason = match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
+        _ if update.r#type() == v1::update::Type::Delete => "a state consists of what is there",
+        Some(Entity::CounterEntry(_) | Entity::DirectCounterEntry(_) | Entity::RegisterEntry(_)) => {
+            "the data plane changes it, so no state of it can be kept"
+        }
+        Some(Entity::DirectMeterEntry(_)) => "the meter of an entry is set in the entry",
+        Some(Entity::ExternEntry(_)) => "externs cannot be compared",
+        Some(
+            Entity::TableEntry(_)
+            | Entity::ActionProfileMember(_)
+            | Entity::ActionProfileGroup(_)
+            | Entity::MeterEntry(_)
+            | Entity::PacketReplicationEngineEntry(_)
+            | Entity::ValueSetEntry(_)
+            | Entity::DigestEntry(_),
+        )
+        | None => return Ok(()),
+    };
+    Err(TreeError::NotState { path: path.to_owned(), update: shown(), reason })
+}

@@ -1,0 +1,133 @@
+//! A watch: keeps switches as they should be, whatever happens to them, until it is told to stop.
+//!
+//! In: a fleet. Out: [`WatchStatus`], metrics and health at any time. Always: each switch is looked after by itself;
+//! one that is primary reads, compares and repairs, one that is not stands by and takes over when nobody is primary.
+//! So of two watches one leads, and the other takes its place when it dies.
+
+mod board;
+mod health;
+mod http;
+mod keeper;
+mod metrics;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use board::Board;
+pub use board::{DeviceStatus, Role, WatchStatus};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::event::{Observer, Reporter};
+use crate::fleet::Fleet;
+use crate::options::PushOptions;
+
+/// The options of a watch.
+#[derive(Debug, Clone, Copy)]
+pub struct WatchOptions {
+    /// How switches are written to. Of the bounds only `max_parallel` and `timeout` mean something here.
+    pub push: PushOptions,
+    /// How often each switch is read and compared.
+    pub interval: Duration,
+    /// Where metrics (`/metrics`) and health (`/healthz`) are served; port 0 takes any.
+    pub listen: Option<SocketAddr>,
+}
+
+impl Default for WatchOptions {
+    fn default() -> Self {
+        WatchOptions { push: PushOptions::default(), interval: Duration::from_secs(30), listen: None }
+    }
+}
+
+/// What all keepers share.
+struct Shared {
+    options: WatchOptions,
+    board: Board,
+    reporter: Reporter,
+    /// One permit for each switch that is read or written at the moment.
+    permits: Semaphore,
+}
+
+/// A watch that is running. Dropping it ends it, and with it the primacy of all switches.
+pub struct Watch {
+    shared: Arc<Shared>,
+    keepers: JoinSet<()>,
+    server: JoinSet<()>,
+    stop: tokio::sync::watch::Sender<bool>,
+    address: Option<SocketAddr>,
+}
+
+impl Watch {
+    /// Begins to watch a fleet. It fails only where metrics cannot be served.
+    pub async fn start(fleet: &Fleet, options: WatchOptions, observer: Observer) -> io::Result<Self> {
+        let names = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.plane));
+        let shared = Arc::new(Shared {
+            board: Board::new(names),
+            reporter: Reporter::new(observer),
+            permits: Semaphore::new(options.push.max_parallel.max(1)),
+            options,
+        });
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        let mut watch = Watch {
+            shared: shared.clone(),
+            keepers: JoinSet::new(),
+            server: JoinSet::new(),
+            stop,
+            address: None,
+        };
+        if let Some(listen) = options.listen {
+            let listener = tokio::net::TcpListener::bind(listen).await?;
+            watch.address = Some(listener.local_addr()?);
+            let shared = shared.clone();
+            watch.server.spawn(http::serve(listener, move |path| answer(&shared.board, path)));
+        }
+        for (place, member) in fleet.members.iter().enumerate() {
+            watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
+        }
+        Ok(watch)
+    }
+
+    /// Returns where metrics and health are served.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Returns how every switch is.
+    pub fn status(&self) -> WatchStatus {
+        self.shared.board.status()
+    }
+
+    /// Ends the watch in order: every stream is closed, so that another watch can take over at once.
+    pub async fn stop(mut self) -> WatchStatus {
+        self.stop.send_replace(true);
+        let all = async { while self.keepers.join_next().await.is_some() {} };
+        // Whoever does not end by itself is ended by the drop that follows.
+        let ended = tokio::time::timeout(Duration::from_secs(5), all).await;
+        if ended.is_err() {
+            tracing::warn!("some switches were let go without a farewell");
+        }
+        self.shared.board.status()
+    }
+}
+
+/// Watches a fleet until a future is ready.
+pub async fn watch(
+    fleet: &Fleet,
+    options: WatchOptions,
+    observer: Observer,
+    until: impl Future<Output = ()>,
+) -> io::Result<WatchStatus> {
+    let watch = Watch::start(fleet, options, observer).await?;
+    until.await;
+    Ok(watch.stop().await)
+}
+
+fn answer(board: &Board, path: &str) -> Option<http::Answer> {
+    match path {
+        "/metrics" => Some(metrics::answer(&board.status())),
+        "/healthz" => Some(health::answer(&board.status())),
+        _ => None,
+    }
+}

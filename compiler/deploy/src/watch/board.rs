@@ -1,0 +1,148 @@
+//! What is known about each switch that is watched.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::difference::Counts;
+use crate::fault::Fault;
+
+/// What this controller is to a switch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// There is no connection.
+    #[default]
+    Away,
+    /// Another controller is primary.
+    StandingBy,
+    /// It is primary.
+    Leading,
+}
+
+/// How a switch is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DeviceStatus {
+    /// Its plane, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// What this controller is to it.
+    pub role: Role,
+    /// Whether it was as it should be when it was last looked at; always false without primacy.
+    pub in_sync: bool,
+    /// Entities that it holds, when it was last in sync.
+    pub entities: usize,
+    /// How often it was read and compared.
+    pub checks: u64,
+    /// How often something had to be sent.
+    pub repairs: u64,
+    /// What was sent.
+    pub updates: Counts,
+    /// How often its pipeline was set.
+    pub pipelines_set: u64,
+    /// How often a connection was opened.
+    pub connections: u64,
+    /// How often something went wrong.
+    pub failures: u64,
+    /// What went wrong last, until it is in sync again or stands by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// Seconds since it was last found, or brought, to where it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_sync_age_seconds: Option<f64>,
+}
+
+impl DeviceStatus {
+    /// Says whether nobody has to look: it is in sync, or somebody else takes care of it.
+    pub fn is_good(&self) -> bool {
+        match self.role {
+            Role::Leading => self.in_sync,
+            Role::StandingBy => true,
+            Role::Away => false,
+        }
+    }
+}
+
+/// How every switch is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct WatchStatus {
+    /// The switches by name.
+    pub devices: BTreeMap<String, DeviceStatus>,
+}
+
+impl WatchStatus {
+    /// Says whether nobody has to look at any switch.
+    pub fn is_good(&self) -> bool {
+        self.devices.values().all(DeviceStatus::is_good)
+    }
+
+    /// Returns how many switches something holds for.
+    pub fn count(&self, holds: impl Fn(&DeviceStatus) -> bool) -> usize {
+        self.devices.values().filter(|device| holds(device)).count()
+    }
+}
+
+/// What is known, under one lock a switch.
+#[derive(Debug)]
+pub(super) struct Board {
+    devices: BTreeMap<String, Mutex<Entry>>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    status: DeviceStatus,
+    in_sync_since: Option<Instant>,
+}
+
+impl Board {
+    pub(super) fn new(devices: impl Iterator<Item = (String, Option<u8>)>) -> Self {
+        let entry = |plane| {
+            let status = DeviceStatus { plane, ..DeviceStatus::default() };
+            Mutex::new(Entry { status, in_sync_since: None })
+        };
+        Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect() }
+    }
+
+    fn with(&self, device: &str, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.devices.get(device) {
+            change(&mut entry.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    pub(super) fn change(&self, device: &str, change: impl FnOnce(&mut DeviceStatus)) {
+        self.with(device, |entry| change(&mut entry.status));
+    }
+
+    /// Takes note that a switch is as it should be.
+    pub(super) fn in_sync(&self, device: &str, entities: usize) {
+        self.with(device, |entry| {
+            entry.status.in_sync = true;
+            entry.status.entities = entities;
+            entry.status.fault = None;
+            entry.in_sync_since = Some(Instant::now());
+        });
+    }
+
+    /// Takes note that something went wrong.
+    pub(super) fn fail(&self, device: &str, fault: Fault) {
+        self.change(device, |status| {
+            status.in_sync = false;
+            status.failures += 1;
+            status.fault = Some(fault);
+        });
+    }
+
+    pub(super) fn status(&self) -> WatchStatus {
+        let devices = self.devices.iter().map(|(name, entry)| {
+            let entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut status = entry.status.clone();
+            status.in_sync_age_seconds = entry.in_sync_since.map(|since| since.elapsed().as_secs_f64());
+            (name.clone(), status)
+        });
+        WatchStatus { devices: devices.collect() }
+    }
+}

@@ -1,0 +1,26 @@
+//! Health as JSON: 200 when every switch is in sync or in the care of another controller, else 503 and which are not.
+
+use serde_json::json;
+
+use super::board::{Role, WatchStatus};
+use super::http::Answer;
+
+pub(super) fn answer(status: &WatchStatus) -> Answer {
+    let trouble = status.devices.iter().filter(|(_, device)| !device.is_good()).map(|(name, device)| {
+        json!({
+            "device": name,
+            "role": device.role,
+            "fault": device.fault.as_ref().map(ToString::to_string),
+        })
+    });
+    let body = json!({
+        "healthy": status.is_good(),
+        "devices": status.devices.len(),
+        "leading": status.count(|device| device.role == Role::Leading),
+        "standing-by": status.count(|device| device.role == Role::StandingBy),
+        "away": status.count(|device| device.role == Role::Away),
+        "in-sync": status.count(|device| device.in_sync),
+        "trouble": trouble.collect::<Vec<_>>(),
+    });
+    Answer { is_good: status.is_good(), content_type: "application/json", body: format!("{body:#}\n") }
+}

@@ -1,0 +1,223 @@
+//! Looks after one switch for as long as the watch runs.
+//!
+//! Always: a connection that breaks is made again, later each time; after every connection the switch is read, so a
+//! restart that emptied it is found as soon as it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use closc_runtime::client::{Backoff, ClientError, Jitter, Primacy, Session};
+use tokio::sync::watch::Receiver;
+use tokio::time::timeout;
+
+use super::Shared;
+use super::board::Role;
+use crate::device::{self, above, load};
+use crate::difference::Counts;
+use crate::event::What;
+use crate::fault::{Doing, Fault};
+use crate::fleet::Member;
+use crate::progress::Progress;
+use crate::read::live;
+use crate::report::PipelineStep;
+
+/// Looks after a switch until it is told to stop.
+pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {
+    let name = member.target.name.clone();
+    let reporter = shared.reporter.of_device(&name, member.target.plane);
+    let mut keeper =
+        Keeper { member, shared: &shared, progress: Progress::new(reporter), failed_in_a_row: 0 };
+    // Thousands of switches that lost their controller at once must not all come back at once.
+    let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
+    while let Some(fault) = keeper.session(&mut stopped).await {
+        keeper.away(fault);
+        let wait = backoff.wait(keeper.failed_in_a_row.saturating_sub(1));
+        if timeout(wait, end(&mut stopped)).await.is_ok() {
+            break;
+        }
+    }
+    shared.board.change(&name, |status| (status.role, status.in_sync) = (Role::Away, false));
+}
+
+/// Waits until the watch is stopped.
+async fn end(stopped: &mut Receiver<bool>) {
+    // Whoever dropped the other end has stopped the watch too.
+    drop(stopped.wait_for(|stop| *stop).await);
+}
+
+struct Keeper<'s> {
+    member: Member,
+    shared: &'s Shared,
+    progress: Progress,
+    /// Connections that ended without a switch in sync.
+    failed_in_a_row: u32,
+}
+
+impl Keeper<'_> {
+    fn name(&self) -> &str {
+        &self.member.target.name
+    }
+
+    fn away(&mut self, fault: Fault) {
+        self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+        self.progress.report(What::Trouble { fault: fault.clone() });
+        self.shared.board.fail(self.name(), fault);
+        self.shared.board.change(self.name(), |status| status.role = Role::Away);
+    }
+
+    /// Lives through one connection, to its end; `None` where the watch was stopped.
+    async fn session(&mut self, stopped: &mut Receiver<bool>) -> Option<Fault> {
+        let session = tokio::select! {
+            opened = self.open() => match opened {
+                Ok(session) => session,
+                Err(fault) => return Some(fault),
+            },
+            () = end(stopped) => return None,
+        };
+        self.shared.board.change(self.name(), |status| status.connections += 1);
+        let fault = tokio::select! {
+            fault = self.follow(&session) => Some(fault),
+            () = end(stopped) => None,
+        };
+        if fault.is_none() {
+            session.close().await;
+        }
+        fault
+    }
+
+    /// Does what the primacy of the moment asks for, until the stream breaks.
+    async fn follow(&mut self, session: &Session) -> Fault {
+        let mut primacy = session.watch_primacy();
+        let mut was = Role::Away;
+        loop {
+            let state = primacy.borrow_and_update().clone();
+            let is = match state {
+                Primacy::Primary { .. } => Role::Leading,
+                Primacy::Backup { .. } | Primacy::Vacant { .. } | Primacy::Opening => Role::StandingBy,
+                Primacy::Lost { ref reason } | Primacy::Closed { ref reason } => {
+                    return self.broken(reason.clone());
+                }
+            };
+            if is != was {
+                was = is;
+                self.take(is, &state);
+            }
+            let done = match state {
+                Primacy::Primary { .. } => self.lead(session).await,
+                Primacy::Vacant { highest } => self.reach(session, highest).await.map(|()| None),
+                Primacy::Backup { .. } | Primacy::Opening | Primacy::Lost { .. } | Primacy::Closed { .. } => {
+                    Ok(None)
+                }
+            };
+            let wait = match done {
+                Ok(wait) => wait,
+                Err(fault) => return fault,
+            };
+            tokio::select! {
+                changed = primacy.changed() => if changed.is_err() {
+                    return self.broken("the stream is gone".to_owned());
+                },
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+            }
+        }
+    }
+
+    /// Takes note of what this controller became.
+    fn take(&self, role: Role, state: &Primacy) {
+        self.progress.report(match state {
+            Primacy::Primary { .. } => What::Leading,
+            Primacy::Backup { primary: Some(id) } => What::StandingBy { primary: Some(id.to_string()) },
+            Primacy::Backup { primary: None }
+            | Primacy::Vacant { .. }
+            | Primacy::Opening
+            | Primacy::Lost { .. }
+            | Primacy::Closed { .. } => What::StandingBy { primary: None },
+        });
+        self.shared.board.change(self.name(), |status| {
+            (status.role, status.in_sync, status.fault) = (role, false, None);
+        });
+    }
+
+    async fn open(&self) -> Result<Session, Fault> {
+        let target = &self.member.target;
+        let client = device::connect(target, &self.shared.options.push, &self.progress).await?;
+        let doing = self.progress.begin(Doing::Arbitrating);
+        let opened = Session::open(client, target.controller.clone()).await;
+        opened.map_err(|source| Fault::Call { doing, source })
+    }
+
+    fn broken(&self, reason: String) -> Fault {
+        let endpoint = self.name().to_owned();
+        let rpc = closc_runtime::client::Rpc::Stream;
+        Fault::Call { doing: self.progress.doing(), source: ClientError::Protocol { endpoint, rpc, reason } }
+    }
+
+    /// Reaches for a primacy that nobody has. Whether it was had shows as the next change.
+    async fn reach(
+        &self,
+        session: &Session,
+        highest: Option<closc_runtime::ElectionId>,
+    ) -> Result<(), Fault> {
+        let (Some(own), Some(highest)) = (self.member.target.controller.election, highest) else {
+            return Ok(());
+        };
+        let doing = self.progress.begin(Doing::Arbitrating);
+        let reached = session.set_election(Some(above(own, highest))).await;
+        reached.map_err(|source| Fault::Call { doing, source })
+    }
+
+    /// Checks and repairs, and returns when to do so again; `None` where the primacy was lost over it.
+    async fn lead(&mut self, session: &Session) -> Result<Option<Duration>, Fault> {
+        let interval = self.shared.options.interval;
+        match self.check(session).await {
+            Ok(()) => {
+                self.failed_in_a_row = 0;
+                Ok(Some(interval))
+            }
+            Err(fault) if fault.kind() == "not-primary" => Ok(None),
+            // What was refused or differs is tried again over the same connection.
+            Err(fault @ (Fault::Write(_) | Fault::Differs { .. })) => Ok(Some(self.retry(fault))),
+            Err(fault) if fault.is_transient() => Err(fault),
+            Err(fault) => Ok(Some(self.retry(fault))),
+        }
+    }
+
+    /// Takes note of a fault and returns when to try again.
+    fn retry(&mut self, fault: Fault) -> Duration {
+        self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+        self.progress.report(What::Trouble { fault: fault.clone() });
+        self.shared.board.fail(self.name(), fault);
+        let pause = self.shared.options.push.pause;
+        pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
+    }
+
+    /// Reads the switch, compares, and repairs what differs; no longer than one switch may take.
+    async fn check(&self, session: &Session) -> Result<(), Fault> {
+        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let limit = self.shared.options.push.timeout;
+        let mut sent = Counts::default();
+        let done = timeout(limit, self.check_once(session, &mut sent)).await;
+        self.shared.board.change(self.name(), |status| {
+            status.checks += 1;
+            status.updates += sent;
+            status.repairs += u64::from(sent.total() > 0);
+        });
+        let late = |_| Fault::Timeout { after: limit, doing: self.progress.doing() };
+        let entities = done.map_err(late).flatten()?;
+        self.shared.board.in_sync(self.name(), entities);
+        Ok(())
+    }
+
+    async fn check_once(&self, session: &Session, sent: &mut Counts) -> Result<usize, Fault> {
+        let desired = load(self.member.wanted.clone()).await?;
+        let program = &desired.program;
+        let commit = self.shared.options.push.commit;
+        let step = device::set_pipeline(session, program, commit, &self.progress).await?;
+        if step != PipelineStep::Unchanged {
+            self.progress.report(What::PipelineSet { step });
+            self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
+        }
+        let read = live(session.client(), session.role(), program.info(), &self.progress).await?;
+        device::reconcile(session, &desired, read, &self.progress, sent).await
+    }
+}

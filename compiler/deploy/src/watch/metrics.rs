@@ -1,0 +1,147 @@
+//! Metrics in the text format of Prometheus.
+
+use std::fmt::Write as _;
+
+use super::board::{DeviceStatus, Role, WatchStatus};
+use super::http::Answer;
+
+/// One family of metrics with a value for each switch.
+struct Family {
+    name: &'static str,
+    help: &'static str,
+    kind: &'static str,
+    value: fn(&DeviceStatus) -> Option<f64>,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        name: "closc_device_connected",
+        help: "1 while there is a connection to the switch.",
+        kind: "gauge",
+        value: |device| Some(flag(device.role != Role::Away)),
+    },
+    Family {
+        name: "closc_device_leading",
+        help: "1 while this controller is primary.",
+        kind: "gauge",
+        value: |device| Some(flag(device.role == Role::Leading)),
+    },
+    Family {
+        name: "closc_device_in_sync",
+        help: "1 if the switch was as it should be when this controller last looked.",
+        kind: "gauge",
+        value: |device| Some(flag(device.in_sync)),
+    },
+    Family {
+        name: "closc_device_in_sync_age_seconds",
+        help: "Time since the switch was last found, or brought, to where it should be.",
+        kind: "gauge",
+        value: |device| device.in_sync_age_seconds,
+    },
+    Family {
+        name: "closc_device_entities",
+        help: "Entities that the switch held when it was last in sync.",
+        kind: "gauge",
+        value: |device| Some(device.entities as f64),
+    },
+    Family {
+        name: "closc_device_checks_total",
+        help: "How often the switch was read and compared.",
+        kind: "counter",
+        value: |device| Some(device.checks as f64),
+    },
+    Family {
+        name: "closc_device_repairs_total",
+        help: "How often something had to be sent.",
+        kind: "counter",
+        value: |device| Some(device.repairs as f64),
+    },
+    Family {
+        name: "closc_device_pipelines_set_total",
+        help: "How often the pipeline was set.",
+        kind: "counter",
+        value: |device| Some(device.pipelines_set as f64),
+    },
+    Family {
+        name: "closc_device_connections_total",
+        help: "How often a connection was opened.",
+        kind: "counter",
+        value: |device| Some(device.connections as f64),
+    },
+    Family {
+        name: "closc_device_failures_total",
+        help: "How often something went wrong.",
+        kind: "counter",
+        value: |device| Some(device.failures as f64),
+    },
+];
+
+fn flag(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+pub(super) fn answer(status: &WatchStatus) -> Answer {
+    Answer { is_good: true, content_type: "text/plain; version=0.0.4; charset=utf-8", body: text(status) }
+}
+
+fn text(status: &WatchStatus) -> String {
+    let mut text = String::new();
+    head(&mut text, "closc_devices", "Switches that are watched.", "gauge");
+    line(&mut text, "closc_devices", "", status.devices.len() as f64);
+    for family in FAMILIES {
+        head(&mut text, family.name, family.help, family.kind);
+        for (name, device) in &status.devices {
+            if let Some(value) = (family.value)(device) {
+                line(&mut text, family.name, &labels(name, device, ""), value);
+            }
+        }
+    }
+    head(&mut text, "closc_device_updates_total", "Updates that were applied.", "counter");
+    for (name, device) in &status.devices {
+        let updates = device.updates;
+        let kinds = [("insert", updates.insert), ("modify", updates.modify), ("delete", updates.delete)];
+        for (kind, count) in kinds {
+            let labels = labels(name, device, &format!(",kind=\"{kind}\""));
+            line(&mut text, "closc_device_updates_total", &labels, count as f64);
+        }
+    }
+    text
+}
+
+fn labels(name: &str, device: &DeviceStatus, more: &str) -> String {
+    let plane = device.plane.map(|plane| format!(",plane=\"{plane}\"")).unwrap_or_default();
+    format!("{{device=\"{}\"{plane}{more}}}", escaped(name))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn head(text: &mut String, name: &str, help: &str, kind: &str) {
+    writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a string takes everything");
+}
+
+fn line(text: &mut String, name: &str, labels: &str, value: f64) {
+    writeln!(text, "{name}{labels} {value}").expect("a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_have_the_form_that_scrapers_read() {
+        let device =
+            DeviceStatus { plane: Some(3), role: Role::Leading, in_sync: true, ..Default::default() };
+        let devices = [("p3-t0-\"1\"".to_owned(), device)].into_iter().collect();
+        let text = text(&WatchStatus { devices });
+        assert!(text.contains("# TYPE closc_device_in_sync gauge\n"));
+        assert!(text.contains("closc_device_in_sync{device=\"p3-t0-\\\"1\\\"\",plane=\"3\"} 1\n"), "{text}");
+        assert!(text.contains(",kind=\"delete\"} 0\n"));
+        assert!(!text.contains("age_seconds{"), "no age before the first check");
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (_, value) = line.rsplit_once(' ').expect("a name and a value");
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+        }
+    }
+}

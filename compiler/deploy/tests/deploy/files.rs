@@ -1,0 +1,151 @@
+//! Trees and inventories that do not hold together are refused before anything is sent.
+
+use std::sync::Arc;
+
+use closc_deploy::{Device, Fleet, FleetError, Inventory, Tree};
+
+use crate::support::{Files, T0, add_manifest, compiled, reader};
+
+const ENTRIES: &str = "switches/p0-t0-001/entries.txtpb";
+
+fn tree(files: &Files) -> Arc<Tree> {
+    Arc::new(Tree::open(reader(files.clone())).expect("the manifest is right"))
+}
+
+fn inventory(names: &[&str]) -> Inventory {
+    let device =
+        |(number, name): (usize, &&str)| ((*name).to_owned(), Device::at("127.0.0.1:9", number as u64));
+    Inventory { devices: names.iter().enumerate().map(device).collect(), ..Inventory::default() }
+}
+
+fn fleet(files: &Files, inventory: &Inventory) -> Result<Fleet, FleetError> {
+    Fleet::new(inventory, &*reader(Files::new()), &tree(files), |_| true)
+}
+
+/// Returns why the entries of the first T0 cannot be used.
+fn refused(files: &Files) -> String {
+    let fleet = fleet(files, &inventory(&[T0, "p0-t1-001"])).expect("the pipelines are right");
+    let member = fleet.members.iter().find(|member| member.target.name == T0).expect("there");
+    (member.wanted)().expect_err("it cannot be used").to_string()
+}
+
+fn edited(edit: impl Fn(String) -> String) -> Files {
+    let mut files = compiled(1, 1, 1);
+    let text = String::from_utf8(files[ENTRIES].clone()).expect("text");
+    files.insert(ENTRIES.to_owned(), edit(text).into_bytes());
+    add_manifest(&mut files);
+    files
+}
+
+#[test]
+fn what_was_compiled_is_taken() {
+    let files = compiled(1, 1, 1);
+    let fleet = fleet(&files, &inventory(&[T0, "p0-t1-001"])).expect("right");
+    assert_eq!(fleet.fabric, "shape");
+    for member in &fleet.members {
+        assert!(!(member.wanted)().expect("right").state.is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_is_not_of_the_manifest() {
+    let mut files = compiled(1, 1, 1);
+    files.get_mut(ENTRIES).expect("there").extend_from_slice(b"# a note\n");
+    let expected = "`switches/p0-t0-001/entries.txtpb` is not the file that the manifest lists: it was changed after \
+                    it was compiled";
+    assert_eq!(refused(&files), expected);
+}
+
+#[test]
+fn entries_that_are_no_text() {
+    let message = refused(&edited(|text| text.replacen("type: INSERT", "type: INSURT", 1)));
+    assert!(message.starts_with("`switches/p0-t0-001/entries.txtpb`:"), "{message}");
+    assert!(message.contains("INSURT"), "{message}");
+}
+
+#[test]
+fn entries_that_do_not_fit_the_p4info() {
+    let message = refused(&edited(|text| text.replacen("field_id: 1\n", "field_id: 77\n", 1)));
+    assert!(message.starts_with("`switches/p0-t0-001/entries.txtpb`: `+ ingress.port_role"), "{message}");
+}
+
+#[test]
+fn entries_twice() {
+    // Twice the same is the same; twice different is a fault.
+    let first = |text: &str| text.split("\n\n").nth(1).expect("an update").to_owned();
+    let twice = edited(|text| format!("{text}\n{}\n", first(&text)));
+    let fleet = fleet(&twice, &inventory(&[T0, "p0-t1-001"])).expect("right");
+    assert!((fleet.members[0].wanted)().is_ok());
+    let nic = crate::support::info().action("ingress.nic_port").expect("an action").preamble.id;
+    let fabric = crate::support::info().action("ingress.fabric_port").expect("an action").preamble.id;
+    let other = |text: &str| first(text).replace(&nic.to_string(), &fabric.to_string());
+    let message = refused(&edited(|text| format!("{text}\n{}\n", other(&text))));
+    assert!(message.contains("an entity twice: ingress.port_role  ingress_port=1"), "{message}");
+}
+
+#[test]
+fn updates_that_are_no_state() {
+    let counter = crate::support::info().counter("ingress.drops").expect("a counter").preamble.id;
+    let update = format!(
+        "updates {{ type: MODIFY entity {{ counter_entry {{ counter_id: {counter} index {{ index: 1 }} data {{ \
+         packet_count: 0 }} }} }} }}"
+    );
+    let message = refused(&edited(|text| format!("{text}\n{update}\n")));
+    assert!(message.ends_with("the data plane changes it, so no state of it can be kept"), "{message}");
+    let message = refused(&edited(|text| text.replacen("type: INSERT", "type: DELETE", 1)));
+    assert!(message.ends_with("a state consists of what is there"), "{message}");
+}
+
+#[test]
+fn a_tree_without_its_pipeline() {
+    let mut files = compiled(1, 1, 1);
+    files.remove("p4/fabric.p4info.txtpb");
+    let error = fleet(&files, &inventory(&[T0, "p0-t1-001"])).err().expect("it is missing");
+    assert_eq!(error.to_string(), "`p4/fabric.p4info.txtpb`: no such file");
+    files.remove("manifest.json");
+    let error = Tree::open(reader(files)).err().expect("it is missing");
+    assert_eq!(error.to_string(), "`manifest.json`: no such file");
+}
+
+#[test]
+fn inventory_and_tree_must_agree() {
+    let files = compiled(1, 1, 1);
+    let error = |names: &[&str]| fleet(&files, &inventory(names)).err().expect("refused").to_string();
+    assert_eq!(error(&[T0]), "a switch of the tree not in the inventory: `p0-t1-001`");
+    assert_eq!(
+        error(&[T0, "p0-t1-001", "p9-t0-001"]),
+        "a switch of the inventory without entries in the tree: `p9-t0-001`"
+    );
+    let mut same = inventory(&[T0, "p0-t1-001"]);
+    same.devices.get_mut("p0-t1-001").expect("there").device_id = 0;
+    let error = fleet(&files, &same).err().expect("one device twice");
+    assert_eq!(error.to_string(), "`p0-t0-001` and `p0-t1-001` are both device 0 at 127.0.0.1:9");
+    let mut nowhere = inventory(&[T0, "p0-t1-001"]);
+    nowhere.devices.get_mut(T0).expect("there").endpoint = "127.0.0.1".to_owned();
+    let error = fleet(&files, &nowhere).err().expect("no port").to_string();
+    assert!(error.starts_with("inventory: `p0-t0-001`: "), "{error}");
+}
+
+/// Hardware loads what its own compiler made of the same program.
+#[test]
+fn hardware_has_artefacts_of_its_own() {
+    let files = compiled(1, 1, 1);
+    let mut inventory = inventory(&[T0, "p0-t1-001"]);
+    inventory.devices.get_mut(T0).expect("there").artefacts = Some(closc_deploy::Artefacts {
+        p4info: "hw/fabric.p4info.txtpb".to_owned(),
+        device_config: "hw/fabric.bin".to_owned(),
+    });
+    let beside = Files::from([
+        ("hw/fabric.p4info.txtpb".to_owned(), files["p4/fabric.p4info.txtpb"].clone()),
+        ("hw/fabric.bin".to_owned(), vec![0xde, 0xad]),
+    ]);
+    let fleet = Fleet::new(&inventory, &*reader(beside), &tree(&files), |_| true).expect("right");
+    let config = |name: &str| {
+        let member = fleet.members.iter().find(|member| member.target.name == name).expect("there");
+        (member.wanted)().expect("right").program.pipeline().device_config().clone()
+    };
+    assert_eq!(&config(T0)[..], [0xde, 0xad]);
+    assert_eq!(config("p0-t1-001").as_ref(), files["p4/fabric.bmv2.json"].as_slice());
+    let error = Fleet::new(&inventory, &*reader(Files::new()), &tree(&files), |_| true).err();
+    assert_eq!(error.expect("missing").to_string(), "`hw/fabric.p4info.txtpb`: no such file");
+}

@@ -1,0 +1,137 @@
+//! A plan says exactly what is sent, survives a file, and is refused where the switch has moved.
+
+use closc_deploy::{Plan, PlanFileError, PlanTargetError, open_gate, plan, push_plan, silent};
+use closc_runtime::testing::{Script, WriteFault};
+
+use crate::support::{Lab, T0, compiled, fault, held, once, options, stray};
+
+async fn made(lab: &Lab) -> Plan {
+    plan(&lab.fleet(), &options(), silent()).await.expect("every switch answers")
+}
+
+async fn pushed(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
+    let targets: Vec<_> = lab.fleet().members.into_iter().map(|member| member.target).collect();
+    push_plan(&targets, plan, &once(), silent(), open_gate()).await.expect("all have addresses")
+}
+
+#[tokio::test]
+async fn a_plan_is_saved_loaded_and_pushed() {
+    let lab = Lab::start(compiled(2, 2, 2)).await;
+    let first = made(&lab).await;
+    assert!(lab.targets.values().all(|target| target.n_writes() == 0 && target.pipeline().is_none()));
+    let shown = first.show();
+    assert!(shown.contains("  set pipeline fabric (tables are emptied)\n"), "{shown}");
+    assert!(shown.contains("  + ingress.port_role  ingress_port=1 -> nic_port()\n"), "{shown}");
+    let text = first.to_json();
+    let loaded = Plan::from_json(&text).expect("it was just written");
+    assert_eq!(loaded.to_json(), text);
+    assert_eq!(loaded.show(), shown);
+    let report = pushed(&lab, &loaded).await;
+    assert!(report.is_good(), "{report:#?}");
+    for (name, target) in &lab.targets {
+        assert_eq!(held(target), lab.wanted(name));
+        // What was shown is what came.
+        assert_eq!(target.n_updates() as usize, loaded.devices[name].updates.len());
+    }
+    let again = made(&lab).await;
+    assert!(again.is_empty());
+    assert_eq!(again.show(), "0 switches change, 8 do not: 0 to insert, 0 to modify, 0 to delete\n");
+    // Pushing what is done already sends nothing.
+    let report = pushed(&lab, &loaded).await;
+    assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
+}
+
+#[tokio::test]
+async fn a_switch_that_moved_is_refused() {
+    let lab = Lab::one().await;
+    lab.converge().await;
+    lab.target().plant([stray(1)]);
+    let plan = made(&lab).await;
+    assert_eq!(plan.counts().delete, 1);
+    lab.target().plant([stray(2)]);
+    let report = pushed(&lab, &plan).await;
+    let n_routes = lab.wanted(T0).iter().filter(|entity| is_route(entity)).count() as u64;
+    assert_eq!(
+        fault(&report, T0),
+        format!(
+            "`p0-t0-001`: the live state has moved since the plan was made: `ingress.ipv6_route` had {} entries \
+             and has {}; make a new plan",
+            n_routes + 1,
+            n_routes + 2
+        )
+    );
+    assert!(held(lab.target()).contains(&stray(1)), "nothing was sent");
+    // A restart is a move too.
+    lab.target().restart();
+    let message = fault(&pushed(&lab, &plan).await, T0);
+    assert!(message.contains("it no longer runs pipeline `fabric`; make a new plan"), "{message}");
+    let plan = made(&lab).await;
+    assert!(pushed(&lab, &plan).await.is_good());
+    lab.converge().await;
+}
+
+fn is_route(entity: &closc_runtime::proto::v1::Entity) -> bool {
+    let id = crate::support::info().table("ingress.ipv6_route").expect("a table").preamble.id;
+    matches!(
+        &entity.entity,
+        Some(closc_runtime::proto::v1::entity::Entity::TableEntry(entry)) if entry.table_id == id
+    )
+}
+
+#[tokio::test]
+async fn a_plan_that_died_half_way_is_refused_and_a_push_finishes_it() {
+    let lab = Lab::one().await;
+    lab.converge().await;
+    lab.target().plant((0..50).map(stray));
+    let plan = made(&lab).await;
+    lab.script(
+        Script::default().write_fault(lab.target().n_writes(), WriteFault::Disconnect { after_updates: 20 }),
+    );
+    let message = fault(&pushed(&lab, &plan).await, T0);
+    assert!(message.contains("the first without an answer is `- ingress.ipv6_route"), "{message}");
+    lab.script(Script::default());
+    assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
+    lab.converge().await;
+}
+
+#[tokio::test]
+async fn a_file_that_was_tampered_with_is_refused() {
+    let lab = Lab::one().await;
+    let text = made(&lab).await.to_json();
+    let refused = |text: &str| Plan::from_json(text).expect_err("tampered with").to_string();
+    let shown = text.replacen("ingress_port=1 -> nic_port()", "ingress_port=1 -> fabric_port()", 1);
+    let message = refused(&shown);
+    assert!(
+        message.starts_with("`p0-t0-001`: `+ ingress.port_role  ingress_port=1 -> fabric_port()` is shown")
+    );
+    assert!(
+        message.ends_with("`+ ingress.port_role  ingress_port=1 -> nic_port()` would be sent"),
+        "{message}"
+    );
+    let newer = text.replacen("closc-push-plan/1", "closc-push-plan/2", 1);
+    assert_eq!(
+        refused(&newer),
+        "the plan has the form `closc-push-plan/2`, this program reads `closc-push-plan/1`"
+    );
+    assert!(matches!(Plan::from_json("{}"), Err(PlanFileError::Form { .. })));
+    assert!(matches!(Plan::from_json("nonsense"), Err(PlanFileError::Form { .. })));
+    let other = text.replacen("\"cookie\": \"0x", "\"cookie\": \"0x1", 1);
+    assert!(Plan::from_json(&other).is_err());
+}
+
+#[tokio::test]
+async fn a_plan_without_an_address_is_refused() {
+    let lab = Lab::one().await;
+    let plan = made(&lab).await;
+    let refused = push_plan(&[], &plan, &once(), silent(), open_gate()).await;
+    assert_eq!(refused, Err(PlanTargetError::NoAddress { device: T0.to_owned() }));
+}
+
+#[tokio::test]
+async fn a_plan_needs_every_switch() {
+    let mut lab = Lab::start(compiled(1, 1, 1)).await;
+    lab.targets.get_mut(T0).expect("there").down().await;
+    let failed = plan(&lab.fleet(), &once(), silent()).await.expect_err("one is down");
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0].to_string().starts_with("`p0-t0-001`: while connecting: "), "{}", failed[0]);
+}

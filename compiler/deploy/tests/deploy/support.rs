@@ -1,0 +1,226 @@
+//! A compiled fabric in memory, with a scripted target for each switch.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use closc_deploy::{Device, Event, Fleet, Inventory, Observer, Outcome, PushOptions, PushReport, Tree};
+use closc_entries::{Pipeline, entries_file, pipeline_files};
+use closc_plan::Plan;
+use closc_runtime::client::{Backoff, Jitter};
+use closc_runtime::proto::v1;
+use closc_runtime::testing::{FakeOptions, FakeTarget, Script};
+use closc_runtime::{DeviceId, Info};
+use closc_tests::shape::Shape;
+
+/// Long enough for a loaded machine; only what never happens waits so long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Files by path, as a compiled tree has them.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// The compiled tree of a small fabric of P4 switches.
+pub(crate) fn compiled(planes: u8, groups: u16, t1: u16) -> Files {
+    let shape = Shape {
+        planes,
+        groups,
+        per_group: 2,
+        rails: 1,
+        t1,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    };
+    let yaml = shape.yaml().replace("platform: linux, os: linux", "platform: bmv2, os: p4");
+    let plan: Plan = closc_tests::shape::plan(&yaml);
+    let pipeline = Pipeline::fabric();
+    let mut files = Files::new();
+    for file in pipeline_files(pipeline) {
+        files.insert(file.path, file.text.into_bytes());
+    }
+    for switch in plan.switches() {
+        let file = entries_file(pipeline, &plan.device(switch)).expect("the pipeline takes the intent");
+        files.insert(file.path, file.text.into_bytes());
+    }
+    add_manifest(&mut files);
+    files
+}
+
+/// Writes the manifest of the other files.
+pub(crate) fn add_manifest(files: &mut Files) {
+    files.remove("manifest.json");
+    let listed: BTreeMap<&String, serde_json::Value> = files
+        .iter()
+        .map(|(path, bytes)| {
+            let blake3 = blake3::hash(bytes).to_string();
+            (path, serde_json::json!({ "size": bytes.len(), "blake3": blake3 }))
+        })
+        .collect();
+    let manifest = serde_json::json!({ "format": "closc-tree/1", "fabric": "shape", "files": listed });
+    let manifest = manifest.to_string().into_bytes();
+    files.insert("manifest.json".to_owned(), manifest);
+}
+
+/// Reads files from memory.
+pub(crate) fn reader(files: Files) -> Arc<dyn closc_deploy::Files + Send + Sync> {
+    Arc::new(move |path: &str| {
+        files.get(path).cloned().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+    })
+}
+
+/// The plane that a name begins with.
+pub(crate) fn plane_of(name: &str) -> Option<u8> {
+    name.strip_prefix('p')?.split('-').next()?.parse().ok()
+}
+
+/// A fabric and its targets.
+pub(crate) struct Lab {
+    pub(crate) files: Files,
+    pub(crate) targets: BTreeMap<String, FakeTarget>,
+    pub(crate) inventory: Inventory,
+}
+
+impl Lab {
+    /// Starts a target for every switch of a fabric.
+    pub(crate) async fn start(files: Files) -> Self {
+        let tree = Tree::open(reader(files.clone())).expect("the tree is right");
+        let mut lab = Lab { files, targets: BTreeMap::new(), inventory: Inventory::default() };
+        for (number, name) in tree.devices().iter().enumerate() {
+            let device = DeviceId(number as u64 + 1);
+            let options = FakeOptions { device, ..Default::default() };
+            let target = FakeTarget::with(options).await.expect("loopback has a port");
+            let mut entry = Device::at(target.address(), device.0);
+            entry.plane = plane_of(name);
+            lab.inventory.devices.insert(name.clone(), entry);
+            lab.targets.insert(name.clone(), target);
+        }
+        lab
+    }
+
+    /// Starts a fabric of one plane with one T0 and one T1, of which only the T0 is in the inventory.
+    pub(crate) async fn one() -> Self {
+        let mut lab = Lab::start(compiled(1, 1, 1)).await;
+        lab.inventory.devices.retain(|name, _| name == T0);
+        lab.targets.retain(|name, _| name == T0);
+        lab
+    }
+
+    pub(crate) fn fleet(&self) -> Fleet {
+        let tree = Arc::new(Tree::open(reader(self.files.clone())).expect("the tree is right"));
+        let listed: Vec<String> = self.inventory.devices.keys().cloned().collect();
+        let select = |name: &str| listed.iter().any(|listed| listed == name);
+        Fleet::new(&self.inventory, &*reader(Files::new()), &tree, select).expect("they go together")
+    }
+
+    pub(crate) fn target(&self) -> &FakeTarget {
+        &self.targets[T0]
+    }
+
+    pub(crate) fn script(&self, script: Script) {
+        self.target().set_script(script);
+    }
+
+    /// Pushes with the options of the tests.
+    pub(crate) async fn push(&self) -> PushReport {
+        self.push_with(&options()).await
+    }
+
+    pub(crate) async fn push_with(&self, options: &PushOptions) -> PushReport {
+        let fleet = self.fleet();
+        let push = closc_deploy::push(&fleet, options, closc_deploy::silent(), closc_deploy::open_gate());
+        tokio::time::timeout(PATIENCE, push).await.expect("a push ends")
+    }
+
+    /// Pushes, and checks that every target then holds what is wanted and that another push sends nothing.
+    pub(crate) async fn converge(&self) {
+        let report = self.push().await;
+        assert!(report.is_good(), "{report:#?}");
+        for (name, target) in &self.targets {
+            assert_eq!(held(target), self.wanted(name), "{name}");
+        }
+        let before: u64 = self.targets.values().map(FakeTarget::n_updates).sum();
+        let again = self.push().await;
+        assert!(again.is_good(), "{again:#?}");
+        assert_eq!(again.updates().total(), 0);
+        assert_eq!(self.targets.values().map(FakeTarget::n_updates).sum::<u64>(), before);
+    }
+
+    /// The entities that the tree wants, in the order of their keys.
+    pub(crate) fn wanted(&self, name: &str) -> Vec<v1::Entity> {
+        let text = &self.files[&format!("switches/{name}/entries.txtpb")];
+        let text = std::str::from_utf8(text).expect("text");
+        let updates = closc_runtime::text::read_entries(text).expect("text format");
+        sorted(updates.into_iter().filter_map(|update| update.entity).collect())
+    }
+}
+
+/// The entities of a target in the order of their keys.
+pub(crate) fn held(target: &FakeTarget) -> Vec<v1::Entity> {
+    sorted(target.entities())
+}
+
+fn sorted(mut entities: Vec<v1::Entity>) -> Vec<v1::Entity> {
+    entities.sort_by_key(closc_runtime::EntityKey::of);
+    entities
+}
+
+/// The first T0 of the small fabrics.
+pub(crate) const T0: &str = "p0-t0-001";
+
+pub(crate) fn info() -> &'static Arc<Info> {
+    Pipeline::fabric().info()
+}
+
+/// An entry that no tree wants: a route to somewhere.
+pub(crate) fn stray(number: u32) -> v1::Entity {
+    let prefix = std::net::Ipv6Addr::from_bits(0xfd << 120 | u128::from(number) << 64);
+    let entry = info().entry("ingress.ipv6_route").expect("a table").lpm("dst", prefix, 64);
+    entry.action("blackhole", &[]).build().expect("right").into()
+}
+
+/// Options with short waits, so that faults are over soon.
+pub(crate) fn options() -> PushOptions {
+    let (initial, max) = (Duration::from_millis(5), Duration::from_millis(50));
+    PushOptions { pause: Backoff { initial, max, jitter: Jitter::None }, ..PushOptions::default() }
+}
+
+/// Options under which nothing is tried twice.
+pub(crate) fn once() -> PushOptions {
+    PushOptions { attempts: 1, ..options() }
+}
+
+/// Returns what went wrong with a switch, as people read it.
+pub(crate) fn fault(report: &PushReport, device: &str) -> String {
+    match &report.devices[device] {
+        Outcome::Failed(fault) => {
+            closc_deploy::DeviceError { device: device.to_owned(), fault: fault.clone() }.to_string()
+        }
+        other => panic!("{device} did not fail: {other:?}"),
+    }
+}
+
+/// Waits until something holds that another task brings about.
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let wait = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// Keeps all events.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder(Arc<Mutex<Vec<Event>>>);
+
+impl Recorder {
+    pub(crate) fn observer(&self) -> Observer {
+        let events = self.0.clone();
+        Arc::new(move |event| events.lock().expect("no test panics in here").push(event))
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.0.lock().expect("no test panics in here").clone()
+    }
+}

@@ -1,0 +1,104 @@
+//! Planes one after another, a gate between them, and a bound on failures.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use closc_deploy::{Gate, Outcome, PushOptions, What, open_gate, push};
+use closc_runtime::testing::Script;
+use tonic::Code;
+
+use crate::support::{Lab, Recorder, compiled, once, options};
+
+#[tokio::test]
+async fn one_plane_at_a_time() {
+    let lab = Lab::start(compiled(3, 2, 2)).await;
+    let recorder = Recorder::default();
+    let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
+    assert!(report.is_good());
+    // While a plane is worked on, no event is about another one, and they come in order.
+    let planes: Vec<u8> = recorder.events().iter().filter_map(|event| event.plane).collect();
+    assert!(planes.is_sorted());
+    assert_eq!(planes.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 1, 2]));
+    let gates = recorder.events().iter().filter(|event| event.what == What::GatePassed).count();
+    assert_eq!(gates, 2, "between three waves");
+}
+
+#[tokio::test]
+async fn a_closed_gate_stops_the_push() {
+    let lab = Lab::start(compiled(3, 1, 1)).await;
+    let gate: Gate = Arc::new(|plane| {
+        let answer = if plane == Some(1) { Err("32 NICs lost plane 1".to_owned()) } else { Ok(()) };
+        Box::pin(std::future::ready(answer))
+    });
+    let report = push(&lab.fleet(), &options(), closc_deploy::silent(), gate).await;
+    assert!(!report.is_good());
+    assert_eq!(report.stopped.as_deref(), Some("the gate stayed closed after plane 1: 32 NICs lost plane 1"));
+    assert_eq!(report.counts(), (4, 0, 2));
+    assert!(lab.targets["p2-t0-001"].pipeline().is_none(), "plane 2 was not touched");
+    assert_eq!(report.devices["p2-t0-001"], Outcome::Skipped);
+    lab.converge().await;
+}
+
+#[tokio::test]
+async fn too_many_failures_stop_the_push() {
+    let lab = Lab::start(compiled(2, 4, 1)).await;
+    for target in lab.targets.values() {
+        target.set_script(Script::default().refuse(0, Code::Internal, "no"));
+    }
+    let careful = PushOptions { max_parallel: 1, max_failures: 1, ..once() };
+    let report = lab.push_with(&careful).await;
+    assert_eq!(report.counts(), (0, 2, 8), "two failures of ten switches, then no more");
+    assert_eq!(report.stopped.as_deref(), Some("2 switches failed, 1 may"));
+    let untouched = lab.targets.values().filter(|target| target.pipeline().is_none()).count();
+    assert_eq!(untouched, 8);
+    for target in lab.targets.values() {
+        target.set_script(Script::default());
+    }
+    lab.converge().await;
+}
+
+#[tokio::test]
+async fn failures_below_the_bound_do_not_stop_the_push() {
+    let lab = Lab::start(compiled(2, 2, 1)).await;
+    lab.targets["p0-t0-001"].set_script(Script::default().refuse(0, Code::Internal, "no"));
+    let report = lab.push_with(&PushOptions { max_failures: 1, ..once() }).await;
+    assert_eq!(report.counts(), (5, 1, 0));
+    assert!(report.stopped.is_none() && !report.is_good());
+    lab.targets["p0-t0-001"].set_script(Script::default());
+    lab.converge().await;
+}
+
+#[tokio::test]
+async fn no_more_than_the_bound_at_a_time() {
+    let lab = Lab::start(compiled(1, 6, 2)).await;
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (now, peak) = (running.clone(), most.clone());
+    let observer: closc_deploy::Observer = Arc::new(move |event| match event.what {
+        What::DeviceStarted => {
+            let running = now.fetch_add(1, Ordering::SeqCst) + 1;
+            peak.fetch_max(running, Ordering::SeqCst);
+        }
+        What::DeviceDone { .. } | What::DeviceFailed { .. } => {
+            now.fetch_sub(1, Ordering::SeqCst);
+        }
+        _ => {}
+    });
+    let options = PushOptions { max_parallel: 3, ..options() };
+    let report = push(&lab.fleet(), &options, observer, open_gate()).await;
+    assert!(report.is_good());
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_report_has_a_form_for_programs() {
+    let lab = Lab::start(compiled(1, 1, 1)).await;
+    lab.targets["p0-t0-001"].set_script(Script::default().refuse(2, Code::Internal, "no"));
+    let report = lab.push_with(&once()).await;
+    let json = serde_json::to_value(&report).expect("a report has a form in JSON");
+    let failed = &json["devices"]["p0-t0-001"]["failed"];
+    assert_eq!(failed["kind"], "refused");
+    assert!(failed["refused"][0]["update"].as_str().is_some_and(|update| update.starts_with("+ ingress.")));
+    assert_eq!(failed["refused"][0]["outcome"], "INTERNAL: no");
+    assert!(json["devices"]["p0-t1-001"]["good"]["updates"]["insert"].as_u64().is_some_and(|n| n > 0));
+}
