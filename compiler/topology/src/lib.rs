@@ -26,7 +26,7 @@ pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
 pub use lower::lower;
 pub use model::{
     Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Spans,
-    Srv6, Tier, Topology, Wiring,
+    Site, Srv6, Tier, Topology, Wiring,
 };
 pub use naming::Naming;
 pub use read::{Fraction, Named, Spanned};

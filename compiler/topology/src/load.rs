@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options};
 
-use crate::checks::loader;
+use crate::checks::{self, loader};
 use crate::document::{Document, FabricDoc};
 use crate::model::Spans;
 use crate::read::{Read, Reader};
@@ -21,9 +21,9 @@ use crate::yaml::{Item, Place, Value};
 /// The deepest nesting of mappings and lists.
 pub const DEPTH_MAX: usize = 32;
 /// The most values of a file.
-pub const VALUES_MAX: usize = 500_000;
+pub const VALUES_MAX: usize = 200_000;
 /// The most values that aliases may stand for.
-pub const ALIASED_MAX: usize = 200_000;
+pub const ALIASED_MAX: usize = 100_000;
 
 /// Reads a fabric file; `name` is shown in messages.
 ///
@@ -39,7 +39,7 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     };
     let document = read(source, text, &root, &mut diagnostics);
     diagnostics.sort();
-    document.ok_or(diagnostics)
+    document.ok_or_else(|| checks::limited(diagnostics))
 }
 
 /// Reads a tree as a fabric; nothing if anything was found, before or now.
@@ -71,7 +71,7 @@ pub(crate) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics)
     };
     if matches!(root.value, Value::Null) {
         let span = Span::new(source, 0..0);
-        diagnostics.push(loader::empty_file("this file", span));
+        diagnostics.push(loader::empty_file(span));
         return None;
     }
     Some(root)

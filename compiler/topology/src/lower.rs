@@ -42,6 +42,7 @@ pub fn lower(
     let mut diagnostics = Diagnostics::new();
     checks::run(&draft, &mut diagnostics);
     diagnostics.sort();
+    let diagnostics = checks::limited(diagnostics);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }

@@ -121,6 +121,18 @@ impl Naming {
         })
     }
 
+    /// Returns the name that one with other padding was meant for: `p0-t0-017` for `p0-t0-17`.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        if let Some((lower, upper)) = name.split_once(LINK_SEPARATOR) {
+            let (upper, number) = upper.split_at(upper.find('#').unwrap_or(upper.len()));
+            return Some(format!("{}{LINK_SEPARATOR}{}{number}", self.nearest(lower)?, self.nearest(upper)?));
+        }
+        let (device, nic) = name.split_at(name.find('/').unwrap_or(name.len()));
+        let patterns = [&self.t0, &self.t1, &self.t2, &self.node];
+        let written = patterns.iter().find_map(|pattern| Some(pattern.write(pattern.read_loosely(device)?)));
+        written.map(|written| format!("{written}{nic}"))
+    }
+
     /// Returns the node of a name, whether or not the fabric is that large.
     pub fn parse_node(&self, name: &str) -> Option<Node> {
         let numbers = self.node.read(name)?;

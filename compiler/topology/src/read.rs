@@ -14,7 +14,7 @@ mod word;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Span};
 
-pub(crate) use mapping::{MappingType, entries as mapping_entries, field as mapping_field, mapping};
+pub(crate) use mapping::{Entries, MappingType, mapping};
 pub use scalar::Fraction;
 pub(crate) use scalar::PrefixText;
 pub(crate) use suggest::{listed, nearest};

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         ),
     ];
     for (path, number, max, what, place) in limits {
-        if number > max {
+        if number > max && u16::try_from(number).is_ok() {
             out.push(
                 Diagnostic::error(&RULE, format!("{number} {what} do not fit the addresses, {max} do"))
                     .at(draft.at(path), "")

@@ -17,10 +17,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the planes in service.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let drained =
+    let mut drained =
         draft.exceptions.drained.iter().filter(|entry| matches!(entry.target, Ok(Target::Plane(_))));
     let planes: BTreeSet<_> = drained.clone().map(|entry| entry.name.clone()).collect();
-    let Some(last) = drained.last().filter(|_| planes.len() as u64 >= draft.planes && draft.planes > 0)
+    let Some(last) = drained.next_back().filter(|_| planes.len() as u64 >= draft.planes && draft.planes > 0)
     else {
         return;
     };

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "Members that do not fit get no traffic, or the whole group is refused and traffic collapses onto \
            one link.",
     example: "routing: ecmp-static\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+           tiers: { t0: { platform: box-64-ecmp, os: frr } }",
     fix: "Use a platform with wider groups, fewer uplinks, or `routing: srv6-static`, which needs no \
            groups.",
 };
@@ -55,11 +55,11 @@ mod tests {
 
     #[test]
     fn groups_are_wide_enough() {
-        let fragment = "{ routing: ecmp-static, tiers: { t0: { platform: plain-256x200g, os: frr } } }";
+        let fragment = "{ routing: ecmp-static, tiers: { t0: { platform: box-64-ecmp, os: frr } } }";
         assert!(codes(fragment).contains(&"E0904"));
         assert_eq!(
             message(fragment, "E0904"),
-            "each T0 spreads over 128 uplinks, an ECMP group of `plain-256x200g` has 64"
+            "each T0 spreads over 128 uplinks, an ECMP group of `box-64-ecmp` has 64"
         );
     }
 }

@@ -26,6 +26,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let (below, above) = (lower.id.label(), upper.id.label());
         let path = format!("tiers.{}.down", upper.id.word());
+        let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
+        let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
+        let help = match fitting {
+            Some(fitting) => {
+                format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below")
+            }
+            None => format!(
+                "use a platform with ports of {} for the {above}s, or change the uplinks below",
+                up.speed
+            ),
+        };
         out.push(
             Diagnostic::error(
                 &RULE,
@@ -36,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.breakout_span(upper, Side::Down), format!("{above} downlinks are split {down}"))
             .and(draft.breakout_span(lower, Side::Up), format!("{below} uplinks are split {up}"))
-            .help(format!("give both one speed, for example `{path}: {{breakout: ...x{}}}`", up.speed)),
+            .help(help),
         );
     }
 }

@@ -24,12 +24,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if entry.target != Err(NameFault::Unreadable) {
             continue;
         }
-        out.push(
+        let diagnostic =
             Diagnostic::error(&RULE, format!("`{}` is no name in this fabric", shorten(&entry.name)))
-                .at(entry.span, "")
-                .note(format!("names look like {}", samples(draft)))
-                .help("check the padding: numbers have at least as many digits as their pattern says"),
-        );
+                .at(entry.span, "");
+        let meant = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
+        out.push(match meant {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`? numbers are padded")),
+            None => diagnostic.note(format!("names look like {}", samples(draft))),
+        });
     }
 }
 

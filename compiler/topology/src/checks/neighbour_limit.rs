@@ -1,8 +1,8 @@
 //! E0905: the neighbours of a switch are more than its platform holds.
 
+use super::route_limit::fits_panel;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::coordinate::Side;
 use crate::lower::Draft;
 
 /// The neighbours of a switch are more than its platform holds.
@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a switch has more neighbours than its table holds",
     what: "The neighbours of every switch, one for each port in use, fit its neighbour table.",
     why: "A next hop without a neighbour entry cannot be sent to.",
-    example: "# plain-256x200g is a platform of a site's own with 100 neighbours\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    example: "# box-100-neighbours is a platform of a site's own with 100 neighbours\n\
+           tiers: { t0: { platform: box-100-neighbours, os: frr } }",
     fix: "Use a platform with a larger table, or fewer ports.",
 };
 
@@ -22,8 +22,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let (down, up) = (tier.down.count, tier.up.count);
         let (needed, limit) = (down + up, u64::from(hardware.platform.limits.neighbours));
-        if needed <= limit {
-            continue;
+        if needed <= limit || !fits_panel(hardware, tier) {
+            continue; // They fit, or the ports do not, which is a matter of its own.
         }
         out.push(
             Diagnostic::error(
@@ -31,7 +31,6 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id),
             )
             .at(hardware.platform_span, format!("{limit} neighbours"))
-            .and(draft.ports_span(tier.id, Side::Up), "")
             .note(format!("{down} below + {up} above = {needed}"))
             .help("use a platform with a larger table, or fewer ports"),
         );
@@ -44,8 +43,8 @@ mod tests {
 
     #[test]
     fn neighbours_fit() {
-        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        let fragment = "tiers: { t0: { platform: box-100-neighbours, os: frr } }";
         assert!(codes(fragment).contains(&"E0905"));
-        assert_eq!(message(fragment, "E0905"), "each T0 has 256 neighbours, `plain-256x200g` holds 100");
+        assert_eq!(message(fragment, "E0905"), "each T0 has 256 neighbours, `box-100-neighbours` holds 100");
     }
 }

@@ -22,9 +22,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(breakout) = draft.t0.down.breakout else { return };
     let nic = draft.doc.hosts.nic.speed;
     let port = draft.nic_port_mbps();
-    let whole = draft.planes > 0 && u64::from(nic.value.mbps()).is_multiple_of(draft.planes);
+    let whole = draft.planes > 0
+        && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
+        && draft.nic_lanes.is_multiple_of(draft.planes);
     let Some(port) = Speed::from_mbps(port as u32).filter(|_| whole) else {
-        return; // The check of the split says so.
+        return; // The checks of the split say so.
     };
     if port == breakout.speed {
         return;

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     what: "With a profile that marks packets, every switch with a packet buffer of its own has ECN.",
     why: "Senders slow down by the marks; without them queues fill until packets are dropped or everything \
            is paused.",
-    example: "# plain-256x200g is a platform of a site's own, without ECN\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    example: "# box-without-ecn is a platform of a site's own, without ECN\n\
+           tiers: { t0: { platform: box-without-ecn, os: frr } }",
     fix: "Use another platform, or a profile whose classes have `ecn: off`.",
 };
 
@@ -48,11 +48,11 @@ mod tests {
 
     #[test]
     fn marking_needs_hardware() {
-        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        let fragment = "tiers: { t0: { platform: box-without-ecn, os: frr } }";
         assert!(codes(fragment).contains(&"E0710"));
         assert_eq!(
             message(fragment, "E0710"),
-            "`plain-256x200g` cannot mark packets, and QoS profile `lossy-trim` does"
+            "`box-without-ecn` cannot mark packets, and QoS profile `lossy-trim` does"
         );
     }
 }

@@ -12,10 +12,10 @@ pub(crate) static RULE: Rule = Rule {
     what: "With a lossless profile every switch with a packet buffer of its own has priority flow control.",
     why: "One switch that does not pause what comes in drops it, and a class that is lossless elsewhere \
            recovers from loss badly or not at all.",
-    example: "# plain-256x200g is a platform of a site's own, without PFC\n\
+    example: "# box-without-pfc is a platform of a site's own, without PFC\n\
            qos: lossless\n\
            cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+           tiers: { t0: { platform: box-without-pfc, os: frr } }",
     fix: "Use a lossy profile such as `lossy-trim`, or another platform.",
 };
 
@@ -48,7 +48,7 @@ mod tests {
     use crate::checks::testing::{codes, message};
 
     const CABLES: &str = "cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }";
-    const PLAIN: &str = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+    const PLAIN: &str = "tiers: { t0: { platform: box-without-pfc, os: frr } }";
 
     #[test]
     fn lossless_needs_pause() {
@@ -56,7 +56,7 @@ mod tests {
         assert!(!codes(&format!("{{ qos: lossy-trim, {PLAIN} }}")).contains(&"E0702"));
         assert_eq!(
             message(&format!("{{ qos: lossless, {CABLES}, {PLAIN} }}"), "E0702"),
-            "`plain-256x200g` has no priority flow control, and QoS profile `lossless` is lossless"
+            "`box-without-pfc` has no priority flow control, and QoS profile `lossless` is lossless"
         );
     }
 }

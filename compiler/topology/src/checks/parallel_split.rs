@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::coordinate::Side;
 use crate::lower::Draft;
 
@@ -25,11 +25,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let path = format!("tiers.{}.parallel", tier.id.word());
-        let near: Vec<String> = [up / parallel * parallel, up.next_multiple_of(parallel)]
-            .into_iter()
-            .filter(|up| *up > 0)
-            .map(|up| up.to_string())
-            .collect();
+        let near = [up / parallel * parallel, up.next_multiple_of(parallel)];
+        let near = either(near.into_iter().filter(|up| *up > 0));
         let label = tier.id.label();
         out.push(
             Diagnostic::error(
@@ -38,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.at(&path), format!("{up} / {parallel} is no whole number"))
             .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
-            .help(format!("set `tiers.{}.up` to {}", tier.id.word(), near.join(" or "))),
+            .help(format!("set `tiers.{}.up` to {}", tier.id.word(), near)),
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::lower::Draft;
 
 /// Planes are more than the NIC's lanes, or do not divide them.
@@ -30,15 +30,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         format!("{} by default, one for each 100G", count(lanes, "lane"))
     };
     let message = format!("{} cannot share the {} of a NIC", count(planes, "plane"), count(lanes, "lane"));
-    let dividing: Vec<String> = (1..=lanes.min(16))
-        .filter(|planes| lanes.is_multiple_of(*planes))
-        .map(|planes| planes.to_string())
-        .collect();
+    let dividing = either((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
     let at = if stated { draft.at("hosts.nic.lanes") } else { nic.span };
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
         .and(at, lanes_label)
-        .help(format!("use {} planes", dividing.join(" or ")));
+        .help(format!("use {dividing} planes"));
     out.push(if stated {
         diagnostic
     } else {

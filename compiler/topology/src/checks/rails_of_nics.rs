@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::lower::Draft;
 
 /// The NICs of a node cannot be spread evenly over the rails.
@@ -22,8 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if rails == 0 || nics == 0 || nics.is_multiple_of(rails) {
         return;
     }
-    let dividing: Vec<String> =
-        (1..=nics).filter(|rails| nics.is_multiple_of(*rails)).map(|rails| rails.to_string()).collect();
+    let dividing = either((1..=nics).filter(|rails| nics.is_multiple_of(*rails)));
     out.push(
         Diagnostic::error(
             &RULE,
@@ -31,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(draft.at("hosts.rails"), format!("{nics} / {rails} is no whole number"))
         .and(draft.at("hosts.nics_per_node"), count(nics, "NIC"))
-        .help(format!("set `hosts.rails` to {}", dividing.join(" or "))),
+        .help(format!("set `hosts.rails` to {dividing}")),
     );
 }
 

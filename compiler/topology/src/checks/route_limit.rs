@@ -3,8 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::coordinate::Side;
-use crate::lower::{Draft, DraftTier};
+use crate::lower::{Draft, DraftTier, Hardware};
 use crate::model::Routing;
 
 /// The routes of a switch are more than its platform holds.
@@ -14,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     what: "The IPv6 routes of every switch fit its table: with `srv6-static` one for each neighbour and the \
            block, otherwise one for each T0 group of the fabric and more.",
     why: "Routes that do not fit are missing in hardware while the control plane shows them.",
-    example: "# plain-256x200g is a platform of a site's own with 200 routes\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr } }",
+    example: "# box-200-routes is a platform of a site's own with 200 routes\n\
+           tiers: { t0: { platform: box-200-routes, os: frr } }",
     fix: "Use a platform with larger tables, or make the fabric smaller.",
 };
 
@@ -25,8 +24,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let (needed, arithmetic) = routes(draft, tier);
         let limit = u64::from(hardware.platform.limits.ipv6_routes);
-        if needed <= limit {
-            continue;
+        if needed <= limit || !fits_panel(hardware, tier) {
+            continue; // They fit, or the ports do not, which is a matter of its own.
         }
         out.push(
             Diagnostic::error(
@@ -37,11 +36,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 ),
             )
             .at(hardware.platform_span, format!("{limit} routes"))
-            .and(draft.ports_span(tier.id, Side::Up), "")
             .note(format!("{arithmetic} = {needed}"))
             .help("use a platform with larger tables, or make the fabric smaller"),
         );
     }
+}
+
+/// Tells whether the ports of a tier are on the panel at all.
+pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
+    tier.down.cages() + tier.up.cages() <= u64::from(hardware.platform.panel.cages)
 }
 
 /// Returns the routes of a switch, and where they come from.
@@ -68,12 +71,12 @@ mod tests {
 
     #[test]
     fn routes_fit() {
-        let fragment = "tiers: { t0: { platform: plain-256x200g, os: frr } }";
+        let fragment = "tiers: { t0: { platform: box-200-routes, os: frr } }";
         assert!(codes(fragment).contains(&"E0902"));
-        assert_eq!(message(fragment, "E0902"), "each T0 needs 257 IPv6 routes, `plain-256x200g` holds 200");
+        assert_eq!(message(fragment, "E0902"), "each T0 needs 257 IPv6 routes, `box-200-routes` holds 200");
         assert_eq!(
             message(&format!("{{ routing: ecmp-static, {fragment} }}"), "E0902"),
-            "each T0 needs 256 IPv6 routes, `plain-256x200g` holds 200"
+            "each T0 needs 256 IPv6 routes, `box-200-routes` holds 200"
         );
     }
 }

@@ -67,12 +67,10 @@ pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     };
     let (rails, nics) = (draft.rails.max(1), draft.nics_per_node.max(1));
     let nodes = draft.per_group / (nics / rails).max(1);
-    let node = vec![(Field::Zone, draft.zones), (Field::Unit, draft.groups / rails), (Field::Node, nodes)];
-    let mut patterns = vec![
-        switches(TierId::T0, draft.zones),
-        switches(TierId::T1, draft.zones),
-        ("node", naming.node_pattern(), node),
-    ];
+    let zones = if draft.t2.is_some() { draft.zones } else { 1 };
+    let node = vec![(Field::Zone, zones), (Field::Unit, draft.groups / rails), (Field::Node, nodes)];
+    let mut patterns =
+        vec![switches(TierId::T0, zones), switches(TierId::T1, zones), ("node", naming.node_pattern(), node)];
     if draft.t2.is_some() {
         patterns.push(switches(TierId::T2, 1));
     }

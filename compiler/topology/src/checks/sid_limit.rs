@@ -14,9 +14,9 @@ pub(crate) static RULE: Rule = Rule {
     what: "With `routing: srv6-static` the local SIDs of every switch fit its table: one, or one for each \
            parallel link to it.",
     why: "A SID that is missing in hardware drops every packet that names it.",
-    example: "# plain-256x200g is a platform of a site's own with one local SID\n\
+    example: "# box-one-sid is a platform of a site's own with one local SID\n\
            hosts: { groups: 128 }\n\
-           tiers: { t0: { platform: plain-256x200g, os: frr, parallel: 2 } }",
+           tiers: { t0: { platform: box-one-sid, os: frr, parallel: 2 } }",
     fix: "Use `parallel: 1`, or a platform with a larger table.",
 };
 
@@ -27,9 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.features.un) {
         let (needed, path) = match hardware.tier {
-            TierId::T0 => (draft.t0.parallel, "tiers.t0.parallel"),
             TierId::T1 if draft.t1.parallel > draft.t0.parallel => (draft.t1.parallel, "tiers.t1.parallel"),
-            TierId::T1 => (draft.t0.parallel, "tiers.t0.parallel"),
+            TierId::T0 | TierId::T1 => (draft.t0.parallel, "tiers.t0.parallel"),
             TierId::T2 => (draft.t1.parallel, "tiers.t1.parallel"),
         };
         let limit = u64::from(hardware.platform.limits.my_sids);
@@ -60,8 +59,8 @@ mod tests {
     #[test]
     fn sids_fit() {
         let fragment =
-            "{ hosts: { groups: 128 }, tiers: { t0: { platform: plain-256x200g, os: frr, parallel: 2 } } }";
+            "{ hosts: { groups: 128 }, tiers: { t0: { platform: box-one-sid, os: frr, parallel: 2 } } }";
         assert!(codes(fragment).contains(&"E0903"));
-        assert_eq!(message(fragment, "E0903"), "each T0 needs 2 local SIDs, `plain-256x200g` holds 1");
+        assert_eq!(message(fragment, "E0903"), "each T0 needs 2 local SIDs, `box-one-sid` holds 1");
     }
 }

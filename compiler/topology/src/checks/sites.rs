@@ -57,7 +57,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .map(|zone| zone.to_string())
         .take(9)
         .collect();
-    if !missing.is_empty() && draft.zones <= u64::from(u16::MAX) {
+    if !missing.is_empty() && u16::try_from(draft.zones).is_ok() {
         out.push(
             Diagnostic::error(&RULE, format!("zone {} stands in no site", missing.join(", ")))
                 .at(draft.at("sites"), "lists other zones only")

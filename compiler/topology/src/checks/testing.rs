@@ -21,8 +21,13 @@ addresses: { management: 10.64.0.0/14 }
 
 /// Platforms that no vendor sells, for what the built-in ones cannot break.
 const PLATFORMS: &[&str] = &[
+    include_str!("../../../../tests/errors/platforms/box-100-neighbours.yaml"),
+    include_str!("../../../../tests/errors/platforms/box-200-routes.yaml"),
+    include_str!("../../../../tests/errors/platforms/box-64-ecmp.yaml"),
+    include_str!("../../../../tests/errors/platforms/box-one-sid.yaml"),
+    include_str!("../../../../tests/errors/platforms/box-without-ecn.yaml"),
+    include_str!("../../../../tests/errors/platforms/box-without-pfc.yaml"),
     include_str!("../../../../tests/errors/platforms/p4-1024.yaml"),
-    include_str!("../../../../tests/errors/platforms/plain-256x200g.yaml"),
 ];
 
 /// Returns the built-in platforms and those of the tests.

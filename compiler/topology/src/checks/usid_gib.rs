@@ -33,22 +33,26 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let code = draft.layout.code(role);
         let path = format!("srv6.roles.{}", role.word());
+        let message = format!(
+            "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
+            role.word()
+        );
+        let planes = format!("planes to {}", draft.planes.saturating_sub(1));
+        let diagnostic = Diagnostic::error(&RULE, message);
+        let diagnostic = match draft.stated(&path) {
+            Some(span) => diagnostic
+                .at(span, format!("code {code} in {} bits", draft.layout.role))
+                .and(draft.doc.planes.span, planes),
+            None => diagnostic.at(draft.doc.planes.span, planes),
+        };
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
-                    role.word()
-                ),
-            )
-            .at(draft.at(&path), format!("code {code} in {} bits", draft.layout.role))
-            .and(draft.doc.planes.span, format!("planes to {}", draft.planes.saturating_sub(1)))
-            .note(format!(
-                "role {code}, plane {}, index {index} in widths {}",
-                draft.planes.saturating_sub(1),
-                draft.layout
-            ))
-            .help(propose(&demand)),
+            diagnostic
+                .note(format!(
+                    "role {code}, plane {}, index {index} in widths {}",
+                    draft.planes.saturating_sub(1),
+                    draft.layout
+                ))
+                .help(propose(&demand)),
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::words::and_if;
 use crate::lower::{Demand, Draft, DraftLayout};
 use crate::model::Routing;
 use crate::usid::Role;
@@ -27,23 +28,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (role, needed) in Role::ALL.into_iter().zip(demand.indices) {
         let bits = draft.layout.index_bits(role);
         let max = (1_u64 << bits.min(32)) - 1;
-        if needed <= max {
-            continue;
+        if needed <= max || needed > u64::from(u16::MAX) {
+            continue; // It fits, or nothing has room for it, which is a matter of its own.
         }
         let (arithmetic, path) = arithmetic(draft, role, needed);
         let shared = match role {
-            Role::T0 | Role::T1 => "",
-            Role::Nic | Role::T2 => " (zone and index)",
+            Role::T0 | Role::T1 => "index",
+            Role::Nic | Role::T2 => "zone and index",
         };
+        let message = format!("{} need indices up to {needed}, {bits} bits count to {max}", plural(role));
+        let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
+        let diagnostic =
+            and_if(diagnostic, draft.stated("srv6.widths.index"), format!("{shared}: {bits} bits"));
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!("{} need indices up to {needed}, {bits} bits count to {max}", plural(role)),
-            )
-            .at(draft.at(path), arithmetic)
-            .and(draft.at("srv6.widths.index"), format!("index of {} bits{shared}", bits))
-            .note(format!("widths are {}, most significant bits first; 2^{bits} - 1 = {max}", draft.layout))
-            .help(propose(&demand)),
+            diagnostic
+                .note(format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout))
+                .help(propose(&demand)),
         );
     }
 }

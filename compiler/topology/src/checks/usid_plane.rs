@@ -30,7 +30,6 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("{planes} planes do not fit {}", count(bits, "plane bit")))
             .at(draft.doc.planes.span, count(planes, "plane"))
-            .and(draft.at("srv6.widths.plane"), format!("{} name {max}", count(bits, "plane bit")))
             .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
             .help(propose(&demand(draft))),
     );

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{and_if, count};
 use crate::lower::Draft;
 use crate::usid::Role;
 
@@ -34,21 +34,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         count(bits, "role bit")
                     ),
                 )
-                .at(at, "")
-                .and(draft.at("srv6.widths.role"), format!("codes count to {}", (1_u64 << bits) - 1))
+                .at(at, format!("codes count to {}", (1_u64 << bits) - 1))
                 .help("lower the code, or widen `srv6.widths.role`"),
             );
         }
         for other in &roles[..place] {
             if layout.code(*other) == code {
+                let message =
+                    format!("roles `{}` and `{}` have the same code {code}", other.word(), role.word());
+                let label = |role: Role| if draft.states(&path(role)) { "" } else { " by default" };
+                let diagnostic = Diagnostic::error(&RULE, message)
+                    .at(at, format!("`{}` is {code}{}", role.word(), label(*role)));
+                let text = format!("`{}` is {code}", other.word());
                 out.push(
-                    Diagnostic::error(
-                        &RULE,
-                        format!("roles `{}` and `{}` have the same code {code}", other.word(), role.word()),
-                    )
-                    .at(at, format!("`{}` is {code}", role.word()))
-                    .and(draft.at(&path(*other)), format!("`{}` is {code}", other.word()))
-                    .help("give each role a code of its own"),
+                    and_if(diagnostic, draft.stated(&path(*other)), text)
+                        .note(format!("codes are {}", codes(draft, &roles)))
+                        .help("give each role a code of its own"),
                 );
             }
         }
@@ -57,6 +58,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 fn path(role: Role) -> String {
     format!("srv6.roles.{}", role.word())
+}
+
+fn codes(draft: &Draft<'_>, roles: &[Role]) -> String {
+    let codes: Vec<String> =
+        roles.iter().map(|role| format!("{} {}", role.word(), draft.layout.code(*role))).collect();
+    codes.join(", ")
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("{zones} zones do not fit {}", count(bits, "zone bit")))
             .at(draft.at("zones"), count(zones, "zone"))
-            .and(draft.at("srv6.widths.zone"), format!("{} name {max}", count(bits, "zone bit")))
             .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
             .help(propose(&demand(draft))),
     );

@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
+use crate::checks::words::and_if;
 use crate::document::HardwareDoc;
 use crate::lower::{Draft, DraftCable, DraftTier, Target, by_plane};
 
@@ -20,7 +21,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for (plane, span, doc) in by_plane(draft.doc, tier.id) {
             if same_hardware(doc, tier) {
-                tell(&format!("plane {plane} of the {}s", tier.id.label()), span, tier.name.span, out);
+                tell(&format!("plane {plane} of the {}s", tier.id.label()), span, Some(tier.name.span), out);
             }
         }
     }
@@ -28,14 +29,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Ok(Target::Switch(switch)) = entry.target else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
         if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
-            tell(&format!("`{}`", entry.name), entry.span, tier.name.span, out);
+            tell(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
     for (entry, doc) in &draft.exceptions.cables {
         let Ok(Target::Link(link)) = entry.target else { continue };
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {
-            tell(&format!("cable `{}`", entry.name), entry.span, draft.at("cables"), out);
+            tell(&format!("cable `{}`", entry.name), entry.span, draft.stated("cables"), out);
         }
     }
 }
@@ -45,13 +46,10 @@ fn same_hardware(doc: &HardwareDoc, tier: &DraftTier) -> bool {
         && doc.os.is_none_or(|os| Some(os.value) == tier.os)
 }
 
-fn tell(what: &str, span: Span, other: Span, out: &mut Diagnostics) {
-    out.push(
-        Diagnostic::warning(&RULE, format!("the override of {what} changes nothing"))
-            .at(span, "")
-            .and(other, "is the same")
-            .help("remove it, or write the value that is meant"),
-    );
+fn tell(what: &str, span: Span, other: Option<Span>, out: &mut Diagnostics) {
+    let diagnostic =
+        Diagnostic::warning(&RULE, format!("the override of {what} changes nothing")).at(span, "");
+    out.push(and_if(diagnostic, other, "is the same").help("remove it, or write the value that is meant"));
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use closc_platform::Os;
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::Draft;
+use crate::lower::{Draft, Hardware};
 use crate::model::Routing;
 
 /// Switches on SONiC get more than one locator.
@@ -26,28 +26,24 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.routing != Routing::Srv6Static {
         return;
     }
-    let locators = [
-        (TierId::T0, draft.t0.parallel, "tiers.t0.parallel"),
-        (TierId::T1, draft.t0.parallel, "tiers.t0.parallel"),
-        (TierId::T2, draft.t1.parallel, "tiers.t1.parallel"),
+    let paths = [
+        ("tiers.t0.parallel", draft.t0.parallel, [TierId::T0, TierId::T1]),
+        ("tiers.t1.parallel", draft.t1.parallel, [TierId::T1, TierId::T2]),
     ];
-    for (tier, locators, path) in locators {
-        let on_sonic =
-            draft.hardware.iter().find(|hardware| hardware.tier == tier && hardware.os == Os::Sonic);
-        let Some(hardware) = on_sonic.filter(|_| locators > 1) else { continue };
+    for (path, locators, tiers) in paths {
+        let on_sonic = |hardware: &&Hardware| tiers.contains(&hardware.tier) && hardware.os == Os::Sonic;
+        let Some(hardware) = draft.hardware.iter().find(on_sonic).filter(|_| locators > 1) else { continue };
+        let [lower, upper] = tiers.map(TierId::label);
+        let message = format!(
+            "{lower}s and {upper}s get {} each, of which SONiC 202511 may program one",
+            count(locators, "locator")
+        );
         out.push(
-            Diagnostic::warning(
-                &RULE,
-                format!(
-                    "{} gets {}, of which SONiC 202511 may program one",
-                    hardware.who,
-                    count(locators, "locator")
-                ),
-            )
-            .at(draft.at(path), format!("one uSID for each of {locators} parallel links"))
-            .and(hardware.os_span, "SONiC")
-            .note("sonic-buildimage 24938: of several locators only one reaches the hardware")
-            .help("read the SIDs back after a push, or have as many T1s as uplinks (`parallel: 1`)"),
+            Diagnostic::warning(&RULE, message)
+                .at(draft.at(path), format!("one uSID for each of {locators} parallel links"))
+                .and(hardware.os_span, "SONiC")
+                .note("sonic-buildimage 24938: of several locators only one reaches the hardware")
+                .help("read the SIDs back after a push, or have as many T1s as uplinks (`parallel: 1`)"),
         );
     }
 }
@@ -62,7 +58,7 @@ mod tests {
         assert_eq!(codes(fragment), ["W0402"]);
         assert_eq!(
             message(fragment, "W0402"),
-            "each T0 gets 2 locators, of which SONiC 202511 may program one"
+            "T0s and T1s get 2 locators each, of which SONiC 202511 may program one"
         );
     }
 }

@@ -1,5 +1,7 @@
 //! Small words of messages.
 
+use closc_diagnostics::{Diagnostic, Span};
+
 use crate::coordinate::Side;
 
 /// Writes a number and what is counted: `1 port`, `520 ports`.
@@ -13,5 +15,22 @@ pub(crate) fn side_word(side: Side) -> &'static str {
     match side {
         Side::Down => "down",
         Side::Up => "up",
+    }
+}
+
+/// Lists numbers to choose from: `1`, `1 or 2`, `1, 2 or 4`.
+pub(crate) fn either(numbers: impl IntoIterator<Item = u64>) -> String {
+    let words: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some(_) | None => words.concat(),
+    }
+}
+
+/// Points at another place where it was written down, and at nothing where a default stands in.
+pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
+    match span {
+        Some(span) => diagnostic.and(span, text),
+        None => diagnostic,
     }
 }

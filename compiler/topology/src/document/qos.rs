@@ -19,14 +19,14 @@ pub struct QosDoc {
 impl Read for QosDoc {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let spec = match &item.value {
-            Value::Text(name) => match name.parse::<Preset>() {
-                Ok(preset) => preset.into(),
-                Err(_) => {
+            Value::Text(name) => {
+                let Ok(preset) = name.parse::<Preset>() else {
                     let span = reader.span(item.place);
                     reader.push(loader::unknown_profile(name, span));
                     return None;
-                }
-            },
+                };
+                preset.into()
+            }
             Value::Mapping(_) => bridge::read(item, reader)?,
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
                 return reader.wrong_type(item, "the name of a profile or a mapping", "lossy-trim");

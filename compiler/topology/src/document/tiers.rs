@@ -7,9 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use smol_str::SmolStr;
 
 use crate::model::Wiring;
-use crate::read::{
-    Fraction, MappingType, Named, Read, Reader, Spanned, mapping, mapping_entries, mapping_field, word,
-};
+use crate::read::{Entries, Fraction, MappingType, Named, Read, Reader, Spanned, mapping, word};
 use crate::yaml::{Item, Value};
 
 /// The switches, tier by tier.
@@ -173,11 +171,11 @@ impl Read for PortsDoc {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         match &item.value {
             Value::Mapping(_) => {
-                let entries = mapping_entries(item, Self::KEYS, false, reader)?;
-                let count = mapping_field(entries, "count", item, reader);
-                let breakout = mapping_field(entries, "breakout", item, reader);
-                let spare = mapping_field(entries, "spare", item, reader);
-                let first_cage = mapping_field(entries, "first_cage", item, reader);
+                let entries = Entries::of(item, Self::KEYS, false, reader)?;
+                let count = entries.read("count", item, reader);
+                let breakout = entries.read("breakout", item, reader);
+                let spare = entries.read("spare", item, reader);
+                let first_cage = entries.read("first_cage", item, reader);
                 Some(PortsDoc { count: count?, breakout: breakout?, spare: spare?, first_cage: first_cage? })
             }
             Value::Text(_) | Value::List(_) | Value::Null | Value::Bool(_) => reader.wrong_type(

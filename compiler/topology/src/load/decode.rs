@@ -27,7 +27,7 @@ pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<
     }
     let source = sources.add(name, text);
     if text.trim().is_empty() {
-        return refuse(loader::empty_file(name, Span::new(source, 0..0)));
+        return refuse(loader::empty_file(Span::new(source, 0..0)));
     }
     Ok(source)
 }
@@ -43,7 +43,7 @@ fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> R
     // Lines before the place keep its line number right; a long first line is cut.
     let line = bytes[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let before = String::from_utf8_lossy(&bytes[line.max(offset.saturating_sub(SHOWN))..offset]);
-    let breaks = "\n".repeat(bytes[..line].iter().filter(|b| **b == b'\n').count());
+    let breaks = "\n".repeat(bytes[..line].split(|b| *b == b'\n').count() - 1);
     let shown = format!("{breaks}{before}\u{fffd}");
     let start = shown.len() - '\u{fffd}'.len_utf8();
     let end = shown.len();

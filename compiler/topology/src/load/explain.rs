@@ -40,7 +40,7 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
         | Error::InvalidBooleanStrict { .. } => {
             loader::unsupported_tag(text[place.start..].split_whitespace().next().unwrap_or_default(), span)
         }
-        Error::UnknownAnchor { .. } => loader::unknown_anchor(&text[place.start..place.end], span),
+        Error::UnknownAnchor { .. } => unknown_anchor(span, text),
         Error::MergeValueNotMapOrSeqOfMaps { .. } | Error::MergeKeyNotAllowed { .. } => {
             loader::bad_merge(span)
         }
@@ -69,7 +69,6 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
 
 const UNCLOSED: &str = "close every `[`, `{` and quote";
 const STRUCTURE: &str = "look for a missing `:`, a missing line break, or wrong indentation";
-const TAB: &str = "indent with spaces; YAML does not allow tabs there";
 
 /// Says what the scanner stumbled over.
 fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
@@ -78,7 +77,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabAtBlockScalarStart
         | ErrorKind::TabInIndentation
-        | ErrorKind::TabInPlainScalar => ("a tab stands where spaces belong", TAB),
+        | ErrorKind::TabInPlainScalar => return tab(span, text),
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
@@ -111,9 +110,10 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a `:` is missing behind a key", "write `key: value`, with a space behind the colon")
         }
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
-            ("a `:` stands where no key can be", "put text that holds `: ` in quotes")
-        }
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
+            "a `:` stands where no key can be",
+            "align the keys of one mapping, and put text that holds `: ` in quotes",
+        ),
         ErrorKind::UnexpectedCharacter { .. } => {
             ("a character cannot start a value", "put text that starts with it in quotes")
         }
@@ -140,6 +140,18 @@ fn plain(error: &ScanError) -> String {
     let kind = error.kind().to_string();
     let tail = kind.rsplit(", ").next().unwrap_or(&kind);
     tail.replace("did not find expected", "missing").replace("found ", "")
+}
+
+/// Points at the tab, which the scanner meets a little behind the place where it lost track.
+fn tab(span: Span, text: &str) -> Diagnostic {
+    let from = span.start as usize;
+    let at = text[from..].find('\t').map_or(from, |tab| from + tab);
+    let span = Span::new(span.source, at..(at + 1).min(text.len()));
+    loader::syntax(
+        "a tab stands where spaces belong",
+        Some("indent with spaces; YAML does not allow tabs there"),
+        span,
+    )
 }
 
 fn unknown_anchor(span: Span, text: &str) -> Diagnostic {
@@ -176,7 +188,12 @@ fn original(mut error: &Error) -> &Error {
 
 /// Returns a place inside the text.
 fn place(error: &Error, inner: &Error, text: &str) -> Place {
-    let location = [inner.location(), error.location()].into_iter().flatten().find(|at| at.line() > 0);
+    // Of too much behind aliases, the place is where the aliases are used.
+    let used = match inner {
+        Error::AliasReplayLimitExceeded { .. } => error.locations().map(|both| both.reference_location),
+        _ => None,
+    };
+    let location = [used, inner.location(), error.location()].into_iter().flatten().find(|at| at.line() > 0);
     let Some(location) = location else { return Place { start: text.len(), end: text.len() } };
     let floor = |mut at: usize| {
         at = at.min(text.len());

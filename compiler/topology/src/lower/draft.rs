@@ -117,6 +117,11 @@ impl<'a> Draft<'a> {
         self.spans.get(path).unwrap_or(self.doc.fabric.span)
     }
 
+    /// Returns the place of a value if it was written down.
+    pub(crate) fn stated(&self, path: &str) -> Option<Span> {
+        self.spans.0.get(path).copied()
+    }
+
     /// Tells whether a value was written down.
     pub(crate) fn states(&self, path: &str) -> bool {
         self.spans.0.contains_key(path)

@@ -103,15 +103,25 @@ impl DraftLayout {
                 .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
-    /// Finds widths that fit, with the widest index; codes are the default ones.
+    /// Finds widths that fit, with room for eight planes and zones as long as the index allows it; codes are the
+    /// default ones.
     pub(crate) fn propose(demand: &Demand) -> Option<DraftLayout> {
+        const ROOMY: u64 = 3;
+        let zone_max = if demand.zones > 1 { ROOMY } else { 0 };
+        let widths = |needed: u64, roomy: u64| (needed..=needed.max(roomy)).rev();
         let codes = [0, 1, 2, 3];
-        (2..=3).find_map(|role| {
-            let (plane, zone) = (bits(demand.planes), bits(demand.zones));
-            let index = 16_u64.checked_sub(role + plane + zone)?;
-            let layout = DraftLayout { role, plane, zone, index, codes };
-            layout.fits(demand).then_some(layout)
-        })
+        for role in 2..=3 {
+            for plane in widths(bits(demand.planes), ROOMY) {
+                for zone in widths(bits(demand.zones), zone_max) {
+                    let Some(index) = 16_u64.checked_sub(role + plane + zone) else { continue };
+                    let layout = DraftLayout { role, plane, zone, index, codes };
+                    if layout.fits(demand) {
+                        return Some(layout);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// Returns the layout for the topology; nothing if it does not fit 16 bits.
@@ -163,7 +173,7 @@ mod tests {
         let demand = Demand { planes: 8, zones: 4, indices: [100, 100, 100, 100] };
         assert_eq!(
             DraftLayout::propose(&demand).unwrap().to_string(),
-            "{role: 3, plane: 3, zone: 2, index: 8}"
+            "{role: 3, plane: 3, zone: 3, index: 7}"
         );
     }
 

@@ -212,6 +212,12 @@ impl Pattern {
 
     /// Reads the numbers of a device from its name.
     pub fn read(&self, name: &str) -> Option<Numbers> {
+        // Writing it again refuses padding that would not be written: `p03-t0-1` is nobody's name.
+        self.read_loosely(name).filter(|numbers| self.write(*numbers) == name)
+    }
+
+    /// Reads the numbers of a name whatever their padding, to say what may have been meant.
+    pub fn read_loosely(&self, name: &str) -> Option<Numbers> {
         let mut numbers = Numbers::default();
         let mut rest = name;
         for part in &self.parts {
@@ -226,8 +232,7 @@ impl Pattern {
                 }
             }
         }
-        // Writing it again refuses padding that would not be written: `p03-t0-1` is nobody's name.
-        (rest.is_empty() && self.write(numbers) == name).then_some(numbers)
+        rest.is_empty().then_some(numbers)
     }
 
     /// Tells whether some name could belong to both patterns. May say yes where the answer is no.
@@ -269,8 +274,8 @@ enum Run {
 impl Run {
     fn may_meet(&self, other: &Run) -> bool {
         match (self, other) {
-            (Run::Other(a), Run::Other(b)) => a == b,
-            (Run::Digits { prefix: a, number: false }, Run::Digits { prefix: b, number: false }) => a == b,
+            (Run::Other(a), Run::Other(b))
+            | (Run::Digits { prefix: a, number: false }, Run::Digits { prefix: b, number: false }) => a == b,
             (Run::Digits { prefix: a, .. }, Run::Digits { prefix: b, .. }) => {
                 a.starts_with(b.as_str()) || b.starts_with(a.as_str())
             }

@@ -11,7 +11,7 @@ use serde::de::{
     SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 
-use super::Reader;
+use super::{Reader, nearest};
 use crate::checks::loader;
 use crate::yaml::{Entry, Item, Place, Value};
 
@@ -27,7 +27,10 @@ pub(crate) fn read<T: DeserializeOwned>(item: &Item, reader: &mut Reader<'_>) ->
             }
             let (span, written) = (reader.span(place), reader.written(place));
             reader.push(match fault.kind {
-                Kind::UnknownKey { key, known } => loader::unknown_key(&path, &key, known, &[], span),
+                Kind::UnknownKey { key, known } => {
+                    let meant = nearest(&key, known.iter().copied());
+                    loader::unknown_key(&path, &key, known, meant, span)
+                }
                 Kind::MissingKey(key) => loader::missing_key(&path, key, span),
                 Kind::UnknownWord { word, known } => loader::unknown_word(&path, "word", &word, known, span),
                 Kind::WrongType { found, expected } => loader::wrong_type(&path, &found, &expected, "", span),

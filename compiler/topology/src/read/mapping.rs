@@ -3,9 +3,7 @@
 //! In: an item. Out: a struct, each field read by its own type. Always: unknown keys are refused with the
 //! nearest known one, and all faults of all fields are reported.
 
-use smol_str::SmolStr;
-
-use super::{Read, Reader};
+use super::{Read, Reader, nearest};
 use crate::checks::loader;
 use crate::yaml::{Entry, Item, Value};
 
@@ -15,59 +13,65 @@ pub(crate) trait MappingType {
     const KEYS: &'static [&'static str];
 }
 
-/// Reads one key of a mapping; an absent key is reported unless the type knows what absence means.
-pub(crate) fn field<T: Read>(
-    entries: &[Entry],
-    key: &str,
-    item: &Item,
-    reader: &mut Reader<'_>,
-) -> Option<T> {
-    match entries.iter().find(|entry| entry.key == key) {
-        Some(entry) => reader.inside(key, |reader| match &entry.item.value {
-            Value::Null => {
-                let span = reader.span(entry.key_place);
-                let path = reader.path();
-                reader.push(loader::no_value(&path, span));
-                None
-            }
-            Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Mapping(_) => T::read(&entry.item, reader),
-        }),
-        None => T::absent().or_else(|| {
-            let path = reader.path();
-            let place = entries.first().map_or(item.place, |first| first.key_place);
-            let span = reader.span(place);
-            reader.push(loader::missing_key(&path, key, span));
-            None
-        }),
-    }
+/// The entries of a mapping, and the keys that a misspelled one was probably meant for.
+pub(crate) struct Entries<'a> {
+    entries: &'a [Entry],
+    meant: Vec<&'static str>,
 }
 
-/// Returns the entries of an item that must be a mapping, after refusing keys that are not known.
-pub(crate) fn entries<'a>(
-    item: &'a Item,
-    known: &[&'static str],
-    extensions: bool,
-    reader: &mut Reader<'_>,
-) -> Option<&'a [Entry]> {
-    let Value::Mapping(entries) = &item.value else {
-        let example = format!("{{{}: ...}}", known.first().copied().unwrap_or("key"));
-        return reader.wrong_type(item, "a mapping", &example);
-    };
-    for entry in entries {
-        if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
-            continue;
+impl<'a> Entries<'a> {
+    /// Takes the entries of an item that must be a mapping, and refuses keys that are not known.
+    pub(crate) fn of(
+        item: &'a Item,
+        known: &[&'static str],
+        extensions: bool,
+        reader: &mut Reader<'_>,
+    ) -> Option<Self> {
+        let Value::Mapping(entries) = &item.value else {
+            let example = format!("{{{}: ...}}", known.first().copied().unwrap_or("key"));
+            return reader.wrong_type(item, "a mapping", &example);
+        };
+        let free = || known.iter().copied().filter(|key| entries.iter().all(|entry| entry.key != *key));
+        let mut meant = Vec::new();
+        for entry in entries {
+            if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
+                continue;
+            }
+            let (span, path) = (reader.span(entry.key_place), reader.path());
+            let likely = nearest(&entry.key, free());
+            meant.extend(likely.and_then(|likely| free().find(|key| *key == likely)));
+            reader.push(loader::unknown_key(&path, &entry.key, known, likely, span));
         }
-        let others: Vec<&SmolStr> = entries.iter().map(|e| &e.key).collect();
-        let span = reader.span(entry.key_place);
-        let path = reader.path();
-        reader.push(loader::unknown_key(&path, &entry.key, known, &others, span));
+        Some(Entries { entries, meant })
     }
-    Some(entries)
+
+    /// Reads one key; an absent one is reported unless the type knows what absence means, or a misspelled key
+    /// was reported in its place.
+    pub(crate) fn read<T: Read>(&self, key: &str, item: &Item, reader: &mut Reader<'_>) -> Option<T> {
+        match self.entries.iter().find(|entry| entry.key == key) {
+            Some(entry) => reader.inside(key, |reader| match &entry.item.value {
+                Value::Null => {
+                    let (span, path) = (reader.span(entry.key_place), reader.path());
+                    reader.push(loader::no_value(&path, span));
+                    None
+                }
+                Value::Bool(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::List(_)
+                | Value::Mapping(_) => T::read(&entry.item, reader),
+            }),
+            None => T::absent().or_else(|| {
+                if !self.meant.contains(&key) {
+                    let place = self.entries.first().map_or(item.place, |first| first.key_place);
+                    let (span, path) = (reader.span(place), reader.path());
+                    reader.push(loader::missing_key(&path, key, span));
+                }
+                None
+            }),
+        }
+    }
 }
 
 /// Reads a struct from a mapping: `mapping!(Type { field = "key", ... })`, every field once.
@@ -83,9 +87,9 @@ macro_rules! mapping {
         impl $crate::read::Read for $type {
             fn read(item: &$crate::yaml::Item, reader: &mut $crate::read::Reader<'_>) -> Option<Self> {
                 use $crate::read::MappingType as _;
-                let entries = $crate::read::mapping_entries(item, Self::KEYS, $extensions, reader)?;
+                let entries = $crate::read::Entries::of(item, Self::KEYS, $extensions, reader)?;
                 // All fields are read before any is missed, so that all faults show.
-                $(let $field = $crate::read::mapping_field(entries, $key, item, reader);)+
+                $(let $field = entries.read($key, item, reader);)+
                 Some($type { $($field: $field?),+ })
             }
         }

@@ -62,7 +62,7 @@ impl Read for SmolStr {
             | Value::Integer(_)
             | Value::Float(_)
             | Value::List(_)
-            | Value::Mapping(_) => reader.wrong_type(item, "text", "some text"),
+            | Value::Mapping(_) => reader.wrong_type(item, "text", ""),
         }
     }
 }

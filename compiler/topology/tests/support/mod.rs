@@ -9,23 +9,23 @@ use closc_diagnostics::{Diagnostics, Sources, show};
 use closc_platform::Catalogue;
 
 /// Returns the folder of the cases.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
 }
 
 /// A case: what stands in its two fences.
-pub struct Case {
+pub(crate) struct Case {
     /// The words behind ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
-    pub form: String,
+    pub(crate) form: String,
     /// The fabric.
-    pub yaml: String,
+    pub(crate) yaml: String,
     /// The message that is expected.
-    pub expected: String,
+    pub(crate) expected: String,
 }
 
 impl Case {
     /// Finds the fences of a case.
-    pub fn parse(text: &str) -> Option<Case> {
+    pub(crate) fn parse(text: &str) -> Option<Case> {
         let (_, rest) = text.split_once("```yaml")?;
         let (form, rest) = rest.split_once('\n')?;
         let (yaml, rest) = rest.split_once("```\n")?;
@@ -35,7 +35,7 @@ impl Case {
     }
 
     /// Returns the bytes of the fabric file.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.yaml.clone().into_bytes();
         if self.form.contains("escaped") {
             bytes = unescape(&self.yaml);
@@ -47,7 +47,7 @@ impl Case {
     }
 
     /// Returns what is found in the fabric, and its text form.
-    pub fn run(&self) -> (Diagnostics, String) {
+    pub(crate) fn run(&self) -> (Diagnostics, String) {
         let mut sources = Sources::new();
         let diagnostics = match closc_topology::load(&mut sources, "fabric.yaml", &self.bytes()) {
             Ok(document) => closc_topology::lower(&document, &catalogue(), &sources).1,
@@ -59,7 +59,7 @@ impl Case {
 }
 
 /// Returns the built-in platforms and those of the tests.
-pub fn catalogue() -> Catalogue {
+pub(crate) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::builtin();
     let mut files: Vec<_> = std::fs::read_dir(folder().join("platforms"))
         .expect("the platforms of tests are in the repository")
@@ -80,7 +80,7 @@ fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("\\x") {
-        out.extend_from_slice(rest[..at].as_bytes());
+        out.extend_from_slice(&rest.as_bytes()[..at]);
         out.push(u8::from_str_radix(&rest[at + 2..at + 4], 16).expect("two hexadecimal digits follow `\\x`"));
         rest = &rest[at + 4..];
     }

@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0105",
     title: "the file is nested or repeated beyond reason",
-    what: "Mappings and lists nest at most 32 deep, aliases repeat at most 200,000 values in all, and the \
-           file holds at most 500,000 values.",
+    what: "Mappings and lists nest at most 32 deep, aliases repeat at most 100,000 values in all, and the \
+           file holds at most 200,000 values.",
     why: "A few hundred bytes of aliases of aliases can stand for billions of values. Real fabric files nest \
            six deep.",
     example: "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n\

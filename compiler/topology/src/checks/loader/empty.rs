@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Says that a file holds nothing.
-pub(crate) fn empty_file(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{name}` holds no fabric"))
+pub(crate) fn empty_file(span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, "the file holds no fabric")
         .at(span, "nothing but white space and comments")
         .help("start with `fabric: NAME`, `planes: N`, `hosts: {...}` and `tiers: {...}`")
 }

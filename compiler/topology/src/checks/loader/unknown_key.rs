@@ -1,9 +1,8 @@
 //! E0107: a key is none of those that are known at its place.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
-use smol_str::SmolStr;
 
-use crate::read::{listed, nearest};
+use crate::read::{listed, shorten};
 
 /// A key is none of those that are known at its place.
 pub(crate) static RULE: Rule = Rule {
@@ -22,16 +21,15 @@ pub(crate) fn unknown_key(
     path: &str,
     key: &str,
     known: &[&str],
-    present: &[&SmolStr],
+    meant: Option<&str>,
     span: Span,
 ) -> Diagnostic {
     let place = if path.is_empty() { "here".to_owned() } else { format!("in `{path}`") };
-    let diagnostic =
-        Diagnostic::error(&RULE, format!("there is no key `{key}` {place}")).at(span, "not known");
-    let free = known.iter().copied().filter(|known| !present.iter().any(|key| key == known));
-    let diagnostic = match nearest(key, free) {
+    let diagnostic = Diagnostic::error(&RULE, format!("there is no key `{}` {place}", shorten(key)))
+        .at(span, "not known")
+        .note(format!("known keys {place}: {}", listed(known.iter().copied())));
+    match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic,
-    };
-    diagnostic.note(format!("known keys {place}: {}", listed(known.iter().copied())))
+    }
 }
