@@ -1,5 +1,6 @@
 //! Pushes, plans, drift and watches against scripted targets over real connections.
 
+mod bmv2;
 mod drift;
 mod faults;
 mod files;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use closc_deploy::{Device, Event, Fleet, Inventory, Observer, Outcome, PushOptions, PushReport, Tree};
 use closc_entries::{Pipeline, entries_file, pipeline_files};
-use closc_plan::Plan;
+use closc_plan::{DeviceIntent, Hop, Plan, Target};
 use closc_runtime::client::{Backoff, Jitter};
 use closc_runtime::proto::v1;
 use closc_runtime::testing::{FakeOptions, FakeTarget, Script};
@@ -22,6 +22,24 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// The compiled tree of a small fabric of P4 switches.
 pub(crate) fn compiled(planes: u8, groups: u16, t1: u16) -> Files {
+    compiled_with(planes, groups, t1, |_| {})
+}
+
+/// The same with routes over all uplinks, in shares of their own, on every T0.
+pub(crate) fn compiled_with_groups(planes: u8, groups: u16, t1: u16, share: u16) -> Files {
+    compiled_with(planes, groups, t1, |intent| {
+        let up: Vec<usize> = (0..intent.ports.len()).filter(|port| !intent.ports[*port].is_down()).collect();
+        let hops = |share: u16| {
+            let weight = |place: usize| if place == 0 { share } else { 1 };
+            up.iter().enumerate().map(|(place, port)| Hop { port: *port, weight: weight(place) }).collect()
+        };
+        for (number, route) in intent.routes.iter_mut().take(2).enumerate() {
+            route.target = Target::Ports(hops(share + number as u16));
+        }
+    })
+}
+
+fn compiled_with(planes: u8, groups: u16, t1: u16, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
     let shape = Shape {
         planes,
         groups,
@@ -40,7 +58,9 @@ pub(crate) fn compiled(planes: u8, groups: u16, t1: u16) -> Files {
         files.insert(file.path, file.text.into_bytes());
     }
     for switch in plan.switches() {
-        let file = entries_file(pipeline, &plan.device(switch)).expect("the pipeline takes the intent");
+        let mut intent = plan.device(switch);
+        edit(&mut intent);
+        let file = entries_file(pipeline, &intent).expect("the pipeline takes the intent");
         files.insert(file.path, file.text.into_bytes());
     }
     add_manifest(&mut files);

@@ -122,6 +122,8 @@ fn hash(intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let place = [switch.plane.0, switch.tier.level(), zone_high, zone_low, high, low];
     let digest = blake3::hash(&place);
     let seed = u32::from_be_bytes(digest.as_bytes()[..4].try_into().expect("a digest has 32 bytes"));
+    let width = info.action("ingress.set_wcmp_hash")?.param("seed")?.width.bits();
+    let seed = seed >> 32u32.saturating_sub(width).min(31);
     let qp_mask: u32 = if intent.platform.features.qp_hash { 0xff_ffff } else { 0 };
     let entry = info.entry("ingress.wcmp_hash")?.default_entry();
     let arguments = [("seed", seed.into()), ("qp_mask", qp_mask.into())];

@@ -228,6 +228,23 @@ fn the_eight_plane_lab_arrives_everywhere() {
     assert_eq!(Fabric::new(&plan).walk_everything(), 8 * (6 * 8 * 4 + 8));
 }
 
+/// Seeds of switches differ, so that two tiers do not make the same choice.
+#[test]
+fn every_switch_has_a_seed_of_its_own() {
+    let plan = plan(&shape(4, 6, 2, 6));
+    let seeds: Vec<u128> = plan
+        .switches()
+        .map(|switch| {
+            let mut intent = plan.device(switch);
+            intent.routes[0].target =
+                Target::Ports(vec![Hop { port: 0, weight: 1 }, Hop { port: 1, weight: 1 }]);
+            Device::new(intent).state.call("wcmp_hash", &[]).argument("seed")
+        })
+        .collect();
+    let distinct: std::collections::BTreeSet<&u128> = seeds.iter().collect();
+    assert_eq!(distinct.len(), 4 * (6 + 6));
+}
+
 #[test]
 fn parallel_links_and_rows_arrive() {
     let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: true };

@@ -1,0 +1,134 @@
+//! Pushes to BMv2, where `simple_switch_grpc` is installed: what it answers is what a push has to live with.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use closc_deploy::{Counts, Device, Inventory, Outcome, PipelineStep, PushOptions, drift, silent};
+use closc_runtime::client::{Backoff, Client, Controller, Endpoint, Options, Session};
+use closc_runtime::proto::v1;
+use closc_runtime::{DeviceId, ElectionId};
+
+use crate::support::{Files, Lab, T0, compiled, compiled_with_groups, options, stray};
+
+/// A running BMv2 without interfaces. Dropping it ends it.
+struct Bmv2 {
+    process: Child,
+    address: String,
+    program: PathBuf,
+}
+
+impl Drop for Bmv2 {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Bmv2 {
+    /// Starts it, or says why the test is skipped.
+    fn start() -> Option<Self> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program = std::env::split_paths(&path).map(|folder| folder.join("simple_switch_grpc"));
+        let Some(program) = program.into_iter().find(|program| program.is_file()) else {
+            println!("skipped: no simple_switch_grpc in PATH");
+            return None;
+        };
+        let address = format!("127.0.0.1:{}", free_port());
+        Some(Bmv2 { process: run(&program, &address), address, program })
+    }
+
+    fn end(&mut self) {
+        // It may have died by itself, which the test then tells.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+
+    /// Dies and comes back with nothing.
+    fn restart(&mut self) {
+        self.end();
+        self.process = run(&self.program, &self.address);
+    }
+
+    /// The tree with this one switch in the inventory.
+    fn lab(&self, files: Files) -> Lab {
+        let mut inventory = Inventory::default();
+        inventory.devices.insert(T0.to_owned(), Device::at(&self.address, 1));
+        Lab { files, targets: BTreeMap::new(), inventory }
+    }
+}
+
+fn run(program: &PathBuf, address: &str) -> Child {
+    Command::new(program)
+        .args(["--no-p4", "--device-id", "1", "--thrift-port", &free_port().to_string()])
+        .args(["--", "--grpc-server-addr", address, "--cpu-port", "510", "--priority-queues", "8"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
+    listener.local_addr().expect("bound").port()
+}
+
+/// Options that wait for BMv2 to begin to listen.
+fn patient() -> PushOptions {
+    let pause = Backoff { max: std::time::Duration::from_millis(200), ..options().pause };
+    PushOptions { attempts: 200, pause, ..options() }
+}
+
+async fn pushed(lab: &Lab) -> (PipelineStep, Counts) {
+    match lab.push_with(&patient()).await.devices.remove(T0) {
+        Some(Outcome::Good(good)) => (good.pipeline, good.updates),
+        other => panic!("{other:#?}"),
+    }
+}
+
+#[tokio::test]
+async fn bmv2_is_pushed_read_back_and_repaired() {
+    let Some(mut bmv2) = Bmv2::start() else { return };
+    let lab = bmv2.lab(compiled(1, 4, 4));
+    let n = lab.wanted(T0).len() as u64;
+    let all = Counts { insert: n, modify: 0, delete: 0 };
+    assert_eq!(pushed(&lab).await, (PipelineStep::Cleared, all));
+    assert_eq!(pushed(&lab).await, (PipelineStep::Unchanged, Counts::default()));
+    assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
+
+    // Somebody else writes.
+    let endpoint = Endpoint::plain(&bmv2.address).expect("an address");
+    let client = Client::connect(&endpoint, DeviceId(1), Options::default()).await.expect("it listens");
+    let rival = Session::open(client, Controller::new(ElectionId(9))).await.expect("a stream");
+    rival.wait_primary(crate::support::PATIENCE).await.expect("the greater id");
+    let gone = v1::Update::delete(lab.wanted(T0)[0].clone());
+    rival.write(&[v1::Update::insert(stray(1)), gone]).await.expect("both are right");
+    let before = drift(&lab.fleet(), &patient(), silent()).await.show();
+    assert_eq!(before.lines().count(), 3, "{before}");
+    // It has to go first: BMv2 knows one primary.
+    rival.close().await;
+    assert_eq!(pushed(&lab).await.1, Counts { insert: 1, modify: 0, delete: 1 });
+
+    bmv2.restart();
+    assert_eq!(pushed(&lab).await, (PipelineStep::Cleared, all));
+    assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
+}
+
+#[tokio::test]
+async fn bmv2_takes_weighted_groups_and_their_changes() {
+    let Some(bmv2) = Bmv2::start() else { return };
+    let lab = bmv2.lab(compiled_with_groups(1, 4, 4, 3));
+    let first = pushed(&lab).await.1;
+    assert!(first.insert > 0 && first.modify == 1, "the setting of the hash is a default entry: {first:?}");
+    assert_eq!(pushed(&lab).await.1, Counts::default());
+    // Other shares are other groups; the old ones go after the routes have moved.
+    let other = bmv2.lab(compiled_with_groups(1, 4, 4, 5));
+    let changed = pushed(&other).await.1;
+    assert_eq!(changed, Counts { insert: 4, modify: 2, delete: 4 });
+    assert_eq!(pushed(&other).await.1, Counts::default());
+    // And back to no groups at all.
+    let plain = bmv2.lab(compiled(1, 4, 4));
+    let undone = pushed(&plain).await.1;
+    assert!(undone.delete >= 8 && undone.modify == 3, "{undone:?}");
+    assert_eq!(pushed(&plain).await.1, Counts::default());
+}
