@@ -1,7 +1,7 @@
 //! Self-probes: packets that a NIC sends to itself over its T0, or over its T0 and one T1.
 //!
 //! In: a backend. Out: [`ProbeReport`], with the cable or switch that the losses point at. Always: only the
-//! templates of the path tables are used, as an agent on a node would. The rule is the published one: a good
+//! templates of the path tables are used, as a prober on a node would. The rule is the published one: a good
 //! T0 probe and a lost T1 probe accuse the cable between them, or the T1 if all its cables are accused.
 
 use std::collections::{BTreeMap, BTreeSet};

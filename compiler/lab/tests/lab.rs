@@ -13,7 +13,7 @@ use common::{Compiled, can_run, compile, quietly, shipped};
 /// A lab that is taken down even if a test fails.
 struct Up {
     lab: Option<Lab>,
-    _compiled: Compiled,
+    compiled: Compiled,
 }
 
 impl Up {
@@ -29,7 +29,7 @@ impl Up {
         let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
         print!("{report}");
         assert!(!report.again);
-        Some(Up { lab: Some(lab), _compiled: compiled })
+        Some(Up { lab: Some(lab), compiled })
     }
 
     fn lab(&mut self) -> &mut Lab {
@@ -63,8 +63,9 @@ fn eight_planes_deliver_every_path_and_count_every_packet() {
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.pairs, report.paths, report.delivered), (56, 1600, 1600));
     assert_eq!((report.ports, report.segments), (384, 128));
+    let fabric = up.compiled.fabric.clone();
     drop(up);
-    assert_eq!(namespaces("ta"), 0);
+    assert_eq!(namespaces(&fabric), 0);
 }
 
 #[test]
@@ -84,7 +85,8 @@ fn packets_over_other_cables_than_named_are_seen() {
     if !can_run() {
         return;
     }
-    let yaml = shipped("examples/parallel-links").replace("groups: 4, per_group: 8", "groups: 2, per_group: 2");
+    let yaml =
+        shipped("examples/parallel-links").replace("groups: 4, per_group: 8", "groups: 2, per_group: 2");
     let compiled = compile(&yaml, "tk");
     let batch = compiled.tree.join("switches/p0-t0-001/ip.batch");
     let text = std::fs::read_to_string(&batch).unwrap();
@@ -158,20 +160,21 @@ fn a_cut_cable_is_found_by_self_probes() {
 #[test]
 fn routes_of_nodes_carry_ordinary_traffic() {
     let Some(mut up) = Up::new("lab/two-planes", "tf") else { return };
+    let namespace = |node: &str| format!("closc-{}-{node}", up.compiled.fabric);
+    let (near, far) = (namespace("su001-n001"), namespace("su002-n001"));
     let address = |node: &str| {
         let output = Command::new("ip").args(["-n", node, "-6", "-o", "addr", "show", "dev", "sr0"]).output();
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
         text.split_whitespace().find_map(|word| word.strip_suffix("/128")).unwrap().to_owned()
     };
     // Plain UDP by the node's own routes: encapsulated by the kernel, spread over paths by its hash.
-    let to = address("closc-tf-su002-n001");
+    let to = address(&far);
     let script = format!(
         "import socket\n\
          for n in range(64):\n  s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n  s.bind(('::', 20000 + n))\n  \
          s.sendto(b'x' * 8000, ('{to}', 9))\n"
     );
-    let sent =
-        Command::new("ip").args(["netns", "exec", "closc-tf-su001-n001", "python3", "-c", &script]).status();
+    let sent = Command::new("ip").args(["netns", "exec", &near, "python3", "-c", &script]).status();
     if !sent.is_ok_and(|status| status.success()) {
         eprintln!("skipped: no python3 to send with");
         return;
@@ -179,7 +182,7 @@ fn routes_of_nodes_carry_ordinary_traffic() {
     let mut decapsulated = Vec::new();
     for segment in ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"] {
         let output = Command::new("ip")
-            .args(["-n", "closc-tf-su002-n001", "-s", "-j", "-6", "route", "show", segment])
+            .args(["-n", &far, "-s", "-j", "-6", "route", "show", segment])
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
@@ -206,7 +209,8 @@ fn up_again_puts_everything_right() {
     assert_eq!(lab.status().changes.len(), 1);
     // Link down at a T0: its static routes are gone, as the kernel does it, until the batch is applied again.
     let link = |state: &str| {
-        let args = ["-n", "closc-tg-p1-t0-001", "link", "set", "eth501", state];
+        let namespace = format!("closc-{}-p1-t0-001", compiled.fabric);
+        let args = ["-n", &namespace, "link", "set", "eth501", state];
         assert!(Command::new("ip").args(args).status().unwrap().success());
     };
     link("down");
@@ -218,10 +222,10 @@ fn up_again_puts_everything_right() {
     let test = quietly(|watch| lab.test(watch)).unwrap();
     assert!(test.is_fine(), "{test}");
     drop(lab);
-    let report = closc_lab::down("tg", &compiled.options).unwrap();
+    let report = closc_lab::down(&compiled.fabric, &compiled.options).unwrap();
     assert_eq!(report.namespaces, 12);
-    assert_eq!(namespaces("tg"), 0);
-    assert!(matches!(closc_lab::down("tg", &compiled.options), Err(LabError::NotUp { .. })));
+    assert_eq!(namespaces(&compiled.fabric), 0);
+    assert!(matches!(closc_lab::down(&compiled.fabric, &compiled.options), Err(LabError::NotUp { .. })));
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");
 }
 
@@ -240,14 +244,14 @@ fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
         };
         let error = Lab::up(&compiled.tree, &compiled.options, &Watch::new(&stop, &interrupt)).unwrap_err();
         assert!(matches!(error, LabError::Interrupted), "{stage}: {error}");
-        assert_eq!(namespaces("th"), 0, "{stage}");
+        assert_eq!(namespaces(&compiled.fabric), 0, "{stage}");
     }
     let batch = compiled.tree.join("switches/p1-t1-002/ip.batch");
     let text = std::fs::read_to_string(&batch).unwrap();
     std::fs::write(&batch, format!("{text}route replace blackhole not-a-prefix\n")).unwrap();
     let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
     assert!(matches!(&error, LabError::Command { device, .. } if device == "p1-t1-002"), "{error}");
-    assert_eq!(namespaces("th"), 0);
+    assert_eq!(namespaces(&compiled.fabric), 0);
 }
 
 #[test]
@@ -257,11 +261,12 @@ fn namespaces_of_others_are_left_alone() {
     }
     let compiled = compile(&shipped("lab/two-planes"), "ti");
     let ip = |args: &[&str]| assert!(Command::new("ip").args(args).status().unwrap().success());
-    ip(&["netns", "add", "closc-ti-p0-t0-001"]);
+    let foreign = format!("closc-{}-p0-t0-001", compiled.fabric);
+    ip(&["netns", "add", &foreign]);
     let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
-    let left = namespaces("ti");
-    ip(&["netns", "del", "closc-ti-p0-t0-001"]);
-    assert!(matches!(&error, LabError::Foreign(names) if names == &["closc-ti-p0-t0-001"]), "{error}");
+    let left = namespaces(&compiled.fabric);
+    ip(&["netns", "del", &foreign]);
+    assert!(matches!(&error, LabError::Foreign(names) if *names == [foreign.as_str()]), "{error}");
     assert_eq!(left, 1);
 }
 
@@ -274,9 +279,10 @@ fn what_a_crash_left_is_cleared_away() {
     let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     drop(lab);
     // As if the process had died half way: what is written down says more than there is.
-    assert!(Command::new("ip").args(["netns", "del", "closc-tj-p0-t1-001"]).status().unwrap().success());
+    let gone = format!("closc-{}-p0-t1-001", compiled.fabric);
+    assert!(Command::new("ip").args(["netns", "del", &gone]).status().unwrap().success());
     let status = closc_lab::list(&compiled.options).unwrap();
-    assert_eq!(status[0].missing, ["closc-tj-p0-t1-001"]);
+    assert_eq!(status[0].missing, [gone]);
     let (mut lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     assert!(!report.again);
     let test = quietly(|watch| lab.test(watch)).unwrap();

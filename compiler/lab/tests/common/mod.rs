@@ -15,13 +15,15 @@ pub(crate) mod simulated;
 /// A compiled tree and a runtime folder, gone when dropped.
 pub(crate) struct Compiled {
     _folder: tempfile::TempDir,
+    pub(crate) fabric: String,
     pub(crate) tree: Utf8PathBuf,
     pub(crate) options: Options,
 }
 
-/// Compiles a fabric under another name, so that tests at the same time do not meet.
+/// Compiles a fabric under a name that no other process has, so that tests at the same time do not meet.
 pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
-    let plan = plan(yaml, fabric);
+    let fabric = format!("{fabric}{}", std::process::id());
+    let plan = plan(yaml, &fabric);
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap().to_owned();
     let tree = root.join("tree");
@@ -31,7 +33,7 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
         fs::write(path, artefact.bytes).unwrap();
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
-    Compiled { _folder: folder, tree, options }
+    Compiled { _folder: folder, fabric, tree, options }
 }
 
 /// Returns the text of a topology that ships, for example `lab/two-planes`.
