@@ -25,8 +25,8 @@ pub use document::Document;
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
 pub use lower::lower;
 pub use model::{
-    Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Spans,
-    Site, Srv6, Tier, Topology, Wiring,
+    Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Site,
+    Spans, Srv6, Tier, Topology, Wiring,
 };
 pub use naming::Naming;
 pub use read::{Fraction, Named, Spanned};
