@@ -1,3 +1,4 @@
 //! Helpers shared by the tests of several crates.
 
+pub mod exceptions;
 pub mod shape;

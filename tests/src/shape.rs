@@ -97,14 +97,20 @@ impl Shape {
 
 /// Plans a fabric file; its faults are a fault of the test.
 pub fn plan(yaml: &str) -> Plan {
+    try_plan(yaml).unwrap_or_else(|faults| panic!("{yaml}\n{faults}"))
+}
+
+/// Plans a fabric file, or returns its faults as text.
+pub fn try_plan(yaml: &str) -> Result<Plan, String> {
     let mut sources = Sources::new();
-    let document = closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes())
-        .unwrap_or_else(|d| panic!("{}", show::text::all(&d, &sources, show::text::Colour::Plain)));
-    let (topology, diagnostics) = closc_topology::lower(&document, &Catalogue::builtin(), &sources);
-    let Some(topology) = topology else {
-        panic!("{yaml}\n{}", show::text::all(&diagnostics, &sources, show::text::Colour::Plain))
+    let document = match closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes()) {
+        Ok(document) => document,
+        Err(faults) => return Err(show::text::all(&faults, &sources, show::text::Colour::Plain)),
     };
-    Plan::new(Fabric::new(Arc::new(topology)))
+    match closc_topology::lower(&document, &Catalogue::builtin(), &sources) {
+        (Some(topology), _) => Ok(Plan::new(Fabric::new(Arc::new(topology)))),
+        (None, faults) => Err(show::text::all(&faults, &sources, show::text::Colour::Plain)),
+    }
 }
 
 /// Makes small fabrics of two tiers.

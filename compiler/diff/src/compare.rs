@@ -1,0 +1,175 @@
+//! Compares two topologies, and applies what was found.
+//!
+//! In: two topologies. Out: changes in the order of the file's keys. Always: the work grows with the number of
+//! fields and exceptions, not of devices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Exceptions, Tier, TierId, Topology};
+
+use crate::change::{ApplyError, Change, Difference, Edit, Exception, Field, Named, Thing, TierField, Turn};
+use crate::shown::Shown;
+
+const NAMED: [Named; 4] =
+    [Named::Tier(TierId::T0), Named::Tier(TierId::T1), Named::Tier(TierId::T2), Named::Node];
+
+pub(crate) fn compare(old: &Topology, new: &Topology) -> Difference {
+    let mut changes: Vec<Change> = Field::compare(old, new).into_iter().map(Change::Field).collect();
+    let tier =
+        |id, old, new| TierField::compare(old, new).into_iter().map(move |field| Change::Tier(id, field));
+    changes.extend(tier(TierId::T0, &old.t0, &new.t0));
+    changes.extend(tier(TierId::T1, &old.t1, &new.t1));
+    match (&old.t2, &new.t2) {
+        (Some(old), Some(new)) => changes.extend(tier(TierId::T2, old, new)),
+        (None, Some(new)) => changes.push(Change::T2Added(Box::new(new.clone()))),
+        (Some(old), None) => changes.push(Change::T2Removed(Box::new(old.clone()))),
+        (None, None) => {}
+    }
+    for named in NAMED {
+        let (old, new) = (pattern(old, named), pattern(new, named));
+        if old != new {
+            changes.push(Change::Naming(named, Edit { old: old.clone(), new: new.clone() }));
+        }
+    }
+    changes.extend(exceptions(&old.exceptions, &new.exceptions).into_iter().map(Change::Exception));
+    Difference { changes }
+}
+
+/// Returns the pattern of some devices.
+pub(crate) fn pattern(topology: &Topology, named: Named) -> &closc_topology::naming::Pattern {
+    match named {
+        Named::Tier(tier) => topology.naming.tier_pattern(tier),
+        Named::Node => topology.naming.node_pattern(),
+    }
+}
+
+fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
+    let mut found = Vec::new();
+    let absent = [
+        sets(&old.absent_switches, &new.absent_switches, Thing::Switch),
+        sets(&old.absent_nics, &new.absent_nics, Thing::Nic),
+        sets(&old.absent_links, &new.absent_links, Thing::Link),
+    ];
+    found.extend(absent.into_iter().flatten().map(|(turn, thing)| Exception::Absent(turn, thing)));
+    let drained = [
+        sets(&old.drained_planes, &new.drained_planes, Thing::Plane),
+        sets(&old.drained_switches, &new.drained_switches, Thing::Switch),
+        sets(&old.drained_links, &new.drained_links, Thing::Link),
+    ];
+    found.extend(drained.into_iter().flatten().map(|(turn, thing)| Exception::Drained(turn, thing)));
+    found.extend(maps(&old.cables, &new.cables).into_iter().map(|(link, edit)| Exception::Cable(link, edit)));
+    found.extend(
+        maps(&old.switches, &new.switches).into_iter().map(|(switch, edit)| Exception::Device(switch, edit)),
+    );
+    found
+}
+
+/// What one set has and the other has not, in order.
+fn sets<T: Ord + Copy>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> Thing) -> Vec<(Turn, Thing)> {
+    old.symmetric_difference(new)
+        .map(|item| (if new.contains(item) { Turn::On } else { Turn::Off }, thing(*item)))
+        .collect()
+}
+
+/// The keys whose value differs, in order.
+fn maps<K: Ord + Copy, V: PartialEq + Clone>(
+    old: &BTreeMap<K, V>,
+    new: &BTreeMap<K, V>,
+) -> Vec<(K, Edit<Option<V>>)> {
+    let keys: BTreeSet<K> = old.keys().chain(new.keys()).copied().collect();
+    keys.into_iter()
+        .map(|key| (key, Edit { old: old.get(&key).cloned(), new: new.get(&key).cloned() }))
+        .filter(|(_, edit)| edit.old != edit.new)
+        .collect()
+}
+
+impl Change {
+    pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
+        match self {
+            Change::Field(field) => field.apply(topology),
+            Change::Tier(id, field) => field.apply(tier_mut(topology, *id)?),
+            Change::Naming(named, edit) => {
+                let mut place = pattern(topology, *named).clone();
+                edit.put(&mut place, "naming")?;
+                let naming = topology.naming.clone();
+                topology.naming = match named {
+                    Named::Tier(tier) => naming.with_tier(*tier, place),
+                    Named::Node => naming.with_node(place),
+                };
+                Ok(())
+            }
+            Change::T2Added(tier) => match topology.t2.replace((**tier).clone()) {
+                None => Ok(()),
+                Some(_) => Err(moved("tiers.t2", "there", "not there")),
+            },
+            Change::T2Removed(_) => match topology.t2.take() {
+                Some(_) => Ok(()),
+                None => Err(ApplyError::NoT2),
+            },
+            Change::Exception(exception) => exception.apply(&mut topology.exceptions),
+        }
+    }
+}
+
+fn tier_mut(topology: &mut Topology, id: TierId) -> Result<&mut Tier, ApplyError> {
+    match id {
+        TierId::T0 => Ok(&mut topology.t0),
+        TierId::T1 => Ok(&mut topology.t1),
+        TierId::T2 => topology.t2.as_mut().ok_or(ApplyError::NoT2),
+    }
+}
+
+fn moved(path: &str, found: &str, expected: &str) -> ApplyError {
+    ApplyError::Moved { path: path.to_owned(), found: found.to_owned(), expected: expected.to_owned() }
+}
+
+impl Exception {
+    fn apply(&self, all: &mut Exceptions) -> Result<(), ApplyError> {
+        match self {
+            Exception::Absent(on, thing) => match thing {
+                // A plane cannot be absent: the number of planes says how many there are.
+                Thing::Plane(_) => Ok(()),
+                Thing::Switch(switch) => turn(&mut all.absent_switches, *switch, *on, "exceptions.absent"),
+                Thing::Nic(nic) => turn(&mut all.absent_nics, *nic, *on, "exceptions.absent"),
+                Thing::Link(link) => turn(&mut all.absent_links, *link, *on, "exceptions.absent"),
+            },
+            Exception::Drained(on, thing) => match thing {
+                Thing::Plane(plane) => turn(&mut all.drained_planes, *plane, *on, "exceptions.drained"),
+                Thing::Switch(switch) => turn(&mut all.drained_switches, *switch, *on, "exceptions.drained"),
+                // NICs cannot be drained: their cables can.
+                Thing::Nic(_) => Ok(()),
+                Thing::Link(link) => turn(&mut all.drained_links, *link, *on, "exceptions.drained"),
+            },
+            Exception::Cable(link, edit) => set(&mut all.cables, *link, edit, "exceptions.cables"),
+            Exception::Device(switch, edit) => set(&mut all.switches, *switch, edit, "exceptions.devices"),
+        }
+    }
+}
+
+fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Turn, path: &str) -> Result<(), ApplyError> {
+    let fits = match on {
+        Turn::On => set.insert(item),
+        Turn::Off => set.remove(&item),
+    };
+    let words = |there: bool| if there { "listed" } else { "not listed" };
+    let expected = on == Turn::Off;
+    if fits { Ok(()) } else { Err(moved(path, words(!expected), words(expected))) }
+}
+
+fn set<K: Ord, V: Clone + PartialEq>(
+    map: &mut BTreeMap<K, V>,
+    key: K,
+    edit: &Edit<Option<V>>,
+    path: &str,
+) -> Result<(), ApplyError>
+where
+    Option<V>: Shown,
+{
+    let mut place = map.get(&key).cloned();
+    edit.put(&mut place, path)?;
+    match place {
+        Some(value) => drop(map.insert(key, value)),
+        None => drop(map.remove(&key)),
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Which pairs of NICs lose or gain which paths, by composition.
+//!
+//! In: two fabrics. Out: [`PairChange`]s: so many pairs had this share of their paths and have that share now.
+//! Always: pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
+//! work grows with the square of the exceptions, whatever the number of NICs.
+
+mod kinds;
+mod view;
+
+use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_plan::PathKind;
+use closc_topology::{Nic, PlaneId};
+
+use kinds::{GroupKind, NicState, kinds};
+use view::View;
+
+/// The paths of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share {
+    /// Paths that may be used.
+    pub usable: u64,
+    /// Paths that there would be without exceptions.
+    pub planned: u64,
+}
+
+impl Share {
+    /// Returns the part of its bandwidth that a pair has, between 0 and 1: planes and uplinks are loaded evenly.
+    pub fn part(self) -> f64 {
+        self.usable as f64 / self.planned as f64
+    }
+}
+
+/// How many pairs of NICs changed in the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairChange {
+    /// How far apart they are.
+    pub kind: PathKind,
+    /// Their paths before; nothing where the pair was not there.
+    pub old: Option<Share>,
+    /// Their paths after; nothing where the pair is not there.
+    pub new: Option<Share>,
+    /// The planes in which the number of paths differs, one bit each.
+    pub planes: u16,
+    /// How many pairs, each counted once for both directions.
+    pub pairs: u64,
+    /// One of the pairs.
+    pub example: (Nic, Nic),
+}
+
+impl PairChange {
+    /// Returns the part of its bandwidth that a pair loses, negative where it gains; nothing where the pair is not
+    /// there on both sides.
+    pub fn loss(&self) -> Option<f64> {
+        Some(self.old?.part() - self.new?.part())
+    }
+
+    /// Returns the planes in which something differs.
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        let mask = self.planes;
+        (0..16).filter(move |plane| mask >> plane & 1 == 1).map(PlaneId)
+    }
+}
+
+/// Compares the paths of all pairs.
+pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
+    let views = Sides { old: View::of(old.topology()), new: View::of(new.topology()) };
+    let kinds = kinds(old, new, &views.old, &views.new);
+    let mut rows = Rows::default();
+    for (at, first) in kinds.iter().enumerate() {
+        rows.local(&views, first);
+        for second in &kinds[at..] {
+            rows.across(&views, first, second);
+        }
+    }
+    rows.finish()
+}
+
+/// Both fabrics.
+struct Sides<'a> {
+    old: View<'a>,
+    new: View<'a>,
+}
+
+type Key = (PathKind, Option<Share>, Option<Share>, u16);
+
+#[derive(Default)]
+struct Rows {
+    found: BTreeMap<Key, (u64, (Nic, Nic))>,
+}
+
+impl Rows {
+    /// Pairs inside a group.
+    fn local(&mut self, views: &Sides<'_>, kind: &GroupKind) {
+        let old = kind.old.map(|profile| views.old.local(profile));
+        let new = kind.new.map(|profile| views.new.local(profile));
+        let planes = (old.as_deref(), new.as_deref());
+        for (a, first) in kind.nics.iter().enumerate() {
+            for (b, second) in kind.nics.iter().enumerate().skip(a) {
+                let pairs = match a == b {
+                    true => first.count * (first.count - 1) / 2,
+                    false => first.count * second.count,
+                };
+                let example = || kind.sample_pair(a, b);
+                self.add(PathKind::Local, planes, (first.state, second.state), pairs * kind.groups, example);
+            }
+        }
+    }
+
+    /// Pairs between groups.
+    fn across(&mut self, views: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
+        let groups = match std::ptr::eq(first, second) {
+            true => first.groups * (first.groups - 1) / 2,
+            false => first.groups * second.groups,
+        };
+        if groups == 0 {
+            return;
+        }
+        let same = std::ptr::eq(first, second);
+        let kind = if first.zone == second.zone { PathKind::Zone } else { PathKind::Far };
+        let between = |view: &View<'_>, a: Option<usize>, b: Option<usize>| {
+            Some(view.between((first.zone, a?), (second.zone, b?)))
+        };
+        let old = between(&views.old, first.old, second.old);
+        let new = between(&views.new, first.new, second.new);
+        let planes = (old.as_deref(), new.as_deref());
+        for (a, from) in first.nics.iter().enumerate() {
+            for (b, to) in second.nics.iter().enumerate() {
+                let example = || (first.sample(a, 0), second.sample(b, usize::from(same)));
+                self.add(kind, planes, (from.state, to.state), from.count * to.count * groups, example);
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        kind: PathKind,
+        (old, new): (Option<&[Share]>, Option<&[Share]>),
+        (from, to): (NicState, NicState),
+        pairs: u64,
+        example: impl FnOnce() -> (Nic, Nic),
+    ) {
+        if pairs == 0 {
+            return;
+        }
+        let (old_dead, new_dead) = (either(from.old, to.old), either(from.new, to.new));
+        let share = |planes: Option<&[Share]>, dead: Option<u16>| Some(total(planes?, dead?));
+        let usable = |planes: Option<&[Share]>, dead: Option<u16>, plane: usize| match (planes, dead) {
+            (Some(planes), Some(dead)) if dead >> plane & 1 == 0 => planes.get(plane).map_or(0, |s| s.usable),
+            (_, _) => 0,
+        };
+        let mask = (0..16).fold(0, |mask, plane| {
+            let differs = usable(old, old_dead, plane) != usable(new, new_dead, plane);
+            mask | u16::from(differs) << plane
+        });
+        let (old, new) = (share(old, old_dead), share(new, new_dead));
+        if mask == 0 && old == new {
+            return;
+        }
+        let row = self.found.entry((kind, old, new, mask)).or_insert_with(|| (0, example()));
+        row.0 += pairs;
+    }
+
+    fn finish(self) -> Vec<PairChange> {
+        let rows = self.found.into_iter();
+        let mut rows: Vec<PairChange> = rows
+            .map(|((kind, old, new, planes), (pairs, example))| PairChange {
+                kind,
+                old,
+                new,
+                planes,
+                pairs,
+                example,
+            })
+            .collect();
+        let loss = |row: &PairChange| row.loss().unwrap_or(0.0);
+        rows.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
+        rows
+    }
+}
+
+fn either(a: Option<u16>, b: Option<u16>) -> Option<u16> {
+    Some(a? | b?)
+}
+
+fn total(planes: &[Share], dead: u16) -> Share {
+    planes.iter().enumerate().fold(Share { usable: 0, planned: 0 }, |sum, (plane, share)| Share {
+        usable: sum.usable + if dead >> plane & 1 == 0 { share.usable } else { 0 },
+        planned: sum.planned + share.planned,
+    })
+}

@@ -1,0 +1,15 @@
+//! What differs between two fabrics, what it costs, and in which order to roll it out.
+//!
+//! In: two plans, or the manifests of two compiled trees. Out: [`Difference`] (typed, can be applied), [`Report`]
+//! (what people and tools read), waves of a rollout, work orders. Always: numbers and exceptions are compared, never
+//! lists of devices; no I/O.
+
+mod change;
+mod compare;
+mod impact;
+mod shown;
+
+pub use change::{
+    ApplyError, Change, Difference, Edit, Exception, Field, Hardware, Named, Thing, TierField, Turn,
+};
+pub use impact::{PairChange, Share, impact};

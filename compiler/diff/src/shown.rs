@@ -1,0 +1,165 @@
+//! Values as text, the way a fabric file has them.
+//!
+//! In: a value of a topology. Out: a few words. Always: equal values give equal text.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use closc_platform::{Breakout, Os, Platform};
+use closc_qos::profile::Profile;
+use closc_qos::units::Speed;
+use closc_topology::naming::Pattern;
+use closc_topology::usid::{Role, UsidLayout};
+use closc_topology::{Cable, HostOs, PlaneId, Routing, Services, Site, Wiring, ZoneId};
+use ipnet::{IpNet, Ipv6Net};
+use smol_str::SmolStr;
+
+use crate::change::Hardware;
+
+/// A value that has a short text.
+pub trait Shown {
+    /// Returns the value as text.
+    fn shown(&self) -> String;
+}
+
+macro_rules! by_display {
+    ($($type:ty),*) => {
+        $( impl Shown for $type {
+            fn shown(&self) -> String {
+                self.to_string()
+            }
+        } )*
+    };
+}
+
+by_display!(u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, IpNet, IpAddr, Breakout, Pattern);
+
+impl<T: Shown> Shown for Option<T> {
+    fn shown(&self) -> String {
+        self.as_ref().map_or_else(|| "none".to_owned(), Shown::shown)
+    }
+}
+
+impl<K: Shown, V: Shown> Shown for BTreeMap<K, V> {
+    fn shown(&self) -> String {
+        if self.is_empty() {
+            return "none".to_owned();
+        }
+        let entries: Vec<String> =
+            self.iter().map(|(k, v)| format!("{}: {}", k.shown(), v.shown())).collect();
+        entries.join(", ")
+    }
+}
+
+impl Shown for PlaneId {
+    fn shown(&self) -> String {
+        format!("plane {self}")
+    }
+}
+
+impl Shown for ZoneId {
+    fn shown(&self) -> String {
+        format!("zone {self}")
+    }
+}
+
+impl Shown for Routing {
+    fn shown(&self) -> String {
+        self.word().to_owned()
+    }
+}
+
+impl Shown for Os {
+    fn shown(&self) -> String {
+        self.word().to_owned()
+    }
+}
+
+impl Shown for HostOs {
+    fn shown(&self) -> String {
+        match self {
+            HostOs::None => "none".to_owned(),
+            HostOs::Linux => "linux".to_owned(),
+        }
+    }
+}
+
+impl Shown for Wiring {
+    fn shown(&self) -> String {
+        match self {
+            Wiring::Full => "full".to_owned(),
+            Wiring::Rows => "rows".to_owned(),
+        }
+    }
+}
+
+impl Shown for Arc<Platform> {
+    fn shown(&self) -> String {
+        self.id.to_string()
+    }
+}
+
+impl Shown for Hardware {
+    fn shown(&self) -> String {
+        format!("{} with {}", self.0.id, self.1.word())
+    }
+}
+
+impl Shown for Cable {
+    fn shown(&self) -> String {
+        format!("{} {}", self.length, self.medium)
+    }
+}
+
+impl Shown for Vec<Site> {
+    fn shown(&self) -> String {
+        let site = |site: &Site| {
+            let zones: Vec<String> = site.zones.iter().map(ToString::to_string).collect();
+            format!("{} (zones {})", site.name, zones.join(", "))
+        };
+        let sites: Vec<String> = self.iter().map(site).collect();
+        if sites.is_empty() { "none".to_owned() } else { sites.join("; ") }
+    }
+}
+
+impl Shown for UsidLayout {
+    fn shown(&self) -> String {
+        let codes: Vec<String> =
+            Role::ALL.iter().map(|role| format!("{}={}", role.word(), self.code(*role))).collect();
+        format!(
+            "role {} | plane {} | zone {} | index {} bits, {}",
+            self.role_bits,
+            self.plane_bits,
+            self.zone_bits,
+            self.index_bits,
+            codes.join(" ")
+        )
+    }
+}
+
+impl Shown for Services {
+    fn shown(&self) -> String {
+        let list = |word: &str, all: &[IpAddr]| {
+            (!all.is_empty()).then(|| {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                format!("{word} {}", all.join(" "))
+            })
+        };
+        let text = |word: &str, value: &Option<String>| value.as_ref().map(|value| format!("{word} {value}"));
+        let parts = [
+            list("ntp", &self.ntp),
+            list("syslog", &self.syslog),
+            text("snmp contact", &self.snmp_contact),
+            text("snmp location", &self.snmp_location),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    }
+}
+
+impl Shown for Profile {
+    fn shown(&self) -> String {
+        self.name().to_string()
+    }
+}

@@ -1,0 +1,98 @@
+//! Properties over random fabrics: what is applied is what was compared, and counting agrees with walking.
+
+use std::collections::BTreeMap;
+
+use closc_diff::{Difference, PairChange, Share, impact};
+use closc_plan::{PathKind, Plan};
+use closc_tests::exceptions::{excepted, related};
+use closc_tests::shape::Shape;
+use closc_topology::{Nic, Spans, Topology};
+use proptest::prelude::*;
+
+/// The whole meaning of a topology. Every field takes part without being listed.
+fn meaning(topology: &Topology) -> String {
+    format!("{:?}", Topology { spans: Spans::default(), ..topology.clone() })
+}
+
+type Paths = BTreeMap<(Nic, Nic), Vec<u64>>;
+
+/// Walks every path of every pair and asks the path table, plane by plane; and the planned number of paths.
+fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    let mut planned = BTreeMap::new();
+    let mut found = Paths::new();
+    for from in &nics {
+        let table = plan.path_table(from.zone, from.group);
+        for to in nics.iter().filter(|to| from < *to) {
+            let mut usable = vec![0; usize::from(plan.topology().planes)];
+            let mut all = 0;
+            for path in plan.paths(*from, *to) {
+                all += 1;
+                if table.denies(path.plane, *from, *to, path.choice).is_none() {
+                    usable[usize::from(path.plane.0)] += 1;
+                }
+            }
+            planned.insert(PathKind::between(*from, *to), all);
+            found.insert((*from, *to), usable);
+        }
+    }
+    (found, planned)
+}
+
+/// The same rows as `impact` gives, from walks.
+fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
+    let ((before, planned_before), (after, planned_after)) = (walk(old), walk(new));
+    let mut rows = BTreeMap::new();
+    let pairs: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    for pair in pairs {
+        let kind = PathKind::between(pair.0, pair.1);
+        let share = |paths: Option<&Vec<u64>>, planned: &BTreeMap<PathKind, u64>| {
+            paths.map(|paths| Share { usable: paths.iter().sum(), planned: planned[&kind] })
+        };
+        let (a, b) = (before.get(pair), after.get(pair));
+        let at =
+            |paths: Option<&Vec<u64>>, plane: usize| paths.and_then(|p| p.get(plane)).copied().unwrap_or(0);
+        let mask = (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
+        let (a, b) = (share(a, &planned_before), share(b, &planned_after));
+        if mask != 0 || a != b {
+            *rows.entry((kind, a, b, mask)).or_insert(0) += 1;
+        }
+    }
+    rows
+}
+
+fn counted(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
+    rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
+}
+
+fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
+    let (old, new) = (old.plan(), new.plan());
+    let difference = Difference::between(old.topology(), new.topology());
+    let applied = difference.apply(old.topology()).expect("a difference fits what it was made from");
+    prop_assert_eq!(meaning(&applied), meaning(new.topology()));
+    prop_assert_eq!(difference.is_empty(), meaning(old.topology()) == meaning(new.topology()));
+    if !difference.is_empty() {
+        prop_assert!(difference.apply(new.topology()).is_err(), "a stale difference is refused");
+    }
+    let rows = impact(old.fabric(), new.fabric());
+    prop_assert_eq!(counted(&rows), walked(&old, &new));
+    for row in rows {
+        prop_assert_eq!(PathKind::between(row.example.0, row.example.1), row.kind);
+        prop_assert!(row.example.0 != row.example.1);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_numbers_with_other_exceptions((old, new) in related()) {
+        check(&old, &new)?;
+    }
+
+    #[test]
+    fn any_two_fabrics(old in excepted(), new in excepted()) {
+        check(&old, &new)?;
+    }
+}

@@ -1,0 +1,124 @@
+//! Exceptions for small fabrics: switches, NICs and cables that are absent or drained, drained planes, longer cables.
+//!
+//! In: a shape. Out: the shape with an `exceptions` section. Always: only names that the shape has, each once; plane 0
+//! is never drained, so that one is left.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use proptest::prelude::*;
+
+use crate::shape::{Shape, three_tiers, try_plan, two_tiers};
+
+/// What happens to a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Absent,
+    Drained,
+    Longer,
+}
+
+/// A random thing and its fate: numbers that are cut down to what the shape has.
+#[derive(Debug, Clone, Copy)]
+struct Pick {
+    what: u8,
+    fate: Fate,
+    numbers: [u16; 4],
+}
+
+/// Makes small fabrics with exceptions.
+pub fn excepted() -> impl Strategy<Value = Shape> {
+    (shapes(), picks()).prop_map(|(shape, picks)| with(&shape, &picks))
+}
+
+/// Makes pairs of fabrics of the same numbers, with exceptions of which some are the same.
+pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
+    (shapes(), picks(), picks(), picks()).prop_map(|(shape, both, old, new)| {
+        let side = |own: &[Pick]| with(&shape, &[&both, own].concat());
+        (side(&old), side(&new))
+    })
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let small = two_tiers().prop_filter("few enough pairs to walk", |shape| {
+        shape.groups * shape.per_group <= 16 && shape.planes <= 6
+    });
+    prop_oneof![small, three_tiers()]
+}
+
+fn picks() -> impl Strategy<Value = Vec<Pick>> {
+    let fate = prop_oneof![Just(Fate::Absent), Just(Fate::Drained), Just(Fate::Longer)];
+    let pick =
+        (0..5u8, fate, any::<[u16; 4]>()).prop_map(|(what, fate, numbers)| Pick { what, fate, numbers });
+    prop::collection::vec(pick, 0..4)
+}
+
+/// Writes the exceptions into a shape, leaving out those that contradict earlier ones.
+fn with(shape: &Shape, picks: &[Pick]) -> Shape {
+    let plan = shape.plan();
+    let mut named: BTreeMap<String, Fate> = BTreeMap::new();
+    let mut found = Shape { exceptions: text(&named), ..shape.clone() };
+    for pick in picks {
+        let Some((name, fate)) = resolve(plan.topology(), *pick) else { continue };
+        let mut more = named.clone();
+        more.entry(name).or_insert(fate);
+        let next = Shape { exceptions: text(&more), ..shape.clone() };
+        if try_plan(&next.yaml()).is_ok() {
+            (named, found) = (more, next);
+        }
+    }
+    found
+}
+
+fn text(named: &BTreeMap<String, Fate>) -> String {
+    let list = |fate| named.iter().filter(move |(_, own)| **own == fate).map(|(name, _)| name);
+    let mut text = String::from("exceptions:\n");
+    for (key, fate) in [("absent", Fate::Absent), ("drained", Fate::Drained)] {
+        let _ = writeln!(text, "  {key}:{}", if list(fate).next().is_none() { " []" } else { "" });
+        for name in list(fate) {
+            let _ = writeln!(text, "    - {name}");
+        }
+    }
+    let _ = writeln!(text, "  cables:{}", if list(Fate::Longer).next().is_none() { " {}" } else { "" });
+    for (at, name) in list(Fate::Longer).enumerate() {
+        let _ = writeln!(text, "    {name}: {{ length: {}m, medium: virtual }}", 7 + at);
+    }
+    text
+}
+
+/// Returns the name of what was picked, with a fate that it can have.
+fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
+    let [a, b, c, d] = pick.numbers;
+    let plane = PlaneId((a % u16::from(topology.planes)) as u8);
+    let zone = ZoneId(b % topology.zones);
+    let nic = Nic { zone, group: c % topology.t0.count, downlink: d % topology.hosts.per_group };
+    let switch = |tier: TierId| {
+        let count = topology.tier(tier)?.count;
+        let zone = if tier == TierId::T2 { ZoneId(0) } else { zone };
+        Some(Switch { plane, tier, zone, index: c % count })
+    };
+    let gone = if pick.fate == Fate::Longer { Fate::Drained } else { pick.fate };
+    match pick.what {
+        0 => {
+            let found = switch(TierId::ALL[usize::from(d % 3)])?;
+            // In rows some numbers of T2s are left out.
+            let there = found.tier != TierId::T2
+                || topology.t2_rows == 0
+                || found.index % topology.t2_rows < topology.t1.count;
+            there.then(|| (topology.naming.switch(found).to_string(), gone))
+        }
+        1 => {
+            let (node, number) = topology.node_of(nic);
+            Some((topology.naming.nic(node, number), Fate::Absent))
+        }
+        2 => Some((topology.link_name(Link::Host(NicPort { plane, nic }))?, pick.fate)),
+        3 if plane.0 > 0 => Some((format!("plane {plane}"), Fate::Drained)),
+        _ => {
+            let lower = switch(TierId::ALL[usize::from(b % 2)])?;
+            let ups = topology.tier(lower.tier)?.up.count;
+            let up = d.checked_rem(ups)?;
+            Some((topology.link_name(Link::Fabric { lower, up })?, pick.fate))
+        }
+    }
+}
