@@ -11,10 +11,13 @@ pub mod bits;
 pub mod engine;
 pub mod entity;
 pub mod error;
+pub mod fabric;
 pub mod json;
 pub mod pipeline;
+pub mod ports;
 pub mod program;
 pub mod state;
 pub mod stf;
+pub mod switch;
 
 pub use error::Error;

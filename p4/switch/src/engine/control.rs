@@ -65,7 +65,7 @@ impl Frame<'_> {
             entry.counter.count(length);
         }
         if spec.ageing {
-            (entry.hit_ns, entry.reported) = (now_ns, false);
+            entry.hit_ns = now_ns;
         }
         if let Some(target) = spec.meter {
             let size = PacketSize::new(length, self.program.meters[target.array as usize].bytes);

@@ -137,9 +137,11 @@ impl Engine {
     /// Sends what leaves its queue by a time, and lists of digests that are old enough.
     pub fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
         while let Some(Departure { packet, at_ns, left }) = self.queues.pop(now_ns) {
+            sink.clock(at_ns);
             self.leave(at_ns, packet, left, sink);
             self.finish(at_ns, sink);
         }
+        sink.clock(now_ns);
         self.tick_digests(now_ns, sink);
     }
 

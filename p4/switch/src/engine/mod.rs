@@ -25,6 +25,11 @@ use std::sync::Arc;
 
 /// Takes what a switch sends.
 pub trait Sink {
+    /// Learns the time at which the packets that follow leave, where that is before the time of the call.
+    fn clock(&mut self, at_ns: u64) {
+        let _ = at_ns;
+    }
+
     /// Takes a packet that leaves by a port.
     fn transmit(&mut self, port: u32, frame: &[u8]);
 

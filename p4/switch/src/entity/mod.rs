@@ -11,6 +11,7 @@ mod data;
 mod digest;
 mod direct;
 mod fault;
+mod idle;
 mod key;
 mod meter;
 mod profile;

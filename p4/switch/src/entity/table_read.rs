@@ -100,6 +100,13 @@ impl Store {
         }
     }
 
+    /// Returns an entry with what identifies it and what its controller keeps with it.
+    pub(super) fn identify(&self, target: Target, handle: u32) -> Option<v1::TableEntry> {
+        let table = &self.engine.tables[target.binding.index];
+        let request = v1::TableEntry::default();
+        Some(self.entry(0, target, &request, &table.key(handle), table.get(handle)?))
+    }
+
     fn default_entry(&self, target: Target, request: &v1::TableEntry) -> v1::TableEntry {
         let default = &self.engine.tables[target.binding.index].default;
         let call = default.action.and_then(|action| {

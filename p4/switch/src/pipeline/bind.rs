@@ -1,13 +1,14 @@
 //! Binds the ids of a P4Info to the indices of a program, by name.
 
 use super::PipelineError;
-use crate::program::{self, Program, TableKind};
-use closc_runtime::info::{ActionProfile, ActionRef, Info, Table, ValueSet};
+use crate::program::{self, HeaderType, Program, TableKind};
+use closc_runtime::info::{ActionProfile, ActionRef, Info, Metadata, PacketHeader, Table, ValueSet};
 use closc_runtime::proto::config;
 use closc_runtime::value::Width;
 use config::p4_new_type_spec::Representation;
 use config::p4_new_type_translation::SdnType;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A parameter of an action.
 #[derive(Clone, Debug)]
@@ -74,6 +75,35 @@ pub(crate) struct DigestBinding {
     pub(crate) number: u32,
 }
 
+/// The header of packets to or from the controller.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PacketLayout {
+    /// Ids and widths of its fields in order.
+    pub(crate) fields: Vec<(u32, u32)>,
+}
+
+impl PacketLayout {
+    /// The program has its own widths where the controller sees other ones. Headers have no name in common, but the
+    /// names of their fields.
+    fn new(header: &PacketHeader, program: &Program) -> Self {
+        let same = |ty: &&HeaderType| {
+            let names = ty.fields.iter().map(|field| &field.name);
+            names.eq(header.fields().iter().map(|field| &field.name))
+        };
+        let ty = program.types.iter().find(same);
+        let width = |(at, field): (usize, &Metadata)| {
+            let bits = ty.map_or(field.width.bits(), |ty| ty.fields[at].bits);
+            (field.id, bits)
+        };
+        Self { fields: header.fields().iter().enumerate().map(width).collect() }
+    }
+
+    /// Returns how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        crate::bits::bytes_for(self.fields.iter().map(|(_, bits)| *bits as usize).sum())
+    }
+}
+
 /// All objects by id.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
@@ -83,6 +113,8 @@ pub(super) struct Bindings {
     pub(super) arrays: HashMap<u32, usize>,
     pub(super) value_sets: HashMap<u32, ValueSetBinding>,
     pub(super) digests: BTreeMap<u32, DigestBinding>,
+    pub(super) packet_in: PacketLayout,
+    pub(super) packet_out: PacketLayout,
 }
 
 impl Bindings {
@@ -106,6 +138,9 @@ impl Bindings {
             this.value_sets.insert(set.preamble.id, bind_value_set(set, program)?);
         }
         this.bind_digests(info, program)?;
+        let layout = |header: &Arc<PacketHeader>| PacketLayout::new(header, program);
+        this.packet_in = info.packet_in().map(layout).unwrap_or_default();
+        this.packet_out = info.packet_out().map(layout).unwrap_or_default();
         Ok(this)
     }
 

@@ -9,7 +9,7 @@ mod cache;
 mod legacy;
 
 pub(crate) use bind::{
-    ActionBinding, DigestBinding, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
+    ActionBinding, DigestBinding, PacketLayout, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
 };
 pub use cache::PipelineCache;
 
@@ -112,6 +112,16 @@ impl Pipeline {
 
     pub(crate) fn digest(&self, id: u32) -> Option<&DigestBinding> {
         self.bindings.digests.get(&id)
+    }
+
+    /// Returns the header of packets to the controller.
+    pub(crate) fn packet_in(&self) -> &PacketLayout {
+        &self.bindings.packet_in
+    }
+
+    /// Returns the header of packets from the controller.
+    pub(crate) fn packet_out(&self) -> &PacketLayout {
+        &self.bindings.packet_out
     }
 
     /// Returns the id of a digest by the number that actions use.

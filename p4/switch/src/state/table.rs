@@ -68,8 +68,8 @@ pub struct Entry {
     pub hit_ns: u64,
     /// Nanoseconds without a hit after which it is reported, 0 for never.
     pub idle_ns: u64,
-    /// Whether it was reported since.
-    pub reported: bool,
+    /// When it was reported last.
+    pub reported_ns: u64,
     /// Whether the program wrote it.
     pub constant: bool,
     /// What the controller keeps with it.
@@ -80,7 +80,7 @@ impl Entry {
     /// Returns an entry that was never hit.
     pub fn new(action: ActionRef, now_ns: u64) -> Self {
         let (counter, meter, meta) = (Counter::default(), None, None);
-        Self { action, counter, meter, hit_ns: now_ns, idle_ns: 0, reported: false, constant: false, meta }
+        Self { action, counter, meter, hit_ns: now_ns, idle_ns: 0, reported_ns: 0, constant: false, meta }
     }
 }
 
@@ -275,6 +275,11 @@ impl Table {
     /// Returns the priority of an entry.
     pub fn priority(&self, handle: u32) -> i32 {
         self.priorities.get(handle as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the entries with their handles, to change.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = (u32, &mut Entry)> {
+        (0..).zip(&mut self.entries).filter_map(|(handle, entry)| Some((handle, entry.as_mut()?)))
     }
 
     /// Returns the handles in use, in order.

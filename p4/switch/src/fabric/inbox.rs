@@ -1,0 +1,87 @@
+//! Packets that come from other threads: those of controllers, and those that are put in from outside.
+
+use super::Node;
+use crate::switch::Ports;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A packet for a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Injection {
+    /// The switch.
+    pub node: Node,
+    /// Its port.
+    pub port: u32,
+    /// The packet.
+    pub frame: Vec<u8>,
+}
+
+/// What came in.
+#[derive(Debug)]
+pub(super) enum Mail {
+    /// A packet goes into a port.
+    In(Injection),
+    /// A packet left a port outside of a run.
+    Out(Injection),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    mail: Mutex<Vec<Mail>>,
+    came: Condvar,
+}
+
+impl Inbox {
+    fn put(&self, mail: Mail) {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
+        self.came.notify_one();
+    }
+
+    /// Takes what came in so far.
+    pub(super) fn take(&self) -> Vec<Mail> {
+        std::mem::take(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until something comes in, but not for long.
+    pub(super) fn wait(&self, longest: Duration) {
+        let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        // Waking up early does no harm.
+        drop(self.came.wait_timeout_while(mail, longest, |mail| mail.is_empty()));
+    }
+}
+
+/// The ports of a switch of a fabric.
+#[derive(Debug)]
+pub(super) struct Plug {
+    node: Node,
+    inbox: Arc<Inbox>,
+}
+
+impl Plug {
+    pub(super) fn new(node: Node, inbox: Arc<Inbox>) -> Self {
+        Self { node, inbox }
+    }
+}
+
+impl Ports for Plug {
+    fn send(&self, port: u32, _at_ns: u64, frame: &[u8]) {
+        self.inbox.put(Mail::Out(Injection { node: self.node, port, frame: frame.to_vec() }));
+    }
+}
+
+/// Puts packets into a fabric from any thread; they enter with its next run.
+#[derive(Clone, Debug)]
+pub struct FabricHandle {
+    inbox: Arc<Inbox>,
+}
+
+impl FabricHandle {
+    pub(super) fn new(inbox: Arc<Inbox>) -> Self {
+        Self { inbox }
+    }
+
+    /// Puts a packet into a port.
+    pub fn inject(&self, injection: Injection) {
+        self.inbox.put(Mail::In(injection));
+    }
+}

@@ -1,0 +1,136 @@
+//! Which port is linked to which.
+
+use super::Node;
+use thiserror::Error;
+
+/// Greatest port number that can have a link.
+const LAST_PORT: u32 = 65_535;
+
+/// A port of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkEnd {
+    /// The switch.
+    pub node: Node,
+    /// The port.
+    pub port: u32,
+}
+
+/// A link that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum LinkError {
+    /// There is no such switch.
+    #[error("the fabric has no switch number {}", .0.0)]
+    NoNode(Node),
+    /// The port number is too great.
+    #[error("port {0} is beyond {LAST_PORT}, the last one that can have a link")]
+    Port(u32),
+    /// The port has a link already.
+    #[error("port {} of switch number {} has a link already", .0.port, .0.node.0)]
+    Taken(LinkEnd),
+    /// Both ends are the same.
+    #[error("port {} of switch number {} cannot be linked to itself", .0.port, .0.node.0)]
+    Loop(LinkEnd),
+}
+
+/// What a port sent over its link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCount {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets that were lost because the link was down.
+    pub lost: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Half {
+    peer: LinkEnd,
+    up: bool,
+    count: LinkCount,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// To a port of another switch.
+    To(LinkEnd),
+    /// Out of the fabric.
+    Out,
+    /// Nowhere.
+    Lost,
+}
+
+/// The links of a fabric, by switch and port.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    halves: Vec<Vec<Option<Half>>>,
+}
+
+impl Links {
+    pub(super) fn add_node(&mut self) {
+        self.halves.push(Vec::new());
+    }
+
+    fn half(&self, end: LinkEnd) -> Option<&Half> {
+        self.halves.get(end.node.0 as usize)?.get(end.port as usize)?.as_ref()
+    }
+
+    fn half_mut(&mut self, end: LinkEnd) -> Option<&mut Half> {
+        self.halves.get_mut(end.node.0 as usize)?.get_mut(end.port as usize)?.as_mut()
+    }
+
+    pub(super) fn connect(&mut self, a: LinkEnd, b: LinkEnd) -> Result<(), LinkError> {
+        if a == b {
+            return Err(LinkError::Loop(a));
+        }
+        for end in [a, b] {
+            if end.node.0 as usize >= self.halves.len() {
+                return Err(LinkError::NoNode(end.node));
+            }
+            if end.port > LAST_PORT {
+                return Err(LinkError::Port(end.port));
+            }
+            if self.half(end).is_some() {
+                return Err(LinkError::Taken(end));
+            }
+        }
+        for (end, peer) in [(a, b), (b, a)] {
+            let ports = &mut self.halves[end.node.0 as usize];
+            if ports.len() <= end.port as usize {
+                ports.resize(end.port as usize + 1, None);
+            }
+            ports[end.port as usize] = Some(Half { peer, up: true, count: LinkCount::default() });
+        }
+        Ok(())
+    }
+
+    pub(super) fn peer(&self, end: LinkEnd) -> Option<LinkEnd> {
+        self.half(end).map(|half| half.peer)
+    }
+
+    pub(super) fn count(&self, end: LinkEnd) -> Option<LinkCount> {
+        self.half(end).map(|half| half.count)
+    }
+
+    /// Cuts or mends a link; returns its other end.
+    pub(super) fn set_up(&mut self, end: LinkEnd, up: bool) -> Option<LinkEnd> {
+        let peer = self.peer(end)?;
+        for end in [end, peer] {
+            self.half_mut(end)?.up = up;
+        }
+        Some(peer)
+    }
+
+    /// Finds out where a packet goes that leaves a port, and counts it.
+    pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Way {
+        let Some(half) = self.half_mut(end) else { return Way::Out };
+        if !half.up {
+            half.count.lost += 1;
+            return Way::Lost;
+        }
+        half.count.packets += 1;
+        half.count.bytes += bytes as u64;
+        Way::To(half.peer)
+    }
+}

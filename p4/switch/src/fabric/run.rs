@@ -1,0 +1,249 @@
+//! Moves packets through a fabric until none is left.
+//!
+//! Time passes in windows no longer than a link takes: what a switch sends in a window arrives after it, so within
+//! one every switch works for itself, on as many threads as there are.
+
+use super::inbox::Mail;
+use super::link::Way;
+use super::{Arrival, Delivery, Fabric, LinkEnd, Node};
+use crate::switch::{Clock, Outbox};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longest sleep of a driver: how late it may notice what is due.
+const LONGEST_SLEEP: Duration = Duration::from_millis(5);
+
+/// Time between two looks of a driver for idle entries.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCount {
+    /// Packets that entered a switch.
+    pub hops: u64,
+    /// Packets that left the fabric.
+    pub delivered: u64,
+}
+
+/// What one switch has to do in a window.
+struct Work {
+    node: u32,
+    arrivals: Vec<Arrival>,
+    /// Whether something else is due.
+    tick: bool,
+}
+
+impl Fabric {
+    /// Runs until nothing moves any more; returns what left the fabric, in order.
+    pub fn run(&mut self) -> Vec<Delivery> {
+        let mut deliveries = Vec::new();
+        self.run_until(u64::MAX, |delivery| deliveries.push(delivery));
+        deliveries
+    }
+
+    /// Runs until nothing moves before a time, and hands on what leaves the fabric, in order. Idle entries are looked
+    /// for in the end.
+    pub fn run_until(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
+        let mut count = RunCount::default();
+        loop {
+            self.collect(&mut count, &mut deliver);
+            let Some(window) = self.next_window(end_ns) else { break };
+            self.config.clock.advance_to(window.0);
+            let work = self.take_work(window.1);
+            let dues = self.work_off(&work, window.1);
+            for (work, due) in work.iter().zip(dues) {
+                count.hops += work.arrivals.len() as u64;
+                self.set_due(work.node, due);
+                self.hand_on(work.node, &mut count, &mut deliver);
+            }
+        }
+        if end_ns != u64::MAX {
+            self.config.clock.advance_to(end_ns);
+            self.look_round(&mut count, &mut deliver);
+        }
+        count
+    }
+
+    /// Takes the packets that came from other threads.
+    fn collect(&mut self, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
+        for mail in self.inbox.take() {
+            let now_ns = self.config.clock.now_ns();
+            match mail {
+                Mail::In(packet) => self.inject(packet.node, packet.port, packet.frame),
+                Mail::Out(packet) => {
+                    let end = LinkEnd { node: packet.node, port: packet.port };
+                    self.carry(now_ns, end, packet.frame, count, deliver);
+                }
+            }
+        }
+    }
+
+    /// Returns the window in which something happens next.
+    fn next_window(&self, end_ns: u64) -> Option<(u64, u64)> {
+        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
+        let due = self.due.first().map(|(at_ns, _)| *at_ns);
+        let first = arrival.into_iter().chain(due).min()?;
+        match self.config.clock {
+            Clock::Virtual(_) => {
+                let window = (first, first.saturating_add(self.config.latency_ns.max(1)).min(end_ns));
+                (first < end_ns).then_some(window)
+            }
+            // Real time does not wait: everything that is there is for now.
+            Clock::Wall { .. } => {
+                let now_ns = self.config.clock.now_ns();
+                (arrival.is_some() || due.is_some_and(|due| due <= now_ns)).then_some((now_ns, u64::MAX))
+            }
+        }
+    }
+
+    /// Takes what happens before a time, by switch.
+    fn take_work(&mut self, end_ns: u64) -> Vec<Work> {
+        let mut arrivals = Vec::new();
+        while self.arrivals.peek().is_some_and(|Reverse(arrival)| arrival.at_ns < end_ns) {
+            arrivals.extend(self.arrivals.pop().map(|Reverse(arrival)| arrival));
+        }
+        // The sort is stable: the packets of a switch stay in order.
+        arrivals.sort_by_key(|arrival| arrival.node);
+        let mut work: Vec<Work> = Vec::new();
+        for arrival in arrivals {
+            match work.last_mut() {
+                Some(last) if last.node == arrival.node => last.arrivals.push(arrival),
+                Some(_) | None => {
+                    let node = arrival.node;
+                    work.push(Work { node, arrivals: vec![arrival], tick: false });
+                }
+            }
+        }
+        let now_ns = self.config.clock.now_ns();
+        let limit = if end_ns == u64::MAX { now_ns.saturating_add(1) } else { end_ns };
+        let ticks: Vec<u32> =
+            self.due.iter().take_while(|(at_ns, _)| *at_ns < limit).map(|(_, node)| *node).collect();
+        for node in ticks {
+            match work.binary_search_by_key(&node, |work| work.node) {
+                Ok(at) => work[at].tick = true,
+                Err(at) => work.insert(at, Work { node, arrivals: Vec::new(), tick: true }),
+            }
+        }
+        work
+    }
+
+    /// Lets the switches do their work; returns when each has something to do again.
+    fn work_off(&self, work: &[Work], end_ns: u64) -> Vec<Option<u64>> {
+        let packets: usize = work.iter().map(|work| work.arrivals.len()).sum();
+        if packets < self.config.parallel_from || work.len() < 2 {
+            return work.iter().map(|work| self.work_one(work, end_ns)).collect();
+        }
+        work.par_iter().map(|work| self.work_one(work, end_ns)).collect()
+    }
+
+    fn work_one(&self, work: &Work, end_ns: u64) -> Option<u64> {
+        let switch = &self.switches[work.node as usize];
+        let mut outbox = self.outbox(work.node);
+        let now_ns = self.config.clock.now_ns();
+        let standing = end_ns != u64::MAX;
+        let arrivals = work.arrivals.iter().map(|arrival| {
+            let at_ns = if standing { arrival.at_ns } else { now_ns };
+            (at_ns, arrival.port, arrival.frame.as_slice())
+        });
+        let due = switch.receive_at(arrivals, &mut outbox);
+        // A queue that a packet of this window entered can let it go in the same window.
+        let last = if standing { end_ns - 1 } else { now_ns };
+        if work.tick || due.is_some_and(|due| due <= last) {
+            return switch.tick_at(last, &mut outbox);
+        }
+        due
+    }
+
+    fn outbox(&self, node: u32) -> std::sync::MutexGuard<'_, Outbox> {
+        self.outboxes[node as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_due(&mut self, node: u32, due: Option<u64>) {
+        let old = std::mem::replace(&mut self.due_of[node as usize], due);
+        if let Some(old) = old {
+            self.due.remove(&(old, node));
+        }
+        if let Some(due) = due {
+            self.due.insert((due, node));
+        }
+    }
+
+    /// Carries what a switch sent over its links.
+    fn hand_on(&mut self, node: u32, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
+        let mut outbox = std::mem::take(&mut *self.outbox(node));
+        for (port, at_ns, frame) in outbox.packets() {
+            let end = LinkEnd { node: Node(node), port };
+            self.carry(at_ns, end, frame.to_vec(), count, deliver);
+        }
+        outbox.clear();
+        *self.outbox(node) = outbox;
+    }
+
+    fn carry(
+        &mut self,
+        at_ns: u64,
+        end: LinkEnd,
+        frame: Vec<u8>,
+        count: &mut RunCount,
+        deliver: &mut impl FnMut(Delivery),
+    ) {
+        match self.links.way(end, frame.len()) {
+            Way::To(peer) => self.arrive(at_ns.saturating_add(self.config.latency_ns.max(1)), peer, frame),
+            Way::Out => {
+                count.delivered += 1;
+                deliver(Delivery { node: end.node, port: end.port, at_ns, frame });
+            }
+            Way::Lost => {}
+        }
+    }
+
+    /// Runs on a thread of its own until it is stopped; what leaves the fabric is handed on.
+    pub fn drive(mut self, mut deliver: impl FnMut(Delivery) + Send + 'static) -> std::io::Result<Driver> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("fabric".to_owned()).spawn(move || {
+            let mut looked = Instant::now();
+            while !stopped.load(Ordering::Acquire) {
+                self.run_until(u64::MAX, &mut deliver);
+                if looked.elapsed() >= LOOK_INTERVAL {
+                    self.look_round(&mut RunCount::default(), &mut deliver);
+                    looked = Instant::now();
+                }
+                self.inbox.wait(LONGEST_SLEEP);
+            }
+            self
+        })?;
+        Ok(Driver { stop, thread })
+    }
+
+    /// Lets every switch look for idle entries, and for what controllers have changed.
+    fn look_round(&mut self, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
+        for node in 0..self.switches.len() as u32 {
+            let due = {
+                let mut outbox = self.outbox(node);
+                self.switches[node as usize].tick(&mut outbox)
+            };
+            self.set_due(node, due);
+            self.hand_on(node, count, deliver);
+        }
+    }
+}
+
+/// A fabric that runs on its own thread.
+#[derive(Debug)]
+pub struct Driver {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Fabric>,
+}
+
+impl Driver {
+    /// Stops the thread; returns the fabric, or nothing where the thread broke.
+    pub fn stop(self) -> Option<Fabric> {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().ok()
+    }
+}

@@ -1,0 +1,258 @@
+//! A switch on interfaces of the machine: one thread that receives, forwards and sends in batches.
+
+use super::pcap::PcapWriter;
+use super::raw::{BATCH, Batch, RawSocket};
+use crate::switch::{Outbox, Ports, Switch};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Longest sleep: how late a stop or a packet of a queue may be noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+
+/// Time between two looks whether interfaces are up.
+const STATE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// An interface that cannot be used.
+#[derive(Debug, Error)]
+pub enum InterfaceError {
+    /// It cannot be opened.
+    #[error("interface `{name}` cannot be opened: {error}")]
+    Open {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Two interfaces are to be the same port.
+    #[error("port {port} is given to `{first}` and to `{second}`")]
+    PortTwice {
+        /// The port.
+        port: u32,
+        /// One interface.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A capture cannot be written.
+    #[error("the capture `{name}` cannot be written: {error}")]
+    Capture {
+        /// Its file.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// What passed a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCount {
+    /// Packets received.
+    pub received: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that the system did not take.
+    pub lost: u64,
+}
+
+type Capture = Mutex<PcapWriter<BufWriter<File>>>;
+
+struct Interface {
+    name: String,
+    socket: RawSocket,
+    captures: Option<(Capture, Capture)>,
+    received: AtomicU64,
+    sent: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Interface {
+    fn transmit(&self, calendar_ns: u64, frames: &[&[u8]]) {
+        let mut rest = frames;
+        while !rest.is_empty() {
+            let taken = self.socket.send(rest);
+            self.sent.fetch_add(taken as u64, Ordering::Relaxed);
+            if taken == rest.len() {
+                break;
+            }
+            // The frame that was not taken is lost; those behind it get their chance.
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            rest = &rest[taken + 1..];
+        }
+        if let Some((_, out)) = &self.captures {
+            capture(out, calendar_ns, frames.iter().copied());
+        }
+    }
+}
+
+fn capture<'f>(file: &Capture, calendar_ns: u64, frames: impl Iterator<Item = &'f [u8]>) {
+    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+    for frame in frames {
+        if let Err(error) = file.write(calendar_ns, frame) {
+            tracing::error!("a capture cannot be written: {error}");
+            return;
+        }
+    }
+    if let Err(error) = file.flush() {
+        tracing::error!("a capture cannot be written: {error}");
+    }
+}
+
+/// Interfaces by port.
+pub struct Interfaces {
+    interfaces: BTreeMap<u32, Interface>,
+    stop: AtomicBool,
+}
+
+impl std::fmt::Debug for Interfaces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.interfaces.iter().map(|(port, interface)| (port, &interface.name));
+        f.debug_map().entries(names).finish()
+    }
+}
+
+impl Interfaces {
+    /// Opens interfaces; with a directory, captures of what each receives and sends are written there.
+    pub fn open(ports: &[(u32, String)], captures: Option<&Path>) -> Result<Self, InterfaceError> {
+        let mut interfaces: BTreeMap<u32, Interface> = BTreeMap::new();
+        for (port, name) in ports {
+            if let Some(known) = interfaces.get(port) {
+                let (first, second) = (known.name.clone(), name.clone());
+                return Err(InterfaceError::PortTwice { port: *port, first, second });
+            }
+            let socket =
+                RawSocket::open(name).map_err(|error| InterfaceError::Open { name: name.clone(), error })?;
+            let captures = match captures {
+                Some(folder) => Some((open(folder, name, "in")?, open(folder, name, "out")?)),
+                None => None,
+            };
+            let zero = || AtomicU64::new(0);
+            let (received, sent, lost) = (zero(), zero(), zero());
+            let interface = Interface { name: name.clone(), socket, captures, received, sent, lost };
+            interfaces.insert(*port, interface);
+        }
+        Ok(Self { interfaces, stop: AtomicBool::new(false) })
+    }
+
+    /// Returns what passed a port.
+    pub fn count(&self, port: u32) -> Option<PortCount> {
+        let interface = self.interfaces.get(&port)?;
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Some(PortCount {
+            received: get(&interface.received),
+            sent: get(&interface.sent),
+            lost: get(&interface.lost),
+        })
+    }
+
+    /// Makes [`Interfaces::run`] return soon.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Forwards packets until it is stopped.
+    pub fn run(&self, switch: &Switch) -> io::Result<()> {
+        let (mut batch, mut outbox) = (Batch::new(), Outbox::new());
+        let mut due_ns = None;
+        let mut looked: Option<Instant> = None;
+        while !self.stop.load(Ordering::Acquire) {
+            if looked.is_none_or(|at| at.elapsed() >= STATE_INTERVAL) {
+                for (port, interface) in &self.interfaces {
+                    switch.set_port(*port, interface.socket.is_up());
+                }
+                looked = Some(Instant::now());
+            }
+            let ready = self.wait(switch, due_ns)?;
+            for (port, interface) in
+                self.interfaces.iter().zip(&ready).filter(|(_, ready)| **ready).map(|(i, _)| i)
+            {
+                self.receive(switch, *port, interface, &mut batch, &mut outbox);
+            }
+            due_ns = switch.tick(&mut outbox);
+            self.transmit(switch, &mut outbox);
+        }
+        Ok(())
+    }
+
+    /// Sleeps until a packet comes or something is due; returns which interfaces have packets.
+    fn wait(&self, switch: &Switch, due_ns: Option<u64>) -> io::Result<Vec<bool>> {
+        let now_ns = switch.now_ns();
+        let left = due_ns.map_or(LONGEST_SLEEP, |due| Duration::from_nanos(due.saturating_sub(now_ns)));
+        let left = left.min(LONGEST_SLEEP).as_micros().div_ceil(1000) as u16;
+        let sockets = self.interfaces.values().map(|interface| interface.socket.as_fd());
+        let mut fds: Vec<PollFd> = sockets.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        match poll(&mut fds, PollTimeout::from(left)) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(fds.iter().map(|fd| fd.any() == Some(true)).collect())
+    }
+
+    /// Takes at most one batch of an interface, so that no other has to wait long.
+    fn receive(
+        &self,
+        switch: &Switch,
+        port: u32,
+        interface: &Interface,
+        batch: &mut Batch,
+        outbox: &mut Outbox,
+    ) {
+        match interface.socket.receive(batch) {
+            Ok(count) if count > 0 => drop(interface.received.fetch_add(count as u64, Ordering::Relaxed)),
+            // Nothing there after all, or the interface went down; its state is looked at soon.
+            Ok(_) | Err(_) => return,
+        }
+        if let Some((file, _)) = &interface.captures {
+            capture(file, calendar_ns(switch), batch.frames());
+        }
+        switch.receive_all(batch.frames().map(|frame| (port, frame)), outbox);
+        self.transmit(switch, outbox);
+    }
+
+    /// Sends the packets of an outbox, those of one port together.
+    fn transmit(&self, switch: &Switch, outbox: &mut Outbox) {
+        if outbox.is_empty() {
+            return;
+        }
+        let now = calendar_ns(switch);
+        let mut by_port: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
+        for (port, _, frame) in outbox.packets() {
+            by_port.entry(port).or_insert_with(|| Vec::with_capacity(BATCH)).push(frame);
+        }
+        for (port, frames) in by_port {
+            // A packet to a port without interface is lost, as on a switch where nothing is plugged in.
+            if let Some(interface) = self.interfaces.get(&port) {
+                interface.transmit(now, &frames);
+            }
+        }
+        outbox.clear();
+    }
+}
+
+fn open(folder: &Path, interface: &str, direction: &str) -> Result<Capture, InterfaceError> {
+    let file = folder.join(format!("{interface}_{direction}.pcap"));
+    let error = |error| InterfaceError::Capture { name: file.display().to_string(), error };
+    let out = BufWriter::new(File::create(&file).map_err(error)?);
+    Ok(Mutex::new(PcapWriter::new(out).map_err(error)?))
+}
+
+fn calendar_ns(switch: &Switch) -> u64 {
+    switch.config().clock.calendar_ns(switch.now_ns())
+}
+
+impl Ports for Interfaces {
+    fn send(&self, port: u32, at_ns: u64, frame: &[u8]) {
+        if let Some(interface) = self.interfaces.get(&port) {
+            let _ = at_ns;
+            let calendar = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            interface.transmit(calendar.unwrap_or_default().as_nanos() as u64, &[frame]);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Real ports: interfaces of the machine, and captures of what passes them.
+
+mod interfaces;
+mod pcap;
+mod raw;
+
+pub use interfaces::{InterfaceError, Interfaces, PortCount};
+pub use pcap::PcapWriter;

@@ -1,0 +1,151 @@
+//! Sets and shows the pipeline of a switch.
+
+use super::{Loaded, Switch, lock};
+use crate::entity::{Irreconcilable, Store};
+use crate::pipeline::{Pipeline, PipelineError};
+use closc_runtime::proto::v1;
+use std::sync::Arc;
+use thiserror::Error;
+use tonic::{Code, Status};
+use v1::forwarding_pipeline_config::Cookie;
+use v1::get_forwarding_pipeline_config_request::ResponseType;
+use v1::set_forwarding_pipeline_config_request::Action;
+
+/// Why a pipeline is not set.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// The request does not say what to do.
+    #[error("the request names no action")]
+    NoAction,
+    /// The action needs a configuration.
+    #[error("the request has no configuration")]
+    NoConfig,
+    /// COMMIT takes what was saved.
+    #[error("COMMIT takes the configuration that was saved before, the request brings another")]
+    NeedlessConfig,
+    /// Nothing was saved.
+    #[error("no configuration was saved that could be committed")]
+    NothingSaved,
+    /// The configuration cannot be realized.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// The state of the old pipeline does not fit the new one.
+    #[error(transparent)]
+    Irreconcilable(#[from] Irreconcilable),
+}
+
+impl From<ConfigError> for Status {
+    fn from(error: ConfigError) -> Self {
+        let code = match &error {
+            ConfigError::NothingSaved => Code::NotFound,
+            ConfigError::NoAction
+            | ConfigError::NoConfig
+            | ConfigError::NeedlessConfig
+            | ConfigError::Pipeline(_)
+            | ConfigError::Irreconcilable(_) => Code::InvalidArgument,
+        };
+        Status::new(code, error.to_string())
+    }
+}
+
+/// What a switch shows of its pipeline.
+pub type Requested = ResponseType;
+
+impl Switch {
+    /// Verifies, saves or commits a pipeline.
+    pub fn set_pipeline(
+        &self,
+        action: Action,
+        config: Option<&v1::ForwardingPipelineConfig>,
+    ) -> Result<(), ConfigError> {
+        let _control = lock(&self.control);
+        match action {
+            Action::Unspecified => Err(ConfigError::NoAction),
+            Action::Verify => self.compile(config).map(drop),
+            Action::VerifyAndSave => {
+                let loaded = self.load(config)?;
+                let replaced = lock(&self.state).saved.replace(loaded);
+                // What is replaced can be large; it is dropped without the lock.
+                drop(replaced);
+                Ok(())
+            }
+            Action::VerifyAndCommit => self.load(config).map(|loaded| self.run(loaded)),
+            Action::Commit if config.is_some() => Err(ConfigError::NeedlessConfig),
+            Action::Commit => {
+                let saved = lock(&self.state).saved.take();
+                saved.map(|loaded| self.run(loaded)).ok_or(ConfigError::NothingSaved)
+            }
+            Action::ReconcileAndCommit => self.reconcile(config),
+        }
+    }
+
+    fn compile(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<Arc<Pipeline>, ConfigError> {
+        Ok(self.cache.get(config.ok_or(ConfigError::NoConfig)?)?)
+    }
+
+    /// Returns a pipeline with the state that the program gives it.
+    fn load(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<Loaded, ConfigError> {
+        let pipeline = self.compile(config)?;
+        Ok(self.prepare(pipeline, config.and_then(|config| config.cookie)))
+    }
+
+    fn prepare(&self, pipeline: Arc<Pipeline>, cookie: Option<Cookie>) -> Loaded {
+        let mut store = Store::new(pipeline, self.config.engine);
+        let state = lock(&self.state);
+        for (port, queue) in &state.queues {
+            store.engine_mut().set_queue(*port, Some(*queue));
+        }
+        for port in &state.down {
+            store.set_port(*port, false);
+        }
+        Loaded { store, cookie }
+    }
+
+    /// Lets packets run through a pipeline.
+    fn run(&self, loaded: Loaded) {
+        let mut state = lock(&self.state);
+        let replaced = (state.running.replace(loaded), state.saved.take());
+        drop(state);
+        drop(replaced);
+    }
+
+    fn reconcile(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<(), ConfigError> {
+        let mut loaded = self.load(config)?;
+        let now_ns = self.now_ns();
+        // No packet may count in the old state once it is being copied.
+        let mut state = lock(&self.state);
+        if let Some(old) = &state.running {
+            loaded.store.adopt(now_ns, &old.store)?;
+        }
+        let replaced = (state.running.replace(loaded), state.saved.take());
+        drop(state);
+        drop(replaced);
+        Ok(())
+    }
+
+    /// Returns the pipeline that packets run through, as much of it as is asked for.
+    pub fn pipeline_config(&self, requested: Requested) -> Option<v1::ForwardingPipelineConfig> {
+        let (pipeline, cookie) = {
+            let state = lock(&self.state);
+            let loaded = state.running.as_ref()?;
+            (Arc::clone(loaded.store.pipeline()), loaded.cookie)
+        };
+        let (info, program) = match requested {
+            ResponseType::All => (true, true),
+            ResponseType::CookieOnly => (false, false),
+            ResponseType::P4infoAndCookie => (true, false),
+            ResponseType::DeviceConfigAndCookie => (false, true),
+        };
+        Some(v1::ForwardingPipelineConfig {
+            p4info: info.then(|| pipeline.info().message().clone()),
+            p4_device_config: if program { pipeline.device_config().clone() } else { bytes::Bytes::new() },
+            cookie,
+        })
+    }
+
+    /// Runs a compiled pipeline at once, as VERIFY_AND_COMMIT does.
+    pub fn run_pipeline(&self, pipeline: Arc<Pipeline>) {
+        let _control = lock(&self.control);
+        self.run(self.prepare(pipeline, None));
+    }
+}

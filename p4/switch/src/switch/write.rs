@@ -1,0 +1,114 @@
+//! Writes and reads of controllers.
+
+use super::{Switch, lock};
+use crate::entity::Fault;
+use closc_runtime::proto::v1;
+use closc_runtime::status::Outcome;
+use std::ops::ControlFlow;
+use tonic::Code;
+use v1::write_request::Atomicity;
+
+/// Updates that are applied before packets get their turn again.
+const UPDATES_AT_ONCE: usize = 64;
+
+/// What a switch without a pipeline says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the switch has no pipeline yet")]
+pub struct NoPipeline;
+
+/// What a read found, and what became of each request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The entities.
+    pub entities: Vec<v1::Entity>,
+    /// One outcome for each request.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Switch {
+    /// Applies updates; returns one outcome for each. What the outcome of a batch is where an update fails depends on
+    /// its atomicity.
+    pub fn write(&self, updates: &[v1::Update], atomicity: Atomicity) -> Result<Vec<Outcome>, NoPipeline> {
+        let _control = lock(&self.control);
+        match atomicity {
+            Atomicity::ContinueOnError => self.write_each(updates),
+            Atomicity::RollbackOnError => self.write_all(updates, UPDATES_AT_ONCE),
+            Atomicity::DataplaneAtomic => self.write_all(updates, updates.len()),
+        }
+    }
+
+    fn write_each(&self, updates: &[v1::Update]) -> Result<Vec<Outcome>, NoPipeline> {
+        let mut outcomes = Vec::with_capacity(updates.len());
+        let now_ns = self.now_ns();
+        for chunk in updates.chunks(UPDATES_AT_ONCE) {
+            let mut state = lock(&self.state);
+            let loaded = state.current().ok_or(NoPipeline)?;
+            outcomes.extend(chunk.iter().map(|update| outcome(loaded.store.write(now_ns, update))));
+        }
+        if updates.is_empty() { self.require_pipeline().map(|()| outcomes) } else { Ok(outcomes) }
+    }
+
+    /// Applies all updates or none.
+    fn write_all(&self, updates: &[v1::Update], at_once: usize) -> Result<Vec<Outcome>, NoPipeline> {
+        self.require_pipeline()?;
+        let mut failed = None;
+        let now_ns = self.now_ns();
+        for (place, chunk) in updates.chunks(at_once.max(1)).enumerate() {
+            let mut state = lock(&self.state);
+            let loaded = state.current().ok_or(NoPipeline)?;
+            if place == 0 {
+                loaded.store.begin();
+            }
+            let applied = chunk.iter().enumerate().try_for_each(|(at, update)| {
+                match loaded.store.write(now_ns, update) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(fault) => ControlFlow::Break((place * at_once + at, fault)),
+                }
+            });
+            if let ControlFlow::Break(fault) = applied {
+                // Before the lock is given up, so that no packet sees more of it than it has to.
+                loaded.store.rollback();
+                failed = Some(fault);
+                break;
+            }
+            if (place + 1) * at_once >= updates.len() {
+                loaded.store.commit();
+            }
+        }
+        let Some((at, fault)) = failed else { return Ok(vec![Outcome::ok(); updates.len()]) };
+        let aborted = format!("taken back or not tried: update {} of the batch failed", at + 1);
+        let mut outcomes = vec![Outcome::failed(Code::Aborted, aborted); updates.len()];
+        outcomes[at] = fault.outcome();
+        Ok(outcomes)
+    }
+
+    fn require_pipeline(&self) -> Result<(), NoPipeline> {
+        lock(&self.state).current().map(|_| ()).ok_or(NoPipeline)
+    }
+
+    /// Reads what requests ask for.
+    pub fn read(&self, requests: &[v1::Entity]) -> Result<Found, NoPipeline> {
+        let _control = lock(&self.control);
+        self.require_pipeline()?;
+        let mut found = Found::default();
+        let now_ns = self.now_ns();
+        for request in requests {
+            let mut state = lock(&self.state);
+            let loaded = state.current().ok_or(NoPipeline)?;
+            let kept = found.entities.len();
+            let read = loaded.store.read(now_ns, request, &mut found.entities);
+            if read.is_err() {
+                found.entities.truncate(kept);
+            }
+            found.outcomes.push(outcome(read));
+        }
+        Ok(found)
+    }
+}
+
+fn outcome(result: Result<(), Fault>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::ok(),
+        Err(fault) => fault.outcome(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Switches linked to each other: packets find their way, in the same order every time.
+
+mod common;
+
+use closc_runtime::proto::v1;
+use closc_switch::engine::{QueueConfig, Rate};
+use closc_switch::fabric::{Delivery, Fabric, FabricConfig, Injection, LinkEnd, LinkError, Node};
+use closc_switch::switch::{Clock, Switch, SwitchConfig};
+use common::{ethernet, features};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+use v1::write_request::Atomicity;
+
+/// Returns switches in a row: port 1 of each leads to port 2 of the next, packets for address 1 go right.
+fn row(count: u32, config: FabricConfig) -> Fabric {
+    let mut fabric = Fabric::new(config);
+    let pipeline = features();
+    for device in 0..count {
+        let config =
+            SwitchConfig { device_id: device.into(), clock: fabric.clock(), ..SwitchConfig::default() };
+        let switch = Arc::new(Switch::new(config));
+        switch.run_pipeline(Arc::clone(&pipeline));
+        let entry = pipeline.info().entry("exact_dst").expect("a table").exact("dst", 1u8);
+        let entry = entry.action("send", &[("port", 1u8.into())]).build().expect("an entry");
+        let outcomes = switch.write(&[v1::Update::insert(entry)], Atomicity::ContinueOnError);
+        assert!(outcomes.expect("a pipeline").iter().all(closc_runtime::status::Outcome::is_ok));
+        fabric.add(switch);
+    }
+    for node in 1..count {
+        let (a, b) = (end(node - 1, 1), end(node, 2));
+        fabric.link(a, b).expect("free ports");
+    }
+    fabric
+}
+
+fn end(node: u32, port: u32) -> LinkEnd {
+    LinkEnd { node: Node(node), port }
+}
+
+#[test]
+fn a_packet_walks_the_row() {
+    let mut fabric = row(5, FabricConfig::default());
+    fabric.inject(Node(0), 7, ethernet(1, 2, 3));
+    let out = fabric.run();
+    let expected = Delivery { node: Node(4), port: 1, at_ns: 4_000, frame: ethernet(1, 2, 3) };
+    assert_eq!(out, [expected]);
+    let count = fabric.count(end(0, 1)).expect("a link");
+    assert_eq!((count.packets, count.bytes, count.lost), (1, 14, 0));
+    let seen = fabric
+        .switch(Node(3))
+        .expect("a switch")
+        .inspect(|store| store.engine().arrays.counters[0].get(2).map_or(0, |counter| counter.packets));
+    assert_eq!(seen, Some(1), "counters can be read directly");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let run = |parallel_from| {
+        let mut fabric = row(8, FabricConfig { parallel_from, ..FabricConfig::default() });
+        for at in 0..2_000u64 {
+            fabric.inject_at(at * 37 % 5_000, Node((at % 8) as u32), 7, ethernet(1, at, 3));
+        }
+        fabric.run()
+    };
+    let alone = run(usize::MAX);
+    assert_eq!(alone.len(), 2_000);
+    assert_eq!(run(1), alone);
+}
+
+#[test]
+fn a_link_that_is_cut_loses_packets_and_both_ends_know() {
+    let mut fabric = row(3, FabricConfig::default());
+    assert!(fabric.set_link(end(1, 1), false));
+    assert!(!fabric.set_link(end(2, 9), false));
+    fabric.inject(Node(0), 7, ethernet(1, 2, 3));
+    assert!(fabric.run().is_empty());
+    assert_eq!(fabric.count(end(1, 1)).map(|count| count.lost), Some(1));
+    assert_eq!(fabric.peer(end(2, 2)), Some(end(1, 1)));
+    fabric.set_link(end(2, 2), true);
+    fabric.inject(Node(0), 7, ethernet(1, 2, 3));
+    assert_eq!(fabric.run().len(), 1);
+}
+
+#[test]
+fn links_that_cannot_be_are_named() {
+    let mut fabric = row(2, FabricConfig::default());
+    assert_eq!(fabric.link(end(0, 1), end(1, 3)), Err(LinkError::Taken(end(0, 1))));
+    assert_eq!(fabric.link(end(0, 3), end(0, 3)), Err(LinkError::Loop(end(0, 3))));
+    assert_eq!(fabric.link(end(0, 3), end(9, 3)), Err(LinkError::NoNode(Node(9))));
+    assert_eq!(fabric.link(end(0, 70_000), end(1, 3)), Err(LinkError::Port(70_000)));
+}
+
+#[test]
+fn a_queue_lets_packets_go_one_after_the_other() {
+    let mut fabric = row(2, FabricConfig::default());
+    let queue = QueueConfig { rate: Rate::Packets(1_000_000), depth: 3 };
+    fabric.switch(Node(0)).expect("a switch").set_queue(1, Some(queue));
+    for at in 0..5 {
+        fabric.inject_at(at, Node(0), 7, ethernet(1, at, 3));
+    }
+    let times: Vec<u64> = fabric.run().iter().map(|delivery| delivery.at_ns).collect();
+    assert_eq!(times, [1_000, 2_000, 3_000, 4_000], "the first leaves at once, three wait, one is dropped");
+}
+
+#[test]
+fn other_threads_put_packets_in() {
+    let fabric = row(3, FabricConfig { clock: Clock::wall(), ..FabricConfig::default() });
+    let handle = fabric.handle();
+    let (out, deliveries) = mpsc::channel();
+    let driver = fabric.drive(move |delivery| drop(out.send(delivery))).expect("a thread");
+    for _ in 0..10 {
+        handle.inject(Injection { node: Node(0), port: 5, frame: ethernet(1, 2, 3) });
+    }
+    for _ in 0..10 {
+        let delivery = deliveries.recv_timeout(Duration::from_mins(1)).expect("every packet arrives");
+        assert_eq!((delivery.node, delivery.port), (Node(2), 1));
+    }
+    let fabric = driver.stop().expect("the thread ends well");
+    assert_eq!(fabric.count(end(1, 1)).map(|count| count.packets), Some(10));
+}
