@@ -1,5 +1,7 @@
 //! What can be written on the command line.
 
+pub mod control;
+
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -56,6 +58,12 @@ pub enum Command {
     /// Bring a compiled fabric up on this machine and walk it
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Bring live switches to what a compiled tree says, over P4Runtime
+    Push(control::PushArgs),
+    /// Tell how live switches differ from a compiled tree
+    Drift(control::FleetArgs),
+    /// Keep live switches as a compiled tree says, with metrics and a standby
+    Watch(control::WatchArgs),
     /// Print shell completions
     Completions {
         /// The shell
@@ -149,6 +157,9 @@ pub enum LabCommand {
         first: String,
         /// Second cable
         second: String,
+        /// Leave the cables swapped
+        #[arg(long)]
+        keep: bool,
     },
     /// Cut a cable, probe, and say which cable is cut
     Cut {
@@ -157,6 +168,9 @@ pub enum LabCommand {
         lab: LabArgs,
         /// Cable
         cable: String,
+        /// Leave the cable cut
+        #[arg(long)]
+        keep: bool,
     },
 }
 

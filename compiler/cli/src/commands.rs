@@ -2,10 +2,14 @@
 
 mod check;
 mod compile;
+mod control;
+mod drift;
 mod explain;
 mod lab;
 mod paths;
 mod platforms;
+mod push;
+mod watch;
 
 use crate::args::{Args, Command};
 use crate::output::{self, Outcome};
@@ -23,6 +27,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
         Command::Platforms => platforms::run(args),
         Command::Lab(command) => lab::run(args, command),
+        Command::Push(command) => push::run(args, command),
+        Command::Drift(command) => drift::run(args, command),
+        Command::Watch(command) => watch::run(args, command),
         Command::Completions { shell } => {
             let mut command = <Args as clap::CommandFactory>::command();
             clap_complete::generate(*shell, &mut command, "closc", &mut std::io::stdout());

@@ -55,12 +55,20 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
             print(args, &closc_lab::down(&fabric, &options)?, true)
         }
-        LabCommand::Miswire { lab, first, second } => with_tree(args, lab, &options, |tree| {
-            let report = Lab::open(tree, &options)?.miswire(first, second, LinkLayer::default(), &watch)?;
+        LabCommand::Miswire { lab, first, second, keep } => with_tree(args, lab, &options, |tree| {
+            let mut lab = Lab::open(tree, &options)?;
+            let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
+            if !keep {
+                lab.restore(&watch)?;
+            }
             print(args, &report, report.test.misdelivered == 0)
         }),
-        LabCommand::Cut { lab, cable } => with_tree(args, lab, &options, |tree| {
-            let report = Lab::open(tree, &options)?.cut(cable, &watch)?;
+        LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree| {
+            let mut lab = Lab::open(tree, &options)?;
+            let report = lab.cut(cable, &watch)?;
+            if !keep {
+                lab.restore(&watch)?;
+            }
             print(args, &report, true)
         }),
     }

@@ -202,6 +202,8 @@ impl Fingerprints {
 
     /// A NIC: its node, its T0s, its group's table.
     fn nic(&mut self, plan: &Plan, nic: Nic, text: &str) {
+        // Nodes of small fabrics have a route to every NIC.
+        self.every_group.update(text.as_bytes());
         self.touch(Unit::Host(plan.topology().node_of(nic).0), text);
         self.touch(Unit::Group(nic.zone, nic.group), text);
         for plane in plan.topology().plane_ids() {

@@ -43,10 +43,7 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
         bail!("`{switch}` has no port `{port}`; its first is `{}`", intent.ports[0].physical.name);
     };
     let qos = SwitchQos::of(&intent).map_err(|error| {
-        error
-            .ways_out()
-            .iter()
-            .fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
+        error.ways_out().iter().fold(anyhow::anyhow!("{error}"), |e, way| anyhow::anyhow!("{e}\nhelp: {way}"))
     })?;
     let kind = qos.ports[at].with_context(|| format!("nothing is plugged into `{port}` of `{switch}`"))?;
     let buffers = qos.buffers.as_ref().with_context(|| {

@@ -1,0 +1,75 @@
+//! Arguments of the commands that talk to switches: `push`, `drift`, `watch`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use closc_deploy::PushOptions;
+
+/// Which switches, and how to reach them.
+#[derive(Debug, clap::Args)]
+pub struct FleetArgs {
+    /// Compiled tree; for `push` also a plan that `push --out` saved
+    pub source: Utf8PathBuf,
+    /// Where the switches are: YAML or JSON, one entry a switch
+    #[arg(long, short, value_name = "FILE")]
+    pub inventory: Utf8PathBuf,
+    /// Only these switches
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub device: Vec<String>,
+    /// Only switches of these planes
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub plane: Vec<u8>,
+    /// Switches worked on at the same time
+    #[arg(long, value_name = "N", default_value_t = PushOptions::default().max_parallel)]
+    pub max_parallel: usize,
+    /// Seconds that one switch may take
+    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs())]
+    pub timeout: u64,
+}
+
+impl FleetArgs {
+    /// Returns the options that all commands share.
+    pub fn options(&self) -> PushOptions {
+        PushOptions {
+            max_parallel: self.max_parallel.max(1),
+            timeout: Duration::from_secs(self.timeout),
+            ..PushOptions::default()
+        }
+    }
+}
+
+/// Arguments of `push`.
+#[derive(Debug, clap::Args)]
+pub struct PushArgs {
+    #[command(flatten)]
+    pub fleet: FleetArgs,
+    /// Print exactly what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Save what would be sent, to be pushed later as it stands
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<Utf8PathBuf>,
+    /// Switches that may fail before no further one is begun
+    #[arg(long, value_name = "N", default_value_t = PushOptions::default().max_failures)]
+    pub max_failures: usize,
+    /// Become primary where another controller is
+    #[arg(long)]
+    pub take_over: bool,
+    /// Command run after each plane but the last, with the plane as its argument; the push goes on if it succeeds
+    #[arg(long, value_name = "COMMAND")]
+    pub gate: Option<String>,
+}
+
+/// Arguments of `watch`.
+#[derive(Debug, clap::Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub fleet: FleetArgs,
+    /// Seconds between two looks at a switch
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub interval: u64,
+    /// Where metrics and health are served
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9560")]
+    pub listen: SocketAddr,
+}

@@ -1,0 +1,70 @@
+//! What the commands that talk to switches share: the fleet, the runtime, the events.
+
+use std::io;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_deploy::{Event, Files, Fleet, Inventory, Observer, Tree, What};
+use indicatif::ProgressBar;
+
+use crate::args::control::FleetArgs;
+use crate::args::{Args, Format};
+use crate::progress;
+
+/// Runs some work on an asynchronous runtime.
+pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the asynchronous runtime")?
+        .block_on(work)
+}
+
+/// Reads the inventory.
+pub fn inventory(args: &FleetArgs) -> anyhow::Result<Inventory> {
+    let path = &args.inventory;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?;
+    Inventory::parse(&text).with_context(|| format!("`{path}`"))
+}
+
+/// Puts the inventory and the tree together.
+pub fn fleet(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<Fleet> {
+    let folder = args.source.clone();
+    let tree = Tree::open(Arc::new(in_folder(folder))).with_context(|| format!("`{}`", args.source))?;
+    let beside = in_folder(beside(&args.inventory));
+    let select = |name: &str| is_selected(args, inventory, name);
+    Ok(Fleet::new(inventory, &beside, &Arc::new(tree), select)?)
+}
+
+/// Tells whether a switch takes part.
+pub fn is_selected(args: &FleetArgs, inventory: &Inventory, name: &str) -> bool {
+    let plane = inventory.devices.get(name).and_then(|device| device.plane);
+    (args.device.is_empty() || args.device.iter().any(|device| device == name))
+        && (args.plane.is_empty() || plane.is_some_and(|plane| args.plane.contains(&plane)))
+}
+
+/// The folder whose files an inventory names.
+pub fn beside(inventory: &Utf8Path) -> Utf8PathBuf {
+    inventory.parent().map(Utf8Path::to_owned).unwrap_or_default()
+}
+
+/// Reads files below a folder.
+pub fn in_folder(folder: Utf8PathBuf) -> impl Files {
+    move |path: &str| -> io::Result<Vec<u8>> { std::fs::read(folder.join(path)) }
+}
+
+/// Shows events: a bar of finished switches for people, a line of JSON on stderr for tools.
+pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, ProgressBar) {
+    let bar = progress::bar(args.quiet || args.format != Format::Human, devices as u64, what);
+    let (shown, json) = (bar.clone(), args.format == Format::Json && !args.quiet);
+    let observer: Observer = Arc::new(move |event: Event| {
+        if json && let Ok(line) = serde_json::to_string(&event) {
+            eprintln!("{line}");
+        }
+        if matches!(event.what, What::DeviceDone { .. } | What::DeviceFailed { .. }) {
+            shown.inc(1);
+        }
+    });
+    (observer, bar)
+}

@@ -1,0 +1,134 @@
+//! `closc push`: brings switches to what the compiled tree says, and says what it did.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use closc_deploy::{Fleet, Gate, Plan, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
+
+use crate::args::Args;
+use crate::args::control::PushArgs;
+use crate::commands::control;
+use crate::output::{self, Outcome};
+
+/// Pushes a tree, a saved plan, or shows what would be pushed.
+pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
+    let options = PushOptions {
+        max_failures: command.max_failures,
+        take_over: command.take_over,
+        ..command.fleet.options()
+    };
+    let inventory = control::inventory(&command.fleet)?;
+    if command.fleet.source.is_file() {
+        let targets = targets(command, &inventory)?;
+        return saved(args, command, &targets, &options);
+    }
+    let fleet = control::fleet(&command.fleet, &inventory)?;
+    if command.dry_run || command.out.is_some() {
+        return show(args, command, &fleet, &options);
+    }
+    let (observer, bar) = control::observer(args, fleet.members.len(), "pushing");
+    let report = control::block_on(async { Ok(push(&fleet, &options, observer, gate(command)).await) })?;
+    bar.finish_and_clear();
+    finish(args, &report)
+}
+
+fn targets(command: &PushArgs, inventory: &closc_deploy::Inventory) -> anyhow::Result<Vec<Target>> {
+    let beside = control::in_folder(control::beside(&command.fleet.inventory));
+    inventory
+        .devices
+        .iter()
+        .filter(|(name, _)| control::is_selected(&command.fleet, inventory, name))
+        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &beside)?))
+        .collect()
+}
+
+/// Pushes a plan that was saved; a switch that has moved since is refused.
+fn saved(
+    args: &Args,
+    command: &PushArgs,
+    targets: &[Target],
+    options: &PushOptions,
+) -> anyhow::Result<Outcome> {
+    let path = &command.fleet.source;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?;
+    let plan = Plan::from_json(&text).with_context(|| format!("`{path}` is no saved plan"))?;
+    if command.dry_run {
+        output::print(&plan.show())?;
+        return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
+    }
+    let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
+    let report =
+        control::block_on(async { Ok(push_plan(targets, &plan, options, observer, gate(command)).await?) })?;
+    bar.finish_and_clear();
+    finish(args, &report)
+}
+
+/// Shows or saves what a push would send. Exits with 2 where that is something.
+fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Outcome> {
+    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
+    bar.finish_and_clear();
+    let plan = made.map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })?;
+    if let Some(path) = &command.out {
+        let partial = path.with_file_name(format!(".{}.closc-new", path.file_name().unwrap_or("plan")));
+        std::fs::write(&partial, plan.to_json()).with_context(|| format!("cannot write `{partial}`"))?;
+        std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))?;
+    }
+    if command.dry_run {
+        output::print(&plan.show())?;
+    }
+    Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
+}
+
+/// The gate between planes: a command of the user's.
+fn gate(command: &PushArgs) -> Gate {
+    let Some(line) = command.gate.clone() else { return open_gate() };
+    Arc::new(move |plane| {
+        let line = line.clone();
+        Box::pin(async move {
+            let plane = plane.map(|plane| plane.to_string()).unwrap_or_default();
+            let run = tokio::task::spawn_blocking(move || {
+                let script = format!("{line} \"$1\"");
+                std::process::Command::new("sh")
+                    .args(["-c", &script, "gate", &plane])
+                    .stdin(Stdio::null())
+                    .status()
+            });
+            match run.await {
+                Ok(Ok(status)) if status.success() => Ok(()),
+                Ok(Ok(status)) => Err(format!("the gate answered with {status}")),
+                Ok(Err(error)) => Err(format!("the gate cannot be run: {error}")),
+                Err(error) => Err(format!("the gate ended badly: {error}")),
+            }
+        })
+    })
+}
+
+fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
+    output::result(args.format, report, human)?;
+    if report.devices.is_empty() {
+        bail!("no switch was selected");
+    }
+    Ok(if report.is_good() { Outcome::Fine } else { Outcome::Failed })
+}
+
+fn human(report: &PushReport) -> String {
+    let (good, failed, skipped) = report.counts();
+    let sent = report.updates();
+    let mut text = format!(
+        "{good} switches are as they should be, {failed} failed, {skipped} not begun; {} updates sent\n",
+        sent.total()
+    );
+    for (device, fault) in report.failed() {
+        let _ = writeln!(text, "  {device}: {fault}");
+    }
+    if let Some(why) = &report.stopped {
+        let _ = writeln!(text, "stopped: {why}");
+    }
+    text
+}
