@@ -31,7 +31,8 @@ fn yaml(size: &str) -> Option<String> {
 
 fn load(text: &str, catalogue: &Catalogue) -> Topology {
     let mut sources = Sources::new();
-    let document = closc_topology::load(&mut sources, "bench.yaml", text.as_bytes()).expect("the text is valid");
+    let document =
+        closc_topology::load(&mut sources, "bench.yaml", text.as_bytes()).expect("the text is valid");
     closc_topology::lower(&document, catalogue, &sources).0.expect("the fabric is valid")
 }
 

@@ -56,7 +56,10 @@ fn same_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
         assert_eq!(read, planned);
         let own = plan.segments().nic(plane, nic);
         let t0 = plan.segments().switch(nic.t0(plane), 0);
-        assert_eq!(Ipv6Addr::from(compact.t0_probe(plane.0, nic.downlink)), plan.segments().address(&[t0, own]));
+        assert_eq!(
+            Ipv6Addr::from(compact.t0_probe(plane.0, nic.downlink)),
+            plan.segments().address(&[t0, own])
+        );
     }
 }
 
@@ -101,8 +104,9 @@ fn holes_are_denied_and_nothing_else() {
         t1: 3,
         parallel: 2,
         t2: None,
-        exceptions: "exceptions: { absent: [p0-t1-002, p1-t0-003, \"p1-t0-001--p1-t1-001#2\", su002-n001/nic0.p0] }\n"
-            .to_owned(),
+        exceptions:
+            "exceptions: { absent: [p0-t1-002, p1-t0-003, \"p1-t0-001--p1-t1-001#2\", su002-n001/nic0.p0] }\n"
+                .to_owned(),
     };
     let plan = shape.plan();
     let nics: Vec<Nic> = plan.fabric().nics().collect();
