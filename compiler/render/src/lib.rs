@@ -7,6 +7,7 @@
 mod artefact;
 mod template;
 
+pub mod path_table;
 pub mod targets;
 
 pub use artefact::{Artefact, RenderError};
