@@ -1,8 +1,20 @@
 //! P4Runtime: messages, client, P4Info index and server side.
+//!
+//! - [`proto`]: the messages and the service, from text in `proto/`;
+//! - [`info`]: a P4Info by name, shared by client and server;
+//! - [`value`], [`data`]: numbers, addresses and structs as canonical byte strings and back;
+//! - [`entry`], [`packet`]: entities and packets built by name;
+//! - [`check`]: every rule that an entity can break, for the builder and for a server;
+//! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
+//! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
+//! - [`client`]: sessions, writes, reads, pipelines;
+//! - [`server`], [`status`]: arbitration and errors for a server;
+//! - `testing` (with the feature of that name): a scripted target.
 
 pub mod canonical;
 pub mod check;
 pub mod client;
+pub mod data;
 pub mod election;
 pub mod entry;
 pub mod info;
@@ -23,3 +35,8 @@ pub mod value;
 pub use election::{DeviceId, ElectionId, RoleName};
 pub use info::Info;
 pub use key::EntityKey;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -115,25 +115,27 @@ impl Session {
     pub async fn write(&self, updates: &[v1::Update]) -> Result<(), WriteError> {
         let options = WriteOptions { in_flight: 1, ..self.client().options().write };
         let whole = Wave { phase: Phase::Insert, range: 0..updates.len() };
-        self.write_waves(updates, &[whole], options).await
+        self.write_waves(updates, &[whole], options, |_| ()).await
     }
 
     /// Writes ordered updates: waves one after the other, batches within a wave several at once.
     pub async fn write_ordered(&self, ordered: &Ordered) -> Result<(), WriteError> {
-        self.write_waves(&ordered.updates, &ordered.waves, self.client().options().write).await
+        self.write_waves(&ordered.updates, &ordered.waves, self.client().options().write, |_| ()).await
     }
 
     /// Writes updates wave after wave. A wave begins when the one before it is answered; after a refusal the
-    /// next one does not begin, unless the options say so.
+    /// next one does not begin, unless the options say so. After each answer `each` is told how many updates
+    /// were answered for so far, by success or refusal.
     pub async fn write_waves(
         &self,
         updates: &[v1::Update],
         waves: &[Wave],
         options: WriteOptions,
+        mut each: impl FnMut(usize) + Send,
     ) -> Result<(), WriteError> {
         let mut progress = Progress::default();
         for wave in waves {
-            self.write_wave(updates, wave.range.clone(), options, &mut progress).await;
+            self.write_wave(updates, wave.range.clone(), options, &mut progress, &mut each).await;
             if progress.must_stop(options) {
                 break;
             }
@@ -147,6 +149,7 @@ impl Session {
         range: Range<usize>,
         options: WriteOptions,
         progress: &mut Progress,
+        each: &mut (dyn FnMut(usize) + Send),
     ) {
         let header = match self.header(options) {
             Ok(header) => header,
@@ -166,6 +169,7 @@ impl Session {
             let (range, result) =
                 answer.expect("a request neither panics nor is aborted while it is waited for");
             self.note(range, result, progress);
+            each(progress.n_applied + progress.failed.len());
         }
     }
 

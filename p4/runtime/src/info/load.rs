@@ -7,9 +7,8 @@ use super::error::{InfoError, InfoFault, ObjectKind};
 use super::objects::Parts;
 use super::types::{Place, width};
 use super::{
-    Action, ActionProfile, ActionRef, Counter, CounterUnit, Digest, ExternInstance, Info, MatchField,
-    MatchKind, Metadata, Meter, MeterUnit, Objects, PacketHeader, Param, Preamble, Register, Scope,
-    SizeSemantics, Table, ValueSet, refers,
+    Action, ActionProfile, Counter, CounterUnit, Digest, ExternInstance, Info, Metadata, Meter, MeterUnit,
+    Objects, PacketHeader, Param, Preamble, Register, SizeSemantics, ValueSet, refers,
 };
 use crate::proto::config;
 use crate::value::Width;
@@ -30,15 +29,16 @@ pub(super) fn load(message: config::P4Info) -> Result<Info, InfoError> {
     if faults.is_empty() { Ok(Info { message, ..info }) } else { Err(InfoError { faults }) }
 }
 
-struct Loader<'m> {
+/// What is known while a P4Info is read.
+pub(super) struct Loader<'m> {
     types: Option<&'m config::P4TypeInfo>,
     /// Who has an id; ids are unique over all kinds.
     ids: BTreeMap<u32, String>,
-    faults: Vec<InfoFault>,
+    pub(super) faults: Vec<InfoFault>,
 }
 
 impl Loader<'_> {
-    fn preamble(&mut self, kind: ObjectKind, preamble: Option<&config::Preamble>) -> Preamble {
+    pub(super) fn preamble(&mut self, kind: ObjectKind, preamble: Option<&config::Preamble>) -> Preamble {
         let preamble = preamble.cloned().unwrap_or_default();
         let config::Preamble { id, name, alias, annotations, .. } = preamble;
         if id == 0 {
@@ -49,7 +49,13 @@ impl Loader<'_> {
         Preamble { id, name, alias, annotations }
     }
 
-    fn add<T>(&mut self, objects: &mut Objects<T>, kind: ObjectKind, preamble: &Preamble, object: T) {
+    pub(super) fn add<T>(
+        &mut self,
+        objects: &mut Objects<T>,
+        kind: ObjectKind,
+        preamble: &Preamble,
+        object: T,
+    ) {
         if objects.names.add(&preamble.name, &preamble.alias).is_err() {
             self.faults.push(InfoFault::SameName { kind, name: preamble.name.clone() });
             return;
@@ -58,7 +64,7 @@ impl Loader<'_> {
         objects.items.push(Arc::new(object));
     }
 
-    fn part<T>(&mut self, parts: &mut Parts<T>, kind: ObjectKind, name: &str, part: T) {
+    pub(super) fn part<T>(&mut self, parts: &mut Parts<T>, kind: ObjectKind, name: &str, part: T) {
         if parts.names.add(name, "").is_err() {
             self.faults.push(InfoFault::SameName { kind, name: name.to_owned() });
             return;
@@ -66,14 +72,25 @@ impl Loader<'_> {
         parts.items.push(part);
     }
 
-    fn width(&mut self, bitwidth: i32, type_name: Option<&config::P4NamedType>, place: &Place<'_>) -> Width {
+    pub(super) fn width(
+        &mut self,
+        bitwidth: i32,
+        type_name: Option<&config::P4NamedType>,
+        place: &Place<'_>,
+    ) -> Width {
         width(self.types, bitwidth, type_name, place).unwrap_or_else(|fault| {
             self.faults.push(fault);
             Width::Text
         })
     }
 
-    fn part_id(&mut self, id: u32, taken: &mut BTreeMap<u32, String>, kind: ObjectKind, name: &str) {
+    pub(super) fn part_id(
+        &mut self,
+        id: u32,
+        taken: &mut BTreeMap<u32, String>,
+        kind: ObjectKind,
+        name: &str,
+    ) {
         if id == 0 {
             self.faults.push(InfoFault::NoId { kind, name: name.to_owned() });
         } else if let Some(other) = taken.insert(id, name.to_owned()) {
@@ -154,91 +171,6 @@ impl Loader<'_> {
         }
     }
 
-    fn tables(&mut self, info: &mut Info, messages: &[config::Table]) {
-        for message in messages {
-            let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
-            let fields = self.match_fields(&preamble, &message.match_fields);
-            let actions = self.action_refs(info, &preamble, &message.action_refs);
-            let object = Table {
-                fields,
-                actions,
-                const_default_action: (message.const_default_action_id != 0)
-                    .then_some(message.const_default_action_id),
-                initial_default_action: message.initial_default_action.clone(),
-                profile: self.profile_of(info, &preamble, message.implementation_id),
-                direct_counter: message
-                    .direct_resource_ids
-                    .iter()
-                    .find_map(|id| info.direct_counters.by_id(*id).cloned()),
-                direct_meter: message
-                    .direct_resource_ids
-                    .iter()
-                    .find_map(|id| info.direct_meters.by_id(*id).cloned()),
-                size: message.size.max(0) as u64,
-                idle_timeout: message.idle_timeout_behavior()
-                    == config::table::IdleTimeoutBehavior::NotifyControl,
-                is_const: message.is_const_table,
-                has_initial_entries: message.has_initial_entries,
-                preamble: preamble.clone(),
-            };
-            self.add(&mut info.tables, ObjectKind::Table, &preamble, object);
-        }
-    }
-
-    fn match_fields(&mut self, owner: &Preamble, messages: &[config::MatchField]) -> Parts<MatchField> {
-        let mut fields = Parts::default();
-        let mut ids = BTreeMap::new();
-        for message in messages {
-            self.part_id(message.id, &mut ids, ObjectKind::MatchField, &message.name);
-            let Some(kind) = match_kind(message) else {
-                let (field, within) = (message.name.clone(), owner.name.clone());
-                self.faults.push(InfoFault::NoMatchType { field, within });
-                continue;
-            };
-            let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
-            let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
-            let refers_to = refers::read(&message.annotations, &message.structured_annotations);
-            let field = MatchField { id: message.id, name: message.name.clone(), width, kind, refers_to };
-            self.part(&mut fields, ObjectKind::MatchField, &message.name, field);
-        }
-        fields
-    }
-
-    fn action_refs(
-        &mut self,
-        info: &Info,
-        owner: &Preamble,
-        messages: &[config::ActionRef],
-    ) -> Parts<ActionRef> {
-        let mut actions = Parts::default();
-        for message in messages {
-            let Some(action) = info.actions.by_id(message.id) else {
-                self.dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
-                continue;
-            };
-            let reference = ActionRef { action: action.clone(), scope: scope(message.scope()) };
-            let preamble = &action.preamble;
-            if actions.names.add(&preamble.name, &preamble.alias).is_ok() {
-                actions.items.push(reference);
-            } else {
-                let name = format!("{} of {}", preamble.name, owner.name);
-                self.faults.push(InfoFault::SameName { kind: ObjectKind::Action, name });
-            }
-        }
-        actions
-    }
-
-    fn profile_of(&mut self, info: &Info, owner: &Preamble, id: u32) -> Option<Arc<ActionProfile>> {
-        if id == 0 {
-            return None;
-        }
-        let profile = info.profiles.by_id(id).cloned();
-        if profile.is_none() {
-            self.dangling(ObjectKind::Table, owner, ObjectKind::ActionProfile, id);
-        }
-        profile
-    }
-
     fn others(&mut self, info: &mut Info, message: &config::P4Info) {
         for register in &message.registers {
             let preamble = self.preamble(ObjectKind::Register, register.preamble.as_ref());
@@ -309,32 +241,8 @@ impl Loader<'_> {
         }
     }
 
-    fn dangling(&mut self, kind: ObjectKind, owner: &Preamble, wanted: ObjectKind, id: u32) {
+    pub(super) fn dangling(&mut self, kind: ObjectKind, owner: &Preamble, wanted: ObjectKind, id: u32) {
         self.faults.push(InfoFault::Dangling { kind, name: owner.name.clone(), wanted, id });
-    }
-}
-
-fn scope(scope: config::action_ref::Scope) -> Scope {
-    match scope {
-        config::action_ref::Scope::TableAndDefault => Scope::Everywhere,
-        config::action_ref::Scope::TableOnly => Scope::EntriesOnly,
-        config::action_ref::Scope::DefaultOnly => Scope::DefaultOnly,
-        config::action_ref::Scope::GroupAction => Scope::GroupOnly,
-    }
-}
-
-fn match_kind(field: &config::MatchField) -> Option<MatchKind> {
-    use config::match_field::{Match, MatchType};
-    match field.r#match.as_ref()? {
-        Match::OtherMatchType(name) => Some(MatchKind::Other(name.clone())),
-        Match::MatchType(number) => match MatchType::try_from(*number).ok()? {
-            MatchType::Unspecified => None,
-            MatchType::Exact => Some(MatchKind::Exact),
-            MatchType::Lpm => Some(MatchKind::Lpm),
-            MatchType::Ternary => Some(MatchKind::Ternary),
-            MatchType::Range => Some(MatchKind::Range),
-            MatchType::Optional => Some(MatchKind::Optional),
-        },
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod error;
 mod load;
+mod load_tables;
 mod names;
 mod objects;
 mod refers;

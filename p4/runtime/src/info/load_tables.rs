@@ -1,0 +1,126 @@
+//! The tables of a P4Info, and what value sets share with them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::{InfoFault, ObjectKind};
+use super::load::Loader;
+use super::objects::Parts;
+use super::types::Place;
+use super::{ActionProfile, ActionRef, Info, MatchField, MatchKind, Preamble, Scope, Table, refers};
+use crate::proto::config;
+
+impl Loader<'_> {
+    pub(super) fn tables(&mut self, info: &mut Info, messages: &[config::Table]) {
+        for message in messages {
+            let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
+            let fields = self.match_fields(&preamble, &message.match_fields);
+            let actions = self.action_refs(info, &preamble, &message.action_refs);
+            let object = Table {
+                fields,
+                actions,
+                const_default_action: (message.const_default_action_id != 0)
+                    .then_some(message.const_default_action_id),
+                initial_default_action: message.initial_default_action.clone(),
+                profile: self.profile_of(info, &preamble, message.implementation_id),
+                direct_counter: message
+                    .direct_resource_ids
+                    .iter()
+                    .find_map(|id| info.direct_counters.by_id(*id).cloned()),
+                direct_meter: message
+                    .direct_resource_ids
+                    .iter()
+                    .find_map(|id| info.direct_meters.by_id(*id).cloned()),
+                size: message.size.max(0) as u64,
+                idle_timeout: message.idle_timeout_behavior()
+                    == config::table::IdleTimeoutBehavior::NotifyControl,
+                is_const: message.is_const_table,
+                has_initial_entries: message.has_initial_entries,
+                preamble: preamble.clone(),
+            };
+            self.add(&mut info.tables, ObjectKind::Table, &preamble, object);
+        }
+    }
+
+    pub(super) fn match_fields(
+        &mut self,
+        owner: &Preamble,
+        messages: &[config::MatchField],
+    ) -> Parts<MatchField> {
+        let mut fields = Parts::default();
+        let mut ids = BTreeMap::new();
+        for message in messages {
+            self.part_id(message.id, &mut ids, ObjectKind::MatchField, &message.name);
+            let Some(kind) = match_kind(message) else {
+                let (field, within) = (message.name.clone(), owner.name.clone());
+                self.faults.push(InfoFault::NoMatchType { field, within });
+                continue;
+            };
+            let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
+            let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
+            let refers_to = refers::read(&message.annotations, &message.structured_annotations);
+            let field = MatchField { id: message.id, name: message.name.clone(), width, kind, refers_to };
+            self.part(&mut fields, ObjectKind::MatchField, &message.name, field);
+        }
+        fields
+    }
+
+    fn action_refs(
+        &mut self,
+        info: &Info,
+        owner: &Preamble,
+        messages: &[config::ActionRef],
+    ) -> Parts<ActionRef> {
+        let mut actions = Parts::default();
+        for message in messages {
+            let Some(action) = info.actions.by_id(message.id) else {
+                self.dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
+                continue;
+            };
+            let reference = ActionRef { action: action.clone(), scope: scope(message.scope()) };
+            let preamble = &action.preamble;
+            if actions.names.add(&preamble.name, &preamble.alias).is_ok() {
+                actions.items.push(reference);
+            } else {
+                let name = format!("{} of {}", preamble.name, owner.name);
+                self.faults.push(InfoFault::SameName { kind: ObjectKind::Action, name });
+            }
+        }
+        actions
+    }
+
+    fn profile_of(&mut self, info: &Info, owner: &Preamble, id: u32) -> Option<Arc<ActionProfile>> {
+        if id == 0 {
+            return None;
+        }
+        let profile = info.profiles.by_id(id).cloned();
+        if profile.is_none() {
+            self.dangling(ObjectKind::Table, owner, ObjectKind::ActionProfile, id);
+        }
+        profile
+    }
+}
+
+fn scope(scope: config::action_ref::Scope) -> Scope {
+    match scope {
+        config::action_ref::Scope::TableAndDefault => Scope::Everywhere,
+        config::action_ref::Scope::TableOnly => Scope::EntriesOnly,
+        config::action_ref::Scope::DefaultOnly => Scope::DefaultOnly,
+        config::action_ref::Scope::GroupAction => Scope::GroupOnly,
+    }
+}
+
+fn match_kind(field: &config::MatchField) -> Option<MatchKind> {
+    use config::match_field::{Match, MatchType};
+    match field.r#match.as_ref()? {
+        Match::OtherMatchType(name) => Some(MatchKind::Other(name.clone())),
+        Match::MatchType(number) => match MatchType::try_from(*number).ok()? {
+            MatchType::Unspecified => None,
+            MatchType::Exact => Some(MatchKind::Exact),
+            MatchType::Lpm => Some(MatchKind::Lpm),
+            MatchType::Ternary => Some(MatchKind::Ternary),
+            MatchType::Range => Some(MatchKind::Range),
+            MatchType::Optional => Some(MatchKind::Optional),
+        },
+    }
+}
