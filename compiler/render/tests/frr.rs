@@ -105,6 +105,30 @@ fn locators_come_before_their_segments() {
     }
 }
 
+/// Static segments land on `sr0`, which must be there (sonic-buildimage 21857).
+#[test]
+fn the_device_of_the_segments_is_made() {
+    let conf = texts(LAB, "frr.conf");
+    let devices = texts(LAB, "devices.batch");
+    assert_eq!(conf.len(), devices.len());
+    for (path, text) in devices {
+        assert!(text.lines().any(|line| line.starts_with("link add name sr0 ")), "{path}");
+    }
+    for (path, text) in texts(LAB, "ip.batch") {
+        assert!(text.contains("link set dev sr0 up\n"), "{path}");
+    }
+}
+
+/// FRR 10.5.0 installs no static segment (FRR 20092): the release is pinned to another, and the file says why.
+#[test]
+fn the_release_is_pinned() {
+    for (path, text) in texts(LAB, "frr.conf") {
+        let version = text.lines().find_map(|line| line.strip_prefix("frr version ")).unwrap();
+        assert!(version.starts_with("10.") && version != "10.5.0", "{path}: {version}");
+        assert!(text.lines().next().unwrap().contains("10.5.0 installs none"), "{path}");
+    }
+}
+
 #[test]
 fn interfaces_stand_in_the_order_of_frr() {
     for (path, text) in texts(LAB, "frr.conf") {
