@@ -80,11 +80,11 @@ pub enum Named {
 #[derive(Debug, Clone)]
 pub enum Change {
     /// A number or word of the fabric.
-    Field(Field),
+    Field(Box<Field>),
     /// A number or word of a tier.
     Tier(TierId, TierField),
     /// How devices are called.
-    Naming(Named, Edit<Pattern>),
+    Naming(Named, Box<Edit<Pattern>>),
     /// The fabric gets a third tier.
     T2Added(Box<Tier>),
     /// The fabric loses its third tier.

@@ -14,7 +14,8 @@ const NAMED: [Named; 4] =
     [Named::Tier(TierId::T0), Named::Tier(TierId::T1), Named::Tier(TierId::T2), Named::Node];
 
 pub(crate) fn compare(old: &Topology, new: &Topology) -> Difference {
-    let mut changes: Vec<Change> = Field::compare(old, new).into_iter().map(Change::Field).collect();
+    let mut changes: Vec<Change> =
+        Field::compare(old, new).into_iter().map(|field| Change::Field(Box::new(field))).collect();
     let tier =
         |id, old, new| TierField::compare(old, new).into_iter().map(move |field| Change::Tier(id, field));
     changes.extend(tier(TierId::T0, &old.t0, &new.t0));
@@ -28,7 +29,8 @@ pub(crate) fn compare(old: &Topology, new: &Topology) -> Difference {
     for named in NAMED {
         let (old, new) = (pattern(old, named), pattern(new, named));
         if old != new {
-            changes.push(Change::Naming(named, Edit { old: old.clone(), new: new.clone() }));
+            let edit = Edit { old: old.clone(), new: new.clone() };
+            changes.push(Change::Naming(named, Box::new(edit)));
         }
     }
     changes.extend(exceptions(&old.exceptions, &new.exceptions).into_iter().map(Change::Exception));

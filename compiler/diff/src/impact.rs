@@ -98,10 +98,8 @@ impl Rows {
         let planes = (old.as_deref(), new.as_deref());
         for (a, first) in kind.nics.iter().enumerate() {
             for (b, second) in kind.nics.iter().enumerate().skip(a) {
-                let pairs = match a == b {
-                    true => first.count * (first.count - 1) / 2,
-                    false => first.count * second.count,
-                };
+                let pairs =
+                    if a == b { first.count * (first.count - 1) / 2 } else { first.count * second.count };
                 let example = || kind.sample_pair(a, b);
                 self.add(PathKind::Local, planes, (first.state, second.state), pairs * kind.groups, example);
             }
@@ -110,14 +108,11 @@ impl Rows {
 
     /// Pairs between groups.
     fn across(&mut self, views: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
-        let groups = match std::ptr::eq(first, second) {
-            true => first.groups * (first.groups - 1) / 2,
-            false => first.groups * second.groups,
-        };
+        let same = std::ptr::eq(first, second);
+        let groups = if same { first.groups * (first.groups - 1) / 2 } else { first.groups * second.groups };
         if groups == 0 {
             return;
         }
-        let same = std::ptr::eq(first, second);
         let kind = if first.zone == second.zone { PathKind::Zone } else { PathKind::Far };
         let between = |view: &View<'_>, a: Option<usize>, b: Option<usize>| {
             Some(view.between((first.zone, a?), (second.zone, b?)))

@@ -6,10 +6,25 @@
 
 mod change;
 mod compare;
+mod effect;
 mod impact;
+mod manner;
+mod population;
+mod report;
 mod shown;
+mod summary;
+mod touched;
+mod words;
+
+pub mod show;
+pub mod tree;
 
 pub use change::{
     ApplyError, Change, Difference, Edit, Exception, Field, Hardware, Named, Thing, TierField, Turn,
 };
 pub use impact::{PairChange, Share, impact};
+pub use manner::{Manner, Place, Verdict, judge};
+pub use population::{Delta, Population};
+pub use report::{FORMAT, Impact, Line, Options, Pairs, Report, Rollout, Side, Sign};
+pub use touched::{Artefacts, Touched, artefacts};
+pub use words::{number, percent};

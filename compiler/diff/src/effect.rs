@@ -1,0 +1,192 @@
+//! Impact and way of rollout, in words.
+//!
+//! In: a difference, what comes and goes, the pairs whose paths change. Out: parts of a report. Always: a sentence says
+//! how many, how much, and where.
+
+use std::collections::BTreeSet;
+
+use closc_plan::{PathKind, Plan};
+use closc_topology::{Link, Nic, PlaneId, TierId};
+
+use crate::change::{Change, Difference, Exception, Thing};
+use crate::impact::{PairChange, Share};
+use crate::manner::{Manner, Place, judge};
+use crate::population::Population;
+use crate::report::{Impact, Pairs, Rollout};
+use crate::words::{names, number, percent, planes_text, plural};
+
+/// Describes what a difference does to traffic.
+pub(crate) fn impact(
+    difference: &Difference,
+    population: &Population,
+    pairs: &[PairChange],
+    old: &Plan,
+    new: &Plan,
+) -> Impact {
+    let mut planes: BTreeSet<PlaneId> = pairs.iter().flat_map(PairChange::planes).collect();
+    planes.extend(population.switches.added.iter().chain(&population.switches.removed).map(|s| s.plane));
+    for change in &difference.changes {
+        match change {
+            Change::Exception(exception) => planes.extend(plane_of(exception)),
+            Change::Field(_)
+            | Change::Tier(..)
+            | Change::Naming(..)
+            | Change::T2Added(_)
+            | Change::T2Removed(_) => planes.extend(new.topology().plane_ids()),
+        }
+    }
+    let cut = |row: &&PairChange| {
+        row.old.is_some_and(|share| share.usable > 0) && row.new.is_some_and(|share| share.usable == 0)
+    };
+    Impact {
+        planes: planes.into_iter().map(|plane| plane.0).collect(),
+        cut_off: pairs.iter().filter(cut).map(|row| row.pairs).sum(),
+        pairs: pairs.iter().map(|row| row_of(row, old, new)).collect(),
+    }
+}
+
+fn plane_of(exception: &Exception) -> Option<PlaneId> {
+    match exception {
+        Exception::Absent(_, thing) | Exception::Drained(_, thing) => match thing {
+            Thing::Plane(plane) => Some(*plane),
+            Thing::Switch(switch) => Some(switch.plane),
+            Thing::Link(link) => Some(link.plane()),
+            Thing::Nic(_) => None,
+        },
+        Exception::Cable(link, _) => Some(link.plane()),
+        Exception::Device(switch, _) => Some(switch.plane),
+    }
+}
+
+fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
+    let gbps = |share: Option<Share>, plan: &Plan| {
+        let share = share?;
+        Some(share.part() * f64::from(plan.topology().hosts.nic_speed.mbps()) / 1000.0)
+    };
+    let name = |nic: Nic| {
+        let plan = if row.new.is_some() { new } else { old };
+        let (node, number) = plan.topology().node_of(nic);
+        plan.topology().naming.nic(node, number)
+    };
+    Pairs {
+        pairs: row.pairs,
+        kind: word(row.kind).to_owned(),
+        paths_old: row.old.map(|share| share.usable),
+        paths_new: row.new.map(|share| share.usable),
+        gbps_old: gbps(row.old, old),
+        gbps_new: gbps(row.new, new),
+        planes: row.planes().map(|plane| plane.0).collect(),
+        example: (name(row.example.0), name(row.example.1)),
+        text: sentence(row),
+    }
+}
+
+fn word(kind: PathKind) -> &'static str {
+    match kind {
+        PathKind::Local => "local",
+        PathKind::Zone => "zone",
+        PathKind::Far => "far",
+    }
+}
+
+fn sentence(row: &PairChange) -> String {
+    let place = match row.kind {
+        PathKind::Local => "inside a T0 group",
+        PathKind::Zone => "across T0 groups",
+        PathKind::Far => "across zones",
+    };
+    let pairs = plural(row.pairs, "pair of NICs", "pairs of NICs");
+    let planes: Vec<PlaneId> = row.planes().collect();
+    let planes = planes_text(&planes);
+    match (row.old, row.new) {
+        (None, Some(share)) => format!("{pairs} {place} come, with {} paths", number(share.usable)),
+        (Some(_), None) => format!("{pairs} {place} go"),
+        (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
+            format!("{pairs} {place} are cut off: they lose all {} paths", number(old.usable))
+        }
+        (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
+            "{pairs} {place} lose {} of {} paths in {planes}: {} of their bandwidth",
+            number(old.usable - new.usable),
+            number(old.usable),
+            percent((old.usable - new.usable) as f64 / old.planned as f64)
+        ),
+        (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
+            "{pairs} {place} gain {} paths in {planes}, to {} of {}: {} of their bandwidth",
+            number(new.usable - old.usable),
+            number(new.usable),
+            number(new.planned),
+            percent((new.usable - old.usable) as f64 / new.planned as f64)
+        ),
+        (Some(old), Some(new)) if new.planned != old.planned => format!(
+            "{pairs} {place} have {} of {} paths instead of {} of {}",
+            number(new.usable),
+            number(new.planned),
+            number(old.usable),
+            number(old.planned)
+        ),
+        (Some(_), Some(new)) => {
+            format!("{pairs} {place} keep {} paths, other ones in {planes}", number(new.usable))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// Describes how a difference can be rolled out.
+pub(crate) fn rollout(difference: &Difference, old: &Plan) -> Rollout {
+    let mut drains: Vec<(BTreeSet<Place>, &'static str)> = Vec::new();
+    let mut planes: Vec<(BTreeSet<TierId>, &'static str)> = Vec::new();
+    let mut at_once: Vec<&'static str> = Vec::new();
+    for change in &difference.changes {
+        let verdict = judge(change, old.fabric());
+        match verdict.manner {
+            Manner::Hitless => {}
+            Manner::Drained(places) => match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
+                Some((known, _)) => known.extend(places),
+                None => drains.push((places.into_iter().collect(), verdict.why)),
+            },
+            Manner::PlaneByPlane(tiers) => match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
+                Some((known, _)) => known.extend(tiers),
+                None => planes.push((tiers.into_iter().collect(), verdict.why)),
+            },
+            Manner::AtOnce if at_once.contains(&verdict.why) => {}
+            Manner::AtOnce => at_once.push(verdict.why),
+        }
+    }
+    let hitless = drains.is_empty() && planes.is_empty() && at_once.is_empty();
+    let mut steps: Vec<String> =
+        at_once.into_iter().map(|why| format!("not hitless, the whole fabric stops: {why}")).collect();
+    for (tiers, why) in planes {
+        let tiers: Vec<&str> = tiers
+            .into_iter()
+            .filter(|tier| old.topology().tier(*tier).is_some())
+            .map(|tier| crate::words::tier(tier))
+            .collect();
+        steps.push(format!("not hitless, drain plane by plane ({}): {why}", tiers.join(", ")));
+    }
+    for (places, why) in drains {
+        let shown = names(places.iter().map(|place| place_name(*place, old)), 3);
+        steps.push(format!("not hitless, drain {shown} before: {why}"));
+    }
+    if hitless && !difference.is_empty() {
+        let mut reasons: Vec<&str> =
+            difference.changes.iter().map(|change| judge(change, old.fabric()).why).collect();
+        reasons.dedup();
+        reasons.sort_unstable();
+        reasons.dedup();
+        steps.push(format!("hitless: {}", reasons.join("; ")));
+    }
+    Rollout { hitless, steps }
+}
+
+/// Returns the name of a switch or cable.
+pub(crate) fn place_name(place: Place, plan: &Plan) -> String {
+    match place {
+        Place::Switch(switch) => plan.topology().naming.switch(switch).to_string(),
+        Place::Link(link) => link_name(link, plan),
+    }
+}
+
+/// Returns the name of a cable; for one that the numbers do not have, its lower end.
+pub(crate) fn link_name(link: Link, plan: &Plan) -> String {
+    plan.topology().link_name(link).unwrap_or_else(|| format!("{link:?}"))
+}

@@ -1,0 +1,173 @@
+//! How a change can be rolled out: unnoticed, on a drained device, on a drained plane, or not at all.
+//!
+//! In: a change and the fabric it starts from. Out: [`Manner`] with the reason. Always: the most careful of several
+//! answers counts; what is not known to be harmless is not called so.
+
+use closc_fabric::Fabric;
+use closc_topology::{Link, PlaneId, Switch, TierId};
+
+use crate::change::{Change, Exception, Field, Thing, TierField, Turn};
+use crate::population::is_drained;
+
+/// How a change can be rolled out, from harmless to harmful.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Manner {
+    /// Nothing in use is touched.
+    Hitless,
+    /// These carry no traffic while they are touched.
+    Drained(Vec<Place>),
+    /// One plane after the other, each without traffic while it is touched.
+    PlaneByPlane(Vec<TierId>),
+    /// Every host and switch would have to change at the same moment.
+    AtOnce,
+}
+
+/// What is drained while it is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A switch.
+    Switch(Switch),
+    /// A cable.
+    Link(Link),
+}
+
+impl Place {
+    /// Returns the plane it belongs to.
+    pub fn plane(self) -> PlaneId {
+        match self {
+            Place::Switch(switch) => switch.plane,
+            Place::Link(link) => link.plane(),
+        }
+    }
+}
+
+/// How a change can be rolled out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// How.
+    pub manner: Manner,
+    /// Why.
+    pub why: &'static str,
+}
+
+const ALL: [TierId; 3] = TierId::ALL;
+const GROWS: &str = "what is new is up before hosts use it";
+const SHRINKS: &str = "what goes carries traffic until it is drained";
+
+fn hitless(why: &'static str) -> Verdict {
+    Verdict { manner: Manner::Hitless, why }
+}
+
+fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
+    Verdict { manner: Manner::PlaneByPlane(tiers.to_vec()), why }
+}
+
+fn at_once(why: &'static str) -> Verdict {
+    Verdict { manner: Manner::AtOnce, why }
+}
+
+/// Judges one change.
+pub fn judge(change: &Change, old: &Fabric) -> Verdict {
+    match change {
+        Change::Field(field) => judge_field(field),
+        Change::Tier(tier, field) => judge_tier(*tier, field),
+        Change::Naming(..) => hitless("names carry no traffic"),
+        Change::T2Added(_) => hitless("the new tier is up before hosts use it"),
+        Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
+        Change::Exception(exception) => judge_exception(exception, old),
+    }
+}
+
+fn judge_field(field: &Field) -> Verdict {
+    use TierId::{T0, T1, T2};
+    let grows = |grown: bool, tiers: &[TierId]| if grown { hitless(GROWS) } else { planes(tiers, SHRINKS) };
+    match field {
+        Field::Name(_) | Field::Description(_) | Field::Sites(_) => hitless("names carry no traffic"),
+        Field::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
+        Field::Zones(edit) => grows(edit.new > edit.old, &ALL),
+        Field::PerGroup(edit) => grows(edit.new > edit.old, &[T0]),
+        Field::EntropyActive(_)
+        | Field::EntropyBackup(_)
+        | Field::EntropyMin(_)
+        | Field::EntropySeed(_)
+        | Field::PayloadMtu(_) => hitless("hosts change, switches do not"),
+        Field::HostOs(_) => hitless("only the form of host artefacts changes"),
+        Field::NicsPerNode(_) | Field::Rails(_) => at_once("NICs belong to other nodes"),
+        Field::Planes(_) | Field::NicSpeed(_) | Field::NicLanes(_) => {
+            at_once("the ports of every NIC change their speed")
+        }
+        Field::Routing(_) => at_once("hosts and switches must agree on how packets find their way"),
+        Field::Block(_) | Field::Layout(_) => {
+            at_once("a path names segments in every plane; hosts and switches must agree on them")
+        }
+        Field::HostPool(_) => at_once("a NIC has one address for all planes, and every connection names it"),
+        Field::T2Wiring(_) | Field::T2ZonePorts(_) | Field::T2Rows(_) => {
+            planes(&[T1, T2], "cables move to other ports")
+        }
+        Field::LinkPool(_) => planes(&ALL, "both ends of every cable change their address"),
+        Field::LoopbackPool(_) | Field::AsnBase(_) => planes(&ALL, "every switch changes its identity"),
+        Field::ManagementPool(_) | Field::ManagementGateway(_) => {
+            hitless("the management network carries no traffic of the fabric")
+        }
+        Field::NicT0(_) => planes(&[T0], "every cable of the kind is unplugged, or was described wrongly"),
+        Field::T0T1(_) => planes(&[T0, T1], "every cable of the kind is unplugged, or was described wrongly"),
+        Field::T1T2(_) | Field::T1T2ByZone(_) => {
+            planes(&[T1, T2], "every cable of the kind is unplugged, or was described wrongly")
+        }
+        Field::LinkMtu(_) => planes(&ALL, "ports go down when their MTU changes"),
+        Field::UdpPort(_) => at_once("both ends of a connection must agree on the port"),
+        Field::Qos(_) => {
+            planes(&ALL, "queues are rebuilt, and until hosts follow, what they mark meets the new queues")
+        }
+    }
+}
+
+fn judge_tier(tier: TierId, field: &TierField) -> Verdict {
+    let grows = |grown: bool| if grown { hitless(GROWS) } else { planes(&[tier], SHRINKS) };
+    match field {
+        TierField::Count(edit) | TierField::Down(edit) | TierField::Up(edit) => grows(edit.new > edit.old),
+        TierField::DownSpare(_) | TierField::UpSpare(_) => hitless("spare ports are shut"),
+        TierField::Platform(_) | TierField::ByPlane(_) => planes(&[tier], "switches are replaced"),
+        TierField::Os(_) => planes(&[tier], "switches are installed anew"),
+        TierField::DownCage(_) | TierField::UpCage(_) => planes(&[tier], "cables move to other ports"),
+        TierField::DownBreakout(_) | TierField::UpBreakout(_) => {
+            planes(&[tier], "ports go down while their cages are split in another way")
+        }
+        TierField::Parallel(_) => {
+            at_once("parallel cables have segments of their own: switches are renumbered")
+        }
+    }
+}
+
+fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
+    let exceptions = &old.topology().exceptions;
+    let drained = |places: Vec<Place>, why| Verdict { manner: Manner::Drained(places), why };
+    match exception {
+        Exception::Drained(Turn::On, _) => hitless("hosts stop using it; nothing else changes"),
+        Exception::Drained(Turn::Off, _) => hitless("hosts use it again; it must be up before"),
+        Exception::Absent(Turn::Off, _) => hitless("what is new is up before hosts use it"),
+        Exception::Absent(Turn::On, Thing::Switch(switch)) if is_drained(exceptions, *switch) => {
+            hitless("it carries no traffic: it is drained")
+        }
+        Exception::Absent(Turn::On, Thing::Link(link)) if old.is_drained(*link) => {
+            hitless("it carries no traffic: it is drained")
+        }
+        Exception::Absent(Turn::On, thing) => match thing {
+            Thing::Switch(switch) => {
+                drained(vec![Place::Switch(*switch)], "it carries traffic until it is drained")
+            }
+            Thing::Link(link) => drained(vec![Place::Link(*link)], "it carries traffic until it is drained"),
+            Thing::Nic(_) | Thing::Plane(_) => hitless("its node is stopped before"),
+        },
+        Exception::Cable(link, _) if old.is_drained(*link) || !old.has_link(*link) => {
+            hitless("it carries no traffic")
+        }
+        Exception::Cable(link, _) => {
+            drained(vec![Place::Link(*link)], "the cable is unplugged, unless it was only described wrongly")
+        }
+        Exception::Device(switch, _) if is_drained(exceptions, *switch) || !old.has_switch(*switch) => {
+            hitless("it carries no traffic")
+        }
+        Exception::Device(switch, _) => drained(vec![Place::Switch(*switch)], "the switch is replaced"),
+    }
+}

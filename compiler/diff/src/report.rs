@@ -1,0 +1,168 @@
+//! What people and tools read of a difference: lines with signs, impact, artefacts.
+//!
+//! In: two plans. Out: [`Report`]; every view and the JSON are drawn from it. Always: identical changes are one line
+//! with a count; the names behind a count are there where they were asked for.
+
+use closc_plan::Plan;
+use serde::{Deserialize, Serialize};
+
+use crate::change::Difference;
+use crate::impact::impact;
+use crate::population::Population;
+use crate::touched::{Artefacts, Touched, artefacts};
+use crate::{effect, summary};
+
+/// Form of saved reports.
+pub const FORMAT: &str = "closc-diff/1";
+
+/// What happens to a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sign {
+    /// It comes.
+    Add,
+    /// It changes.
+    Change,
+    /// It goes.
+    Remove,
+}
+
+impl Sign {
+    /// Returns `+`, `~` or `-`.
+    pub fn symbol(self) -> char {
+        match self {
+            Sign::Add => '+',
+            Sign::Change => '~',
+            Sign::Remove => '-',
+        }
+    }
+}
+
+/// One change, or many alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// What happens.
+    pub sign: Sign,
+    /// What it is about: a path in the fabric file, or a word such as `switches`.
+    pub subject: String,
+    /// What changes.
+    pub text: String,
+    /// How many things.
+    pub count: u64,
+    /// What else this does, where it is more than the words say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Their names; only the first where the list was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// One side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
+    /// Where it was read from, as it was named.
+    pub source: String,
+    /// Name of the fabric.
+    pub fabric: String,
+    /// BLAKE3 of what it means, or of a tree's manifest.
+    pub digest: String,
+}
+
+/// How a difference can be rolled out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rollout {
+    /// Whether nothing in use is touched.
+    pub hitless: bool,
+    /// What to do, and why.
+    pub steps: Vec<String>,
+}
+
+/// Pairs of NICs whose paths change alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pairs {
+    /// How many.
+    pub pairs: u64,
+    /// `local`, `zone` or `far`.
+    pub kind: String,
+    /// Paths before.
+    pub paths_old: Option<u64>,
+    /// Paths after.
+    pub paths_new: Option<u64>,
+    /// Bandwidth before, in Gb/s.
+    pub gbps_old: Option<f64>,
+    /// Bandwidth after, in Gb/s.
+    pub gbps_new: Option<f64>,
+    /// Planes in which the number of paths differs.
+    pub planes: Vec<u8>,
+    /// Names of one pair.
+    pub example: (String, String),
+    /// All of it as a sentence.
+    pub text: String,
+}
+
+/// What a difference does to traffic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Impact {
+    /// Planes in which anything is touched.
+    pub planes: Vec<u8>,
+    /// Pairs that lose or gain paths, the worst first.
+    pub pairs: Vec<Pairs>,
+    /// Pairs that have no path any more.
+    pub cut_off: u64,
+}
+
+/// Everything about a difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Form of the report.
+    pub format: String,
+    /// The side before.
+    pub old: Side,
+    /// The side after.
+    pub new: Side,
+    /// The changes.
+    pub changes: Vec<Line>,
+    /// What they do to traffic.
+    pub impact: Impact,
+    /// How they can be rolled out; absent where only files were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<Rollout>,
+    /// Artefacts that may change.
+    pub artefacts: Vec<Artefacts>,
+    /// Text differences, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
+}
+
+/// What to put into a report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Every name behind a count.
+    pub list: bool,
+}
+
+impl Report {
+    /// Compares two plans.
+    pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
+        let (before, after) = (old.0, new.0);
+        let difference = Difference::between(before.topology(), after.topology());
+        let population = Population::between(before.fabric(), after.fabric());
+        let touched = Touched::of(&difference, before, after);
+        let pairs = impact(before.fabric(), after.fabric());
+        Report {
+            format: FORMAT.to_owned(),
+            changes: summary::lines(&difference, &population, before, after, options),
+            impact: effect::impact(&difference, &population, &pairs, before, after),
+            rollout: Some(effect::rollout(&difference, before)),
+            artefacts: artefacts(&touched, before, after),
+            texts: Vec::new(),
+            old: old.1,
+            new: new.1,
+        }
+    }
+
+    /// Tells whether both sides mean the same.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}

@@ -1,0 +1,52 @@
+//! Views of a report: for a terminal, for a review page, for a browser.
+//!
+//! In: a report. Out: text. Always: the same report in every view; only the form differs.
+
+pub mod html;
+pub mod human;
+pub mod markdown;
+
+use crate::report::Report;
+use crate::touched::Artefacts;
+use crate::words::number;
+
+/// Kinds of pairs shown before the rest is only counted.
+const PAIRS_SHOWN: usize = 6;
+
+/// The lines about impact, worst first.
+fn impact(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    let all = &report.impact.pairs;
+    for pairs in all.iter().take(PAIRS_SHOWN) {
+        lines.push(match pairs.pairs {
+            1 => format!("{} (`{}` and `{}`)", pairs.text, pairs.example.0, pairs.example.1),
+            _ => pairs.text.clone(),
+        });
+    }
+    if all.len() > PAIRS_SHOWN {
+        let rest: u64 = all[PAIRS_SHOWN..].iter().map(|pairs| pairs.pairs).sum();
+        lines.push(format!("and {} more pairs, of {} kinds", number(rest), all.len() - PAIRS_SHOWN));
+    }
+    if all.is_empty() && !report.is_empty() && report.rollout.is_some() {
+        lines.push("no pair of NICs loses or gains a path".to_owned());
+    }
+    if !all.is_empty() && report.impact.cut_off == 0 && all.iter().any(|p| p.paths_new < p.paths_old) {
+        let gone = all.iter().any(|pairs| pairs.paths_old.is_some() && pairs.paths_new.is_none());
+        if !gone {
+            lines.push("no pair is cut off".to_owned());
+        }
+    }
+    lines
+}
+
+/// One line about artefacts.
+fn artefacts(report: &Report) -> Option<String> {
+    let kind = |kind: &Artefacts| {
+        let part = |sign: char, count: u64| (count > 0).then(|| format!("{sign}{}", number(count)));
+        let parts = [part('+', kind.added), part('~', kind.changed), part('-', kind.removed)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{} {}", parts.join(" "), kind.kind)
+    };
+    let kinds: Vec<String> = report.artefacts.iter().map(kind).collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}

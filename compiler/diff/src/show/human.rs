@@ -1,0 +1,91 @@
+//! A report for a terminal: signs in colour, lines as wide as the terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::report::{Report, Sign};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const LOUD: Style = AnsiColor::Red.on_default().bold();
+
+fn style(sign: Sign) -> Style {
+    match sign {
+        Sign::Add => AnsiColor::Green.on_default(),
+        Sign::Change => AnsiColor::Yellow.on_default(),
+        Sign::Remove => AnsiColor::Red.on_default(),
+    }
+}
+
+/// Draws a report with colours, `width` columns wide. The caller strips colours where there is no terminal.
+pub fn draw(report: &Report, width: usize, list: bool) -> String {
+    let mut out = String::new();
+    if report.is_empty() && report.texts.is_empty() {
+        let _ = writeln!(out, "{} and {} mean the same", report.old.source, report.new.source);
+        return out;
+    }
+    for line in &report.changes {
+        let paint = style(line.sign);
+        let head = format!("{} ", line.sign.symbol());
+        let text = wrap(&format!("{}  {}", line.subject, line.text), width.saturating_sub(2), 6);
+        let _ = writeln!(out, "{paint}{head}{paint:#}{text}");
+        if let Some(warning) = &line.warning {
+            let _ = writeln!(out, "      {LOUD}{warning}{LOUD:#}");
+        }
+        if list && line.count > 1 {
+            for name in &line.names {
+                let _ = writeln!(out, "      {name}");
+            }
+        }
+    }
+    section(&mut out, "impact", &super::impact(report), width);
+    section(&mut out, "rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps), width);
+    section(&mut out, "artefacts", super::artefacts(report).as_slice(), width);
+    for text in &report.texts {
+        out.push('\n');
+        for line in text.lines() {
+            text_line(&mut out, line);
+        }
+    }
+    out
+}
+
+fn section(out: &mut String, title: &str, lines: &[String], width: usize) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
+    for line in lines {
+        let _ = writeln!(out, "  {}", wrap(line, width.saturating_sub(2), 4));
+    }
+}
+
+fn text_line(out: &mut String, line: &str) {
+    let paint = match line.as_bytes().first() {
+        Some(b'+') => style(Sign::Add),
+        Some(b'-') => style(Sign::Remove),
+        Some(b'@') => DIM,
+        Some(_) | None => Style::new(),
+    };
+    let _ = writeln!(out, "{paint}{line}{paint:#}");
+}
+
+/// Breaks a line at spaces; what follows is indented.
+fn wrap(text: &str, width: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width.max(indent + 20) {
+            let _ = write!(out, "\n{:indent$}", "");
+            column = indent;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}

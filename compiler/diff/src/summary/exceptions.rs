@@ -1,0 +1,131 @@
+//! Lines for exceptions: what is drained, absent, longer or of other make.
+//!
+//! In: changes of exceptions. Out: one line for all that are alike. Always: the names are in the order of coordinates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::{Link, PlaneId};
+
+use super::{Kind, listed, simple};
+use crate::change::{Exception, Thing, Turn};
+use crate::effect::link_name;
+use crate::report::{Line, Options, Sign};
+use crate::shown::Shown;
+use crate::words::{names, planes_text, plural, tier as tier_word};
+
+/// What makes two exceptions alike.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike {
+    subject: &'static str,
+    sign: Sign,
+    /// What happens, with a hole for the things.
+    verb: &'static str,
+    one: String,
+    many: String,
+    /// What is said behind the names.
+    rest: String,
+}
+
+/// Writes one line for all exceptions that are alike.
+pub(super) fn lines(exceptions: &[&Exception], old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
+    let mut found: BTreeMap<Alike, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
+    for exception in exceptions {
+        let (alike, plane, name) = sort(exception, old, new);
+        found.entry(alike).or_default().push((plane, name));
+    }
+    found.into_iter().map(|(alike, things)| line(&alike, things, options)).collect()
+}
+
+fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options) -> Line {
+    let count = things.len() as u64;
+    let planes: BTreeSet<PlaneId> = things.iter().filter_map(|(plane, _)| *plane).collect();
+    let planes: Vec<PlaneId> = planes.into_iter().collect();
+    let what = match things.as_slice() {
+        [(_, only)] => format!("{} `{only}`", alike.one),
+        more => {
+            let shown = names(more.iter().map(|(_, name)| name.clone()), super::FIRST);
+            let planes =
+                if planes.is_empty() { String::new() } else { format!(" in {}", planes_text(&planes)) };
+            format!("{}{planes} ({shown})", plural(count, &alike.one, &alike.many))
+        }
+    };
+    let text = format!("{} {what}{}", alike.verb, alike.rest).trim_start().to_owned();
+    let names = listed(things.into_iter().map(|(_, name)| name), options);
+    Line { count, names, ..simple(alike.sign, alike.subject, text) }
+}
+
+fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId>, String) {
+    match exception {
+        Exception::Absent(turn, thing) => {
+            let (sign, verb) = match turn {
+                Turn::On => (Sign::Remove, "take out"),
+                Turn::Off => (Sign::Add, "bring in"),
+            };
+            alike("exceptions.absent", sign, verb, *thing, if *turn == Turn::On { old } else { new })
+        }
+        Exception::Drained(turn, thing) => {
+            let (verb, plan) = match turn {
+                Turn::On => ("drain", new),
+                Turn::Off => ("undrain", old),
+            };
+            alike("exceptions.drained", Sign::Change, verb, *thing, plan)
+        }
+        Exception::Cable(link, edit) => {
+            let plan = if edit.new.is_some() { new } else { old };
+            let cable = |side: &Option<closc_topology::Cable>, plan: &Plan| match side {
+                Some(cable) => cable.shown(),
+                None if plan.topology().link_name(*link).is_some() => plan.topology().cable(*link).shown(),
+                None => "none".to_owned(),
+            };
+            let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
+            let mut found = alike("exceptions.cables", Sign::Change, "", Thing::Link(*link), plan);
+            found.0.rest = rest;
+            found
+        }
+        Exception::Device(switch, edit) => {
+            let plan = if edit.new.is_some() { new } else { old };
+            let hardware = |side: &Option<crate::change::Hardware>, plan: &Plan| match side {
+                Some(hardware) => hardware.shown(),
+                None if plan.topology().tier(switch.tier).is_some() => {
+                    let (platform, os) = plan.topology().hardware(*switch);
+                    (platform.clone(), os).shown()
+                }
+                None => "none".to_owned(),
+            };
+            let rest = format!(": {} -> {}", hardware(&edit.old, old), hardware(&edit.new, new));
+            let mut found = alike("exceptions.devices", Sign::Change, "", Thing::Switch(*switch), plan);
+            found.0.rest = rest;
+            found
+        }
+    }
+}
+
+fn alike(
+    subject: &'static str,
+    sign: Sign,
+    verb: &'static str,
+    thing: Thing,
+    plan: &Plan,
+) -> (Alike, Option<PlaneId>, String) {
+    let naming = &plan.topology().naming;
+    let (one, many, plane, name) = match thing {
+        Thing::Plane(plane) => (String::new(), "planes".to_owned(), None, format!("plane {plane}")),
+        Thing::Switch(switch) => {
+            let word = tier_word(switch.tier);
+            (word.to_owned(), format!("{word}s"), Some(switch.plane), naming.switch(switch).to_string())
+        }
+        Thing::Nic(nic) => {
+            let (node, number) = plan.topology().node_of(nic);
+            ("NIC".to_owned(), "NICs".to_owned(), None, naming.nic(node, number))
+        }
+        Thing::Link(link) => cable(link, plan),
+    };
+    let verb_of_one = Alike { subject, sign, verb, one, many, rest: String::new() };
+    (verb_of_one, plane, name)
+}
+
+fn cable(link: Link, plan: &Plan) -> (String, String, Option<PlaneId>, String) {
+    let word = Kind::of(link).word();
+    (format!("{word} cable"), format!("{word} cables"), Some(link.plane()), link_name(link, plan))
+}

@@ -1,0 +1,77 @@
+//! JSON files such as `config_db.json`: tables, keys and fields.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::report::Sign;
+use crate::words::plural;
+
+/// Values of a table shown before the rest is only counted.
+const SHOWN: usize = 3;
+
+/// Says which values come, go or change, table by table; nothing where a text is no JSON object.
+pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
+    let old: Value = serde_json::from_str(old).ok()?;
+    let new: Value = serde_json::from_str(new).ok()?;
+    let (old, new) = (old.as_object()?, new.as_object()?);
+    let mut tables: Vec<&String> = old.keys().chain(new.keys()).collect();
+    tables.sort();
+    tables.dedup();
+    let mut found = Vec::new();
+    for table in tables {
+        let mut inside = Vec::new();
+        walk(old.get(table), new.get(table), table, 0, &mut inside);
+        table_lines(table, inside, &mut found);
+    }
+    Some(found)
+}
+
+fn table_lines(table: &str, mut inside: Vec<(Sign, String)>, found: &mut Vec<(Sign, String)>) {
+    if inside.len() <= SHOWN {
+        found.append(&mut inside);
+        return;
+    }
+    let mut counts: BTreeMap<Sign, u64> = BTreeMap::new();
+    inside.iter().for_each(|(sign, _)| *counts.entry(*sign).or_default() += 1);
+    for (sign, count) in counts {
+        let first = inside.iter().find(|(own, _)| *own == sign).map_or("", |(_, text)| text.as_str());
+        let text = match count {
+            1 => first.to_owned(),
+            more => format!("{table}: {}, such as {first}", plural(more, "value", "values")),
+        };
+        found.push((sign, text));
+    }
+}
+
+/// Compares two values; a path is `TABLE|key.field`.
+fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: &mut Vec<(Sign, String)>) {
+    match (old, new) {
+        (Some(old), Some(new)) if old == new => {}
+        (Some(Value::Object(old)), Some(Value::Object(new))) => {
+            let mut keys: Vec<&String> = old.keys().chain(new.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            let join = if depth == 0 { '|' } else { '.' };
+            for key in keys {
+                walk(old.get(key), new.get(key), &format!("{path}{join}{key}"), depth + 1, found);
+            }
+        }
+        (Some(old), Some(new)) => {
+            found.push((Sign::Change, format!("{path}: {} -> {}", plain(old), plain(new))));
+        }
+        (Some(_), None) => found.push((Sign::Remove, path.to_owned())),
+        (None, Some(_)) => found.push((Sign::Add, path.to_owned())),
+        (None, None) => {}
+    }
+}
+
+/// A value in a few words.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => plural(items.len() as u64, "item", "items"),
+        Value::Object(map) => plural(map.len() as u64, "field", "fields"),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Cable lists: rows by their lower end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::Sign;
+use crate::words::plural;
+
+/// Rows shown before the rest is only counted.
+const SHOWN: usize = 6;
+
+type Row<'a> = Vec<&'a str>;
+
+/// Says which cables come, go or change; nothing where a text is no list of cables.
+pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
+    let (head, before) = rows(old)?;
+    let (head_new, after) = rows(new)?;
+    if head != head_new {
+        return None;
+    }
+    let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let mut found = Vec::new();
+    for key in keys {
+        match (before.get(key), after.get(key)) {
+            (Some(old), Some(new)) if old != new => {
+                let columns = head.iter().zip(old.iter().zip(new)).filter(|(_, (old, new))| old != new);
+                let columns: Vec<String> =
+                    columns.map(|(name, (old, new))| format!("{name} {old} -> {new}")).collect();
+                found.push((Sign::Change, format!("{}: {}", ends(new), columns.join(", "))));
+            }
+            (Some(old), None) => found.push((Sign::Remove, ends(old))),
+            (None, Some(new)) => found.push((Sign::Add, ends(new))),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+    }
+    let rest = found.len().saturating_sub(SHOWN);
+    found.truncate(SHOWN);
+    if rest > 0 {
+        found.push((Sign::Change, format!("and {} more", plural(rest as u64, "cable", "cables"))));
+    }
+    Some(found)
+}
+
+fn rows(text: &str) -> Option<(Row<'_>, BTreeMap<(&str, &str), Row<'_>>)> {
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Row<'_>>());
+    let head = lines.next()?;
+    let key = |name| head.iter().position(|column| *column == name);
+    let (device, port) = (key("lower_device")?, key("lower_port")?);
+    let rows = lines.map(|row| Some(((*row.get(device)?, *row.get(port)?), row)));
+    Some((head.clone(), rows.collect::<Option<_>>()?))
+}
+
+fn ends(row: &Row<'_>) -> String {
+    match row.as_slice() {
+        [_, _, lower, lower_port, upper, upper_port, ..] => {
+            format!("{lower} {lower_port} -- {upper} {upper_port}")
+        }
+        other => other.join(" "),
+    }
+}

@@ -1,0 +1,39 @@
+//! Text files: counts of lines, and unified differences.
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::report::Sign;
+use crate::words::plural;
+
+/// Lines shown of a small difference.
+const SHOWN: usize = 4;
+
+/// Says which lines differ; of more than a few only how many.
+pub(super) fn look(old: &str, new: &str) -> Vec<(Sign, String)> {
+    let difference = TextDiff::from_lines(old, new);
+    let mut lines = Vec::new();
+    for change in difference.iter_all_changes() {
+        let sign = match change.tag() {
+            ChangeTag::Equal => continue,
+            ChangeTag::Insert => Sign::Add,
+            ChangeTag::Delete => Sign::Remove,
+        };
+        lines.push((sign, change.value().trim().to_owned()));
+    }
+    if lines.len() <= SHOWN {
+        return lines;
+    }
+    let count = |wanted| lines.iter().filter(|(sign, _)| *sign == wanted).count() as u64;
+    let (added, removed) = (count(Sign::Add), count(Sign::Remove));
+    vec![(
+        Sign::Change,
+        format!("{} added, {} removed", plural(added, "line", "lines"), plural(removed, "line", "lines")),
+    )]
+}
+
+/// Returns the unified difference of two texts; nothing where one is no text.
+pub(super) fn unified(path: &str, old: &[u8], new: &[u8]) -> Option<String> {
+    let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
+    let difference = TextDiff::from_lines(old, new);
+    Some(difference.unified_diff().header(&format!("old/{path}"), &format!("new/{path}")).to_string())
+}
