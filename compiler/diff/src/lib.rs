@@ -16,6 +16,9 @@ mod summary;
 mod touched;
 mod words;
 
+pub mod edit;
+pub mod grow;
+pub mod rollout;
 pub mod show;
 pub mod tree;
 
@@ -25,6 +28,6 @@ pub use change::{
 pub use impact::{PairChange, Share, impact};
 pub use manner::{Manner, Place, Verdict, judge};
 pub use population::{Delta, Population};
-pub use report::{FORMAT, Impact, Line, Options, Pairs, Report, Rollout, Side, Sign};
+pub use report::{FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign};
 pub use touched::{Artefacts, Touched, artefacts};
 pub use words::{number, percent};

@@ -37,7 +37,7 @@ pub(crate) fn lines(
             Change::Tier(tier, field) => lines.push(tier_line(*tier, field, new)),
             Change::Naming(named, edit) => lines.extend(naming_line(*named, edit, old, new, options)),
             Change::T2Added(tier) => {
-                lines.push(simple(Sign::Add, "tiers.t2", format!("T2 tier of {}", tier.platform.id)))
+                lines.push(simple(Sign::Add, "tiers.t2", format!("T2 tier of {}", tier.platform.id)));
             }
             Change::T2Removed(tier) => {
                 lines.push(simple(Sign::Remove, "tiers.t2", format!("T2 tier of {}", tier.platform.id)));

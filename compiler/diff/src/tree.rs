@@ -29,6 +29,9 @@ pub enum Which {
     New,
 }
 
+/// Reads a file of a tree.
+pub type Read<'a, E> = dyn Fn(Which, &str) -> Result<Vec<u8>, E> + 'a;
+
 /// Two trees to compare, and how to read them.
 pub struct Trees<'a, E> {
     /// Files of the tree before.
@@ -36,7 +39,7 @@ pub struct Trees<'a, E> {
     /// Files of the tree after.
     pub new: Files<'a>,
     /// Reads a file of a tree.
-    pub read: &'a dyn Fn(Which, &str) -> Result<Vec<u8>, E>,
+    pub read: &'a Read<'a, E>,
 }
 
 /// Compares two trees.
@@ -137,13 +140,10 @@ fn line(sign: Sign, subject: &str, text: String, devices: &[&str], options: Opti
 /// Cuts a path into folder, device and kind of file: `switches/p0-t0-001/config_db.json`, `path-tables/g001.bin`.
 fn split(path: &str) -> (&str, &str, &str) {
     let Some((folder, rest)) = path.split_once('/') else { return ("", path, path) };
-    match rest.split_once('/') {
-        Some((device, file)) => (folder, device, file),
-        None => {
-            let ending = rest.rfind('.').map_or(rest, |dot| &rest[dot..]);
-            (folder, rest, ending)
-        }
-    }
+    rest.split_once('/').map_or_else(
+        || (folder, rest, rest.rfind('.').map_or(rest, |dot| &rest[dot..])),
+        |(device, file)| (folder, device, file),
+    )
 }
 
 /// Looks into files of one kind. What differs alike is one line.
@@ -183,16 +183,17 @@ fn inside<E>(
 
 /// Says what differs between two files, as well as their kind allows.
 fn look(file: &str, old: &[u8], new: &[u8]) -> Vec<(Sign, String)> {
+    let ending = file.rsplit('.').next().unwrap_or(file);
     let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());
-    let Some((before, after)) = texts.filter(|_| !file.ends_with(".bin")) else {
+    let Some((before, after)) = texts.filter(|_| ending != "bin") else {
         return vec![(
             Sign::Change,
             format!("{} -> {} bytes", number(old.len() as u64), number(new.len() as u64)),
         )];
     };
-    let special = match file {
-        file if file.ends_with(".csv") => csv::look(before, after),
-        file if file.ends_with(".json") => config::look(before, after),
+    let special = match ending {
+        "csv" => csv::look(before, after),
+        "json" => config::look(before, after),
         _ => None,
     };
     special.unwrap_or_else(|| text::look(before, after))

@@ -33,7 +33,9 @@ fn table_lines(table: &str, mut inside: Vec<(Sign, String)>, found: &mut Vec<(Si
         return;
     }
     let mut counts: BTreeMap<Sign, u64> = BTreeMap::new();
-    inside.iter().for_each(|(sign, _)| *counts.entry(*sign).or_default() += 1);
+    for (sign, _) in &inside {
+        *counts.entry(*sign).or_default() += 1;
+    }
     for (sign, count) in counts {
         let first = inside.iter().find(|(own, _)| *own == sign).map_or("", |(_, text)| text.as_str());
         let text = match count {

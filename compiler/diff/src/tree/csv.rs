@@ -10,6 +10,9 @@ const SHOWN: usize = 6;
 
 type Row<'a> = Vec<&'a str>;
 
+/// Rows by device and port at the lower end.
+type Rows<'a> = BTreeMap<(&'a str, &'a str), Row<'a>>;
+
 /// Says which cables come, go or change; nothing where a text is no list of cables.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let (head, before) = rows(old)?;
@@ -40,7 +43,7 @@ pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     Some(found)
 }
 
-fn rows(text: &str) -> Option<(Row<'_>, BTreeMap<(&str, &str), Row<'_>>)> {
+fn rows(text: &str) -> Option<(Row<'_>, Rows<'_>)> {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Row<'_>>());
     let head = lines.next()?;
     let key = |name| head.iter().position(|column| *column == name);

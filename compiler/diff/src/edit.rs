@@ -1,0 +1,285 @@
+//! Adds a name to `exceptions.drained` of a fabric file, or takes it away, and leaves every other byte alone.
+//!
+//! In: the text of a file and a name. Out: the new text. Always: only lines and lists of `exceptions` are touched; the
+//! caller reads the result again and compares, so that a form not foreseen here is refused and never written.
+
+/// Why a file is not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The name is in the list already.
+    #[error("`{0}` is in `exceptions.drained` already")]
+    There(String),
+    /// The name is not in the list by itself.
+    #[error(
+        "`{0}` does not stand in `exceptions.drained` by itself; if a range or its plane is there, edit the file"
+    )]
+    NotThere(String),
+    /// The list is written in a way that this cannot change.
+    #[error(
+        "`exceptions` is written in a way that cannot be changed line by line: add or remove `{0}` yourself"
+    )]
+    Form(String),
+}
+
+/// A line with its place.
+#[derive(Debug, Clone, Copy)]
+struct Row<'a> {
+    start: usize,
+    end: usize,
+    text: &'a str,
+}
+
+impl Row<'_> {
+    fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start_matches(' ').len()
+    }
+
+    /// The line without comment and blanks.
+    fn content(&self) -> &str {
+        let cut = self.text.find(" #").unwrap_or(self.text.len());
+        let text = self.text[..cut].trim();
+        if text.starts_with('#') { "" } else { text }
+    }
+}
+
+fn rows(text: &str) -> Vec<Row<'_>> {
+    let mut start = 0;
+    text.split_inclusive('\n')
+        .map(|line| {
+            let row = Row { start, end: start + line.len(), text: line.trim_end_matches(['\n', '\r']) };
+            start += line.len();
+            row
+        })
+        .collect()
+}
+
+/// Adds a name to `exceptions.drained`.
+pub fn drain(text: &str, name: &str) -> Result<String, EditError> {
+    let rows = rows(text);
+    let Some(top) = key(&rows, 0..rows.len(), 0, "exceptions") else {
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        return Ok(format!("{text}{gap}exceptions:\n  drained:\n    - {name}\n"));
+    };
+    let body = block(&rows, top);
+    let value = rows[top].content()["exceptions:".len()..].trim();
+    if !value.is_empty() {
+        return in_flow(text, &rows[top], name);
+    }
+    let Some(first) = body.clone().find(|at| !rows[*at].content().is_empty()) else {
+        return Ok(insert(text, rows[top].end, &format!("  drained:\n    - {name}\n")));
+    };
+    let indent = rows[first].indent();
+    let Some(list) = key(&rows, body, indent, "drained") else {
+        let pad = " ".repeat(indent);
+        return Ok(insert(text, rows[first].start, &format!("{pad}drained:\n{pad}  - {name}\n")));
+    };
+    let value = rows[list].content()["drained:".len()..].trim();
+    if value.starts_with('[') {
+        return flow_add(text, &rows[list], name);
+    }
+    if !value.is_empty() {
+        return Err(EditError::Form(name.to_owned()));
+    }
+    let items: Vec<usize> = items(&rows, list);
+    if items.iter().any(|at| item(&rows[*at]) == Some(name)) {
+        return Err(EditError::There(name.to_owned()));
+    }
+    if let Some(last) = items.last() {
+        let pad = " ".repeat(rows[*last].indent());
+        let gap = if text[..rows[*last].end].ends_with('\n') { "" } else { "\n" };
+        return Ok(insert(text, rows[*last].end, &format!("{gap}{pad}- {name}\n")));
+    }
+    let pad = " ".repeat(indent + 2);
+    Ok(insert(text, rows[list].end, &format!("{pad}- {name}\n")))
+}
+
+/// Takes a name out of `exceptions.drained`.
+pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
+    let rows = rows(text);
+    let not_there = || EditError::NotThere(name.to_owned());
+    let top = key(&rows, 0..rows.len(), 0, "exceptions").ok_or_else(not_there)?;
+    if !rows[top].content()["exceptions:".len()..].trim().is_empty() {
+        return flow_remove(text, &rows[top], name);
+    }
+    let body = block(&rows, top);
+    let first = body.clone().find(|at| !rows[*at].content().is_empty()).ok_or_else(not_there)?;
+    let list = key(&rows, body, rows[first].indent(), "drained").ok_or_else(not_there)?;
+    if rows[list].content()["drained:".len()..].trim().starts_with('[') {
+        return flow_remove(text, &rows[list], name);
+    }
+    let items = items(&rows, list);
+    let at = *items.iter().find(|at| item(&rows[**at]) == Some(name)).ok_or_else(not_there)?;
+    let (start, end) = (rows[at].start, rows[at].end);
+    let mut out = format!("{}{}", &text[..start], &text[end..]);
+    if items.len() == 1 {
+        // A key without a value is no list.
+        let place = rows[list].start + rows[list].text.find("drained:").unwrap_or(0) + "drained:".len();
+        out.insert_str(place, " []");
+    }
+    Ok(out)
+}
+
+fn insert(text: &str, at: usize, what: &str) -> String {
+    format!("{}{what}{}", &text[..at], &text[at..])
+}
+
+/// Finds a key of a block at an indentation.
+fn key(rows: &[Row<'_>], within: std::ops::Range<usize>, indent: usize, name: &str) -> Option<usize> {
+    within.into_iter().find(|at| {
+        let row = &rows[*at];
+        let rest = row.content().strip_prefix(name);
+        row.indent() == indent && rest.is_some_and(|rest| rest.starts_with(':'))
+    })
+}
+
+/// The rows below a key: all that are indented more, and blank ones between.
+fn block(rows: &[Row<'_>], top: usize) -> std::ops::Range<usize> {
+    let indent = rows[top].indent();
+    let end =
+        (top + 1..rows.len()).find(|at| !rows[*at].content().is_empty() && rows[*at].indent() <= indent);
+    top + 1..end.unwrap_or(rows.len())
+}
+
+/// The items of a list below a key; they may stand under the key's first letter.
+fn items(rows: &[Row<'_>], list: usize) -> Vec<usize> {
+    let indent = rows[list].indent();
+    (list + 1..rows.len())
+        .take_while(|at| {
+            let row = &rows[*at];
+            row.content().is_empty()
+                || row.indent() > indent
+                || (row.indent() == indent && row.content().starts_with("- "))
+        })
+        .filter(|at| rows[*at].content().starts_with("- "))
+        .collect()
+}
+
+fn item<'a>(row: &'a Row<'_>) -> Option<&'a str> {
+    Some(unquoted(row.content().strip_prefix("- ")?))
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['"', '\''])
+}
+
+/// `exceptions: { ... }` on one line.
+fn in_flow(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
+    if row.content().contains("drained:") {
+        return flow_add(text, row, name);
+    }
+    let open = row.text.find('{').ok_or_else(|| EditError::Form(name.to_owned()))?;
+    let rest = row.text[open + 1..].trim_start();
+    let comma = if rest.starts_with('}') { " " } else { ", " };
+    let list = format!(" drained: [{name}]{}", comma.trim_end());
+    Ok(insert(text, row.start + open + 1, &list))
+}
+
+/// The list of `drained: [ ... ]` on one line, as a range of the row.
+fn flow_list(row: &Row<'_>, name: &str) -> Result<std::ops::Range<usize>, EditError> {
+    let form = || EditError::Form(name.to_owned());
+    let start = row.text.find("drained:").ok_or_else(form)? + "drained:".len();
+    let open = start + row.text[start..].find('[').ok_or_else(form)? + 1;
+    // Ranges in names have brackets too, but then the name is quoted.
+    let mut quote = None;
+    for (at, c) in row.text[open..].char_indices() {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(own), c) if own == c => quote = None,
+            (None, ']') => return Ok(open..open + at),
+            (_, _) => {}
+        }
+    }
+    Err(form())
+}
+
+fn flow_add(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
+    let list = flow_list(row, name)?;
+    let inside = &row.text[list.clone()];
+    if inside.split(',').any(|item| unquoted(item) == name) {
+        return Err(EditError::There(name.to_owned()));
+    }
+    let kept = inside.trim_end();
+    let what = if kept.trim().is_empty() { name.to_owned() } else { format!(", {name}") };
+    Ok(insert(text, row.start + list.start + kept.len(), &what))
+}
+
+fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
+    let list = flow_list(row, name).map_err(|_| EditError::NotThere(name.to_owned()))?;
+    let inside = &row.text[list.clone()];
+    let items: Vec<&str> = inside.split(',').collect();
+    let at = items
+        .iter()
+        .position(|item| unquoted(item) == name)
+        .ok_or_else(|| EditError::NotThere(name.to_owned()))?;
+    let mut kept = items;
+    kept.remove(at);
+    let joined = kept.join(",");
+    let joined = if at == 0 { joined.trim_start().to_owned() } else { joined };
+    let (start, end) = (row.start + list.start, row.start + list.end);
+    Ok(format!("{}{joined}{}", &text[..start], &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "p1-t1-002";
+
+    fn both(before: &str, after: &str) {
+        assert_eq!(drain(before, NAME).unwrap(), after);
+        let back = undrain(after, NAME).unwrap();
+        // What was not there stays as an empty list.
+        let empty = back.replace("drained: []", "").replace("  \n", "").replace("exceptions:\n", "");
+        assert!(
+            back == before
+                || empty.trim() == before.replace("exceptions:\n", "").trim()
+                || back.contains("drained: []"),
+            "{back}"
+        );
+    }
+
+    #[test]
+    fn a_file_without_exceptions_gets_them() {
+        both("fabric: x\n", "fabric: x\nexceptions:\n  drained:\n    - p1-t1-002\n");
+        both("fabric: x", "fabric: x\nexceptions:\n  drained:\n    - p1-t1-002\n");
+    }
+
+    #[test]
+    fn a_block_keeps_its_indentation_and_comments() {
+        both(
+            "exceptions: # why\n    absent:\n      - a # gone\n\nqos: x\n",
+            "exceptions: # why\n    drained:\n      - p1-t1-002\n    absent:\n      - a # gone\n\nqos: x\n",
+        );
+        let before = "exceptions:\n  drained:\n  - a\n  # note\n  - b\n  absent: [c]\n";
+        let after = "exceptions:\n  drained:\n  - a\n  # note\n  - b\n  - p1-t1-002\n  absent: [c]\n";
+        assert_eq!(drain(before, NAME).unwrap(), after);
+        assert_eq!(undrain(after, NAME).unwrap(), before);
+    }
+
+    #[test]
+    fn lists_on_one_line_stay_on_it() {
+        for (before, after) in [
+            ("exceptions:\n  drained: [a, b] # x\n", "exceptions:\n  drained: [a, b, p1-t1-002] # x\n"),
+            ("exceptions:\n  drained: []\n", "exceptions:\n  drained: [p1-t1-002]\n"),
+            (
+                "exceptions: { drained: [\"p0-t0-[1-2]\"], absent: [c] }\n",
+                "exceptions: { drained: [\"p0-t0-[1-2]\", p1-t1-002], absent: [c] }\n",
+            ),
+        ] {
+            assert_eq!(drain(before, NAME).unwrap(), after);
+            assert_eq!(undrain(after, NAME).unwrap(), before);
+        }
+        assert_eq!(
+            drain("exceptions: { absent: [c] }\n", NAME).unwrap(),
+            "exceptions: { drained: [p1-t1-002], absent: [c] }\n"
+        );
+    }
+
+    #[test]
+    fn what_is_there_or_not_there_is_said() {
+        let text = "exceptions:\n  drained:\n    - p1-t1-002\n";
+        assert_eq!(drain(text, NAME), Err(EditError::There(NAME.into())));
+        assert_eq!(undrain(text, "p1-t1-003"), Err(EditError::NotThere("p1-t1-003".into())));
+        assert_eq!(undrain("fabric: x\n", NAME), Err(EditError::NotThere(NAME.into())));
+    }
+}

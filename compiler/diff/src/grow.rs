@@ -1,0 +1,207 @@
+//! The work order from one fabric to a larger one: which cables to plug, pull or move.
+//!
+//! In: two plans. Out: [`WorkOrder`]. Always: a cable that both plans have at the same two ports is not in it; since
+//! ports are functions of coordinates, growth within reserved numbers moves no cable.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_plan::{CableEnds, Plan};
+use closc_qos::units::Length;
+use closc_topology::{Cable, Link};
+use serde::Serialize;
+
+use crate::change::{Change, Difference, Field, TierField};
+use crate::population::Population;
+use crate::summary::Kind;
+use crate::words::{number, plural};
+
+/// What to do with a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Pull it out.
+    Remove,
+    /// Plug one end elsewhere.
+    Move,
+    /// Lay and plug it.
+    Add,
+}
+
+impl Action {
+    /// Returns the word of the list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Remove => "remove",
+            Action::Move => "move",
+            Action::Add => "add",
+        }
+    }
+}
+
+/// One cable of the order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Job {
+    /// What to do.
+    pub action: Action,
+    /// The plane.
+    pub plane: u8,
+    /// `nic-t0`, `t0-t1` or `t1-t2`.
+    pub kind: &'static str,
+    /// Device and port at the lower end.
+    pub lower: (String, String),
+    /// Device and port at the upper end.
+    pub upper: (String, String),
+    /// Where the upper end is now, for one that moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<(String, String)>,
+    /// Length.
+    pub length: String,
+    /// Medium.
+    pub medium: String,
+    #[serde(skip)]
+    millimeters: u64,
+}
+
+/// Everything to be done.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkOrder {
+    /// New switches.
+    pub switches_added: usize,
+    /// Switches that go.
+    pub switches_removed: usize,
+    /// New NICs.
+    pub nics_added: usize,
+    /// Changes that renumber what is already there; nothing for growth.
+    pub renumbers: Vec<String>,
+    /// The cables.
+    pub jobs: Vec<Job>,
+}
+
+/// First line of a work order as CSV.
+pub const HEADER: &str =
+    "action,plane,kind,lower_device,lower_port,upper_device,upper_port,from_device,from_port,length,medium\n";
+
+impl WorkOrder {
+    /// Compares two plans.
+    pub fn between(old: &Plan, new: &Plan) -> WorkOrder {
+        let population = Population::between(old.fabric(), new.fabric());
+        let mut jobs = Vec::new();
+        jobs.extend(population.cables.removed.iter().map(|link| job(Action::Remove, *link, old, None)));
+        for link in &population.moved {
+            jobs.push(job(Action::Move, *link, new, Some(ends(old, *link).upper)));
+        }
+        jobs.extend(population.cables.added.iter().map(|link| job(Action::Add, *link, new, None)));
+        let difference = Difference::between(old.topology(), new.topology());
+        WorkOrder {
+            switches_added: population.switches.added.len(),
+            switches_removed: population.switches.removed.len(),
+            nics_added: population.nics.added.len(),
+            renumbers: difference.changes.iter().filter_map(renumbers).collect(),
+            jobs,
+        }
+    }
+
+    /// Writes the cables as CSV.
+    pub fn csv(&self) -> String {
+        let mut text = String::from(HEADER);
+        for job in &self.jobs {
+            let (device, port) = job.from.as_ref().map_or(("", ""), |(device, port)| (device, port));
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{device},{port},{},{}",
+                job.action.word(),
+                job.plane,
+                job.kind,
+                job.lower.0,
+                job.lower.1,
+                job.upper.0,
+                job.upper.1,
+                job.length,
+                job.medium
+            );
+        }
+        text
+    }
+
+    /// Writes a summary for people: what to order and what to do, by kind, length and medium.
+    pub fn summary(&self) -> String {
+        let mut text = String::new();
+        let plural_of = |count: usize, one, many| plural(count as u64, one, many);
+        let _ = writeln!(
+            text,
+            "mount {}, take out {}; {} come",
+            plural_of(self.switches_added, "switch", "switches"),
+            number(self.switches_removed as u64),
+            plural_of(self.nics_added, "NIC", "NICs")
+        );
+        let mut kinds: BTreeMap<(Action, &str, &str, &str), (u64, u64)> = BTreeMap::new();
+        for job in &self.jobs {
+            let entry = kinds.entry((job.action, job.kind, &job.length, &job.medium)).or_default();
+            *entry = (entry.0 + 1, entry.1 + job.millimeters);
+        }
+        for ((action, kind, length, medium), (count, millimeters)) in kinds {
+            let cables = plural(count, "cable", "cables");
+            let all = Length::from_millimeters(millimeters);
+            let _ = writeln!(text, "{} {kind}: {cables} of {length} {medium}, {all} in all", action.word());
+        }
+        let moved = self.jobs.iter().filter(|job| job.action == Action::Move).count();
+        match moved {
+            0 => text.push_str("no cable that is plugged moves\n"),
+            more => drop(writeln!(text, "{} move", plural_of(more, "plugged cable", "plugged cables"))),
+        }
+        match self.renumbers.as_slice() {
+            [] => text.push_str("addresses and segments of what is there stay\n"),
+            some => drop(writeln!(text, "not only growth: {} would renumber", some.join(", "))),
+        }
+        text
+    }
+}
+
+fn ends(plan: &Plan, link: Link) -> CableEnds {
+    plan.cable_ends(link)
+}
+
+fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr, smol_str::SmolStr)>) -> Job {
+    let CableEnds { lower, upper } = ends(plan, link);
+    let Cable { length, medium } = plan.fabric().cable(link);
+    let text =
+        |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| (device.to_string(), port.to_string());
+    Job {
+        action,
+        plane: link.plane().0,
+        kind: Kind::of(link).word(),
+        lower: text(lower),
+        upper: text(upper),
+        from: from.map(text),
+        length: length.to_string(),
+        medium: medium.to_string(),
+        millimeters: length.millimeters(),
+    }
+}
+
+/// Names a change that gives other numbers to what is already there.
+fn renumbers(change: &Change) -> Option<String> {
+    match change {
+        Change::Field(field) => match &**field {
+            Field::Block(_)
+            | Field::Layout(_)
+            | Field::HostPool(_)
+            | Field::LinkPool(_)
+            | Field::LoopbackPool(_)
+            | Field::ManagementPool(_)
+            | Field::AsnBase(_)
+            | Field::Rails(_)
+            | Field::NicsPerNode(_) => Some(format!("`{}`", field.path())),
+            _ => None,
+        },
+        Change::Tier(tier, field) => match field {
+            TierField::Parallel(_) | TierField::DownCage(_) | TierField::UpCage(_) => {
+                Some(format!("`tiers.{}.{}`", tier.word(), field.path()))
+            }
+            _ => None,
+        },
+        Change::Naming(..) => Some("`naming`".to_owned()),
+        Change::T2Added(_) | Change::T2Removed(_) | Change::Exception(_) => None,
+    }
+}

@@ -1,0 +1,369 @@
+//! In which order a difference can be rolled out, so that no pair of NICs loses more than a stated share.
+//!
+//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, waves that each drain what they touch, a wave
+//! that finishes. Always: at every moment of it, no pair has lost more than the share of its bandwidth, counted from
+//! the old plan, and none that had a path has none; what cannot be done so is refused with the reason.
+
+mod step;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_topology::{PlaneId, Switch, TierId, Topology};
+
+pub use step::{Seconds, Step};
+
+use crate::change::{Change, Difference, Exception, Thing, Turn};
+use crate::effect::place_name;
+use crate::impact::{PairChange, impact};
+use crate::manner::{Manner, Place, judge};
+use crate::population::{Population, is_drained};
+use crate::words::percent;
+
+/// What may be taken away for a while.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// Part of the bandwidth of any pair, between 0 and 1.
+    pub share: f64,
+}
+
+impl Limit {
+    /// Returns the limit of one plane.
+    pub fn one_plane(topology: &Topology) -> Limit {
+        Limit { share: 1.0 / f64::from(topology.planes) }
+    }
+}
+
+/// Devices and cables that are touched together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wave {
+    /// The plane; nothing for waves that take nothing away.
+    pub plane: Option<PlaneId>,
+    /// What carries no traffic while it is touched.
+    pub drained: Vec<Place>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+    /// How long it takes about.
+    pub duration: Seconds,
+    /// What carries no traffic after the wave that did before: it goes for good.
+    pub gone: Vec<Place>,
+}
+
+/// The order of a rollout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rollout {
+    /// The waves, one after the other.
+    pub waves: Vec<Wave>,
+}
+
+/// Why a difference cannot be rolled out within a limit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RolloutError {
+    /// Hosts and switches would have to change at the same moment.
+    #[error("no order keeps traffic up: {why}")]
+    AtOnce {
+        /// Why.
+        why: &'static str,
+    },
+    /// A single device or cable already takes more than the share.
+    #[error("draining `{name}` takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
+    TooNarrow {
+        /// The device or cable.
+        name: String,
+        /// What draining it takes.
+        loss: f64,
+        /// The share.
+        share: f64,
+    },
+    /// A pair would have no path while something is drained.
+    #[error("draining `{name}` cuts {pairs} pairs of NICs off, whose other planes are drained or absent")]
+    CutOff {
+        /// The device or cable.
+        name: String,
+        /// How many pairs.
+        pairs: u64,
+    },
+    /// The new fabric itself takes more than the share.
+    #[error("the new fabric itself takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
+    Target {
+        /// What it takes.
+        loss: f64,
+        /// The share.
+        share: f64,
+    },
+}
+
+impl Rollout {
+    /// Orders a difference into waves.
+    pub fn between(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
+        let difference = Difference::between(old.topology(), new.topology());
+        if difference.is_empty() {
+            return Ok(Rollout { waves: Vec::new() });
+        }
+        let population = Population::between(old.fabric(), new.fabric());
+        let work = Work::of(&difference, old)?;
+        let target = worst(&impact(old.fabric(), new.fabric()));
+        if target.loss > limit.share + f64::EPSILON {
+            return Err(RolloutError::Target { loss: target.loss, share: limit.share });
+        }
+        let mut waves = Vec::new();
+        if !population.switches.added.is_empty() || !population.cables.added.is_empty() {
+            waves.push(prepare(&population, new));
+        }
+        let mut gone = BTreeSet::new();
+        for (plane, places) in &work.places {
+            let mut left = places.as_slice();
+            while !left.is_empty() {
+                let size = fitting(old, &gone, left, limit)?;
+                let (now, later) = left.split_at(size);
+                let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
+                waves.push(wave(*plane, now, lost.clone(), &work, old));
+                gone.extend(lost);
+                left = later;
+            }
+        }
+        waves.push(finish(&population, new));
+        Ok(Rollout { waves })
+    }
+
+    /// Returns what carries no traffic at each moment of a rollout, beyond what the old plan has drained.
+    pub fn moments(&self) -> Vec<BTreeSet<Place>> {
+        let mut moments = Vec::new();
+        let mut gone: BTreeSet<Place> = BTreeSet::new();
+        for wave in &self.waves {
+            moments.push(gone.iter().chain(&wave.drained).copied().collect());
+            gone.extend(&wave.gone);
+            moments.push(gone.clone());
+        }
+        moments
+    }
+
+    /// Returns how long all of it takes about.
+    pub fn duration(&self) -> Seconds {
+        Seconds(self.waves.iter().map(|wave| wave.duration.0).sum())
+    }
+}
+
+impl Wave {
+    /// Returns the steps that undo the wave, at whichever step it stopped: what it drained stays drained until the
+    /// old state is back and checked.
+    pub fn rollback(&self) -> Vec<Step> {
+        self.steps.iter().rev().filter_map(|step| step.undone()).collect()
+    }
+}
+
+/// What has to be drained, plane by plane.
+struct Work {
+    places: BTreeMap<PlaneId, Vec<Place>>,
+    /// Places that do not come back.
+    gone: BTreeSet<Place>,
+    /// Switches that somebody replaces, and cables that somebody pulls.
+    by_hand: BTreeSet<Place>,
+}
+
+impl Work {
+    fn of(difference: &Difference, old: &Plan) -> Result<Work, RolloutError> {
+        let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
+        let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
+        for change in &difference.changes {
+            let verdict = judge(change, old.fabric());
+            match verdict.manner {
+                Manner::Hitless => {}
+                Manner::Drained(some) => {
+                    work.by_hand.extend(&some);
+                    if matches!(
+                        change,
+                        Change::Exception(Exception::Absent(Turn::On, Thing::Switch(_) | Thing::Link(_)))
+                    ) {
+                        work.gone.extend(&some);
+                    }
+                    for place in some {
+                        places.entry(place.plane()).or_default().insert(place);
+                    }
+                }
+                Manner::PlaneByPlane(tiers) => {
+                    let exceptions = &old.topology().exceptions;
+                    let touched = old.switches().filter(|switch| tiers.contains(&switch.tier));
+                    for switch in touched.filter(|switch| !is_drained(exceptions, *switch)) {
+                        places.entry(switch.plane).or_default().insert(Place::Switch(switch));
+                    }
+                }
+                Manner::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
+            }
+        }
+        work.places = places.into_iter().map(|(plane, all)| (plane, sorted(all))).collect();
+        Ok(work)
+    }
+}
+
+/// Upper tiers first: they take least from a pair, and what is below needs them back.
+fn sorted(all: BTreeSet<Place>) -> Vec<Place> {
+    let mut all: Vec<Place> = all.into_iter().collect();
+    let level = |place: &Place| match place {
+        Place::Switch(Switch { tier, .. }) => 3 - tier.level(),
+        Place::Link(_) => 0,
+    };
+    all.sort_by_key(|place| (level(place), *place));
+    all
+}
+
+/// What a state takes from the pair that it takes most from.
+struct Worst {
+    loss: f64,
+    cut_off: u64,
+}
+
+fn worst(rows: &[PairChange]) -> Worst {
+    let loss = rows.iter().filter_map(PairChange::loss).fold(0.0, f64::max);
+    let cut = rows.iter().filter(|row| {
+        row.old.is_some_and(|share| share.usable > 0) && row.new.is_some_and(|share| share.usable == 0)
+    });
+    Worst { loss, cut_off: cut.map(|row| row.pairs).sum() }
+}
+
+/// Returns the old fabric with more places drained.
+pub fn without(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
+    let mut topology = old.topology().clone();
+    for place in places {
+        match place {
+            Place::Switch(switch) => drop(topology.exceptions.drained_switches.insert(*switch)),
+            Place::Link(link) => drop(topology.exceptions.drained_links.insert(*link)),
+        }
+    }
+    Fabric::new(Arc::new(topology))
+}
+
+/// Returns how many places from the front can be drained together: the more, the more they take.
+fn fitting(
+    old: &Plan,
+    gone: &BTreeSet<Place>,
+    places: &[Place],
+    limit: Limit,
+) -> Result<usize, RolloutError> {
+    let take = |count: usize| {
+        let all = gone.iter().chain(&places[..count]).copied().collect();
+        worst(&impact(old.fabric(), &without(old.fabric(), &all)))
+    };
+    let fits = |found: &Worst| found.loss <= limit.share + f64::EPSILON && found.cut_off == 0;
+    if fits(&take(places.len())) {
+        return Ok(places.len());
+    }
+    let first = take(1);
+    if !fits(&first) {
+        let name = place_name(places[0], old);
+        return Err(match first.cut_off {
+            0 => RolloutError::TooNarrow { name, loss: first.loss, share: limit.share },
+            pairs => RolloutError::CutOff { name, pairs },
+        });
+    }
+    let (mut good, mut bad) = (1, places.len());
+    while bad - good > 1 {
+        let middle = usize::midpoint(good, bad);
+        if fits(&take(middle)) { good = middle } else { bad = middle }
+    }
+    Ok(good)
+}
+
+fn prepare(population: &Population, new: &Plan) -> Wave {
+    let mut steps = vec![Step::Install {
+        switches: population.switches.added.len(),
+        cables: population.cables.added.len(),
+    }];
+    let neighbours: BTreeSet<Switch> = population
+        .cables
+        .added
+        .iter()
+        .filter_map(|link| new.fabric().upper_end(*link))
+        .map(|(s, _)| s)
+        .collect();
+    let switches = population.switches.added.len() + neighbours.len();
+    steps.extend([Step::Add { switches }, Step::Verify]);
+    done(None, Vec::new(), Vec::new(), steps)
+}
+
+fn finish(population: &Population, new: &Plan) -> Wave {
+    let mut steps = vec![Step::ReplaceTables { tables: new.groups().count() }, Step::Verify];
+    let removed = population.switches.removed.len();
+    if removed + population.cables.removed.len() > 0 {
+        steps.push(Step::Remove { switches: removed });
+    }
+    done(None, Vec::new(), Vec::new(), steps)
+}
+
+fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &Plan) -> Wave {
+    let switches = places.iter().filter(|place| matches!(place, Place::Switch(_))).count();
+    let by_hand = |wanted: fn(&Place) -> bool| {
+        places.iter().filter(|place| wanted(place) && work.by_hand.contains(place)).count()
+    };
+    let tables = old.groups().count();
+    let mut steps = vec![Step::DenyPaths { plane, places: places.len(), tables }, Step::WaitIdle];
+    let (devices, cables) =
+        (by_hand(|p| matches!(p, Place::Switch(_))), by_hand(|p| matches!(p, Place::Link(_))));
+    if devices + cables > 0 {
+        steps.push(Step::Install { switches: devices, cables });
+    }
+    steps.extend([
+        Step::Add { switches },
+        Step::Change { switches },
+        Step::Remove { switches },
+        Step::Verify,
+    ]);
+    if gone.len() < places.len() {
+        steps.push(Step::AllowPaths { plane, places: places.len() - gone.len(), tables });
+    }
+    done(Some(plane), places.to_vec(), gone, steps)
+}
+
+fn done(plane: Option<PlaneId>, drained: Vec<Place>, gone: Vec<Place>, steps: Vec<Step>) -> Wave {
+    let duration = Seconds(steps.iter().map(|step| step.duration().0).sum());
+    Wave { plane, drained, steps, duration, gone }
+}
+
+/// Describes a rollout for people.
+pub fn describe(rollout: &Rollout, old: &Plan) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for (at, wave) in rollout.waves.iter().enumerate() {
+        let what = match wave.plane {
+            None => "takes nothing away".to_owned(),
+            Some(plane) => format!("plane {plane}, without {}", what(&wave.drained, old)),
+        };
+        let _ = writeln!(out, "wave {} ({}): {what}", at + 1, wave.duration);
+        for step in &wave.steps {
+            let _ = writeln!(out, "  {step}");
+        }
+        let back: Vec<String> = wave.rollback().iter().map(ToString::to_string).collect();
+        if !back.is_empty() {
+            let _ = writeln!(out, "  back: {}", back.join("; "));
+        }
+    }
+    let _ = writeln!(out, "in all about {}", rollout.duration());
+    out
+}
+
+fn what(places: &[Place], old: &Plan) -> String {
+    let mut counts: Vec<String> = Vec::new();
+    for tier in TierId::ALL.into_iter().rev() {
+        let of_tier = |place: &&Place| matches!(place, Place::Switch(switch) if switch.tier == tier);
+        let names: Vec<&Place> = places.iter().filter(of_tier).collect();
+        match names.as_slice() {
+            [] => {}
+            [one] => counts.push(format!("`{}`", place_name(**one, old))),
+            [first, .., last] => counts.push(format!(
+                "{} {}s (`{}` to `{}`)",
+                names.len(),
+                crate::words::tier(tier),
+                place_name(**first, old),
+                place_name(**last, old)
+            )),
+        }
+    }
+    let links: Vec<String> =
+        places.iter().filter(|p| matches!(p, Place::Link(_))).map(|p| place_name(*p, old)).collect();
+    if !links.is_empty() {
+        counts.push(crate::words::names(links.into_iter(), 3));
+    }
+    counts.join(", ")
+}

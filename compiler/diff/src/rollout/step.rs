@@ -1,0 +1,156 @@
+//! The steps of a wave, and how long they take about.
+//!
+//! In: counts. Out: steps, their reverse, a duration. Always: inside a device what is new is added before anything is
+//! changed, and what goes is removed last (make before break); hosts leave before the first and return after the last.
+
+use std::fmt;
+
+use closc_topology::PlaneId;
+
+use crate::words::plural;
+
+/// A duration in whole seconds, as an estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub u64);
+
+/// Host tables are small files that agents fetch: all hosts have them within this time.
+const TABLES: Seconds = Seconds(30);
+/// Packets under way and retransmissions are over well within this time.
+const IDLE: Seconds = Seconds(10);
+/// One switch takes a configuration of hundreds of ports; SONiC's patches take tens of seconds.
+const CONFIGURE: Seconds = Seconds(60);
+/// Switches that are configured side by side.
+const SIDE_BY_SIDE: usize = 64;
+/// A crew replaces or mounts a switch.
+const MOUNT: Seconds = Seconds(1800);
+/// A crew pulls, plugs and tests one cable.
+const PLUG: Seconds = Seconds(180);
+/// Crews that work side by side.
+const CREWS: usize = 8;
+/// Read back, compare, probe.
+const VERIFY: Seconds = Seconds(30);
+
+/// One step of a wave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Hosts get tables that deny paths.
+    DenyPaths {
+        /// In this plane.
+        plane: PlaneId,
+        /// Over so many switches and cables.
+        places: usize,
+        /// Tables to replace.
+        tables: usize,
+    },
+    /// Nothing is under way on those paths any more.
+    WaitIdle,
+    /// Somebody mounts switches and plugs cables.
+    Install {
+        /// Switches.
+        switches: usize,
+        /// Cables.
+        cables: usize,
+    },
+    /// Switches get ports, segments and routes that are new.
+    Add {
+        /// How many.
+        switches: usize,
+    },
+    /// Switches change what is already there.
+    Change {
+        /// How many.
+        switches: usize,
+    },
+    /// Switches lose what is no longer wanted.
+    Remove {
+        /// How many.
+        switches: usize,
+    },
+    /// What was written is read back, and paths are probed.
+    Verify,
+    /// Hosts get tables that allow the paths again.
+    AllowPaths {
+        /// In this plane.
+        plane: PlaneId,
+        /// Over so many switches and cables.
+        places: usize,
+        /// Tables to replace.
+        tables: usize,
+    },
+    /// Hosts get the tables of the new plan.
+    ReplaceTables {
+        /// How many.
+        tables: usize,
+    },
+}
+
+impl Step {
+    /// Returns about how long it takes.
+    pub fn duration(self) -> Seconds {
+        match self {
+            Step::DenyPaths { .. } | Step::AllowPaths { .. } | Step::ReplaceTables { .. } => TABLES,
+            Step::WaitIdle => IDLE,
+            Step::Install { switches, cables } => {
+                Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
+            }
+            Step::Add { switches } | Step::Change { switches } | Step::Remove { switches } => {
+                Seconds(CONFIGURE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64)
+            }
+            Step::Verify => VERIFY,
+        }
+    }
+
+    /// Returns the step that undoes it; nothing where there is nothing to undo.
+    pub fn undone(self) -> Option<Step> {
+        match self {
+            Step::DenyPaths { plane, places, tables } => Some(Step::AllowPaths { plane, places, tables }),
+            Step::AllowPaths { plane, places, tables } => Some(Step::DenyPaths { plane, places, tables }),
+            Step::Add { switches } => Some(Step::Remove { switches }),
+            Step::Remove { switches } => Some(Step::Add { switches }),
+            Step::WaitIdle => None,
+            Step::Install { .. } | Step::Change { .. } | Step::Verify | Step::ReplaceTables { .. } => {
+                Some(self)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let switches = |count: usize| plural(count as u64, "switch", "switches");
+        let places = |count: usize| plural(count as u64, "switch or cable", "switches and cables");
+        let files = |count: usize| plural(count as u64, "path table", "path tables");
+        match self {
+            Step::DenyPaths { plane, places: all, tables } => {
+                write!(f, "hosts leave {} of plane {plane} ({})", places(*all), files(*tables))
+            }
+            Step::WaitIdle => f.write_str("wait until nothing is under way there"),
+            Step::Install { switches: mounted, cables } => {
+                write!(f, "mount {}, plug {}", switches(*mounted), plural(*cables as u64, "cable", "cables"))
+            }
+            Step::Add { switches: all } => {
+                write!(f, "add new ports, segments and routes on {}", switches(*all))
+            }
+            Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
+            Step::Remove { switches: all } => {
+                write!(f, "remove what is no longer wanted on {}", switches(*all))
+            }
+            Step::Verify => f.write_str("read back, compare and probe"),
+            Step::AllowPaths { plane, places: all, tables } => {
+                write!(f, "hosts return to {} of plane {plane} ({})", places(*all), files(*tables))
+            }
+            Step::ReplaceTables { tables } => write!(f, "hosts take the new {}", files(*tables)),
+        }
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 / 3600, self.0 % 3600 / 60, self.0 % 60) {
+            (0, 0, seconds) => write!(f, "{seconds} s"),
+            (0, minutes, 0) => write!(f, "{minutes} min"),
+            (0, minutes, seconds) => write!(f, "{minutes} min {seconds} s"),
+            (hours, minutes, _) => write!(f, "{hours} h {minutes} min"),
+        }
+    }
+}
