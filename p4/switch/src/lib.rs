@@ -8,6 +8,7 @@
 //! - [`error`] holds what can be wrong with it.
 
 pub mod bits;
+pub mod command;
 pub mod engine;
 pub mod entity;
 pub mod error;
@@ -16,6 +17,7 @@ pub mod json;
 pub mod pipeline;
 pub mod ports;
 pub mod program;
+pub mod server;
 pub mod state;
 pub mod stf;
 pub mod switch;

@@ -78,6 +78,13 @@ impl Pipeline {
         Ok(Self { program: Arc::new(program), info, device_config, bindings })
     }
 
+    /// Compiles a program that no controller can write to, for lack of a P4Info.
+    pub fn without_info(device_config: Bytes) -> Result<Self, PipelineError> {
+        let program = Program::from_json(&legacy::unwrap(&device_config))?;
+        let (info, bindings) = (Info::default(), Bindings::default());
+        Ok(Self { program: Arc::new(program), info, device_config, bindings })
+    }
+
     /// Returns the program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program

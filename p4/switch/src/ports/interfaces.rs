@@ -74,6 +74,19 @@ struct Interface {
 }
 
 impl Interface {
+    /// Takes at most one batch, so that no other interface has to wait long.
+    fn receive(&self, switch: &Switch, port: u32, batch: &mut Batch, outbox: &mut Outbox) {
+        match self.socket.receive(batch) {
+            Ok(count) if count > 0 => drop(self.received.fetch_add(count as u64, Ordering::Relaxed)),
+            // Nothing there after all, or the interface went down; its state is looked at soon.
+            Ok(_) | Err(_) => return,
+        }
+        if let Some((file, _)) = &self.captures {
+            capture(file, calendar_ns(switch), batch.frames());
+        }
+        switch.receive_all(batch.frames().map(|frame| (port, frame)), outbox);
+    }
+
     fn transmit(&self, calendar_ns: u64, frames: &[&[u8]]) {
         let mut rest = frames;
         while !rest.is_empty() {
@@ -152,13 +165,18 @@ impl Interfaces {
         })
     }
 
+    /// Returns whether a port has an interface.
+    pub fn has(&self, port: u32) -> bool {
+        self.interfaces.contains_key(&port)
+    }
+
     /// Makes [`Interfaces::run`] return soon.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
     }
 
-    /// Forwards packets until it is stopped.
-    pub fn run(&self, switch: &Switch) -> io::Result<()> {
+    /// Forwards packets until it is stopped; those of ports without interface go to the others.
+    pub fn run(&self, switch: &Switch, others: &dyn Ports) -> io::Result<()> {
         let (mut batch, mut outbox) = (Batch::new(), Outbox::new());
         let mut due_ns = None;
         let mut looked: Option<Instant> = None;
@@ -173,10 +191,11 @@ impl Interfaces {
             for (port, interface) in
                 self.interfaces.iter().zip(&ready).filter(|(_, ready)| **ready).map(|(i, _)| i)
             {
-                self.receive(switch, *port, interface, &mut batch, &mut outbox);
+                interface.receive(switch, *port, &mut batch, &mut outbox);
+                self.transmit(switch, others, &mut outbox);
             }
             due_ns = switch.tick(&mut outbox);
-            self.transmit(switch, &mut outbox);
+            self.transmit(switch, others, &mut outbox);
         }
         Ok(())
     }
@@ -195,39 +214,21 @@ impl Interfaces {
         Ok(fds.iter().map(|fd| fd.any() == Some(true)).collect())
     }
 
-    /// Takes at most one batch of an interface, so that no other has to wait long.
-    fn receive(
-        &self,
-        switch: &Switch,
-        port: u32,
-        interface: &Interface,
-        batch: &mut Batch,
-        outbox: &mut Outbox,
-    ) {
-        match interface.socket.receive(batch) {
-            Ok(count) if count > 0 => drop(interface.received.fetch_add(count as u64, Ordering::Relaxed)),
-            // Nothing there after all, or the interface went down; its state is looked at soon.
-            Ok(_) | Err(_) => return,
-        }
-        if let Some((file, _)) = &interface.captures {
-            capture(file, calendar_ns(switch), batch.frames());
-        }
-        switch.receive_all(batch.frames().map(|frame| (port, frame)), outbox);
-        self.transmit(switch, outbox);
-    }
-
     /// Sends the packets of an outbox, those of one port together.
-    fn transmit(&self, switch: &Switch, outbox: &mut Outbox) {
+    fn transmit(&self, switch: &Switch, others: &dyn Ports, outbox: &mut Outbox) {
         if outbox.is_empty() {
             return;
         }
         let now = calendar_ns(switch);
         let mut by_port: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
-        for (port, _, frame) in outbox.packets() {
-            by_port.entry(port).or_insert_with(|| Vec::with_capacity(BATCH)).push(frame);
+        for (port, at_ns, frame) in outbox.packets() {
+            if self.has(port) {
+                by_port.entry(port).or_insert_with(|| Vec::with_capacity(BATCH)).push(frame);
+            } else {
+                others.send(port, at_ns, frame);
+            }
         }
         for (port, frames) in by_port {
-            // A packet to a port without interface is lost, as on a switch where nothing is plugged in.
             if let Some(interface) = self.interfaces.get(&port) {
                 interface.transmit(now, &frames);
             }

@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 #![allow(clippy::needless_pass_by_value, reason = "an update is made where it is written")]
 
+pub mod controller;
+
 use closc_runtime::proto::v1;
 use closc_runtime::text::read_p4info;
 use closc_switch::engine::{EngineConfig, Sink};

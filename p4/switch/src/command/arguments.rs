@@ -1,0 +1,458 @@
+//! Reads the arguments of `simple_switch_grpc`: general ones, the program, and after `--` those of the target.
+
+use super::options::{Level, LogTarget, Options, TlsFiles};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Arguments that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UsageError {
+    /// An option is not known.
+    #[error("option `{0}` is not known")]
+    Unknown(String),
+    /// A short form could be several options.
+    #[error("option `{given}` could be `{first}` or `{second}`")]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// One option.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// An option has no value.
+    #[error("option `{0}` needs a value")]
+    NoValue(String),
+    /// An option takes no value.
+    #[error("option `{0}` takes no value")]
+    NeedlessValue(String),
+    /// A value makes no sense.
+    #[error("option `{option}`: `{value}` is not {wanted}")]
+    Value {
+        /// The option.
+        option: String,
+        /// What was given.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// The switch does not do it.
+    #[error("option `{option}` is not supported: {reason}")]
+    Unsupported {
+        /// The option.
+        option: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// An argument too many.
+    #[error("`{0}` is one argument too many")]
+    TooMany(String),
+    /// Options that exclude each other.
+    #[error("options `{0}` and `{1}` exclude each other")]
+    Exclusive(&'static str, &'static str),
+    /// An option that needs another.
+    #[error("option `{option}` needs `{needed}`")]
+    Needs {
+        /// What was given.
+        option: &'static str,
+        /// What is missing.
+        needed: &'static str,
+    },
+    /// There is neither a program nor `--no-p4`.
+    #[error("name the JSON of a program, or start without one with `--no-p4`")]
+    NoProgram,
+}
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    /// A value, but only behind `=`.
+    Maybe,
+}
+
+/// Options before `--`: long name, short name, whether they take a value.
+const GENERAL: [(&str, Option<char>, Takes); 26] = [
+    ("help", Some('h'), Takes::Nothing),
+    ("version", Some('v'), Takes::Nothing),
+    ("interface", Some('i'), Takes::Value),
+    ("pcap", None, Takes::Maybe),
+    ("use-files", None, Takes::Value),
+    ("packet-in", None, Takes::Value),
+    ("thrift-port", None, Takes::Value),
+    ("device-id", None, Takes::Value),
+    ("nanolog", None, Takes::Value),
+    ("log-console", None, Takes::Nothing),
+    ("log-file", None, Takes::Value),
+    ("log-level", Some('L'), Takes::Value),
+    ("log-flush", None, Takes::Nothing),
+    ("log-file-max-size", None, Takes::Value),
+    ("log-file-max-files", None, Takes::Value),
+    ("notifications-addr", None, Takes::Value),
+    ("debugger", None, Takes::Nothing),
+    ("debugger-addr", None, Takes::Value),
+    ("restore-state", None, Takes::Value),
+    ("dump-packet-data", None, Takes::Value),
+    ("no-p4", None, Takes::Nothing),
+    ("max-port-count", None, Takes::Value),
+    ("warn-on-invalid-hdr-read", None, Takes::Nothing),
+    ("ret-zero-on-invalid-hdr-read", None, Takes::Nothing),
+    ("p4info", None, Takes::Value),
+    ("json-version", None, Takes::Nothing),
+];
+
+/// Options after `--`.
+const TARGET: [(&str, Option<char>, Takes); 14] = [
+    ("disable-swap", None, Takes::Nothing),
+    ("grpc-server-addr", None, Takes::Value),
+    ("grpc-server-ssl", None, Takes::Nothing),
+    ("grpc-server-cacert", None, Takes::Value),
+    ("grpc-server-cert", None, Takes::Value),
+    ("grpc-server-key", None, Takes::Value),
+    ("grpc-server-with-client-auth", None, Takes::Nothing),
+    ("cpu-port", None, Takes::Value),
+    ("drop-port", None, Takes::Value),
+    ("dp-grpc-server-addr", None, Takes::Value),
+    ("priority-queues", None, Takes::Value),
+    ("max-mc-groups", None, Takes::Value),
+    ("max-l1-entries", None, Takes::Value),
+    ("max-l2-entries", None, Takes::Value),
+];
+
+/// What has been read so far, besides the options themselves.
+#[derive(Default)]
+struct Reader {
+    options: Options,
+    /// Options without value that were given.
+    flags: BTreeSet<&'static str>,
+    file: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    authority: Option<PathBuf>,
+}
+
+/// What the arguments ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A switch.
+    Run(Box<Options>),
+    /// The options.
+    Help,
+    /// The version.
+    Version,
+    /// The newest version of the program format.
+    FormatVersion,
+}
+
+/// Reads the arguments after the name of the command.
+pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
+    let mut reader = Reader::default();
+    let mut arguments = arguments.into_iter();
+    let mut known: &[(&str, Option<char>, Takes)] = &GENERAL;
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            known = &TARGET;
+            continue;
+        }
+        let Some((name, takes, given)) = find(&argument, known)? else {
+            reader.positional(argument)?;
+            continue;
+        };
+        let value = match (takes, given) {
+            (Takes::Nothing, Some(_)) => return Err(UsageError::NeedlessValue(name.to_owned())),
+            (Takes::Nothing, None) => String::new(),
+            (Takes::Maybe, given) => given.unwrap_or_else(|| ".".to_owned()),
+            (Takes::Value, Some(given)) => given,
+            (Takes::Value, None) => arguments.next().ok_or_else(|| UsageError::NoValue(name.to_owned()))?,
+        };
+        match name {
+            "help" => return Ok(Request::Help),
+            "version" => return Ok(Request::Version),
+            "json-version" => return Ok(Request::FormatVersion),
+            _ => {}
+        }
+        reader.take(name, value)?;
+    }
+    reader.finish().map(|options| Request::Run(Box::new(options)))
+}
+
+/// An option that was recognized: its name, whether it takes a value, and the value that came with it.
+type Found = (&'static str, Takes, Option<String>);
+
+/// Recognizes an option; none is an argument without dashes.
+fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result<Option<Found>, UsageError> {
+    if let Some(long) = argument.strip_prefix("--") {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        return complete(name, known).map(|(name, takes)| Some((name, takes, value)));
+    }
+    let mut chars = argument.chars();
+    let (Some('-'), Some(short)) = (chars.next(), chars.next()) else { return Ok(None) };
+    let found = known.iter().find(|(_, letter, _)| *letter == Some(short));
+    let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
+    let rest = chars.as_str();
+    Ok(Some((name, *takes, (!rest.is_empty()).then(|| rest.to_owned()))))
+}
+
+/// Finds an option by its name, or by a beginning that no other has.
+fn complete(
+    given: &str,
+    known: &[(&'static str, Option<char>, Takes)],
+) -> Result<(&'static str, Takes), UsageError> {
+    if let Some((name, _, takes)) = known.iter().find(|(name, ..)| *name == given) {
+        return Ok((name, *takes));
+    }
+    let mut candidates = known.iter().filter(|(name, ..)| !given.is_empty() && name.starts_with(given));
+    match (candidates.next(), candidates.next()) {
+        (Some((name, _, takes)), None) => Ok((name, *takes)),
+        (Some((first, ..)), Some((second, ..))) => Err(UsageError::Ambiguous {
+            given: format!("--{given}"),
+            first: format!("--{first}"),
+            second: format!("--{second}"),
+        }),
+        (None, _) => Err(UsageError::Unknown(format!("--{given}"))),
+    }
+}
+
+fn number<N: std::str::FromStr>(option: &str, value: &str, wanted: &'static str) -> Result<N, UsageError> {
+    let wrong = |_| UsageError::Value { option: format!("--{option}"), value: value.to_owned(), wanted };
+    value.parse().map_err(wrong)
+}
+
+impl Reader {
+    fn positional(&mut self, argument: String) -> Result<(), UsageError> {
+        if self.options.program.is_some() {
+            return Err(UsageError::TooMany(argument));
+        }
+        self.options.program = Some(argument.into());
+        Ok(())
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.contains(flag)
+    }
+
+    fn note(&mut self, option: &str, reason: &str) {
+        self.options.notes.push(format!("option `--{option}` does nothing here: {reason}"));
+    }
+
+    fn take(&mut self, name: &'static str, value: String) -> Result<(), UsageError> {
+        let unsupported = |reason| Err(UsageError::Unsupported { option: format!("--{name}"), reason });
+        match name {
+            "interface" => self.interface(&value)?,
+            "pcap" => self.options.captures = Some(value.into()),
+            "device-id" => self.options.device_id = number(name, &value, "a device id")?,
+            "log-file" => self.file = Some(value.into()),
+            "log-level" => self.options.level = level(&value)?,
+            "p4info" => self.options.p4info = Some(value.into()),
+            "grpc-server-addr" => self.options.address = value,
+            "grpc-server-cacert" => self.authority = Some(value.into()),
+            "grpc-server-cert" => self.certificate = Some(value.into()),
+            "grpc-server-key" => self.key = Some(value.into()),
+            "log-console" | "no-p4" | "grpc-server-ssl" | "grpc-server-with-client-auth" => {
+                self.flags.insert(name);
+            }
+            "cpu-port" => self.options.cpu_port = Some(number(name, &value, "a port")?),
+            "drop-port" => self.options.drop_port = number(name, &value, "a port")?,
+            "dp-grpc-server-addr" => self.options.packet_address = Some(value),
+            "priority-queues" => {
+                let queues: u8 = number(name, &value, "a number of queues from 1 to 8")?;
+                self.options.priority_queues = queues.clamp(1, 8).into();
+            }
+            "thrift-port" => self.note(name, "there is no Thrift server, P4Runtime does it all"),
+            "nanolog" | "notifications-addr" => self.note(name, "there is no nanomsg"),
+            "debugger" | "debugger-addr" => self.note(name, "there is no debugger"),
+            "log-flush" => self.note(name, "logs are always written at once"),
+            "log-file-max-size" | "log-file-max-files" => self.note(name, "log files are not rotated"),
+            "dump-packet-data" => self.note(name, "log at level `debug` to see packets"),
+            "max-port-count" | "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => {
+                self.note(name, "there is no such limit");
+            }
+            "disable-swap" => self.note(name, "programs change through P4Runtime alone"),
+            "warn-on-invalid-hdr-read" | "ret-zero-on-invalid-hdr-read" => {
+                self.note(name, "a field of a header that is not valid always keeps its last value");
+            }
+            "use-files" => {
+                return unsupported("packets come from interfaces, or over gRPC with `--dp-grpc-server-addr`");
+            }
+            "packet-in" => return unsupported("there is no nanomsg; use `--dp-grpc-server-addr`"),
+            "restore-state" => return unsupported("write the state through P4Runtime"),
+            other => return Err(UsageError::Unknown(format!("--{other}"))),
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, value: &str) -> Result<(), UsageError> {
+        let wrong = || UsageError::Value {
+            option: "--interface".to_owned(),
+            value: value.to_owned(),
+            wanted: "a port number, `@` and the name of an interface",
+        };
+        let (port, name) = value.split_once('@').ok_or_else(wrong)?;
+        let port = port.parse().map_err(|_| wrong())?;
+        if name.is_empty() {
+            return Err(wrong());
+        }
+        self.options.interfaces.push((port, name.to_owned()));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Options, UsageError> {
+        if self.has("log-console") && self.file.is_some() {
+            return Err(UsageError::Exclusive("--log-console", "--log-file"));
+        }
+        self.options.log = match self.file.take() {
+            Some(file) => Some(LogTarget::File(file)),
+            None => self.has("log-console").then_some(LogTarget::Console),
+        };
+        if self.has("no-p4") {
+            if self.options.program.take().is_some() {
+                self.options.notes.push("the program is not loaded because of `--no-p4`".to_owned());
+            }
+        } else if self.options.program.is_none() {
+            return Err(UsageError::NoProgram);
+        }
+        self.options.tls = self.tls()?;
+        Ok(self.options)
+    }
+
+    fn tls(&mut self) -> Result<Option<TlsFiles>, UsageError> {
+        let needs = |option, needed| Err(UsageError::Needs { option, needed });
+        let client_auth = self.has("grpc-server-with-client-auth");
+        if !self.has("grpc-server-ssl") {
+            return match (&self.authority, &self.certificate, &self.key) {
+                (None, None, None) if !client_auth => Ok(None),
+                (Some(_), ..) => needs("--grpc-server-cacert", "--grpc-server-ssl"),
+                (None, Some(_), _) => needs("--grpc-server-cert", "--grpc-server-ssl"),
+                (None, None, Some(_)) => needs("--grpc-server-key", "--grpc-server-ssl"),
+                (None, None, None) => needs("--grpc-server-with-client-auth", "--grpc-server-ssl"),
+            };
+        }
+        let Some(certificate) = self.certificate.take() else {
+            return needs("--grpc-server-ssl", "--grpc-server-cert");
+        };
+        let Some(key) = self.key.take() else { return needs("--grpc-server-ssl", "--grpc-server-key") };
+        let authority = self.authority.take();
+        if client_auth && authority.is_none() {
+            return needs("--grpc-server-with-client-auth", "--grpc-server-cacert");
+        }
+        // Without client authentication the authority has nobody to verify.
+        let client_authority = authority.filter(|_| client_auth);
+        Ok(Some(TlsFiles { certificate, key, client_authority }))
+    }
+}
+
+fn level(value: &str) -> Result<Level, UsageError> {
+    Ok(match value {
+        "trace" => Level::Trace,
+        "debug" => Level::Debug,
+        "info" => Level::Info,
+        "warn" => Level::Warn,
+        "error" => Level::Error,
+        "off" => Level::Off,
+        _ => {
+            return Err(UsageError::Value {
+                option: "--log-level".to_owned(),
+                value: value.to_owned(),
+                wanted: "`trace`, `debug`, `info`, `warn`, `error` or `off`",
+            });
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Options, UsageError> {
+        match parse(line.split_whitespace().map(str::to_owned))? {
+            Request::Run(options) => Ok(*options),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn questions_are_answered_whatever_else_is_said() {
+        let ask = |line: &str| parse(line.split_whitespace().map(str::to_owned));
+        assert_eq!(ask("-h"), Ok(Request::Help));
+        assert_eq!(ask("--no-p4 --version"), Ok(Request::Version));
+        assert_eq!(ask("--json-version"), Ok(Request::FormatVersion));
+    }
+
+    #[test]
+    fn the_command_line_of_a_mininet_script_is_read() {
+        let line = "-i 1@s1-eth1 -i2@s1-eth2 --interface=3@s1-eth3 --pcap=/captures --nanolog ipc:///log.ipc \
+                    --device-id 4 --log-console -Ldebug --thrift-port 9091 program.json -- \
+                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --drop-port 510";
+        let options = read(line).expect("all of it is known");
+        let interface = |port, name: &str| (port, name.to_owned());
+        assert_eq!(
+            options.interfaces,
+            [interface(1, "s1-eth1"), interface(2, "s1-eth2"), interface(3, "s1-eth3")]
+        );
+        assert_eq!((options.device_id, options.cpu_port, options.drop_port), (4, Some(255), 510));
+        assert_eq!(options.address, "0.0.0.0:50051");
+        assert_eq!(options.program, Some("program.json".into()));
+        assert_eq!(options.captures, Some("/captures".into()));
+        assert_eq!((options.log, options.level), (Some(LogTarget::Console), Level::Debug));
+        assert_eq!(options.notes.len(), 2);
+    }
+
+    #[test]
+    fn without_arguments_only_loopback_is_listened_on() {
+        let options = read("--no-p4").expect("enough");
+        assert!(options.address.starts_with("127.0.0.1:"));
+        assert_eq!(options, Options::default());
+        assert_eq!(read("--no-p4 --pcap").expect("enough").captures, Some(".".into()));
+    }
+
+    #[test]
+    fn a_beginning_is_enough_where_it_is_clear() {
+        assert_eq!(read("--no-p4 --log-con").expect("clear").log, Some(LogTarget::Console));
+        assert!(matches!(read("--no-p4 --log"), Err(UsageError::Ambiguous { .. })));
+        assert!(matches!(read("--no-p4 --log-file-max-size 5"), Ok(options) if options.notes.len() == 1));
+    }
+
+    #[test]
+    fn certificates_need_each_other() {
+        let needs = |line: &str| match read(line) {
+            Err(UsageError::Needs { needed, .. }) => needed,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(needs("--no-p4 -- --grpc-server-cert c"), "--grpc-server-ssl");
+        assert_eq!(needs("--no-p4 -- --grpc-server-ssl --grpc-server-key k"), "--grpc-server-cert");
+        let line = "--no-p4 -- --grpc-server-ssl --grpc-server-cert c --grpc-server-key k";
+        assert_eq!(needs(&format!("{line} --grpc-server-with-client-auth")), "--grpc-server-cacert");
+        let mutual = read(&format!("{line} --grpc-server-with-client-auth --grpc-server-cacert a"));
+        let files = mutual.expect("complete").tls.expect("asked for");
+        assert_eq!(files.client_authority, Some("a".into()));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        for (line, message) in [
+            ("", "name the JSON of a program, or start without one with `--no-p4`"),
+            ("a.json b.json", "`b.json` is one argument too many"),
+            ("--no-p4 --colour", "option `--colour` is not known"),
+            ("--no-p4 --cpu-port 5", "option `--cpu-port` is not known"),
+            ("--no-p4 -i", "option `interface` needs a value"),
+            (
+                "--no-p4 -i eth0",
+                "option `--interface`: `eth0` is not a port number, `@` and the name of an interface",
+            ),
+            ("--no-p4 -- --cpu-port many", "option `--cpu-port`: `many` is not a port"),
+            ("--no-p4 --no-p4=1", "option `no-p4` takes no value"),
+            (
+                "--no-p4 --log-console --log-file f",
+                "options `--log-console` and `--log-file` exclude each other",
+            ),
+        ] {
+            assert_eq!(read(line).expect_err(line).to_string(), message);
+        }
+        assert!(matches!(read("--no-p4 --use-files 1"), Err(UsageError::Unsupported { .. })));
+    }
+}

@@ -1,0 +1,206 @@
+//! Runs one switch as the command line says.
+
+use super::arguments::{Request, UsageError, parse};
+use super::log;
+use super::options::{Options, TlsFiles};
+use crate::engine::EngineConfig;
+use crate::pipeline::{Pipeline, PipelineError};
+use crate::ports::{InterfaceError, Interfaces};
+use crate::server::{Endpoint, EndpointError, PacketService, Service};
+use crate::switch::{Clock, Switch, SwitchConfig};
+use closc_runtime::server::ServerTls;
+use closc_runtime::text::{TextError, read_p4info};
+use std::io::{self, Write as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use thiserror::Error;
+
+/// A switch that cannot be started or that broke.
+#[derive(Debug, Error)]
+pub enum CommandError {
+    /// The arguments make no sense.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// A file cannot be read.
+    #[error("`{}` cannot be read: {error}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A P4Info is not in text format.
+    #[error("`{}`: {error}", file.display())]
+    Info {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        error: TextError,
+    },
+    /// A program cannot be run.
+    #[error("`{}`: {error}", file.display())]
+    Program {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        error: PipelineError,
+    },
+    /// An address means nothing.
+    #[error("`{address}` is no address to listen on: {error}")]
+    Address {
+        /// What was given.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// An interface cannot be used.
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
+    /// An endpoint cannot be served.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The system refuses something else.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+const HELP: &str = "\
+Usage: switch [options] [program.json] [-- options]
+
+Runs a software switch with P4Runtime. The options are those of simple_switch_grpc.
+
+Options:
+  -i, --interface PORT@NAME       Attach an interface as a port; can be repeated
+      --device-id ID              Number by which controllers know the switch (default 0)
+      --no-p4                     Start without a program
+      --p4info FILE               P4Info of the program, as text
+      --pcap[=FOLDER]             Write captures of every interface
+      --log-console               Write messages to standard error
+      --log-file FILE             Write messages to a file
+  -L, --log-level LEVEL           trace, debug, info, warn, error or off (default info)
+  -h, --help                      Show this text
+  -v, --version                   Show the version
+      --json-version              Show the newest format of programs that is read
+
+Options after `--`:
+      --grpc-server-addr ADDRESS  Serve P4Runtime there (default 127.0.0.1:9559)
+      --grpc-server-ssl           Serve with TLS
+      --grpc-server-cert FILE     Certificate of the switch, as PEM
+      --grpc-server-key FILE      Key of the switch, as PEM
+      --grpc-server-cacert FILE   Authority that controllers must be signed by, as PEM
+      --grpc-server-with-client-auth
+                                  Take only controllers with a certificate
+      --cpu-port PORT             Port that stands for the controller
+      --drop-port PORT            Port that means drop (default 511)
+      --priority-queues N         Queues of each port (default 1)
+      --dp-grpc-server-addr ADDRESS
+                                  Exchange the packets of ports without interface over gRPC
+";
+
+/// Time between two looks whether a signal came.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Runs a switch with the arguments of `simple_switch_grpc`, those after its name, until a signal ends it.
+///
+/// `started` hears the address of the P4Runtime service once it is served.
+pub fn switch_main(
+    arguments: impl IntoIterator<Item = String>,
+    started: impl FnOnce(&Options, SocketAddr),
+) -> Result<(), CommandError> {
+    let options = match parse(arguments)? {
+        Request::Run(options) => options,
+        Request::Help => return say(HELP),
+        Request::Version => return say(concat!(env!("CARGO_PKG_VERSION"), "\n")),
+        Request::FormatVersion => return say("2.23\n"),
+    };
+    log::start(&options)?;
+    for note in &options.notes {
+        tracing::info!("{note}");
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    run(&options, &stop, started)
+}
+
+fn say(text: &str) -> Result<(), CommandError> {
+    Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+/// Runs a switch until it is stopped.
+fn run(
+    options: &Options,
+    stop: &AtomicBool,
+    started: impl FnOnce(&Options, SocketAddr),
+) -> Result<(), CommandError> {
+    let engine = EngineConfig {
+        drop_port: options.drop_port,
+        priority_queues: options.priority_queues,
+        ..EngineConfig::default()
+    };
+    let (device_id, cpu_port) = (options.device_id, options.cpu_port);
+    let switch = Arc::new(Switch::new(SwitchConfig { device_id, cpu_port, engine, clock: Clock::wall() }));
+    if let Some(file) = &options.program {
+        switch.run_pipeline(Arc::new(load(file, options.p4info.as_deref())?));
+    }
+    let interfaces = Arc::new(Interfaces::open(&options.interfaces, options.captures.as_deref())?);
+    let packets = PacketService::new(Arc::clone(&switch), Arc::clone(&interfaces));
+    switch.set_ports(Arc::new(packets.clone()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build()?;
+    let tls = options.tls.as_ref().map(read_tls).transpose()?;
+    let service = Service::new([Arc::clone(&switch)]);
+    let endpoint = runtime.block_on(Endpoint::serve(service, resolve(&options.address)?, tls.as_ref()))?;
+    let packet_endpoint = match &options.packet_address {
+        Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
+        None => None,
+    };
+    tracing::info!("device {device_id} serves P4Runtime at {}", endpoint.address());
+    started(options, endpoint.address());
+    let result = std::thread::scope(|scope| {
+        let forwarder = scope.spawn(|| interfaces.run(&switch, &packets));
+        while !stop.load(Ordering::Acquire) && !forwarder.is_finished() {
+            std::thread::sleep(PATIENCE);
+        }
+        interfaces.stop();
+        forwarder.join().unwrap_or_else(|_| Err(io::Error::other("the thread that forwards packets broke")))
+    });
+    drop((endpoint, packet_endpoint));
+    runtime.shutdown_timeout(PATIENCE);
+    Ok(result?)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
+    std::fs::read(file).map_err(|error| CommandError::Read { file: file.to_owned(), error })
+}
+
+/// Loads a program. Without a P4Info it runs, but nothing of it can be written or read.
+fn load(program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError> {
+    let info = match p4info {
+        Some(file) => {
+            let text = read(file)?;
+            read_p4info(&String::from_utf8_lossy(&text))
+                .map_err(|error| CommandError::Info { file: file.to_owned(), error })?
+        }
+        None => closc_runtime::proto::config::P4Info::default(),
+    };
+    let pipeline = match p4info {
+        Some(_) => Pipeline::new(info, read(program)?.into()),
+        None => Pipeline::without_info(read(program)?.into()),
+    };
+    pipeline.map_err(|error| CommandError::Program { file: program.to_owned(), error })
+}
+
+fn read_tls(files: &TlsFiles) -> Result<ServerTls, CommandError> {
+    let client_authority = files.client_authority.as_deref().map(read).transpose()?;
+    Ok(ServerTls { certificate: read(&files.certificate)?, key: read(&files.key)?, client_authority })
+}
+
+fn resolve(address: &str) -> Result<SocketAddr, CommandError> {
+    let fail = |error| CommandError::Address { address: address.to_owned(), error };
+    let mut found = address.to_socket_addrs().map_err(fail)?;
+    found.next().ok_or_else(|| fail(io::Error::from(io::ErrorKind::NotFound)))
+}

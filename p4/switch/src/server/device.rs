@@ -1,0 +1,136 @@
+//! One switch as its controllers see it: who they are, who is primary, and how to reach them.
+
+use crate::switch::{Controller, Switch};
+use closc_runtime::election::{DeviceId, ElectionId, RoleName};
+use closc_runtime::proto::v1;
+use closc_runtime::server::{Arbitration, Notification, Refusal, StreamId};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
+use tonic::Status;
+use v1::stream_message_response::Update;
+
+/// Messages that wait for one controller.
+pub(super) const QUEUE: usize = 8_192;
+
+/// Places of the queue that packets leave free for messages that must not be lost.
+const RESERVED: usize = 256;
+
+/// Controllers of one role.
+const CONTROLLERS: usize = 256;
+
+/// What is sent on a stream.
+pub(super) type Message = Result<v1::StreamMessageResponse, Status>;
+
+/// The end of a stream where messages are put in.
+pub(super) type Outlet = Sender<Message>;
+
+/// A switch and its controllers.
+pub(super) struct Device {
+    pub(super) switch: Arc<Switch>,
+    /// Held while a write is applied, so that no old primary writes once a new one is announced.
+    arbitration: Mutex<Arbitration>,
+    streams: Mutex<BTreeMap<StreamId, Outlet>>,
+    /// Outlets of the primaries of all roles.
+    primaries: RwLock<Vec<Outlet>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wraps a message.
+pub(super) fn wrap(update: Update) -> v1::StreamMessageResponse {
+    v1::StreamMessageResponse { update: Some(update) }
+}
+
+impl Device {
+    pub(super) fn new(switch: Arc<Switch>) -> Arc<Self> {
+        let id = DeviceId(switch.device_id());
+        let arbitration = Mutex::new(Arbitration::new([id], CONTROLLERS));
+        let (streams, primaries) = (Mutex::default(), RwLock::default());
+        let device = Arc::new(Self { switch, arbitration, streams, primaries });
+        device.switch.set_controller(Arc::new(Listener(Arc::downgrade(&device))));
+        device
+    }
+
+    /// Does something as the primary, who stays primary until it is done.
+    pub(super) fn as_primary<R>(
+        &self,
+        role: &RoleName,
+        election: Option<ElectionId>,
+        work: impl FnOnce(&Switch) -> R,
+    ) -> Result<R, Refusal> {
+        let arbitration = lock(&self.arbitration);
+        arbitration.authorize(DeviceId(self.switch.device_id()), role, election)?;
+        Ok(work(&self.switch))
+    }
+
+    /// Handles an arbitration message of a stream.
+    pub(super) fn arbitrate(
+        &self,
+        stream: StreamId,
+        outlet: &Outlet,
+        message: &v1::MasterArbitrationUpdate,
+    ) -> Result<(), Refusal> {
+        let mut arbitration = lock(&self.arbitration);
+        let notifications = arbitration.update(stream, message)?;
+        lock(&self.streams).insert(stream, outlet.clone());
+        self.announce(&arbitration, notifications);
+        Ok(())
+    }
+
+    /// Forgets a stream that ended.
+    pub(super) fn disconnect(&self, stream: StreamId) {
+        let mut arbitration = lock(&self.arbitration);
+        let notifications = arbitration.disconnect(stream);
+        lock(&self.streams).remove(&stream);
+        self.announce(&arbitration, notifications);
+    }
+
+    /// Returns whether a stream is that of a primary.
+    pub(super) fn is_primary(&self, stream: StreamId) -> bool {
+        lock(&self.arbitration).is_primary(stream)
+    }
+
+    fn announce(&self, arbitration: &Arbitration, notifications: Vec<Notification>) {
+        let streams = lock(&self.streams);
+        let id = DeviceId(self.switch.device_id());
+        let primaries = arbitration.primaries(id).filter_map(|stream| streams.get(&stream).cloned());
+        *self.primaries.write().unwrap_or_else(PoisonError::into_inner) = primaries.collect();
+        for notification in notifications {
+            if let Some(outlet) = streams.get(&notification.stream) {
+                deliver(outlet, Ok(wrap(Update::Arbitration(notification.update))));
+            }
+        }
+    }
+
+    /// Tells the primaries; what they have no room for is lost, as the specification allows.
+    fn tell(&self, message: &Update) {
+        let primaries = self.primaries.read().unwrap_or_else(PoisonError::into_inner);
+        for outlet in primaries.iter().filter(|outlet| outlet.capacity() > RESERVED) {
+            // A stream that ended meanwhile has nobody left to tell.
+            let _ = outlet.try_send(Ok(wrap(message.clone())));
+        }
+    }
+}
+
+/// Sends a message that must not be lost, later where the controller is slow.
+fn deliver(outlet: &Outlet, message: Message) {
+    if let Err(TrySendError::Full(message)) = outlet.try_send(message) {
+        let outlet = outlet.clone();
+        tokio::spawn(async move { outlet.send(message).await });
+    }
+}
+
+/// What a switch knows of its controllers, without keeping them alive.
+struct Listener(Weak<Device>);
+
+impl Controller for Listener {
+    fn notify(&self, _device: u64, message: Update) {
+        if let Some(device) = self.0.upgrade() {
+            device.tell(&message);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! One stream of a controller: arbitration, packet-outs, acknowledgements; and errors about them.
+
+use super::device::{Device, Outlet, wrap};
+use crate::switch::PacketOutError;
+use closc_runtime::election::DeviceId;
+use closc_runtime::proto::v1;
+use closc_runtime::server::{Refusal, StreamId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tonic::{Code, Status, Streaming};
+use v1::stream_error::Details;
+use v1::stream_message_request::Update as Request;
+use v1::stream_message_response::Update;
+
+/// A stream that is open.
+pub(super) struct Conversation {
+    pub(super) devices: Arc<BTreeMap<u64, Arc<Device>>>,
+    pub(super) id: StreamId,
+    pub(super) outlet: Outlet,
+    /// The device of the first arbitration.
+    pub(super) device: Option<Arc<Device>>,
+}
+
+/// Waits until streams must end.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    if closing.wait_for(|closing| *closing).await.is_err() {
+        // Nobody is left who could close them.
+        std::future::pending::<()>().await;
+    }
+}
+
+impl Conversation {
+    /// Handles messages until the stream ends.
+    pub(super) async fn run(
+        mut self,
+        mut requests: Streaming<v1::StreamMessageRequest>,
+        mut closing: watch::Receiver<bool>,
+    ) {
+        loop {
+            let end = tokio::select! {
+                message = requests.message() => match message {
+                    Ok(Some(v1::StreamMessageRequest { update: Some(update) })) => {
+                        self.handle(update).await.err()
+                    }
+                    Ok(Some(v1::StreamMessageRequest { update: None })) => None,
+                    Ok(None) | Err(_) => break,
+                },
+                () = closed(&mut closing) => Some(Status::unavailable("the switch is shut down")),
+            };
+            if let Some(status) = end {
+                // The other side is gone where this cannot be sent.
+                let _ = self.outlet.send(Err(status)).await;
+                break;
+            }
+        }
+        if let Some(device) = self.device.take() {
+            let id = self.id;
+            // The runtime drops the work where it is shut down; so are the controllers then.
+            let _ = tokio::task::spawn_blocking(move || device.disconnect(id)).await;
+        }
+    }
+
+    async fn handle(&mut self, update: Request) -> Result<(), Status> {
+        match update {
+            Request::Arbitration(message) => self.arbitrate(message).await,
+            Request::Packet(packet) => {
+                self.packet_out(packet).await;
+                Ok(())
+            }
+            Request::DigestAck(ack) => {
+                self.acknowledge(ack).await;
+                Ok(())
+            }
+            Request::Other(message) => {
+                let details = Details::Other(v1::StreamOtherError { other: Some(message) });
+                self.error(Code::Unimplemented, "messages of other architectures are not known", details)
+                    .await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn arbitrate(&mut self, message: v1::MasterArbitrationUpdate) -> Result<(), Status> {
+        let asked = DeviceId(message.device_id);
+        let device = match &self.device {
+            Some(device) if device.switch.device_id() != asked.0 => {
+                let own = DeviceId(device.switch.device_id());
+                return Err(Refusal::OtherDevice { device: own, other: asked }.into());
+            }
+            Some(device) => Arc::clone(device),
+            None => {
+                let device = self.devices.get(&asked.0).ok_or(Refusal::UnknownDevice { device: asked })?;
+                Arc::clone(device)
+            }
+        };
+        self.device = Some(Arc::clone(&device));
+        let (id, outlet) = (self.id, self.outlet.clone());
+        // A write of the old primary may take a while to end.
+        let done = tokio::task::spawn_blocking(move || device.arbitrate(id, &outlet, &message)).await;
+        done.map_err(|error| Status::internal(error.to_string()))?.map_err(Status::from)
+    }
+
+    async fn packet_out(&self, packet: v1::PacketOut) {
+        let details = |packet| Details::PacketOut(v1::PacketOutError { packet_out: Some(packet) });
+        let Some(device) = self.primary() else {
+            self.error(Code::PermissionDenied, "only a primary may send packets", details(packet)).await;
+            return;
+        };
+        let result = device.switch.packet_out(packet.clone());
+        if let Err(error) = result {
+            let code = match &error {
+                PacketOutError::NoPipeline | PacketOutError::NoPort => Code::FailedPrecondition,
+                PacketOutError::Metadata(_) => Code::InvalidArgument,
+            };
+            self.error(code, &error.to_string(), details(packet)).await;
+        }
+    }
+
+    async fn acknowledge(&self, ack: v1::DigestListAck) {
+        let details = Details::DigestListAck(v1::DigestListAckError { digest_list_ack: Some(ack) });
+        match self.primary() {
+            None => {
+                self.error(Code::PermissionDenied, "only a primary may acknowledge digests", details).await;
+            }
+            Some(device) if !device.switch.acknowledge(ack) => {
+                let message = format!("the program has no digest with id {}", ack.digest_id);
+                self.error(Code::InvalidArgument, &message, details).await;
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Returns the device where this stream is its primary.
+    fn primary(&self) -> Option<&Arc<Device>> {
+        self.device.as_ref().filter(|device| device.is_primary(self.id))
+    }
+
+    async fn error(&self, code: Code, message: &str, details: Details) {
+        let error = v1::StreamError {
+            canonical_code: code as i32,
+            message: message.to_owned(),
+            space: String::new(),
+            code: 0,
+            details: Some(details),
+        };
+        // The other side is gone where this cannot be sent.
+        let _ = self.outlet.send(Ok(wrap(Update::Error(error)))).await;
+    }
+}
