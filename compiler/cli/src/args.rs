@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 pub mod control;
+pub mod diff;
 
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -47,6 +48,14 @@ pub enum Command {
     Check(CheckArgs),
     /// Compile a fabric file into a tree of artefacts
     Compile(CompileArgs),
+    /// Compare two fabrics: what changes, what it does to traffic, how to roll it out
+    Diff(diff::DiffArgs),
+    /// Declare a switch, plane or cable drained, and show what that does
+    Drain(diff::DrainArgs),
+    /// Take a switch, plane or cable back into service, and show what that does
+    Undrain(diff::DrainArgs),
+    /// Print the cables to plug, pull or move from one fabric to a larger one
+    Grow(diff::GrowArgs),
     /// Print the paths between two NICs, hop by hop
     Paths(PathsArgs),
     /// Explain a diagnostic code, a device or a headroom

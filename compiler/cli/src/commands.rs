@@ -3,13 +3,18 @@
 mod check;
 mod compile;
 mod control;
+mod diff;
+mod drain;
 mod drift;
 mod explain;
+mod grow;
 mod lab;
 mod paths;
 mod platforms;
 mod push;
 mod watch;
+
+use closc_diff::Turn;
 
 use crate::args::{Args, Command};
 use crate::output::{self, Outcome};
@@ -22,6 +27,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     match &args.command {
         Command::Check(command) => check::run(args, command),
         Command::Compile(command) => compile::run(args, command),
+        Command::Diff(command) => diff::run(args, command),
+        Command::Drain(command) => drain::run(args, command, Turn::On),
+        Command::Undrain(command) => drain::run(args, command, Turn::Off),
+        Command::Grow(command) => grow::run(args, command),
         Command::Paths(command) => paths::run(args, command),
         Command::Explain(command) => explain::run(args, command),
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),

@@ -1,0 +1,84 @@
+//! Arguments of the commands that compare fabrics.
+
+use camino::Utf8PathBuf;
+use clap::ValueEnum;
+
+/// Arguments of `diff`.
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// Fabric file, `git:REV:PATH`, or compiled tree
+    #[arg(required_unless_present_any = ["show", "check"])]
+    pub old: Option<String>,
+    /// The same, after the change
+    #[arg(required_unless_present_any = ["show", "check"])]
+    pub new: Option<String>,
+    /// List every name behind a count, and look into every file of a tree
+    #[arg(long)]
+    pub list: bool,
+    /// Of trees, add the text difference of every file
+    #[arg(long)]
+    pub text: bool,
+    /// Of plans, add the order in which to roll it out
+    #[arg(long)]
+    pub waves: bool,
+    /// Part of any pair's bandwidth that a wave may take, in percent; one plane if not given
+    #[arg(long, value_name = "PERCENT", requires = "waves", value_parser = parse_percent)]
+    pub share: Option<f64>,
+    /// Form of the view for people
+    #[arg(long = "as", value_name = "FORM", value_enum, default_value_t = Form::Text)]
+    pub form: Form,
+    /// Save the difference with the digests of both sides
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<Utf8PathBuf>,
+    /// Show a saved difference
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "check", "out", "waves"])]
+    pub show: Option<Utf8PathBuf>,
+    /// Show a saved difference, and fail if one of its sides is no longer what it was
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "out", "waves"])]
+    pub check: Option<Utf8PathBuf>,
+}
+
+/// Form of the view for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// For a terminal
+    Text,
+    /// For a pull request
+    Markdown,
+    /// For a browser
+    Html,
+}
+
+/// Arguments of `drain` and `undrain`.
+#[derive(Debug, clap::Args)]
+pub struct DrainArgs {
+    /// Switch, cable, NIC port, or `plane 3`
+    pub name: String,
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Write the file
+    #[arg(long, short)]
+    pub write: bool,
+}
+
+/// Arguments of `grow`.
+#[derive(Debug, clap::Args)]
+pub struct GrowArgs {
+    /// Fabric file of today, or `git:REV:PATH`
+    pub old: String,
+    /// Fabric file of the larger fabric
+    pub new: String,
+    /// Print every cable with its ports and length as CSV
+    #[arg(long)]
+    pub csv: bool,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number: f64 =
+        text.trim_end_matches('%').trim().parse().map_err(|_| format!("`{text}` is no number"))?;
+    if number > 0.0 && number <= 100.0 {
+        Ok(number / 100.0)
+    } else {
+        Err(format!("`{text}` is not above 0 and at most 100"))
+    }
+}

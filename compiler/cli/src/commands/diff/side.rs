@@ -1,0 +1,179 @@
+//! A side of a comparison: read, checked, with its digest.
+//!
+//! In: what was written on the command line. Out: a plan or the manifest of a tree. Always: both sides are read side by
+//! side, and the faults of both are shown.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_diagnostics::{Diagnostics, Sources};
+use closc_diff::tree::Files;
+use closc_fabric::{Fabric, FabricGraph};
+use closc_plan::Plan;
+
+use crate::args::Args;
+use crate::input;
+use crate::tree::manifest::{self, Manifest};
+use crate::tree::unit;
+
+/// A side of a comparison.
+pub enum Side {
+    /// A fabric file.
+    Plan(Planned),
+    /// A compiled tree.
+    Tree(Compiled),
+}
+
+/// A fabric that was read and found valid.
+pub struct Planned {
+    /// Its plan.
+    pub plan: Plan,
+    /// Where it is from.
+    pub side: closc_diff::Side,
+}
+
+/// A tree whose manifest was read.
+pub struct Compiled {
+    place: Utf8PathBuf,
+    manifest: Manifest,
+    /// Where it is from.
+    pub side: closc_diff::Side,
+}
+
+impl Side {
+    /// Returns where it is from.
+    pub fn side(&self) -> &closc_diff::Side {
+        match self {
+            Side::Plan(planned) => &planned.side,
+            Side::Tree(compiled) => &compiled.side,
+        }
+    }
+}
+
+impl Compiled {
+    /// Returns the digests by path.
+    pub fn files(&self) -> Files<'_> {
+        self.manifest.files.iter().map(|(path, entry)| (path.as_str(), entry.blake3.as_str())).collect()
+    }
+
+    /// Reads a file of the tree.
+    pub fn read(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        let file = self.place.join(path);
+        std::fs::read(&file).with_context(|| format!("cannot read `{file}`"))
+    }
+}
+
+/// Reads both sides; nothing if one has faults, which were shown.
+pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
+    let (old, new) = rayon::join(|| read(args, old), || read(args, new));
+    // All faults first, so that those of the second side are seen too.
+    let (old, new) = (old?.shown(args), new?.shown(args));
+    Ok(old.zip(new))
+}
+
+/// Reads two fabric files; nothing if one has faults, which were shown.
+pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planned, Planned)>> {
+    match both(args, old, new)? {
+        Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((old, new))),
+        Some(_) => bail!("name two fabric files, not trees"),
+        None => Ok(None),
+    }
+}
+
+/// What reading a side came to.
+struct Reading {
+    side: Option<Side>,
+    diagnostics: Diagnostics,
+    sources: Sources,
+}
+
+impl Reading {
+    fn shown(self, args: &Args) -> Option<Side> {
+        input::show(args.format, &self.diagnostics, &self.sources);
+        self.side.filter(|_| !self.diagnostics.has_errors())
+    }
+}
+
+fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
+    let place = Utf8Path::new(source);
+    if place.join(manifest::NAME).is_file() {
+        let side = Some(Side::Tree(tree(place)?));
+        return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
+    }
+    let bytes = bytes(source)?;
+    plan(args, source, &bytes)
+}
+
+fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
+    let path = place.join(manifest::NAME);
+    let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{path}`"))?;
+    let manifest: Manifest =
+        serde_json::from_slice(&bytes).with_context(|| format!("`{path}` does not parse"))?;
+    let side = closc_diff::Side {
+        source: place.to_string(),
+        fabric: manifest.fabric.clone(),
+        digest: blake3::hash(&bytes).to_string(),
+    };
+    Ok(Compiled { place: place.to_owned(), manifest, side })
+}
+
+fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
+    let Some(object) = source.strip_prefix("git:") else {
+        return std::fs::read(source).with_context(|| format!("cannot read `{source}`"));
+    };
+    if object.split_once(':').is_none_or(|(revision, path)| revision.is_empty() || path.is_empty()) {
+        bail!("`{source}` names no file of a revision: write `git:REV:PATH`");
+    }
+    let output = Command::new("git")
+        .args(["show", "--end-of-options", object])
+        .output()
+        .context("cannot run `git`, which reads revisions")?;
+    if !output.status.success() {
+        bail!("`{source}`: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output.stdout)
+}
+
+/// Plans the text of a fabric file.
+fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
+    let mut sources = Sources::new();
+    let mut diagnostics = Diagnostics::new();
+    let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
+    let document = match closc_topology::load(&mut sources, source, bytes) {
+        Ok(document) => document,
+        Err(faults) => {
+            diagnostics.extend(faults);
+            return Ok(Reading { side: None, diagnostics, sources });
+        }
+    };
+    let (topology, findings) = closc_topology::lower(&document, &catalogue, &sources);
+    diagnostics.extend(findings);
+    let side = topology.map(|topology| {
+        let fabric = Fabric::new(Arc::new(topology));
+        let exceptions = &fabric.topology().exceptions;
+        // Only an absence can leave a NIC alone or islands; the graph of a large fabric is not built for nothing.
+        if !exceptions.absent_switches.is_empty() || !exceptions.absent_links.is_empty() {
+            let graph = FabricGraph::of(&fabric);
+            closc_fabric::checks::check(&fabric, &graph, &mut diagnostics);
+        }
+        let plan = Plan::new(fabric);
+        let side = closc_diff::Side {
+            source: source.to_owned(),
+            fabric: plan.topology().name.to_string(),
+            digest: unit::meaning(&plan).to_string(),
+        };
+        Side::Plan(Planned { plan, side })
+    });
+    diagnostics.sort();
+    Ok(Reading { side, diagnostics, sources })
+}
+
+/// Plans the text of a fabric file that is not written yet; nothing if it has faults, which were shown.
+pub fn planned(args: &Args, source: &str, text: &str) -> anyhow::Result<Option<Planned>> {
+    match plan(args, source, text.as_bytes())?.shown(args) {
+        Some(Side::Plan(planned)) => Ok(Some(planned)),
+        Some(Side::Tree(_)) | None => Ok(None),
+    }
+}

@@ -1,0 +1,55 @@
+//! `closc drain` and `closc undrain`: one name in or out of `exceptions.drained`, and what that does.
+//!
+//! The file is changed by as few bytes as its form allows, and written only if it was asked for and if reading it again
+//! gives exactly the change that was wanted.
+
+use anyhow::{Context as _, bail};
+use closc_diff::{Change, Difference, Exception, Options, Report, Thing, Turn, edit};
+use closc_topology::Link;
+
+use crate::args::diff::{DrainArgs, Form};
+use crate::args::{Args, Format};
+use crate::commands::diff;
+use crate::names::Avoid;
+use crate::output::{self, Outcome};
+
+/// Changes what is drained.
+pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
+    let file = &command.file;
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    let Some(old) = diff::planned(args, file.as_str(), &text)? else { return Ok(Outcome::Failed) };
+    let (name, thing) = canonical(&old.plan, &command.name)?;
+    let changed = match turn {
+        Turn::On => edit::drain(&text, &name)?,
+        Turn::Off => edit::undrain(&text, &name)?,
+    };
+    let Some(new) = diff::planned(args, file.as_str(), &changed)? else { return Ok(Outcome::Failed) };
+    let difference = Difference::between(old.plan.topology(), new.plan.topology());
+    let [Change::Exception(Exception::Drained(found, what))] = difference.changes.as_slice() else {
+        bail!("`{file}` cannot be changed line by line: put `{name}` into `exceptions.drained` yourself");
+    };
+    if (*found, *what) != (turn, thing) {
+        bail!("`{name}` would drain something else: change `{file}` yourself");
+    }
+    let report = Report::of_plans((&old.plan, old.side), (&new.plan, new.side), Options::default());
+    if args.format == Format::Human {
+        let lines = similar::TextDiff::from_lines(&text, &changed);
+        output::print(&format!("{}\n", lines.unified_diff().context_radius(1)))?;
+    }
+    diff::print(args, Form::Text, &report, false, None)?;
+    if command.write {
+        std::fs::write(file, changed).with_context(|| format!("cannot write `{file}`"))?;
+    }
+    Ok(Outcome::Differences)
+}
+
+/// Returns the name as the compiler writes it, and what it means.
+fn canonical(plan: &closc_plan::Plan, name: &str) -> anyhow::Result<(String, Thing)> {
+    Ok(match Avoid::parse(plan, name)? {
+        Avoid::Plane(plane) => (format!("plane {plane}"), Thing::Plane(plane)),
+        Avoid::Switch(switch) => (plan.topology().naming.switch(switch).to_string(), Thing::Switch(switch)),
+        Avoid::Link(link @ (Link::Host(_) | Link::Fabric { .. })) => {
+            (plan.link_name(link), Thing::Link(link))
+        }
+    })
+}

@@ -1,0 +1,20 @@
+//! `closc grow`: the work order from today's fabric to a larger one.
+
+use closc_diff::grow::WorkOrder;
+
+use crate::args::diff::GrowArgs;
+use crate::args::{Args, Format};
+use crate::commands::diff;
+use crate::output::{self, Outcome};
+
+/// Prints the work order.
+pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
+    let Some((old, new)) = diff::plans(args, &command.old, &command.new)? else { return Ok(Outcome::Failed) };
+    let order = WorkOrder::between(&old.plan, &new.plan);
+    if command.csv && args.format != Format::Json {
+        output::print(&order.csv())?;
+    } else {
+        output::result(args.format, &order, WorkOrder::summary)?;
+    }
+    Ok(if order.jobs.is_empty() { Outcome::Fine } else { Outcome::Differences })
+}
