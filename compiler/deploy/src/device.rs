@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use closc_runtime::ElectionId;
 use closc_runtime::client::{Client, Commit, Primacy, Session};
-use closc_runtime::order::{Ordered, Wave};
+use closc_runtime::order::Ordered;
 
 use crate::difference::{Counts, difference, updates};
 use crate::event::What;
@@ -21,9 +21,6 @@ use crate::report::{Good, PipelineStep};
 use crate::state::State;
 use crate::target::{Program, Target};
 use crate::tree::Desired;
-
-/// Updates that are written between two reports of progress.
-const REPORTED: usize = 20_000;
 
 /// What is to become of a switch.
 #[derive(Clone)]
@@ -243,7 +240,7 @@ pub(crate) async fn set_pipeline(
     set.map(PipelineStep::from).map_err(|source| Fault::Call { doing, source })
 }
 
-/// Writes ordered updates, a part at a time.
+/// Writes ordered updates.
 async fn write(
     session: &Session,
     program: &Program,
@@ -253,22 +250,17 @@ async fn write(
 ) -> Result<(), Fault> {
     progress.begin(Doing::Writing);
     let options = session.client().options().write;
-    let all = &ordered.updates;
-    for wave in &ordered.waves {
-        let mut start = wave.range.start;
-        while start < wave.range.end {
-            let range = start..wave.range.end.min(start + REPORTED);
-            let part = Wave { phase: wave.phase, range: range.clone() };
-            tracing::debug!(from = range.start, to = range.end, of = all.len(), "writing");
-            if let Err(error) = session.write_waves(all, &[part], options).await {
-                // All updates of a wave do the same, so these are as many of its kind.
-                *sent += Counts::of(&all[start..start + error.n_applied]);
-                return Err(Fault::Write(Box::new(WriteFault::new(program.info(), all, error, &range))));
-            }
-            *sent += Counts::of(&all[range.clone()]);
-            progress.report(What::Written { updates: range.end, of: all.len() });
-            start = range.end;
+    let (updates, of) = (&ordered.updates, ordered.updates.len());
+    let each = |answered| progress.report(What::Written { updates: answered, of });
+    match session.write_waves(updates, &ordered.waves, options, each).await {
+        Ok(()) => {
+            *sent += Counts::of(updates);
+            Ok(())
+        }
+        Err(error) => {
+            // Waves are written in order and do one thing each, so the first ones are as many of each kind.
+            *sent += Counts::of(&updates[..error.n_applied]);
+            Err(Fault::Write(Box::new(WriteFault::new(program.info(), updates, error))))
         }
     }
-    Ok(())
 }

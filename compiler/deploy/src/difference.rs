@@ -216,3 +216,6 @@ pub(crate) fn by_object(info: &Info, changes: &[Change<'_>]) -> BTreeMap<String,
     }
     counts
 }
+
+#[cfg(test)]
+mod tests;

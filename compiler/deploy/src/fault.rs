@@ -2,11 +2,11 @@
 //! where there is one.
 
 use std::fmt;
-use std::ops::Range;
 use std::time::Duration;
 
 use closc_runtime::Info;
 use closc_runtime::client::{ClientError, WriteError};
+use closc_runtime::proto::v1;
 use closc_runtime::render;
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
@@ -174,16 +174,11 @@ pub struct WriteFault {
 }
 
 impl WriteFault {
-    /// Puts the error of a write into words. What stands before `range` was applied before.
-    pub(crate) fn new(
-        info: &Info,
-        updates: &[closc_runtime::proto::v1::Update],
-        error: WriteError,
-        range: &Range<usize>,
-    ) -> Self {
+    /// Puts the error of a write into words.
+    pub(crate) fn new(info: &Info, updates: &[v1::Update], error: WriteError) -> Self {
         let show = |update| render::update(info, update).to_string();
         let open = error.in_doubt.first().map(|range| range.start).or_else(|| {
-            let answered = range.start + error.n_applied + error.failed.len();
+            let answered = error.n_applied + error.failed.len();
             error.cause.as_ref().map(|_| answered)
         });
         let refused = error
@@ -192,12 +187,12 @@ impl WriteFault {
             .take(LISTED)
             .map(|failed| Refused { update: show(&failed.update), outcome: failed.outcome.to_string() });
         WriteFault {
-            applied: range.start + error.n_applied,
+            applied: error.n_applied,
             refused: refused.collect(),
             n_refused: error.failed.len(),
             n_conflicts: error.failed.iter().filter(|failed| is_conflict(failed.outcome.code)).count(),
             in_doubt: error.in_doubt.iter().map(ExactSizeIterator::len).sum(),
-            unsent: error.n_unsent.saturating_sub(range.start),
+            unsent: error.n_unsent,
             first_open: open.and_then(|place| updates.get(place)).map(show),
             cause: error.cause.map(|cause| *cause),
         }

@@ -3,10 +3,12 @@
 //! Always: a connection that breaks is made again, later each time; after every connection the switch is read, so a
 //! restart that emptied it is found as soon as it answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use closc_runtime::client::{Backoff, ClientError, Jitter, Primacy, Session};
+use closc_runtime::proto::v1;
+use prost::Message as _;
 use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
@@ -16,15 +18,19 @@ use crate::device::{self, above, load};
 use crate::difference::Counts;
 use crate::event::What;
 use crate::fault::{Doing, Fault};
-use crate::fleet::Member;
+use crate::fleet::{Member, Wanted};
 use crate::progress::Progress;
 use crate::read::live;
 use crate::report::PipelineStep;
+use crate::state::State;
+use crate::target::Program;
+use crate::tree::Desired;
 
 /// Looks after a switch until it is told to stop.
 pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);
+    let member = Member { wanted: remember(member.wanted), ..member };
     let mut keeper =
         Keeper { member, shared: &shared, progress: Progress::new(reporter), failed_in_a_row: 0 };
     // Thousands of switches that lost their controller at once must not all come back at once.
@@ -37,6 +43,29 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
         }
     }
     shared.board.change(&name, |status| (status.role, status.in_sync) = (Role::Away, false));
+}
+
+/// Returns what was wanted first, ever after. A watch keeps to the tree that it was started with: files that are
+/// compiled anew below it are another state, which somebody has to push. Kept encoded, a tenth of the text.
+fn remember(wanted: Wanted) -> Wanted {
+    let kept: OnceLock<(Arc<Program>, Vec<u8>)> = OnceLock::new();
+    Arc::new(move || {
+        if let Some((program, bytes)) = kept.get() {
+            return Ok(Arc::new(decode(program, bytes)));
+        }
+        let desired = wanted()?;
+        let updates = desired.state.entities().cloned().map(v1::Update::insert).collect();
+        let request = v1::WriteRequest { updates, ..v1::WriteRequest::default() };
+        kept.get_or_init(|| (desired.program.clone(), request.encode_to_vec()));
+        Ok(desired)
+    })
+}
+
+fn decode(program: &Arc<Program>, bytes: &[u8]) -> Desired {
+    let request = v1::WriteRequest::decode(bytes).expect("it was encoded by this program");
+    let entities = request.updates.into_iter().filter_map(|update| update.entity).collect();
+    let state = State::new(program.info(), entities).expect("it was a state before");
+    Desired { program: program.clone(), state }
 }
 
 /// Waits until the watch is stopped.

@@ -13,9 +13,9 @@ use tonic::Code;
 use crate::support::{Lab, T0, eventually, fault, held, once, options, stray};
 
 /// A few updates a request, so that a push takes many.
-fn small(options: PushOptions) -> PushOptions {
+fn small(options: &PushOptions) -> PushOptions {
     let write = WriteOptions { max_updates: 4, in_flight: 1, ..WriteOptions::default() };
-    PushOptions { client: Options { write, ..options.client }, ..options }
+    PushOptions { client: Options { write, ..options.client }, ..*options }
 }
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn killed_between_batches() {
     for n_writes in [1, 3, 5] {
         let lab = Lab::one().await;
         let fleet = lab.fleet();
-        let killed = tokio::spawn(async move { push(&fleet, &small(once()), silent(), open_gate()).await });
+        let killed = tokio::spawn(async move { push(&fleet, &small(&once()), silent(), open_gate()).await });
         // The write after the last that is answered never is; there the process dies.
         lab.script(Script::default().write_fault(n_writes, WriteFault::NoAnswer));
         eventually("some batches are written", || lab.target().n_writes() > n_writes).await;
@@ -81,7 +81,7 @@ async fn restarts_empty_in_the_middle() {
     let lab = Lab::one().await;
     lab.script(Script::default().write_fault(2, WriteFault::NoAnswer));
     let fleet = lab.fleet();
-    let pushed = tokio::spawn(async move { push(&fleet, &small(options()), silent(), open_gate()).await });
+    let pushed = tokio::spawn(async move { push(&fleet, &small(&options()), silent(), open_gate()).await });
     eventually("some batches are written", || lab.target().n_writes() > 2).await;
     lab.target().set_script(Script::default());
     lab.target().restart();
@@ -112,20 +112,20 @@ async fn answers_slowly() {
         ..Deadlines::default()
     };
     let with = |deadlines| PushOptions { client: Options { deadlines, ..once().client }, ..once() };
-    lab.script(Script::default().delay(Rpc::Read, Duration::from_secs(3600)));
+    lab.script(Script::default().delay(Rpc::Read, Duration::from_hours(1)));
     let message = fault(&lab.push_with(&with(deadlines(50, 50))).await, T0);
     // Reading begins with the action profile.
     let expected = "`p0-t0-001`: while reading `ingress.wcmp_selector members`: ";
     assert!(message.starts_with(expected), "{message}");
     assert!(message.ends_with("no answer to Read within 0.05 s"), "{message}");
 
-    lab.script(Script::default().delay(Rpc::Write, Duration::from_secs(3600)));
+    lab.script(Script::default().delay(Rpc::Write, Duration::from_hours(1)));
     let message = fault(&lab.push_with(&with(deadlines(30_000, 50))).await, T0);
     assert!(message.contains("the first without an answer is `+ "), "{message}");
     assert!(message.ends_with("no answer to Write within 0.05 s"), "{message}");
 
     // One that is slow beyond all bounds takes no longer than a switch may.
-    lab.script(Script::default().delay(Rpc::Write, Duration::from_secs(3600)));
+    lab.script(Script::default().delay(Rpc::Write, Duration::from_hours(1)));
     let report = lab.push_with(&PushOptions { timeout: Duration::from_millis(500), ..options() }).await;
     let message = fault(&report, T0);
     assert_eq!(message, "`p0-t0-001`: not finished within 0.5 s, while writing");
@@ -141,7 +141,7 @@ async fn drops_the_connection_in_the_middle_of_a_write() {
     for after_updates in [0, 1, 7] {
         lab.target().restart();
         lab.script(Script::default().write_fault(1, WriteFault::Disconnect { after_updates }));
-        let message = fault(&lab.push_with(&small(once())).await, T0);
+        let message = fault(&lab.push_with(&small(&once())).await, T0);
         assert!(message.starts_with("`p0-t0-001`: "), "{message}");
         assert!(message.contains("the first without an answer is `+ "), "{message}");
         lab.script(Script::default());
@@ -150,7 +150,7 @@ async fn drops_the_connection_in_the_middle_of_a_write() {
     // With attempts left it is overcome within one push.
     lab.target().restart();
     lab.script(Script::default().write_fault(1, WriteFault::Disconnect { after_updates: 2 }));
-    let report = lab.push_with(&small(options())).await;
+    let report = lab.push_with(&small(&options())).await;
     assert!(report.is_good(), "{report:#?}");
     lab.converge().await;
 }
@@ -159,7 +159,7 @@ async fn drops_the_connection_in_the_middle_of_a_write() {
 async fn another_controller_becomes_primary() {
     let lab = Lab::one().await;
     lab.script(Script::default().write_fault(1, WriteFault::LosePrimary));
-    let report = lab.push_with(&small(options())).await;
+    let report = lab.push_with(&small(&options())).await;
     let message = fault(&report, T0);
     assert!(message.starts_with("`p0-t0-001`: "), "{message}");
     assert!(message.contains("not primary: another controller is primary"), "{message}");

@@ -56,7 +56,7 @@ async fn foreign_writes_are_undone() {
 #[tokio::test]
 async fn a_reboot_is_found_at_once() {
     let lab = Lab::one().await;
-    let slow = WatchOptions { interval: Duration::from_secs(3600), ..watch_options() };
+    let slow = WatchOptions { interval: Duration::from_hours(1), ..watch_options() };
     let watch = Watch::start(&lab.fleet(), slow, silent()).await.expect("loopback has a port");
     in_sync(&watch).await;
     lab.target().restart();
@@ -237,4 +237,25 @@ async fn a_stop_ends_everything() {
     assert_eq!(status.expect("nothing listens").devices[T0].role, Role::Away);
     // The primacy is free again.
     lab.converge().await;
+}
+
+/// What is compiled anew below a watch is another state, which somebody has to push.
+#[tokio::test]
+async fn a_watch_keeps_to_the_tree_it_was_started_with() {
+    use std::sync::{Arc, Mutex};
+    let lab = Lab::one().await;
+    let files = Arc::new(Mutex::new(lab.files.clone()));
+    let read = files.clone();
+    let reader = Arc::new(move |path: &str| {
+        let files = read.lock().expect("no test panics in here");
+        files.get(path).cloned().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+    });
+    let tree = Arc::new(closc_deploy::Tree::open(reader.clone()).expect("right"));
+    let fleet = Fleet::new(&lab.inventory, &*reader, &tree, |name| name == T0).expect("right");
+    let watch = started(&fleet).await;
+    in_sync(&watch).await;
+    files.lock().expect("no test panics in here").clear();
+    lab.target().restart();
+    repaired(&lab).await;
+    in_sync(&watch).await;
 }

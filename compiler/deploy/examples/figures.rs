@@ -1,0 +1,154 @@
+//! Figures of a push: how fast entries reach switches, one and many at once.
+//!
+//! `figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one scripted target, to one BMv2 where
+//! `simple_switch_grpc` is in the PATH, and a share of them to each of many scripted targets, over gRPC on loopback.
+//! The targets run in this process and share its processors, but for BMv2.
+
+use std::net::{Ipv6Addr, TcpListener};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use closc_deploy::{
+    Desired, Dial, Event, Fleet, Member, Program, PushOptions, State, Target, What, desired, open_gate, push,
+};
+use closc_entries::Pipeline;
+use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
+use closc_runtime::proto::v1;
+use closc_runtime::testing::{FakeOptions, FakeTarget};
+use closc_runtime::{DeviceId, ElectionId, text};
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse::<u32>().ok());
+    let n_entries = arguments.next().unwrap_or(100_000);
+    let n_switches = arguments.next().unwrap_or(64);
+    let program = Arc::new(Program::new("fabric", Pipeline::fabric().for_target()));
+
+    let updates: Vec<v1::Update> = routes(&program, n_entries).into_iter().map(v1::Update::insert).collect();
+    let file = text::write_entries(program.info(), "figures", &updates);
+    let start = Instant::now();
+    let wanted = desired("entries.txtpb", &file, program.clone()).expect("it was just written");
+    let seconds = start.elapsed().as_secs_f64();
+    let mib = file.len() >> 20;
+    println!(
+        "read {n_entries} entries of text, {mib} MiB: {:.2} s, {:.0} entries/s",
+        seconds,
+        rate(n_entries, seconds)
+    );
+
+    let one = FakeTarget::start().await.expect("loopback has a port");
+    let wanted = Arc::new(wanted);
+    run("one scripted target", &[(one.address(), 0)], &wanted).await;
+
+    if let Some(bmv2) = Bmv2::start() {
+        run("one BMv2", &[(bmv2.address.clone(), 1)], &wanted).await;
+    }
+
+    let state =
+        State::new(program.info(), routes(&program, n_entries / n_switches.max(1))).expect("distinct");
+    let each = Arc::new(Desired { program: program.clone(), state });
+    let mut many = Vec::new();
+    for number in 0..n_switches {
+        let device = DeviceId(number.into());
+        let options = FakeOptions { device, ..FakeOptions::default() };
+        many.push(FakeTarget::with(options).await.expect("loopback has a port"));
+    }
+    let addresses: Vec<(String, u64)> =
+        many.iter().enumerate().map(|(number, target)| (target.address(), number as u64)).collect();
+    run(&format!("{n_switches} scripted targets at once"), &addresses, &each).await;
+}
+
+fn routes(program: &Program, n: u32) -> Vec<v1::Entity> {
+    let route = |number: u32| {
+        let prefix = Ipv6Addr::from_bits(0xfd << 120 | u128::from(number) << 64);
+        let entry = program.info().entry("ingress.ipv6_route").expect("a table").lpm("dst", prefix, 64);
+        entry.action("set_nexthop_id", &[("nexthop_id", 1u16.into())]).build().expect("right").into()
+    };
+    (0..n).map(route).collect()
+}
+
+fn rate(n: u32, seconds: f64) -> f64 {
+    f64::from(n) / seconds
+}
+
+/// Pushes twice, and prints how long the parts took.
+async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
+    let members = addresses.iter().enumerate().map(|(number, (address, device))| {
+        let target = Target {
+            name: format!("switch-{number}"),
+            plane: None,
+            dial: Dial::Address(Endpoint::plain(address).expect("an address")),
+            device: DeviceId(*device),
+            controller: Controller::new(ElectionId(1)),
+        };
+        Member::new(target, wanted.clone())
+    });
+    let fleet = Fleet { fabric: "figures".to_owned(), members: members.collect() };
+    let pause =
+        Backoff { initial: Duration::from_millis(10), max: Duration::from_millis(100), jitter: Jitter::None };
+    let options = PushOptions { attempts: 100, pause, ..PushOptions::default() };
+    let n = wanted.state.len() as u32 * addresses.len() as u32;
+    for round in ["first push", "second push"] {
+        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let kept = events.clone();
+        let observer = Arc::new(move |event| kept.lock().expect("nobody panics").push(event));
+        let start = Instant::now();
+        let report = push(&fleet, &options, observer, open_gate()).await;
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(report.is_good(), "{:?}", report.failed().next());
+        let sent = report.updates().total();
+        print!("{what}, {round}: {n} entries, {sent} updates, {seconds:.2} s");
+        if sent > 0 {
+            let events = events.lock().expect("nobody panics");
+            let at = |wanted: fn(&What) -> bool, last: bool| {
+                let mut times = events.iter().filter(|event| wanted(&event.what)).map(|event| event.at_ms);
+                if last { times.max() } else { times.next() }.unwrap_or_default()
+            };
+            let begun = at(|what| matches!(what, What::Compared { .. }), false);
+            let written = at(|what| matches!(what, What::Written { .. }), true);
+            let writing = (written.saturating_sub(begun)).max(1) as f64 / 1000.0;
+            print!(
+                ", {:.0} entries/s; written in {writing:.2} s, {:.0}/s",
+                rate(n, seconds),
+                rate(n, writing)
+            );
+        }
+        println!();
+    }
+}
+
+/// A running BMv2 without interfaces.
+struct Bmv2 {
+    process: Child,
+    address: String,
+}
+
+impl Bmv2 {
+    fn start() -> Option<Self> {
+        let free = || {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
+            listener.local_addr().expect("bound").port()
+        };
+        let address = format!("127.0.0.1:{}", free());
+        let started = Command::new("simple_switch_grpc")
+            .args(["--no-p4", "--device-id", "1", "--thrift-port", &free().to_string()])
+            .args(["--", "--grpc-server-addr", &address, "--cpu-port", "510", "--priority-queues", "8"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(process) = started else {
+            println!("no BMv2: simple_switch_grpc is not in the PATH");
+            return None;
+        };
+        Some(Bmv2 { process, address })
+    }
+}
+
+impl Drop for Bmv2 {
+    fn drop(&mut self) {
+        // Whether it was still there does not matter any more.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
