@@ -8,9 +8,25 @@ use std::sync::OnceLock;
 
 use closc_diagnostics::{Sources, show};
 use closc_platform::Catalogue;
+use closc_topology::{PlaneId, Routing, Switch, TierId, Topology, ZoneId};
 use libfuzzer_sys::fuzz_target;
 
 static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+
+/// Computes the uSID of the last switch of each tier, which must not wrap.
+fn segments(topology: &Topology) {
+    if topology.routing != Routing::Srv6Static {
+        return;
+    }
+    let (below, above) = (topology.t0.parallel, topology.t1.parallel);
+    for (tier, parallel) in [(TierId::T0, below), (TierId::T1, below.max(above)), (TierId::T2, above)] {
+        let Some(count) = topology.tier(tier).map(|tier| tier.count) else { continue };
+        let zone = if tier == TierId::T2 { 0 } else { topology.zones - 1 };
+        let last = Switch { plane: PlaneId(topology.planes - 1), tier, zone: ZoneId(zone), index: count - 1 };
+        let usid = topology.srv6.layout.switch(last, parallel, parallel - 1);
+        assert!(usid.0 != 0 && usid.0 <= closc_topology::GIB_MAX);
+    }
+}
 
 fuzz_target!(|bytes: &[u8]| {
     let catalogue = CATALOGUE.get_or_init(Catalogue::builtin);
@@ -25,8 +41,9 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = show::text::one(finding, &sources, show::text::Colour::Plain);
     }
     if let Some(topology) = topology {
+        segments(&topology);
         for nic in [0, topology.hosts.per_group - 1] {
-            let nic = closc_topology::Nic { zone: closc_topology::ZoneId(0), group: topology.t0.count - 1, downlink: nic };
+            let nic = closc_topology::Nic { zone: ZoneId(0), group: topology.t0.count - 1, downlink: nic };
             let (node, number) = topology.node_of(nic);
             assert_eq!(topology.nic_of(node, number), nic);
         }

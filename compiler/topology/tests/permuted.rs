@@ -215,7 +215,7 @@ fn topology(tree: &Tree) -> Topology {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     #[test]
     fn order_means_nothing(numbers in prop::collection::vec(any::<usize>(), 200)) {

@@ -28,7 +28,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (role, needed) in Role::ALL.into_iter().zip(demand.indices) {
         let bits = draft.layout.index_bits(role);
         let max = (1_u64 << bits.min(32)) - 1;
-        if needed <= max || needed > u64::from(u16::MAX) {
+        let beyond = role == Role::T2 && draft.t2.as_ref().is_some_and(|t2| u16::try_from(t2.count).is_err());
+        if needed <= max || beyond {
             continue; // It fits, or nothing has room for it, which is a matter of its own.
         }
         let (arithmetic, path) = arithmetic(draft, role, needed);
@@ -112,5 +113,14 @@ mod tests {
             message("srv6: { widths: { zone: 3, index: 8 } }", "E0401"),
             "T0s need indices up to 256, 8 bits count to 255"
         );
+    }
+
+    #[test]
+    fn parallel_links_take_indices_of_their_own() {
+        let fragment = "{ zones: 2, hosts: { groups: 4, per_group: 4 }, \
+            tiers: { t0: { up: 4 }, t1: { up: 34, parallel: 17 }, \
+            t2: { platform: th5-256x200g, wiring: rows, rows: 4000 } } }";
+        assert!(codes(fragment).contains(&"E0401"));
+        assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, 11 bits count to 2047");
     }
 }
