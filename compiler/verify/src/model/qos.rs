@@ -1,0 +1,45 @@
+//! Quality of service of a port, with every name replaced by what it stands for.
+
+use std::collections::BTreeMap;
+
+/// Quality of service of a switch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct QosConfig {
+    /// What ports are told; ports that are told the same share one.
+    pub(crate) ports: Vec<PortQos>,
+}
+
+/// What one port is told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct PortQos {
+    /// Traffic class of each code point.
+    pub(crate) dscp_to_class: BTreeMap<u8, u8>,
+    /// Queue of each traffic class.
+    pub(crate) class_to_queue: BTreeMap<u8, u8>,
+    /// Priorities that are paused.
+    pub(crate) pauses: Vec<u8>,
+    /// DSCP of packets that were trimmed on the way out of this port.
+    pub(crate) trimmed: Option<u8>,
+    /// Traffic classes whose overflow is trimmed.
+    pub(crate) trims: Vec<u8>,
+    /// Priority groups that have room for what arrives after a pause was sent.
+    pub(crate) headroom: Vec<u8>,
+    /// Group that each pause stops, where it is not the one of the same number.
+    pub(crate) pause_groups: BTreeMap<u8, u8>,
+    /// Thresholds of the traffic classes whose packets are marked: least, most, probability.
+    pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
+    /// Everything it is told, the above included, by a name for people.
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+impl PortQos {
+    /// Returns the first setting that differs from another port's: its name and both values.
+    pub(crate) fn difference<'a>(&'a self, other: &'a PortQos) -> Option<(&'a str, &'a str, &'a str)> {
+        let names = self.settings.keys().chain(other.settings.keys());
+        let value = |of: &'a PortQos, name: &str| of.settings.get(name).map_or("nothing", String::as_str);
+        names
+            .map(|name| (name.as_str(), value(self, name), value(other, name)))
+            .filter(|(_, own, others)| own != others)
+            .min()
+    }
+}
