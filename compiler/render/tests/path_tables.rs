@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 fn binary(plan: &Plan, nic: Nic) -> Vec<u8> {
     let [json, binary] = path_table::render(&plan.path_table(nic.zone, nic.group));
-    assert!(json.path.as_str().ends_with(".json") && binary.path.as_str().ends_with(".bin"));
+    assert_eq!((json.path.extension(), binary.path.extension()), (Some("json"), Some("bin")));
     binary.bytes
 }
 
