@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_topology::{PlaneId, Switch, TierId, Topology};
+use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
 pub use step::{Seconds, Step};
 
@@ -147,10 +147,13 @@ impl Rollout {
 }
 
 impl Wave {
-    /// Returns the steps that undo the wave, at whichever step it stopped: what it drained stays drained until the
-    /// old state is back and checked.
+    /// Returns the steps that undo the wave, at whichever step it stopped: hosts stay away until the old state is back
+    /// and checked.
     pub fn rollback(&self) -> Vec<Step> {
-        self.steps.iter().rev().filter_map(|step| step.undone()).collect()
+        let mut back: Vec<Step> = self.steps.iter().rev().filter_map(|step| step.undone()).collect();
+        let at = back.iter().position(|step| matches!(step, Step::AllowPaths { .. })).unwrap_or(back.len());
+        back.insert(at, Step::Verify);
+        back
     }
 }
 
@@ -293,7 +296,19 @@ fn finish(population: &Population, new: &Plan) -> Wave {
 }
 
 fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &Plan) -> Wave {
-    let switches = places.iter().filter(|place| matches!(place, Place::Switch(_))).count();
+    let mut configured = BTreeSet::new();
+    for place in places {
+        match place {
+            Place::Switch(switch) => drop(configured.insert(*switch)),
+            Place::Link(link) => {
+                configured.extend(old.fabric().upper_end(*link).map(|(switch, _)| switch));
+                if let Link::Fabric { lower, .. } = link {
+                    configured.insert(*lower);
+                }
+            }
+        }
+    }
+    let switches = configured.len();
     let by_hand = |wanted: fn(&Place) -> bool| {
         places.iter().filter(|place| wanted(place) && work.by_hand.contains(place)).count()
     };

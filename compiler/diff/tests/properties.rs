@@ -1,42 +1,21 @@
 //! Properties over random fabrics: what is applied is what was compared, and counting agrees with walking.
 
+mod walk;
+
 use std::collections::BTreeMap;
 
 use closc_diff::{Difference, PairChange, Share, impact};
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, related};
 use closc_tests::shape::Shape;
-use closc_topology::{Nic, Spans, Topology};
+use closc_topology::{Spans, Topology};
 use proptest::prelude::*;
+
+use walk::walk;
 
 /// The whole meaning of a topology. Every field takes part without being listed.
 fn meaning(topology: &Topology) -> String {
     format!("{:?}", Topology { spans: Spans::default(), ..topology.clone() })
-}
-
-type Paths = BTreeMap<(Nic, Nic), Vec<u64>>;
-
-/// Walks every path of every pair and asks the path table, plane by plane; and the planned number of paths.
-fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
-    let nics: Vec<Nic> = plan.fabric().nics().collect();
-    let mut planned = BTreeMap::new();
-    let mut found = Paths::new();
-    for from in &nics {
-        let table = plan.path_table(from.zone, from.group);
-        for to in nics.iter().filter(|to| from < *to) {
-            let mut usable = vec![0; usize::from(plan.topology().planes)];
-            let mut all = 0;
-            for path in plan.paths(*from, *to) {
-                all += 1;
-                if table.denies(path.plane, *from, *to, path.choice).is_none() {
-                    usable[usize::from(path.plane.0)] += 1;
-                }
-            }
-            planned.insert(PathKind::between(*from, *to), all);
-            found.insert((*from, *to), usable);
-        }
-    }
-    (found, planned)
 }
 
 /// The same rows as `impact` gives, from walks.

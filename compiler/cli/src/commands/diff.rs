@@ -121,7 +121,8 @@ pub fn print(
         }
         (Format::Github, _) => github(report, waves),
         (Format::Human, Form::Text) => {
-            show::human::draw(report, width, list) + &waves.map_or_else(String::new, |waves| format!("\n{waves}"))
+            show::human::draw(report, width, list)
+                + &waves.map_or_else(String::new, |waves| format!("\n{waves}"))
         }
         (Format::Human, Form::Markdown) => {
             let waves = waves.map_or_else(String::new, |waves| format!("\n```\n{waves}```\n"));

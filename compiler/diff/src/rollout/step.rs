@@ -126,10 +126,13 @@ impl fmt::Display for Step {
             }
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),
             Step::Install { switches: mounted, cables } => {
-                write!(f, "mount {}, plug {}", switches(*mounted), plural(*cables as u64, "cable", "cables"))
+                let cables =
+                    (*cables > 0).then(|| format!("plug {}", plural(*cables as u64, "cable", "cables")));
+                let mounted = (*mounted > 0).then(|| format!("mount {}", switches(*mounted)));
+                f.write_str(&mounted.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
             }
             Step::Add { switches: all } => {
-                write!(f, "add new ports, segments and routes on {}", switches(*all))
+                write!(f, "add ports, segments and routes on {}", switches(*all))
             }
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Remove { switches: all } => {
@@ -139,7 +142,7 @@ impl fmt::Display for Step {
             Step::AllowPaths { plane, places: all, tables } => {
                 write!(f, "hosts return to {} of plane {plane} ({})", places(*all), files(*tables))
             }
-            Step::ReplaceTables { tables } => write!(f, "hosts take the new {}", files(*tables)),
+            Step::ReplaceTables { tables } => write!(f, "hosts take {}", files(*tables)),
         }
     }
 }

@@ -1,0 +1,153 @@
+//! What an operator would say of five everyday changes, and that artefacts not named do not change.
+
+use std::collections::BTreeSet;
+
+use closc_diff::{Difference, Options, Report, Side, Touched, show};
+use closc_plan::Plan;
+use closc_render::{Templates, path_table, targets};
+use closc_tests::exceptions::{excepted, related};
+use closc_tests::shape::Shape;
+use proptest::prelude::*;
+
+const BASE: Shape = Shape {
+    planes: 4,
+    groups: 4,
+    per_group: 2,
+    rails: 1,
+    t1: 4,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
+
+fn with(lines: &str) -> Shape {
+    Shape { exceptions: lines.into(), ..BASE }
+}
+
+fn report(old: &Shape, new: &Shape) -> Report {
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    Report::of_plans((&old.plan(), side("old")), (&new.plan(), side("new")), Options::default())
+}
+
+fn text(old: &Shape, new: &Shape) -> String {
+    // Colours are escape sequences that end in `m`.
+    let drawn = show::human::draw(&report(old, new), 120, false);
+    let mut plain = String::new();
+    for (at, part) in drawn.split('\u{1b}').enumerate() {
+        plain.push_str(if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) });
+    }
+    plain
+}
+
+#[test]
+fn a_renamed_tier() {
+    let new = with("naming: { t1: \"spine-{plane}-{index:03}\" }\n");
+    let text = text(&BASE, &new);
+    assert!(text.contains("~ naming.t1  16 T1s renamed, `p0-t1-001` -> `spine-0-001`"), "{text}");
+    assert!(text.contains("no pair of NICs loses or gains a path"), "{text}");
+    assert!(text.contains("hitless: names carry no traffic"), "{text}");
+}
+
+#[test]
+fn a_drained_t1() {
+    let text = text(&BASE, &with("exceptions: { drained: [p3-t1-002] }\n"));
+    assert_eq!(
+        text,
+        "~ exceptions.drained  drain T1 `p3-t1-002`\nimpact\n  24 pairs of NICs across T0 groups lose 1 of 16 \
+         paths in plane 3: 6.25 % of their bandwidth\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
+         it; nothing else changes\nartefacts\n  ~8 nodes, ~4 path tables, ~1 cable lists\n"
+    );
+}
+
+#[test]
+fn a_changed_dscp() {
+    let change = |dscp: u8| {
+        let mut shape = with("");
+        shape.exceptions = format!("# {dscp}\n");
+        shape.yaml().replace(
+            "qos: lossy-trim\n",
+            &format!("qos: {{ base: lossy-trim, classes: {{ data: {{ dscp: [{dscp}] }} }} }}\n"),
+        )
+    };
+    let (old, new) = (closc_tests::shape::plan(&change(20)), closc_tests::shape::plan(&change(22)));
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
+    let lines: Vec<String> = report.changes.iter().map(|l| format!("{}  {}", l.subject, l.text)).collect();
+    assert_eq!(lines, ["qos.classes.data.dscp  20 -> 22"]);
+    assert!(report.rollout.unwrap().steps[0].starts_with("not hitless, drain plane by plane"), "{lines:?}");
+}
+
+#[test]
+fn a_new_t0_group() {
+    let new = Shape { groups: 5, ..BASE };
+    let text = text(&BASE, &new);
+    for line in [
+        "~ hosts.groups  T0 groups of a zone: 4 -> 5",
+        "+ switches  4 T0s, `p0-t0-005` to `p3-t0-005`",
+        "+ nics  2 NICs,",
+        "+ cables  8 nic-t0 cables,",
+        "+ cables  16 t0-t1 cables,",
+        "hitless: what is new is up before hosts use it",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn a_longer_cable() {
+    let text = text(&BASE, &with("exceptions: { cables: { p0-t0-001--p0-t1-003: { length: 9m } } }\n"));
+    assert!(
+        text.contains("~ exceptions.cables  t0-t1 cable `p0-t0-001--p0-t1-003`: 2m virtual -> 9m virtual"),
+        "{text}"
+    );
+    assert!(text.contains("drain `p0-t0-001--p0-t1-003` before"), "{text}");
+}
+
+type Bytes = Vec<(String, Vec<u8>)>;
+
+fn switch(plan: &Plan, switch: closc_topology::Switch, templates: &Templates) -> Bytes {
+    let intent = plan.device(switch);
+    let target = targets::target(intent.os).expect("these fabrics run Linux");
+    let files = target.device(&intent, templates).expect("a valid fabric renders");
+    files.into_iter().map(|file| (file.path.to_string(), file.bytes)).collect()
+}
+
+/// Renders both sides and looks whether anything changed that was not named.
+fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
+    let (old, new) = (old.plan(), new.plan());
+    let touched = Touched::of(&Difference::between(old.topology(), new.topology()), &old, &new);
+    let templates = Templates::shipped();
+    let both: BTreeSet<_> = old.switches().collect();
+    for at in new.switches().filter(|at| both.contains(at) && !touched.switch(*at)) {
+        prop_assert_eq!(switch(&old, at, &templates), switch(&new, at, &templates), "{:?}", at);
+    }
+    let nodes: BTreeSet<_> = old.nodes().collect();
+    for node in new.nodes().filter(|node| nodes.contains(node) && !touched.host(*node)) {
+        let files = |plan: &Plan| -> Bytes {
+            let files = targets::host(&plan.host(node), &templates).expect("a valid fabric renders");
+            let routes = targets::linux::host_routes(plan, node, &templates).expect("a valid fabric renders");
+            files.into_iter().chain(routes).map(|file| (file.path.to_string(), file.bytes)).collect()
+        };
+        prop_assert_eq!(files(&old), files(&new), "{:?}", node);
+    }
+    let groups: BTreeSet<_> = old.groups().collect();
+    for (zone, group) in new.groups().filter(|at| groups.contains(at) && !touched.table(at.0, at.1)) {
+        let files = |plan: &Plan| path_table::render(&plan.path_table(zone, group)).map(|file| file.bytes);
+        prop_assert_eq!(files(&old), files(&new), "group {}", group);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn artefacts_that_are_not_named_do_not_change((old, new) in related()) {
+        check(&old, &new)?;
+    }
+
+    #[test]
+    fn nor_do_they_between_any_two_fabrics(old in excepted(), new in excepted()) {
+        check(&old, &new)?;
+    }
+}

@@ -1,0 +1,143 @@
+//! The order of a rollout, simulated moment by moment: no pair loses more than the stated share, walked path by path.
+
+mod walk;
+
+use std::collections::BTreeSet;
+
+use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, without};
+use closc_diff::{Difference, Manner, judge};
+use closc_plan::{PathKind, Plan};
+use closc_tests::exceptions::related;
+use closc_tests::shape::Shape;
+use proptest::prelude::*;
+
+use walk::walk;
+
+const SMALL: Shape = Shape {
+    planes: 2,
+    groups: 2,
+    per_group: 2,
+    rails: 1,
+    t1: 4,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
+
+/// A change that touches every switch: larger packets.
+fn with_mtu(shape: &Shape) -> Shape {
+    Shape {
+        exceptions: format!("{}mtu: {{ link: 9100, payload: 9000 }}\n", shape.exceptions),
+        ..shape.clone()
+    }
+}
+
+/// Walks every moment and returns the most that a pair lost at any of them.
+fn worst(old: &Plan, rollout: &Rollout) -> f64 {
+    let (before, planned) = walk(old);
+    let mut worst: f64 = 0.0;
+    for places in rollout.moments() {
+        let (now, _) = walk(&Plan::new(without(old.fabric(), &places)));
+        for (pair, usable) in &before {
+            let all = planned[&PathKind::between(pair.0, pair.1)] as f64;
+            let (then, now): (u64, u64) = (usable.iter().sum(), now[pair].iter().sum());
+            assert!(then == 0 || now > 0, "{pair:?} is cut off without {places:?}");
+            worst = worst.max((then - now) as f64 / all);
+        }
+    }
+    worst
+}
+
+fn check(old: &Shape, new: &Shape, planes: f64) -> Result<(), TestCaseError> {
+    let (old, new) = (old.plan(), new.plan());
+    let limit = Limit { share: planes * Limit::one_plane(old.topology()).share };
+    let rollout = match Rollout::between(&old, &new, limit) {
+        Ok(rollout) => rollout,
+        Err(RolloutError::TooNarrow { loss, share, .. } | RolloutError::Target { loss, share }) => {
+            prop_assert!(loss > share);
+            return Ok(());
+        }
+        Err(RolloutError::CutOff { .. } | RolloutError::AtOnce { .. }) => return Ok(()),
+    };
+    let worst = worst(&old, &rollout);
+    prop_assert!(worst <= limit.share + 1e-9, "a pair lost {worst} of {}", limit.share);
+    // What has to be drained is, once.
+    let difference = Difference::between(old.topology(), new.topology());
+    let wanted: BTreeSet<_> = difference
+        .changes
+        .iter()
+        .flat_map(|change| match judge(change, old.fabric()).manner {
+            Manner::Drained(places) => places,
+            Manner::Hitless | Manner::PlaneByPlane(_) | Manner::AtOnce => Vec::new(),
+        })
+        .collect();
+    let all: Vec<_> = rollout.waves.iter().flat_map(|wave| wave.drained.clone()).collect();
+    let once: BTreeSet<_> = all.iter().copied().collect();
+    prop_assert_eq!(all.len(), once.len());
+    prop_assert!(wanted.is_subset(&once));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_pair_loses_more_than_one_plane((old, new) in related()) {
+        check(&old, &with_mtu(&new), 1.0)?;
+    }
+
+    #[test]
+    fn no_pair_loses_more_than_two_planes((old, new) in related()) {
+        check(&old, &new, 2.0)?;
+    }
+}
+
+#[test]
+fn a_plane_is_one_wave() {
+    let rollout =
+        Rollout::between(&SMALL.plan(), &with_mtu(&SMALL).plan(), Limit::one_plane(SMALL.plan().topology()));
+    let waves: Vec<_> = rollout.unwrap().waves.iter().map(|wave| (wave.plane, wave.drained.len())).collect();
+    // Two T0s and four T1s of each plane, then the tables.
+    assert_eq!(
+        waves.iter().map(|(plane, count)| (plane.map(|p| p.0), *count)).collect::<Vec<_>>(),
+        [(Some(0), 6), (Some(1), 6), (None, 0)]
+    );
+}
+
+#[test]
+fn a_smaller_share_makes_smaller_waves_and_says_when_it_is_too_small() {
+    let new = Shape {
+        exceptions: "exceptions: { devices: { p0-t1-001: { os: frr }, p0-t1-002: { os: frr } } }\n".into(),
+        ..SMALL
+    };
+    // One T1 of four in one of two planes.
+    let waves = |share| Rollout::between(&SMALL.plan(), &new.plan(), Limit { share });
+    assert_eq!(waves(0.25).unwrap().waves.len(), 2);
+    assert_eq!(waves(0.125).unwrap().waves.len(), 3);
+    let error = waves(0.1).unwrap_err().to_string();
+    assert_eq!(error, "draining `p0-t1-001` takes 12.5 % of a pair's bandwidth, and the share is 10 %");
+}
+
+#[test]
+fn nothing_is_taken_from_a_fabric_of_one_plane() {
+    let one = Shape { planes: 1, ..SMALL };
+    let error = Rollout::between(&one.plan(), &with_mtu(&one).plan(), Limit { share: 1.0 }).unwrap_err();
+    assert!(matches!(error, RolloutError::CutOff { .. }), "{error}");
+}
+
+#[test]
+fn hosts_leave_first_and_return_last_and_every_wave_can_be_undone() {
+    let (old, new) = (SMALL.plan(), with_mtu(&SMALL).plan());
+    let rollout = Rollout::between(&old, &new, Limit::one_plane(old.topology())).unwrap();
+    for wave in rollout.waves.iter().filter(|wave| wave.plane.is_some()) {
+        assert!(matches!(wave.steps.first(), Some(Step::DenyPaths { .. })));
+        assert!(matches!(wave.steps.last(), Some(Step::AllowPaths { .. })));
+        let at = |wanted: fn(&Step) -> bool| wave.steps.iter().position(wanted).unwrap();
+        let (add, change) = (at(|s| matches!(s, Step::Add { .. })), at(|s| matches!(s, Step::Change { .. })));
+        let remove = at(|s| matches!(s, Step::Remove { .. }));
+        assert!(add < change && change < remove);
+        let back = wave.rollback();
+        assert!(matches!(back.first(), Some(Step::DenyPaths { .. })), "{back:?}");
+        assert!(matches!(back.as_slice(), [.., Step::Verify, Step::AllowPaths { .. }]), "{back:?}");
+    }
+}
