@@ -49,7 +49,7 @@ fn index(rules: &[&Rule]) -> String {
     let mut out = String::from(
         "# Errors and warnings\n\n\
          Every finding has a code that never changes its meaning: `E` for errors, `W` for warnings. `closc explain CODE`\n\
-         prints the same page. `tests/errors` has a file for each with the exact message.\n\n\
+         prints the same page. `tests/errors` shows the exact message of every rule of the language.\n\n\
          | code | rule |\n|---|---|\n",
     );
     for rule in rules {
