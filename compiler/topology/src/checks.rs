@@ -108,6 +108,17 @@ use closc_diagnostics::{Diagnostics, Rule};
 
 use crate::lower::Draft;
 
+/// The fabric that the examples of the rules change: two planes of full 256-port switches, without a finding.
+pub const EXAMPLE_BASE: &str = "\
+fabric: base
+planes: 2
+hosts: { groups: 256, per_group: 128, nics_per_node: 4, nic: { speed: 400G, lanes: 4 } }
+tiers:
+  t0: { platform: th5-256x200g, os: sonic, up: 128 }
+  t1: { platform: th5-256x200g, os: sonic }
+addresses: { management: 10.64.0.0/14 }
+";
+
 /// A rule of meaning and the function that checks it.
 struct Check {
     rule: &'static Rule,

@@ -46,14 +46,21 @@ fn language() -> anyhow::Result<Generated> {
 }
 
 fn index(rules: &[&Rule]) -> String {
-    let mut out = String::from(
-        "# Errors and warnings\n\n\
-         Every finding has a code that never changes its meaning: `E` for errors, `W` for warnings. `closc explain CODE`\n\
-         prints the same page. `tests/errors` shows the exact message of every rule of the language.\n\n\
-         | code | rule |\n|---|---|\n",
-    );
+    let mut out = head();
     for rule in rules {
         let _ = writeln!(out, "| [{code}]({code}.md) | {} |", rule.title, code = rule.code);
     }
     out
+}
+
+fn head() -> String {
+    format!(
+        "# Errors and warnings\n\n\
+         Every finding has a code that never changes its meaning: `E` for errors, `W` for warnings. `closc explain CODE`\n\
+         prints the same page. `tests/errors` shows the exact message of every rule of the language.\n\n\
+         The examples are fragments that break the rule when they are laid over this fabric:\n\n\
+         ```yaml\n{}```\n\n\
+         | code | rule |\n|---|---|\n",
+        closc_topology::checks::EXAMPLE_BASE
+    )
 }

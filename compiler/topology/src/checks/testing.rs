@@ -6,18 +6,8 @@
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
 
+use super::EXAMPLE_BASE as BASE;
 use crate::yaml::{Entry, Item, Value};
-
-/// Two planes of full 256-port switches; every test changes a few keys of it.
-pub(crate) const BASE: &str = "
-fabric: base
-planes: 2
-hosts: { groups: 256, per_group: 128, nics_per_node: 4, nic: { speed: 400G, lanes: 4 } }
-tiers:
-  t0: { platform: th5-256x200g, os: sonic, up: 128 }
-  t1: { platform: th5-256x200g, os: sonic }
-addresses: { management: 10.64.0.0/14 }
-";
 
 /// Platforms that no vendor sells, for what the built-in ones cannot break.
 const PLATFORMS: &[&str] = &[
