@@ -73,6 +73,13 @@ pub enum Command {
     Drift(control::FleetArgs),
     /// Keep live switches as a compiled tree says, with metrics and a standby
     Watch(control::WatchArgs),
+    /// Run the embedded switch with the arguments of `simple_switch_grpc`
+    #[command(disable_help_flag = true)]
+    Switch {
+        /// Arguments; `closc switch --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Print shell completions
     Completions {
         /// The shell

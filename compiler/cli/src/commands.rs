@@ -12,6 +12,7 @@ mod lab;
 mod paths;
 mod platforms;
 mod push;
+pub mod switch;
 mod watch;
 
 use closc_diff::Turn;
@@ -39,6 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),
         Command::Watch(command) => watch::run(args, command),
+        Command::Switch { arguments } => switch::run(arguments.clone()),
         Command::Completions { shell } => {
             let mut command = <Args as clap::CommandFactory>::command();
             clap_complete::generate(*shell, &mut command, "closc", &mut std::io::stdout());

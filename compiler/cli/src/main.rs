@@ -18,19 +18,27 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::Args;
+use crate::args::{Args, Format};
 use crate::output::Outcome;
 
 fn main() -> ExitCode {
+    if let Some(arguments) = commands::switch::arguments() {
+        return end(commands::switch::run(arguments), Format::Human);
+    }
     let args = Args::parse();
     output::start_log(args.verbose, args.quiet);
-    match commands::run(&args) {
+    end(commands::run(&args), args.format)
+}
+
+/// Turns how a command ended into the exit code.
+fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
+    match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Differences) => ExitCode::from(2),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::failure(&error, args.format);
+            output::failure(&error, format);
             ExitCode::from(1)
         }
     }

@@ -1,10 +1,10 @@
 //! Figures of a push: how fast entries reach switches, one and many at once.
 //!
-//! `figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one scripted target, to one BMv2 where
-//! `simple_switch_grpc` is in the PATH, and a share of them to each of many scripted targets, over gRPC on loopback.
-//! The targets run in this process and share its processors, but for BMv2.
+//! `figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one embedded switch, to one BMv2 where
+//! `simple_switch_grpc` is in the PATH, and a share of them to each of many embedded switches, over gRPC on loopback.
+//! Embedded switches run in this process and share its processors.
 
-use std::net::{Ipv6Addr, TcpListener};
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,8 +15,9 @@ use closc_deploy::{
 use closc_entries::Pipeline;
 use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
 use closc_runtime::proto::v1;
-use closc_runtime::testing::{FakeOptions, FakeTarget};
 use closc_runtime::{DeviceId, ElectionId, text};
+use closc_switch::server::Service;
+use closc_switch::switch::{Switch, SwitchConfig};
 
 #[tokio::main]
 async fn main() {
@@ -37,9 +38,10 @@ async fn main() {
         rate(n_entries, seconds)
     );
 
-    let one = FakeTarget::start().await.expect("loopback has a port");
+    let one = embedded(0).await;
     let wanted = Arc::new(wanted);
-    run("one scripted target", &[(one.address(), 0)], &wanted).await;
+    run("one embedded switch", &[(one.address().to_string(), 0)], &wanted).await;
+    drop(one);
 
     if let Some(bmv2) = Bmv2::start() {
         run("one BMv2", &[(bmv2.address.clone(), 1)], &wanted).await;
@@ -50,13 +52,22 @@ async fn main() {
     let each = Arc::new(Desired { program: program.clone(), state });
     let mut many = Vec::new();
     for number in 0..n_switches {
-        let device = DeviceId(number.into());
-        let options = FakeOptions { device, ..FakeOptions::default() };
-        many.push(FakeTarget::with(options).await.expect("loopback has a port"));
+        many.push(embedded(number.into()).await);
     }
-    let addresses: Vec<(String, u64)> =
-        many.iter().enumerate().map(|(number, target)| (target.address(), number as u64)).collect();
-    run(&format!("{n_switches} scripted targets at once"), &addresses, &each).await;
+    let addresses: Vec<(String, u64)> = many
+        .iter()
+        .enumerate()
+        .map(|(number, endpoint)| (endpoint.address().to_string(), number as u64))
+        .collect();
+    run(&format!("{n_switches} embedded switches at once"), &addresses, &each).await;
+}
+
+/// Starts an embedded switch on a port of loopback.
+async fn embedded(device_id: u64) -> closc_switch::server::Endpoint {
+    let config = SwitchConfig { device_id, ..SwitchConfig::default() };
+    let service = Service::new([Arc::new(Switch::new(config))]);
+    let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    closc_switch::server::Endpoint::serve(service, anywhere, None).await.expect("loopback has a port")
 }
 
 fn routes(program: &Program, n: u32) -> Vec<v1::Entity> {

@@ -4,31 +4,31 @@
 //! alone can already be seen to be wrong. Always: nothing of the device is passed over: a port, route or
 //! segment is either kept or reported.
 
-use std::collections::HashMap;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use crate::check::cabling::{PEER, POWER, ROLE};
 use crate::check::files::COMPLETE;
-use crate::check::ports::{HALVES, LENGTH, NEIGHBOUR};
 use crate::check::nics::NicCables;
+use crate::check::ports::{HALVES, LENGTH, NEIGHBOUR};
 use crate::check::{files, routes, segments};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, CableId, Cabling, End, Party, Side, SwitchId};
-use crate::model::device::{Device, Mac, Os, Port, Via};
+use crate::model::device::{Device, Mac, Os, Port, Via, Wire};
 use crate::model::fabric::{About, place};
 use crate::model::qos::PortQos;
 use crate::model::segment::{Layout, Tier};
-use crate::model::switch::{EndState, Facts, Pool, Sizes, Switch};
+use crate::model::switch::{EndState, Facts, FactsId, Pool, Sizes, Switch};
 
 /// What is needed to lay switches over the cable lists.
 pub(crate) struct Context<'a> {
     /// The cable lists.
     pub(crate) cabling: &'a Cabling,
     /// Tier and plane of each switch, by its cables.
-    pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
+    pub(crate) positions: &'a std::collections::HashMap<SwitchId, (Tier, u8)>,
     /// How uSIDs are cut up; absent where hosts do not write the path.
     pub(crate) layout: Option<&'a Layout>,
     /// What many ports share.
@@ -40,8 +40,21 @@ pub(crate) struct Context<'a> {
 }
 
 /// Lays a switch over the cable lists.
-pub(crate) fn attach(context: &Context<'_>, id: SwitchId, device: Device<'_>, findings: &mut Findings) -> Switch {
-    let mut this = Attach { context, id, device: &device, slots: vec![None; device.ports.len()], findings };
+pub(crate) fn attach(
+    context: &Context<'_>,
+    id: SwitchId,
+    device: Device<'_>,
+    findings: &mut Findings,
+) -> Switch {
+    let mut this = Attach {
+        context,
+        id,
+        device: &device,
+        slots: vec![None; device.ports.len()],
+        lengths: device.ports.iter().any(|port| port.length_m.is_some()),
+        seen: Vec::new(),
+        findings,
+    };
     this.identity();
     let mut ends = this.ends();
     this.spare_ports();
@@ -83,6 +96,9 @@ pub(crate) fn attach(context: &Context<'_>, id: SwitchId, device: Device<'_>, fi
     switch
 }
 
+/// What facts of a port are made of, quality of service by its number on the switch.
+type FactsKey = (bool, Wire, Option<u32>, Option<bool>, Option<u16>);
+
 /// The work on one switch.
 pub(crate) struct Attach<'c, 'd> {
     pub(crate) context: &'c Context<'c>,
@@ -90,6 +106,10 @@ pub(crate) struct Attach<'c, 'd> {
     pub(crate) device: &'d Device<'d>,
     /// Slot of each port of the device that has a cable.
     pub(crate) slots: Vec<Option<u16>>,
+    /// Whether any port is told the length of its cable.
+    lengths: bool,
+    /// Facts of ports that were seen, with their number: a switch has a handful.
+    seen: Vec<(FactsKey, FactsId)>,
     pub(crate) findings: &'c mut Findings,
 }
 
@@ -133,7 +153,8 @@ impl Attach<'_, '_> {
             self.findings.checked(&POWER, 1);
             let called = called(self.device.os, name);
             let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
-                let message = format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
+                let message =
+                    format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
                 self.broken(&POWER, About::Port(name), &message);
                 ends.push(EndState::default());
                 continue;
@@ -150,28 +171,38 @@ impl Attach<'_, '_> {
         let (_, far) = cable.ends(side);
         let name = &*port.name;
         if !port.up {
-            let message = format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
+            let message =
+                format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
             self.broken(&POWER, About::Port(name), &message);
         }
         self.peer(port, cable, far);
-        if port.length_m.is_none() && self.device.ports.iter().any(|port| port.length_m.is_some()) {
+        if port.length_m.is_none() && self.lengths {
             self.findings.checked(&LENGTH, 1);
             self.broken(&LENGTH, About::Length(name), &format!("port `{name}` is told no cable length"));
         }
-        let facts = Facts {
-            up: port.up,
-            wire: port.wire,
-            length_m: port.length_m,
-            faces_nic: port.faces_nic,
-            qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
-        };
-        let mut state = EndState::of(self.context.facts.facts(&facts), port.mac.or(self.device.mac));
+        let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
         let address = self.address(port);
         if let Some(address) = address {
             state.set_address(address);
         }
         self.neighbour(port, far, address, &mut state);
         state
+    }
+
+    fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
+        let key = (port.up, port.wire, port.length_m, port.faces_nic, port.qos);
+        if let Some((_, id)) = self.seen.iter().find(|(seen, _)| *seen == key) {
+            return *id;
+        }
+        let id = self.context.facts.facts(&Facts {
+            up: port.up,
+            wire: port.wire,
+            length_m: port.length_m,
+            faces_nic: port.faces_nic,
+            qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
+        });
+        self.seen.push((key, id));
+        id
     }
 
     /// The neighbour that the device expects, in whatever way its language says so.
@@ -189,7 +220,11 @@ impl Attach<'_, '_> {
             }
         } else if self.device.os == Os::Sonic {
             self.findings.checked(&PEER, 1);
-            self.broken(&PEER, About::Peer(&port.name), &format!("port `{}` expects no neighbour", port.name));
+            self.broken(
+                &PEER,
+                About::Peer(&port.name),
+                &format!("port `{}` expects no neighbour", port.name),
+            );
         }
         if let Some(description) = &port.description {
             self.findings.checked(&PEER, 1);
@@ -220,8 +255,10 @@ impl Attach<'_, '_> {
         }
         let Some(inner) = self.context.nics.inner(cable) else { return };
         let foreign = |source: &Ipv6Addr| self.context.nics.node(*source).is_some_and(|other| other != node);
-        if port.inner_sources != [inner] || !port.sources.contains(&inner) || port.sources.iter().any(foreign) {
-            let message = format!("port `{}` does not admit exactly what its NIC sends, from {inner}", port.name);
+        if port.inner_sources != [inner] || !port.sources.contains(&inner) || port.sources.iter().any(foreign)
+        {
+            let message =
+                format!("port `{}` does not admit exactly what its NIC sends, from {inner}", port.name);
             self.broken(&ROLE, About::Port(&port.name), &message);
         }
     }
@@ -289,7 +326,8 @@ impl Attach<'_, '_> {
                 continue;
             }
             self.findings.checked(&POWER, 1);
-            let alive = port.up || !port.addresses.is_empty() || !port.neighbours.is_empty() || port.peer.is_some();
+            let alive =
+                port.up || !port.addresses.is_empty() || !port.neighbours.is_empty() || port.peer.is_some();
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
                 self.broken(&POWER, About::Port(&port.name), &message);

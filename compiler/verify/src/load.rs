@@ -98,7 +98,14 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
         tables: fabric.groups.len() as u64,
         nics: fabric.groups.iter().map(|group| group.nics.len() as u64).sum(),
     };
-    Ok(Loaded { fabric, nics, name: manifest.fabric.clone(), routing: manifest.routing.clone(), read, findings })
+    Ok(Loaded {
+        fabric,
+        nics,
+        name: manifest.fabric.clone(),
+        routing: manifest.routing.clone(),
+        read,
+        findings,
+    })
 }
 
 /// Fills in the lines of violations, reading each file again once.
@@ -106,7 +113,8 @@ pub(crate) fn lines(tree: &dyn Tree, violations: &mut [Violation]) {
     let mut by_file: HashMap<Utf8PathBuf, Vec<&mut Place>> = HashMap::new();
     for violation in violations {
         let steps = violation.journey.iter_mut().filter_map(|step| step.place.as_mut());
-        let places = [Some(&mut violation.place), violation.other.as_mut()].into_iter().flatten().chain(steps);
+        let places =
+            [Some(&mut violation.place), violation.other.as_mut()].into_iter().flatten().chain(steps);
         for place in places.filter(|place| place.line.is_none()) {
             by_file.entry(place.file.clone()).or_default().push(place);
         }
@@ -131,7 +139,12 @@ struct Files<'a> {
 impl Files<'_> {
     /// Reads a file of the manifest into a buffer; nothing where it is not listed. One that is listed and missing
     /// is reported, and reads as empty.
-    fn read(&self, path: &Utf8Path, into: &mut Vec<u8>, findings: &mut Findings) -> Result<bool, VerifyError> {
+    fn read(
+        &self,
+        path: &Utf8Path,
+        into: &mut Vec<u8>,
+        findings: &mut Findings,
+    ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         if let Err(source) = self.tree.read(path, into) {
             if source.kind() != std::io::ErrorKind::NotFound {
@@ -221,7 +234,8 @@ fn groups(files: &Files<'_>, cabling: &Cabling, findings: &mut Findings) -> Resu
 fn common(groups: &[Group]) -> Option<&Group> {
     let key = |group: &Group| {
         let h = *group.table().header();
-        let numbers = [h.planes.into(), h.zones, h.groups, h.t0_uplinks, h.t1_uplinks, h.parallel0, h.parallel1];
+        let numbers =
+            [h.planes.into(), h.zones, h.groups, h.t0_uplinks, h.t1_uplinks, h.parallel0, h.parallel1];
         (numbers, format!("{:?}", group.layout))
     };
     let mut votes: std::collections::BTreeMap<_, (usize, usize)> = std::collections::BTreeMap::new();
@@ -280,7 +294,11 @@ thread_local! {
 
 type Switches = (Vec<Option<Switch>>, Findings);
 
-fn switches(files: &Files<'_>, context: &Context<'_>, names: Option<&Names>) -> Result<Switches, VerifyError> {
+fn switches(
+    files: &Files<'_>,
+    context: &Context<'_>,
+    names: Option<&Names>,
+) -> Result<Switches, VerifyError> {
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()
         .map(|id| {
@@ -347,7 +365,8 @@ fn switch(
         _ => {
             beside(linux::DEVICES, second, findings)?;
             beside(linux::SETTINGS, third, findings)?;
-            texts([first, second, third]).and_then(|[ports, devices, settings]| linux::read(ports, devices, settings))
+            texts([first, second, third])
+                .and_then(|[ports, devices, settings]| linux::read(ports, devices, settings))
         }
     };
     match device {
@@ -386,8 +405,8 @@ fn nodes(files: &Files<'_>, context: &Context<'_>) -> Result<Nodes, VerifyError>
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let node =
-                BUFFERS.with_borrow_mut(|buffers| node(files, context, NodeId(id), buffers, &mut findings))?;
+            let node = BUFFERS
+                .with_borrow_mut(|buffers| node(files, context, NodeId(id), buffers, &mut findings))?;
             Ok((node, findings))
         })
         .collect::<Result<_, VerifyError>>()?;
@@ -446,7 +465,8 @@ fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, VerifyError> {
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let path = Utf8Path::new("hosts").join(fabric.cabling.nodes[id as usize].as_str()).join(host::ROUTES);
+            let path =
+                Utf8Path::new("hosts").join(fabric.cabling.nodes[id as usize].as_str()).join(host::ROUTES);
             BUFFERS.with_borrow_mut(|[buffer, ..]| {
                 if files.read(&path, buffer, &mut findings)? {
                     findings.checked(&PARSES, 1);
@@ -467,7 +487,8 @@ fn rest(files: &Files<'_>) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
     let read_by = |path: &Utf8Path| {
-        let known = [sonic::FILE, frr::FILE, frr::DAEMONS, p4::FILE, linux::FILE, linux::DEVICES, linux::SETTINGS];
+        let known =
+            [sonic::FILE, frr::FILE, frr::DAEMONS, p4::FILE, linux::FILE, linux::DEVICES, linux::SETTINGS];
         let in_folder = path.starts_with("switches") || path.starts_with("hosts");
         let named = path.file_name().is_some_and(|name| known.contains(&name) || name == host::ROUTES);
         let listed = path.starts_with("cables") || path.starts_with("path-tables") || path == p4::INFO;

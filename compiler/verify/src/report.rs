@@ -109,14 +109,24 @@ impl Report {
             "{} facts by {} rules: {verdict}{}",
             thousands(facts),
             self.rules.len(),
-            if self.holds() { String::new() } else { format!(", {} are broken", thousands(self.broken.into())) },
+            if self.holds() {
+                String::new()
+            } else {
+                format!(", {} are broken", thousands(self.broken.into()))
+            },
         );
         for rule in &self.rules {
             let broken = match rule.tally.broken {
                 0 => String::new(),
                 broken => format!("  BROKEN {}", thousands(broken.into())),
             };
-            let _ = writeln!(text, "  {}  {:>14}  {}{broken}", rule.code, thousands(rule.tally.facts.into()), subject(rule));
+            let _ = writeln!(
+                text,
+                "  {}  {:>14}  {}{broken}",
+                rule.code,
+                thousands(rule.tally.facts.into()),
+                subject(rule)
+            );
         }
         text
     }

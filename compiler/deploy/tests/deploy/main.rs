@@ -2,6 +2,7 @@
 
 mod bmv2;
 mod drift;
+mod embedded;
 mod faults;
 mod files;
 mod plan;

@@ -40,6 +40,11 @@ pub(crate) fn compiled_with_groups(planes: u8, groups: u16, t1: u16, share: u16)
 }
 
 fn compiled_with(planes: u8, groups: u16, t1: u16, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
+    tree_of(&planned(planes, groups, t1), edit)
+}
+
+/// Plans a small fabric of P4 switches.
+pub(crate) fn planned(planes: u8, groups: u16, t1: u16) -> Plan {
     let shape = Shape {
         planes,
         groups,
@@ -51,7 +56,11 @@ fn compiled_with(planes: u8, groups: u16, t1: u16, edit: impl Fn(&mut DeviceInte
         exceptions: String::new(),
     };
     let yaml = shape.yaml().replace("platform: linux, os: linux", "platform: bmv2, os: p4");
-    let plan: Plan = closc_tests::shape::plan(&yaml);
+    closc_tests::shape::plan(&yaml)
+}
+
+/// Compiles a plan, each intent edited before.
+pub(crate) fn tree_of(plan: &Plan, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
     let pipeline = Pipeline::fabric();
     let mut files = Files::new();
     for file in pipeline_files(pipeline) {

@@ -90,7 +90,8 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     for (some, without) in managed.into_values() {
         findings.checked(&MANAGEMENT, 1);
         if let (1.., Some(id)) = (some, without) {
-            let message = format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
+            let message =
+                format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
             findings.broken(Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message));
         }
     }
@@ -127,7 +128,13 @@ impl<K: Hash + Eq + std::fmt::Display + Copy> Owners<K> {
     }
 }
 
-fn block(fabric: &Fabric, address: std::net::Ipv6Addr, id: SwitchId, about: About<'_>, findings: &mut Findings) {
+fn block(
+    fabric: &Fabric,
+    address: std::net::Ipv6Addr,
+    id: SwitchId,
+    about: About<'_>,
+    findings: &mut Findings,
+) {
     let Some(layout) = &fabric.layout else { return };
     findings.expect(!layout.contains(address), &BLOCK, || {
         let message = format!(
@@ -159,7 +166,9 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
         let cables = [pair[0].1, pair[1].1].map(|at| fabric.cabling.cable(CableId(at)));
         let [first, second] = cables.map(|cable| fabric.cabling.describe(cable));
         let message = format!("`{first}` and `{second}` have the same prefix");
-        let place = |at: usize| crate::check::ports::place(fabric, cables[at].upper, crate::check::ports::Aspect::Address);
+        let place = |at: usize| {
+            crate::check::ports::place(fabric, cables[at].upper, crate::check::ports::Aspect::Address)
+        };
         findings.broken(Violation::new(&UNIQUE, place(0), message).and(place(1)));
     }
 }

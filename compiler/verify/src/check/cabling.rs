@@ -82,8 +82,11 @@ fn once(cabling: &Cabling, party: Party, plugs: &[Plug], findings: &mut Findings
     for plug in plugs {
         let (own, _) = cabling.cable(plug.cable).ends(plug.side);
         if !seen.insert(own.port) {
-            let message =
-                format!("port `{}` of `{}` has two cables", cabling.names.text(own.port), cabling.party(party));
+            let message = format!(
+                "port `{}` of `{}` has two cables",
+                cabling.names.text(own.port),
+                cabling.party(party)
+            );
             findings.broken(Violation::new(&ONCE, cabling.place(plug.cable), message));
         }
     }

@@ -52,7 +52,9 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());
         let model = most.and_then(|(seed, ids)| Some(((*seed)?, *ids.first()?)));
         meant.extend(model.map(|(seed, id)| (*tier, seed, id)));
-        for id in seeds.iter().filter(|(seed, _)| **seed != model.map(|model| model.0)).flat_map(|(_, ids)| ids) {
+        for id in
+            seeds.iter().filter(|(seed, _)| **seed != model.map(|model| model.0)).flat_map(|(_, ids)| ids)
+        {
             odd(fabric, *tier, *id, findings);
         }
     }
@@ -69,7 +71,9 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 
 fn odd(fabric: &Fabric, tier: Tier, id: SwitchId, findings: &mut Findings) {
     let kind = fabric.switch(id).and_then(|switch| switch.kind.clone()).unwrap_or_default();
-    let message =
-        format!("`{}` is of type `{kind}`, which gives another seed than other {tier}s have", fabric.cabling.switch(id));
+    let message = format!(
+        "`{}` is of type `{kind}`, which gives another seed than other {tier}s have",
+        fabric.cabling.switch(id)
+    );
     findings.broken(Violation::new(&SEED, fabric.place(id, About::Device), message));
 }

@@ -95,8 +95,7 @@ pub(crate) fn attach(
     for (file, needle, message) in &host.faults {
         let place = Place::text(work.file(file), vec![needle.clone()]);
         let message = format!("`{name}`: {message}");
-        let rule =
-            if *file == FILE { &DECAPSULATION } else { &crate::check::files::SETTINGS };
+        let rule = if *file == FILE { &DECAPSULATION } else { &crate::check::files::SETTINGS };
         work.findings.broken(Violation::new(rule, place, message));
     }
     let mut node = Node::default();
@@ -108,7 +107,11 @@ pub(crate) fn attach(
         work.findings.checked(&crate::check::cabling::POWER, 1);
         let found = by_name.get(port).map(|at| &host.ports[*at]).filter(|port| port.declared && port.up);
         let Some(found) = found else {
-            work.broken(&crate::check::cabling::POWER, port, &format!("port `{port}` has a cable and is not set up"));
+            work.broken(
+                &crate::check::cabling::POWER,
+                port,
+                &format!("port `{port}` has a cable and is not set up"),
+            );
             node.ends.push(EndState::default());
             node.first.push(Vec::new());
             continue;
@@ -125,11 +128,8 @@ pub(crate) fn attach(
         };
         if let Some(own) = own {
             end.set_address(own);
-            end.neighbour = found
-                .neighbours
-                .iter()
-                .find(|(address, _)| *address == other_half(own))
-                .map(|(_, mac)| *mac);
+            end.neighbour =
+                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
         }
         if end.neighbour.is_none() {
             work.findings.checked(&crate::check::ports::NEIGHBOUR, 1);
@@ -174,13 +174,18 @@ impl Attach<'_> {
         let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
         self.findings.checked(&FIRST, 1);
         if ways.len() != 1 {
-            self.broken(&FIRST, &format!(" dev {port} "), &format!("port `{port}` has {} first segments", ways.len()));
+            self.broken(
+                &FIRST,
+                &format!(" dev {port} "),
+                &format!("port `{port}` has {} first segments", ways.len()),
+            );
         }
         let mut out = Vec::new();
         for way in ways {
             let right = own.is_some() && way.gateway == own.map(other_half);
             if !right {
-                let message = format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
+                let message =
+                    format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
                 self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
             }
             match layout.usid(way.prefix) {
@@ -339,7 +344,8 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
         return vec![(spray.line, "the source is no address of one of its NICs".to_owned())];
     };
     let table = group.table();
-    let Some(to) = table.destination(spray.to.addr().octets()).filter(|_| spray.to.prefix_len() == 128) else {
+    let Some(to) = table.destination(spray.to.addr().octets()).filter(|_| spray.to.prefix_len() == 128)
+    else {
         return vec![(spray.line, format!("`{}` is no NIC of this fabric", spray.to))];
     };
     let nic = group.nics.iter().find(|nic| nic.node == Some(id) && Some(nic.address) == spray.source);
@@ -351,7 +357,8 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     }
     let mut weights: BTreeMap<u8, u64> = BTreeMap::new();
     for member in &spray.members {
-        let plane = member.port.strip_prefix(&format!("nic{}p", nic.number)).and_then(|plane| plane.parse().ok());
+        let plane =
+            member.port.strip_prefix(&format!("nic{}p", nic.number)).and_then(|plane| plane.parse().ok());
         let Some(plane) = plane.filter(|plane: &u8| *plane < h.planes) else {
             faults.push((member.line, format!("`{}` is no port of `{}`", member.port, nic.name)));
             continue;
@@ -369,7 +376,8 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
             Some(false) => {}
         }
         if !gateway(fabric, id, &member.port, member.gateway) {
-            faults.push((member.line, format!("{} is not the other end of `{}`", member.gateway, member.port)));
+            faults
+                .push((member.line, format!("{} is not the other end of `{}`", member.gateway, member.port)));
         }
     }
     let most = weights.values().max().copied().unwrap_or(0);

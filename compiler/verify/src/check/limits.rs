@@ -36,7 +36,9 @@ pub(crate) const RULES: &[&Rule] = &[&FIT];
 pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
-        let Some(limit) = switch.hardware.as_deref().and_then(|hardware| limits.get(hardware)) else { continue };
+        let Some(limit) = switch.hardware.as_deref().and_then(|hardware| limits.get(hardware)) else {
+            continue;
+        };
         // Every cable takes a neighbour, whether it is static or resolved.
         let neighbours = switch.sizes.neighbours.max(switch.ends.len());
         let sizes = [
@@ -46,7 +48,10 @@ pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings
         ];
         for (what, used, most) in sizes {
             findings.expect(used as u64 <= u64::from(most), &FIT, || {
-                let message = format!("`{}` has {used} {what}, and its hardware takes {most}", fabric.cabling.switch(id));
+                let message = format!(
+                    "`{}` has {used} {what}, and its hardware takes {most}",
+                    fabric.cabling.switch(id)
+                );
                 Violation::new(&FIT, fabric.place(id, About::Device), message)
             });
         }

@@ -51,7 +51,8 @@ pub(crate) fn check(group: &Group, findings: &mut Findings) {
         let needle = format!("\"plane\": {plane},");
         let place = || group.place(&["\"planes\":", &needle, "\"uplink_order\":"]);
         findings.expect(order.iter().copied().eq(0..h.t0_uplinks), &ORDER, || {
-            let message = format!("`{}`: the order of uplinks of plane {plane} names some twice", group.name());
+            let message =
+                format!("`{}`: the order of uplinks of plane {plane} names some twice", group.name());
             Violation::new(&ORDER, place(), message)
         });
         let mut used = vec![0u64; usize::from(h.t0_uplinks)];
@@ -94,7 +95,8 @@ fn uses(
             *used += 1;
         }
         findings.expect(choice.plane == plane && table.in_range(choice), &PLANES, || {
-            let message = format!("`{}`: entropy value {value:#x} is of no path of plane {plane}", group.name());
+            let message =
+                format!("`{}`: entropy value {value:#x} is of no path of plane {plane}", group.name());
             Violation::new(&PLANES, group.place(&["\"entropy\":"]), message)
         });
     }

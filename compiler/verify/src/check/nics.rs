@@ -5,6 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv6Addr;
 
+use closc_paths::Table;
+
 use crate::check::tables::NICS;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{CableId, Kind, NodeId, Party};
@@ -49,10 +51,11 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
     let mut interfaces = Interfaces { fabric, names: HashMap::new() };
     let mut addresses: HashMap<Ipv6Addr, &str> = HashMap::new();
     for group in &fabric.groups {
+        let table = group.table();
         let mut downlinks = BTreeSet::new();
         let mut own = Vec::with_capacity(group.nics.len() * group.planes.len());
         for nic in &group.nics {
-            one(group, nic, findings);
+            one(&table, group, nic, findings);
             let twice = addresses.insert(nic.address, &nic.name).is_some() || !downlinks.insert(nic.downlink);
             findings.expect(!twice, &NICS, || {
                 let message = format!("`{}` shares its downlink or address with another NIC", nic.name);
@@ -82,9 +85,8 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
 }
 
 /// A NIC's address leads to its own group and downlink.
-fn one(group: &Group, nic: &GroupNic, findings: &mut Findings) {
-    let table = group.table();
-    let known = destination(&table, group.zone, group.group, nic.downlink).is_some();
+fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings) {
+    let known = destination(table, group.zone, group.group, nic.downlink).is_some();
     let found = table.destination(nic.address.octets());
     let fits = known
         && found.is_some_and(|found| {
@@ -132,7 +134,8 @@ fn strangers(fabric: &Fabric, cables: &NicCables, findings: &mut Findings) {
             continue;
         }
         findings.expect(cables.usids[at].is_some(), &NICS, || {
-            let message = format!("`{}` leads to a NIC that no path table lists", fabric.cabling.describe(cable));
+            let message =
+                format!("`{}` leads to a NIC that no path table lists", fabric.cabling.describe(cable));
             Violation::new(&NICS, fabric.cabling.place(CableId(at as u32)), message)
         });
     }
@@ -147,9 +150,10 @@ struct Interfaces<'a> {
 impl Interfaces<'_> {
     fn cable(&mut self, node: NodeId, number: u8, plane: u8) -> Option<CableId> {
         let cabling = &self.fabric.cabling;
-        let name = self.names.entry((number, plane)).or_insert_with(|| {
-            cabling.names.get(&format!("nic{number}p{plane}"))
-        });
+        let name = self
+            .names
+            .entry((number, plane))
+            .or_insert_with(|| cabling.names.get(&format!("nic{number}p{plane}")));
         let name = (*name)?;
         let plugs = cabling.at_node(node).iter();
         plugs.map(|plug| plug.cable).find(|id| cabling.cable(*id).lower.port == name)

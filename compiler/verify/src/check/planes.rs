@@ -65,14 +65,19 @@ pub(crate) fn check(
 /// Tells whether some table says that something is absent from a plane. What exactly is held against the paths
 /// that are lost.
 fn declares(fabric: &Fabric, plane: u8) -> bool {
-    let absent = |denied: closc_paths::Denied| {
-        denied.plane == plane && denied.reason == closc_paths::Reason::Absent
-    };
+    let absent =
+        |denied: closc_paths::Denied| denied.plane == plane && denied.reason == closc_paths::Reason::Absent;
     fabric.groups.iter().any(|group| group.table().denied().any(absent))
 }
 
 /// Reports the cables that other planes have and this one has not.
-fn missing(fabric: &Fabric, plane: u8, cables: &[(Shape, u32)], all: &[(Shape, u32)], findings: &mut Findings) {
+fn missing(
+    fabric: &Fabric,
+    plane: u8,
+    cables: &[(Shape, u32)],
+    all: &[(Shape, u32)],
+    findings: &mut Findings,
+) {
     let own: BTreeSet<Shape> = cables.iter().map(|cable| cable.0).collect();
     for (_, twin) in all.iter().filter(|(shape, _)| !own.contains(shape)) {
         let twin = CableId(*twin);

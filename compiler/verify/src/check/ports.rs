@@ -117,8 +117,11 @@ fn halves(fabric: &Fabric, cable: &Cable, (lower, upper): (&EndState, &EndState)
     let fit = u128::from(a) ^ u128::from(b) == 1;
     findings.expect(fit, &HALVES, || {
         let message = format!("`{}` is {a} and {b}", fabric.cabling.describe(cable));
-        Violation::new(&HALVES, place(fabric, cable.lower, Aspect::Address), message)
-            .and(place(fabric, cable.upper, Aspect::Address))
+        Violation::new(&HALVES, place(fabric, cable.lower, Aspect::Address), message).and(place(
+            fabric,
+            cable.upper,
+            Aspect::Address,
+        ))
     });
 }
 

@@ -9,10 +9,10 @@ use closc_diagnostics::Rule;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Kind, Side, SwitchId};
-use crate::model::device::Os;
+use crate::model::device::{Os, Wire};
 use crate::model::fabric::{About, Fabric};
-use crate::model::group::TrafficClass;
-use crate::model::qos::PortQos;
+use crate::model::group::{Group, TrafficClass};
+use crate::model::qos::{PortQos, difference};
 use crate::model::switch::{FactsId, Switch};
 
 /// Switches and hosts mean the same by a code point.
@@ -125,9 +125,8 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
             (Kind::T0T1, Side::Lower) => Place::Edge,
             (Kind::T0T1, Side::Upper) | (Kind::T1T2, _) => Place::Fabric,
         };
-        let same = |sort: &&mut Sort| {
-            sort.facts == end.facts && sort.place == place && sort.meters == cable.meters
-        };
+        let same =
+            |sort: &&mut Sort| sort.facts == end.facts && sort.place == place && sort.meters == cable.meters;
         match sorts.iter_mut().find(same) {
             Some(sort) => sort.count += 1,
             None => {
@@ -321,50 +320,76 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     }
 }
 
-/// What makes ports alike: place, hardware, what both ends share, length of the cable.
-type Like<'a> = (Os, &'a str, Place, crate::model::device::Wire, u32);
+/// What makes ports alike: language and hardware, place, what both ends share, length of the cable.
+type Like<'a> = (Os, &'a str, Place, Wire, u32);
+
+/// What makes switches alike: how many ports of each kind they have. Buffers are shared out among those.
+type Build = Vec<(Place, Wire, u32, u64)>;
 
 /// Ports that are alike are told the same: what most of them are told is what was meant.
 fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
-    let mut likes: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
-    for sort in sorts {
-        let Some(switch) = fabric.switch(sort.switch) else { continue };
+    let like = |sort: &Sort| {
+        let switch = fabric.switch(sort.switch)?;
         let hardware = switch.hardware.as_deref().unwrap_or_default();
-        let wire = sort.facts.of(&fabric.facts).wire;
-        likes.entry((switch.os, hardware, sort.place, wire, sort.meters)).or_default().push(sort);
-    }
-    for sorts in likes.into_values() {
-        let mut votes: BTreeMap<&PortQos, u64> = BTreeMap::new();
-        for sort in &sorts {
-            *votes.entry(&sort.qos).or_default() += sort.count;
+        Some((switch.os, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
+    };
+    let mut ports: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
+    let mut switches: HashMap<(Like<'_>, Build), Vec<&Sort>> = HashMap::new();
+    for own in sorts.chunk_by(|a, b| a.switch == b.switch) {
+        let mut build: Build = own
+            .iter()
+            .map(|sort| (sort.place, sort.facts.of(&fabric.facts).wire, sort.meters, sort.count))
+            .collect();
+        build.sort_unstable();
+        for sort in own {
+            let Some(like) = like(sort) else { continue };
+            ports.entry(like).or_default().push(sort);
+            switches.entry((like, build.clone())).or_default().push(sort);
         }
-        let Some(meant) = votes.iter().max_by_key(|(_, count)| **count).map(|(qos, _)| *qos) else { continue };
-        for sort in &sorts {
-            findings.checked(&ALIKE, sort.count);
-            if let Some((name, own, others)) = sort.qos.difference(meant) {
-                let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
-                findings.broken(violation(fabric, sort, &ALIKE, &message));
-            }
+    }
+    for sorts in ports.into_values() {
+        same(fabric, &sorts, |qos| &qos.settings, findings);
+    }
+    for sorts in switches.into_values() {
+        same(fabric, &sorts, |qos| &qos.pools, findings);
+    }
+}
+
+fn same(
+    fabric: &Fabric,
+    sorts: &[&Sort],
+    part: fn(&PortQos) -> &BTreeMap<String, String>,
+    findings: &mut Findings,
+) {
+    let mut votes: BTreeMap<&BTreeMap<String, String>, u64> = BTreeMap::new();
+    for sort in sorts {
+        *votes.entry(part(&sort.qos)).or_default() += sort.count;
+    }
+    let Some(meant) = votes.iter().max_by_key(|(_, count)| **count).map(|(meant, _)| *meant) else { return };
+    for sort in sorts {
+        findings.checked(&ALIKE, sort.count);
+        if let Some((name, own, others)) = difference(part(&sort.qos), meant) {
+            let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
+            findings.broken(violation(fabric, sort, &ALIKE, &message));
         }
     }
 }
 
 /// All path tables state the same classes.
 fn tables(fabric: &Fabric, findings: &mut Findings) {
-    let mut votes: Vec<(&crate::model::group::Group, u64)> = Vec::new();
-    let same = |a: &crate::model::group::Group, b: &crate::model::group::Group| {
-        a.classes == b.classes && a.profile == b.profile
-    };
+    let mut votes: Vec<(&Group, u64)> = Vec::new();
+    let equal = |a: &Group, b: &Group| a.classes == b.classes && a.profile == b.profile;
     for group in &fabric.groups {
-        match votes.iter_mut().find(|(model, _)| same(model, group)) {
+        match votes.iter_mut().find(|(model, _)| equal(model, group)) {
             Some(vote) => vote.1 += 1,
             None => votes.push((group, 1)),
         }
     }
     let Some(meant) = votes.iter().max_by_key(|(_, count)| *count).map(|(model, _)| *model) else { return };
     for group in &fabric.groups {
-        findings.expect(same(group, meant), &CLASSES, || {
-            let message = format!("`{}` and `{}` state different classes of traffic", group.name(), meant.name());
+        findings.expect(equal(group, meant), &CLASSES, || {
+            let message =
+                format!("`{}` and `{}` state different classes of traffic", group.name(), meant.name());
             Violation::new(&CLASSES, group.place(&["\"qos\":"]), message)
         });
     }

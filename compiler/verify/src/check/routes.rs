@@ -128,7 +128,9 @@ fn one(attach: &mut Attach<'_, '_>, layout: &Layout, route: &Route<'_>, routes: 
         (None, Via::Blackhole) if route.prefix == layout.block => routes.blackhole = true,
         (Some(usid), Via::One(hop)) => match next(attach, route, *hop) {
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
-            (None, gateway) => routes.odd.push(OddRoute { prefix: route.prefix, hops: vec![(None, gateway)] }),
+            (None, gateway) => {
+                routes.odd.push(OddRoute { prefix: route.prefix, hops: vec![(None, gateway)] })
+            }
         },
         (usid, via) => {
             let hops: &[Hop] = match via {
@@ -140,7 +142,10 @@ fn one(attach: &mut Attach<'_, '_>, layout: &Layout, route: &Route<'_>, routes: 
                 let message = format!("`{}` has {} next hops", route.text, hops.len());
                 attach.broken(&SINGLE, about, &message);
             } else {
-                let message = format!("`{}` is neither the /48 of a neighbour nor the blackhole of the block", route.text);
+                let message = format!(
+                    "`{}` is neither the /48 of a neighbour nor the blackhole of the block",
+                    route.text
+                );
                 attach.broken(&FOREIGN, about, &message);
             }
             let hops = hops.iter().map(|hop| next(attach, route, *hop)).collect();
@@ -186,7 +191,8 @@ pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
         .map(|id| {
             let mut findings = Findings::default();
             if let Some(switch) = fabric.switch(SwitchId(id)) {
-                let mut work = Against { fabric, nic_usids, id: SwitchId(id), switch, findings: &mut findings };
+                let mut work =
+                    Against { fabric, nic_usids, id: SwitchId(id), switch, findings: &mut findings };
                 work.owners();
                 work.cables();
             }
@@ -254,8 +260,9 @@ impl Against<'_> {
                         self.name(),
                         self.fabric.cabling.end(far)
                     );
-                    let violation = Violation::new(&MISSING, self.fabric.place(self.id, About::Routes), message)
-                        .and(self.fabric.cabling.place(id));
+                    let violation =
+                        Violation::new(&MISSING, self.fabric.place(self.id, About::Routes), message)
+                            .and(self.fabric.cabling.place(id));
                     let wanted = self.wanted(far.party, id.0);
                     self.findings.broken(match wanted {
                         Some(usid) => violation.about(self.id, usid),
@@ -297,7 +304,8 @@ impl Against<'_> {
         let Some(upper) = self.fabric.switch(peer) else { return };
         let Some(back) = upper.usid_over(cable.upper.slot) else { return };
         let number = |usids: &[Usid], usid: Usid| usids.binary_search(&usid).ok();
-        let (Some(up), Some(down)) = (number(&upper.usids, to_upper), number(&self.switch.usids, back)) else {
+        let (Some(up), Some(down)) = (number(&upper.usids, to_upper), number(&self.switch.usids, back))
+        else {
             return;
         };
         self.findings.expect(up == down, &PARALLEL, || {

@@ -96,7 +96,8 @@ fn value(attach: &mut Attach<'_, '_>, layout: &Layout, usid: Usid, about: About<
     // A switch without a cable has no position, and no packet reaches it.
     let Some((tier, plane)) = attach.context.positions.get(&attach.id).copied() else { return };
     if layout.plane(usid) != u16::from(plane) {
-        let message = format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
+        let message =
+            format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
         attach.broken(&VALUE, about, &message);
     }
     if layout.role(usid) != layout.code(tier) {

@@ -143,12 +143,14 @@ impl Work<'_> {
         let found = destination(&self.table, to.0, to.1, 0);
         let fits = match (&found, expected) {
             (Some(found), Some(expected)) => {
-                found.kind == kind(self.own(), to) && self.address(found, FIRST) == address(self.layout, expected)
+                found.kind == kind(self.own(), to)
+                    && self.address(found, FIRST) == address(self.layout, expected)
             }
             _ => false,
         };
         findings.expect(fits, &TEMPLATE, || {
-            let wanted = expected.map_or("nothing".to_owned(), |usids| address(self.layout, usids).to_string());
+            let wanted =
+                expected.map_or("nothing".to_owned(), |usids| address(self.layout, usids).to_string());
             let found = found.map_or("nothing".to_owned(), |found| self.address(&found, FIRST).to_string());
             let message = format!(
                 "`{}`: the template of group {} is {found} and must be {wanted}",
@@ -201,7 +203,9 @@ impl Work<'_> {
     }
 
     fn one(&self, to: At, downlink: u16, choice: Choice, findings: &mut Findings) {
-        let expected = self.expected(to, downlink, choice).filter(|usids| self.legal(usids, kind(self.own(), to), choice));
+        let expected = self
+            .expected(to, downlink, choice)
+            .filter(|usids| self.legal(usids, kind(self.own(), to), choice));
         let found = destination(&self.table, to.0, to.1, downlink).map(|to| self.address(&to, choice));
         let fits = expected.is_some_and(|usids| Some(address(self.layout, usids)) == found);
         findings.expect(fits, &FIELDS, || {
@@ -298,7 +302,13 @@ pub(crate) fn expected(
 }
 
 /// The list of a probe over a T1 and back.
-fn around(layout: &Layout, h: &closc_paths::Header, own: At, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
+fn around(
+    layout: &Layout,
+    h: &closc_paths::Header,
+    own: At,
+    downlink: u16,
+    choice: Choice,
+) -> Option<[Usid; SLOTS]> {
     let (row, cable) = (choice.t0_uplink / h.parallel0, choice.t0_uplink % h.parallel0);
     let p = choice.plane;
     let none = Usid(0);

@@ -183,7 +183,7 @@ pub(crate) struct Port<'a> {
 }
 
 /// What both ends of a cable must have alike. Absent: the language does not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Wire {
     /// Speed in Mb/s.
     pub(crate) speed: Option<u32>,
@@ -213,7 +213,13 @@ impl<'a> Device<'a> {
     }
 
     /// Adds a fault.
-    pub(crate) fn fault(&mut self, kind: FaultKind, file: &'static str, needles: Vec<String>, message: String) {
+    pub(crate) fn fault(
+        &mut self,
+        kind: FaultKind,
+        file: &'static str,
+        needles: Vec<String>,
+        message: String,
+    ) {
         self.faults.push(Fault { kind, message, file, needles });
     }
 
@@ -227,7 +233,7 @@ impl<'a> Device<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Ports<'a> {
     list: Vec<Port<'a>>,
-    by_name: std::collections::HashMap<Cow<'a, str>, u16>,
+    by_name: hashbrown::HashMap<Cow<'a, str>, u16>,
     /// The next port in the order of the list: rows of one table follow the order of another.
     next: usize,
 }

@@ -1,7 +1,6 @@
 //! Names as numbers: a port or device is named millions of times and there are some thousands of names.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 /// A name, by number.

@@ -30,16 +30,19 @@ pub(crate) struct PortQos {
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
     /// Everything it is told, the above included, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
+    /// The buffer pools it draws from: their sizes depend on how many ports of the switch are in use.
+    pub(crate) pools: BTreeMap<String, String>,
 }
 
-impl PortQos {
-    /// Returns the first setting that differs from another port's: its name and both values.
-    pub(crate) fn difference<'a>(&'a self, other: &'a PortQos) -> Option<(&'a str, &'a str, &'a str)> {
-        let names = self.settings.keys().chain(other.settings.keys());
-        let value = |of: &'a PortQos, name: &str| of.settings.get(name).map_or("nothing", String::as_str);
-        names
-            .map(|name| (name.as_str(), value(self, name), value(other, name)))
-            .filter(|(_, own, others)| own != others)
-            .min()
-    }
+/// Returns the first setting in which two ports differ: its name and both values.
+pub(crate) fn difference<'a>(
+    own: &'a BTreeMap<String, String>,
+    other: &'a BTreeMap<String, String>,
+) -> Option<(&'a str, &'a str, &'a str)> {
+    let value = |of: &'a BTreeMap<String, String>, name: &str| of.get(name).map_or("nothing", String::as_str);
+    own.keys()
+        .chain(other.keys())
+        .map(|name| (name.as_str(), value(own, name), value(other, name)))
+        .filter(|(_, own, others)| own != others)
+        .min()
 }

@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(shifted(address).to_string(), "fcbb:bbbb:5802:1804:9802::");
         assert_eq!(layout().prefix(slots[0]).to_string(), "fcbb:bbbb:1801::/48");
         assert_eq!(layout().usid(layout().prefix(slots[0])), Some(slots[0]));
-        let composed = [layout().t0(3, 0, 0, 0), layout().t1(3, 0, 1, 0), layout().t0(3, 0, 3, 0), layout().nic(3, 1)];
+        let composed =
+            [layout().t0(3, 0, 0, 0), layout().t1(3, 0, 1, 0), layout().t0(3, 0, 3, 0), layout().nic(3, 1)];
         assert_eq!(composed.map(Option::unwrap), slots[..4]);
         assert_eq!(layout().t0(3, 0, 2047, 0), None, "index 2048 does not fit 11 bits");
         assert_eq!(layout().t0(3, 1, 0, 0), None, "there are no bits for a zone");

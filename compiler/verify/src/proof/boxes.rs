@@ -57,7 +57,9 @@ impl Denials {
     fn values(&self, range: Option<(u16, u16)>, field: usize) -> Vec<Option<u16>> {
         match range {
             None => vec![None],
-            Some((first, last)) => (first..=last.min(self.domain[field].saturating_sub(1))).map(Some).collect(),
+            Some((first, last)) => {
+                (first..=last.min(self.domain[field].saturating_sub(1))).map(Some).collect()
+            }
         }
     }
 

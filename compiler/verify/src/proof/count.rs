@@ -139,8 +139,7 @@ impl Plane<'_> {
     /// For every uplink of a T0, how many T1 uplinks lead from one zone to another.
     fn middle(&self, from: u16, to: u16) -> Vec<u128> {
         let numbers = self.ways.numbers;
-        let (Some(out), Some(into)) =
-            (self.ways.zone(from, self.plane), self.ways.zone(to, self.plane))
+        let (Some(out), Some(into)) = (self.ways.zone(from, self.plane), self.ways.zone(to, self.plane))
         else {
             return vec![0; numbers.uplinks];
         };

@@ -28,14 +28,8 @@ pub(crate) fn check(fabric: &Fabric, ways: &Ways, lost: bool) -> Findings {
             let plane = at % planes;
             let in_plane = all.iter().filter(|denied| usize::from(denied.plane) == plane);
             let header = *group.table().header();
-            let domain = [
-                header.nics,
-                header.t0_uplinks,
-                header.t1_uplinks,
-                header.zones,
-                header.groups,
-                header.nics,
-            ];
+            let domain =
+                [header.nics, header.t0_uplinks, header.t1_uplinks, header.zones, header.groups, header.nics];
             let denials = Denials::new(in_plane, domain);
             let mut work =
                 Work { fabric, ways, group, at: at / planes, plane, denials, lost, findings: &mut findings };
@@ -165,8 +159,7 @@ impl Work<'_> {
         if self.denials.cover(paths, kind) {
             return;
         }
-        let message =
-            format!("`{}`: paths of plane {} {} {why}", self.group.name(), self.plane, what());
+        let message = format!("`{}`: paths of plane {} {} {why}", self.group.name(), self.plane, what());
         let place = self.group.place(&["\"denied\":"]);
         self.findings.broken(Violation::new(rule, place, message));
     }
@@ -183,7 +176,8 @@ impl Work<'_> {
             .all(|to| self.worst(denied, to) >= least);
         if !right {
             let name = self.group.denied_names.get(number).map_or("", |name| name.as_str());
-            let message = format!("`{}`: the denial of `{name}` in plane {} {why}", self.group.name(), self.plane);
+            let message =
+                format!("`{}`: the denial of `{name}` in plane {} {why}", self.group.name(), self.plane);
             let needle = format!("\"name\": \"{name}\"");
             let place = self.group.place(&["\"denied\":", &format!("\"plane\": {},", self.plane), &needle]);
             self.findings.broken(Violation::new(rule, place, message));
@@ -209,7 +203,11 @@ impl Work<'_> {
         let receiver = best(&there.nics, target, s.downlink);
         let middle = match self.kind(target) {
             Kind::Local => Level::Fine,
-            Kind::Zone => self.uplinks(denied).map(|u| own.up.level(u).max(there.down.level(u))).min().unwrap_or(Level::Missing),
+            Kind::Zone => self
+                .uplinks(denied)
+                .map(|u| own.up.level(u).max(there.down.level(u)))
+                .min()
+                .unwrap_or(Level::Missing),
             Kind::Far => self.far(denied, to),
         };
         source.max(middle).max(receiver)

@@ -219,7 +219,8 @@ impl Follow<'_> {
         };
         let t0 = self.t0(group, p);
         for uplink in 0..self.numbers.uplinks {
-            let (row, cable) = (uplink as u16 / self.numbers.parallel0, uplink as u16 % self.numbers.parallel0);
+            let (row, cable) =
+                (uplink as u16 / self.numbers.parallel0, uplink as u16 % self.numbers.parallel0);
             let up = self.layout.t1(p, group.zone, row, cable);
             let t1 = self.owner(p, up);
             let down = self.layout.t0(p, group.zone, group.group, cable);
@@ -252,7 +253,8 @@ impl Follow<'_> {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);
         let down = self.way(t0, usid, Some(cable.lower.party));
-        let back = crate::check::hosts::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
+        let back =
+            crate::check::hosts::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
         let takes = usid.is_some_and(|usid| crate::check::hosts::takes(self.fabric, cable, usid));
         Way {
             carries: down.carries && down.cable == Some(id) && back && takes,
@@ -274,7 +276,8 @@ impl Follow<'_> {
                 let up = self.layout.t2(plane, before, cable);
                 let down = self.layout.t1(plane, zone, row, cable);
                 let (t1, t2) = (self.owner(plane, down), self.owner(plane, up));
-                let both = [self.way(t1, up, t2.map(Party::Switch)), self.way(t2, down, t1.map(Party::Switch))];
+                let both =
+                    [self.way(t1, up, t2.map(Party::Switch)), self.way(t2, down, t1.map(Party::Switch))];
                 let at = usize::from(row) * self.numbers.t1_uplinks + usize::from(uplink);
                 ways.up.set(at, both[0]);
                 ways.down.set(at, both[1]);

@@ -241,9 +241,9 @@ fn prefix(text: &str) -> Result<Ipv6Net, String> {
     if text == "default" {
         return Ok(Ipv6Net::default());
     }
-    text.parse().or_else(|_| text.parse().map(|address: Ipv6Addr| Ipv6Net::from(address))).map_err(|_| {
-        format!("`{text}` is no prefix")
-    })
+    text.parse()
+        .or_else(|_| text.parse().map(|address: Ipv6Addr| Ipv6Net::from(address)))
+        .map_err(|_| format!("`{text}` is no prefix"))
 }
 
 fn value<T: std::str::FromStr>(text: &str) -> Result<T, String> {
@@ -271,7 +271,9 @@ mod tests {
         assert_eq!(commands[1], (3, Command::Up { port: "eth1" }));
         let un = Action::Un { block: "32", node: "16" };
         assert!(matches!(&commands[2].1, Command::Segment { action, port: "sr0", .. } if *action == un));
-        assert!(matches!(&commands[4].1, Command::Route { prefix, metric: 5, .. } if prefix.prefix_len() == 0));
+        assert!(
+            matches!(&commands[4].1, Command::Route { prefix, metric: 5, .. } if prefix.prefix_len() == 0)
+        );
         assert_eq!(commands[5].1, Command::Group { id: 7, members: vec![(1, 2), (3, 1)] });
     }
 

@@ -3,10 +3,9 @@
 //! In: the lists of all planes. Out: [`Cabling`]. Always: a row that cannot be right (a device in two tiers, a
 //! device that nothing describes) is reported with its line; the others are used.
 
-use std::collections::{HashMap, HashSet};
-
 use camino::Utf8PathBuf;
 use closc_qos::units::Length;
+use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use smol_str::SmolStr;
 

@@ -187,7 +187,9 @@ impl<'a> Reader<'a> {
         }
         match self.locators.iter().find(|known| known.name == locator) {
             // staticd loses a segment that comes before its locator.
-            None => faults.push(format!("segment `{text}` comes before its locator `{locator}`, or has none")),
+            None => {
+                faults.push(format!("segment `{text}` comes before its locator `{locator}`, or has none"))
+            }
             Some(known) if known.prefix != Some(prefix) => {
                 faults.push(format!("segment `{text}` is not in its locator `{locator}`, `{}`", known.text));
             }
@@ -225,4 +227,3 @@ pub(crate) fn daemon_faults(daemons: &str) -> Vec<String> {
         .map(|daemon| format!("`{daemon}` runs, and would bring routes that nothing proves"))
         .collect()
 }
-

@@ -5,9 +5,9 @@ use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 
+use super::ReadError;
 use super::batch::{self, Action, Command, Line};
 use super::linux::{self, SEGMENT_DEVICE};
-use super::ReadError;
 use crate::model::device::{Device, Os, Port, Ports};
 
 /// Encapsulating routes to other nodes.
@@ -78,7 +78,8 @@ fn command<'a>(
     match line {
         Command::Segment { prefix, text, action, port } => {
             if action != (Action::Decapsulate { table: LOCAL_TABLE }) || port != SEGMENT_DEVICE {
-                let message = format!("segment `{text}` does not decapsulate into the table of local addresses");
+                let message =
+                    format!("segment `{text}` does not decapsulate into the table of local addresses");
                 host.faults.push((linux::FILE, format!("route replace {text} "), message));
             }
             host.decapsulates.push((prefix, text));

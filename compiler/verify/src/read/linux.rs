@@ -100,9 +100,12 @@ fn segment_faults(text: &str, action: &Action<'_>, port: &str) -> Vec<String> {
     match action {
         Action::Un { block: "32", node: "16" } => {}
         Action::Un { block, node } => {
-            faults.push(format!("segment `{text}` cuts addresses at {block} + {node} bits and not at 32 + 16"));
+            faults
+                .push(format!("segment `{text}` cuts addresses at {block} + {node} bits and not at 32 + 16"));
         }
-        Action::Decapsulate { .. } => faults.push(format!("segment `{text}` decapsulates, which is for NICs")),
+        Action::Decapsulate { .. } => {
+            faults.push(format!("segment `{text}` decapsulates, which is for NICs"))
+        }
         Action::Other(other) => faults.push(format!("segment `{text}` is `{other}` and no uN")),
     }
     if port != SEGMENT_DEVICE {

@@ -75,9 +75,8 @@ impl Manifest {
         parent: &'a str,
         ending: &'a str,
     ) -> impl Iterator<Item = &'a Utf8Path> {
-        self.files
-            .keys()
-            .map(Utf8PathBuf::as_path)
-            .filter(move |path| path.parent() == Some(Utf8Path::new(parent)) && path.extension() == Some(ending))
+        self.files.keys().map(Utf8PathBuf::as_path).filter(move |path| {
+            path.parent() == Some(Utf8Path::new(parent)) && path.extension() == Some(ending)
+        })
     }
 }

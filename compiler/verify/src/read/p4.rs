@@ -10,8 +10,8 @@ use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 
-use super::p4_entries::{self, Action, Does, Entry, Match, Names, Written};
 use super::ReadError;
+use super::p4_entries::{self, Action, Does, Entry, Match, Names, Written};
 use crate::model::device::{Device, FaultKind, Hop, Mac, Os, Port, Route, Segment, Via};
 use crate::model::fabric::About;
 use crate::model::qos::{PortQos, QosConfig};
@@ -140,7 +140,9 @@ impl Reader {
         };
         match (short(entry.table), short(action.name)) {
             ("wcmp_hash", "set_wcmp_hash") if entry.default => Ok(()),
-            _ if entry.default => Err(format!("`{}` has a default action that the proof does not know", entry.table)),
+            _ if entry.default => {
+                Err(format!("`{}` has a default action that the proof does not know", entry.table))
+            }
             ("port_role", role @ ("nic_port" | "fabric_port")) => {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
                 Ok(())
@@ -165,12 +167,14 @@ impl Reader {
             ("nexthop", "set_nexthop") => self.next_hop(exact(entry, "nexthop_id")?, action),
             ("ipv6_route", name) => self.route(prefix(entry, "dst")?, name, action),
             ("dscp_class", "set_class") => {
-                let [class, queue] = [argument(action, "class")?, argument(action, "queue")?].map(|v| v as u8);
+                let [class, queue] =
+                    [argument(action, "class")?, argument(action, "queue")?].map(|v| v as u8);
                 self.classes.insert(exact(entry, "dscp")? as u8, (class, queue));
                 Ok(())
             }
             ("trim", "set_trim") => {
-                let values = ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
+                let values =
+                    ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
                 let [depth, size, dscp] = values;
                 let values = (depth? as u64, size? as u64, dscp? as u8);
                 let (port, class) = port_class(entry)?;

@@ -134,7 +134,11 @@ fn written<'n>(entity: &Message<'_>, names: &'n Names) -> Result<Written<'n>, St
     }
     let profile = |message: &Message<'_>| {
         let id = message.number("action_profile_id");
-        names.profiles.get(&id).map(String::as_str).ok_or_else(|| format!("action profile {id} is not in the P4Info"))
+        names
+            .profiles
+            .get(&id)
+            .map(String::as_str)
+            .ok_or_else(|| format!("action profile {id} is not in the P4Info"))
     };
     if let Some(member) = entity.message("action_profile_member") {
         let action = member.message("action").ok_or("a member without an action")?;
@@ -145,7 +149,9 @@ fn written<'n>(entity: &Message<'_>, names: &'n Names) -> Result<Written<'n>, St
         });
     }
     if let Some(group) = entity.message("action_profile_group") {
-        let members = group.messages("members").map(|(member, _)| (member.number("member_id"), member.number("weight")));
+        let members = group
+            .messages("members")
+            .map(|(member, _)| (member.number("member_id"), member.number("weight")));
         return Ok(Written::Group {
             profile: profile(group)?,
             id: group.number("group_id"),
@@ -161,7 +167,10 @@ fn entry<'n>(entry: &Message<'_>, names: &'n Names) -> Result<Entry<'n>, String>
     let key = entry.messages("match").map(|(field, _)| {
         let id = field.number("field_id");
         let name = fields.get(&id).ok_or_else(|| format!("`{table}` has no field {id}"))?;
-        Ok((name.as_str(), matched(field).ok_or_else(|| format!("`{table}`: field `{name}` does not parse"))?))
+        Ok((
+            name.as_str(),
+            matched(field).ok_or_else(|| format!("`{table}`: field `{name}` does not parse"))?,
+        ))
     });
     let key = key.collect::<Result<_, String>>()?;
     let does = match entry.message("action") {

@@ -146,13 +146,17 @@ pub(crate) fn read(
     let text = |error: ReadError| Unreadable { binary: false, error };
     let document: Document = serde_json::from_slice(json).map_err(|error| text(error.into()))?;
     if document.format != FORM {
-        return Err(text(ReadError::whole(format!("path tables of form `{}` are not known here", document.format))));
+        return Err(text(ReadError::whole(format!(
+            "path tables of form `{}` are not known here",
+            document.format
+        ))));
     }
     if document.fabric != fabric {
         return Err(text(ReadError::whole(format!("the table is of fabric `{}`", document.fabric))));
     }
     let opened = Table::open(&binary);
-    let table = opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
+    let table =
+        opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
     let group = group(&document, cabling).map_err(|message| text(ReadError::whole(message)))?;
     let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
     compare(&document, &table, &group, findings);

@@ -8,8 +8,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv6Net};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::json::{Rows, Str};
@@ -21,8 +21,17 @@ use crate::model::device::{Device, FaultKind, Hop, Mac, Os, Ports, Route, Segmen
 pub(crate) const FILE: &str = "config_db.json";
 
 /// Tables that move no packet.
-const HARMLESS: [&str; 9] =
-    ["CRM", "DEVICE_NEIGHBOR_METADATA", "FLEX_COUNTER_TABLE", "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
+const HARMLESS: [&str; 9] = [
+    "CRM",
+    "DEVICE_NEIGHBOR_METADATA",
+    "FLEX_COUNTER_TABLE",
+    "LLDP",
+    "MGMT_PORT",
+    "NTP",
+    "NTP_SERVER",
+    "SNMP",
+    "SYSLOG_SERVER",
+];
 
 /// Reads a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Device<'_>, ReadError> {
@@ -181,18 +190,20 @@ impl<'a> Reader<'a> {
                 }
                 Ok(())
             })),
-            "DEVICE_METADATA" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.metadata(&key, row))),
+            "DEVICE_METADATA" => {
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.metadata(&key, row)))
+            }
             "DEVICE_NEIGHBOR" => map.next_value_seed(Rows::new(&mut |key, row: PeerRow<'a>| {
                 self.ports.port(key).peer = Some((row.name.0, row.port.0));
                 Ok(())
             })),
-            "INTERFACE" => {
-                map.next_value_seed(Rows::new(&mut |key, _: BareRow| self.interface(key)))
-            }
+            "INTERFACE" => map.next_value_seed(Rows::new(&mut |key, _: BareRow| self.interface(key))),
             "LOOPBACK_INTERFACE" => {
                 map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, _: BareRow| self.loopback(&key)))
             }
-            "MGMT_INTERFACE" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.management(&key, &row))),
+            "MGMT_INTERFACE" => {
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.management(&key, &row)))
+            }
             "NEIGH" => map.next_value_seed(Rows::new(&mut |key, row| self.neighbour(key, &row))),
             "PORT" => map.next_value_seed(Rows::new(&mut |key, row| self.port(key, row))),
             "SRV6_MY_LOCATORS" => map.next_value_seed(Rows::new(&mut |key, row: LocatorRow<'a>| {
@@ -300,7 +311,8 @@ impl<'a> Reader<'a> {
     }
 
     fn via(&mut self, row: &RouteRow<'a>) -> Result<Via, String> {
-        let blackhole = row.blackhole.as_ref().is_some_and(|text| text.0.split(',').any(|word| word == "true"));
+        let blackhole =
+            row.blackhole.as_ref().is_some_and(|text| text.0.split(',').any(|word| word == "true"));
         match (&row.ifname, &row.nexthop) {
             (None, None) if blackhole => Ok(Via::Blackhole),
             (Some(Str(ports)), Some(Str(gateways))) if !blackhole => {

@@ -5,7 +5,9 @@
 //! ports and three kinds of them.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use super::sonic::FILE;
 use crate::model::device::{Device, FaultKind};
@@ -47,6 +49,7 @@ pub(super) struct QosReader<'a> {
     kinds: Vec<Kind<'a>>,
     numbers: HashMap<Kind<'a>, u16>,
     rows: Vec<(u16, u16)>,
+    last: u16,
     globals: Vec<(usize, &'a str)>,
 }
 
@@ -54,6 +57,12 @@ impl<'a> QosReader<'a> {
     /// Takes a row of a port.
     pub(super) fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
         let kind = (table, rest, row);
+        // Rows of one table repeat from port to port: the next one mostly is the one that came after the last.
+        let next = self.last.saturating_add(1);
+        if self.kinds.get(usize::from(next)) == Some(&kind) {
+            self.last = next;
+            return self.rows.push((port, next));
+        }
         let number = match self.numbers.get(&kind) {
             Some(number) => *number,
             None => {
@@ -63,6 +72,7 @@ impl<'a> QosReader<'a> {
                 number
             }
         };
+        self.last = number;
         self.rows.push((port, number));
     }
 
@@ -160,10 +170,8 @@ impl Resolver<'_, '_> {
     fn fault(&mut self, table: usize, rest: &str, message: String) {
         let name = PORT_TABLES[table];
         let key = if rest.is_empty() { self.port.to_owned() } else { format!("{}|{rest}", self.port) };
-        self.faults.push((
-            vec![format!("\"{name}\":"), format!("\"{key}\"")],
-            format!("`{name}|{key}` {message}"),
-        ));
+        self.faults
+            .push((vec![format!("\"{name}\":"), format!("\"{key}\"")], format!("`{name}|{key}` {message}")));
     }
 
     fn set(&mut self, name: String, value: String) {
@@ -227,7 +235,7 @@ impl Resolver<'_, '_> {
         let profile = self.follow((table, range), field, "BUFFER_PROFILE", value);
         if let Some(pool) = profile.get("pool") {
             let row = self.follow((table, range), "pool", "BUFFER_POOL", pool);
-            self.set(format!("pool {pool}"), fields(&row));
+            self.qos.pools.insert(format!("pool {pool}"), fields(&row));
         }
         let what = if table == BUFFER_PG { "group" } else { "queue" };
         for number in numbers(range) {
@@ -247,7 +255,11 @@ impl Resolver<'_, '_> {
             "scheduler" => "SCHEDULER",
             "wred_profile" => "WRED_PROFILE",
             other => {
-                return self.fault(QUEUE, range, format!("has a field `{other}` that the proof does not know"));
+                return self.fault(
+                    QUEUE,
+                    range,
+                    format!("has a field `{other}` that the proof does not know"),
+                );
             }
         };
         let row = self.follow((QUEUE, range), field, table, value);
@@ -255,7 +267,8 @@ impl Resolver<'_, '_> {
             self.set(format!("{field} of queue {number}"), fields(&row));
             if table == "WRED_PROFILE" && row.get("ecn").is_some_and(|ecn| ecn != "ecn_none") {
                 let value = |name: &str| row.get(name).and_then(|text| text.parse().ok()).unwrap_or(0);
-                let green = ["green_min_threshold", "green_max_threshold", "green_drop_probability"].map(value);
+                let green =
+                    ["green_min_threshold", "green_max_threshold", "green_drop_probability"].map(value);
                 self.queues_marked.insert(number, green.into());
             }
         }

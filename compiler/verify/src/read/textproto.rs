@@ -39,7 +39,10 @@ impl<'a> Message<'a> {
     }
 
     /// Returns the messages of a field with their lines.
-    pub(crate) fn messages<'s>(&'s self, name: &'s str) -> impl Iterator<Item = (&'s Message<'a>, usize)> + 's {
+    pub(crate) fn messages<'s>(
+        &'s self,
+        name: &'s str,
+    ) -> impl Iterator<Item = (&'s Message<'a>, usize)> + 's {
         self.all(name).filter_map(|(value, line)| match value {
             Value::Message(message) => Some((message, line)),
             Value::Word(_) | Value::Bytes(_) => None,
@@ -238,7 +241,9 @@ mod tests {
 
     #[test]
     fn what_is_no_message_has_a_line() {
-        for (text, line) in [("a: 1\nb {\n c: 2\n", 4), ("a: \"x\n", 1), ("\na\n", 3), ("a: \"\\q\"", 1), ("}", 1)] {
+        for (text, line) in
+            [("a: 1\nb {\n c: 2\n", 4), ("a: \"x\n", 1), ("\na\n", 3), ("a: \"\\q\"", 1), ("}", 1)]
+        {
             assert_eq!(read(text).map_err(|error| error.line), Err(Some(line)), "{text:?}");
         }
         assert!(read(&"a{".repeat(100_000)).is_err(), "the stack holds");

@@ -91,11 +91,12 @@ impl Walk<'_> {
                 continue;
             }
             let found = destination(table, target.zone, target.group, nic.downlink);
-            let (t0, t1) = match crate::check::tables::kind((group.zone, group.group), (target.zone, target.group)) {
-                Kind::Local => (1, 1),
-                Kind::Zone => (h.t0_uplinks, 1),
-                Kind::Far => (h.t0_uplinks, h.t1_uplinks),
-            };
+            let (t0, t1) =
+                match crate::check::tables::kind((group.zone, group.group), (target.zone, target.group)) {
+                    Kind::Local => (1, 1),
+                    Kind::Zone => (h.t0_uplinks, 1),
+                    Kind::Far => (h.t0_uplinks, h.t1_uplinks),
+                };
             for t0_uplink in 0..t0 {
                 for t1_uplink in 0..t1 {
                     let choice = Choice { plane: self.plane as u8, t0_uplink, t1_uplink };
@@ -133,7 +134,9 @@ impl Walk<'_> {
         first: Usid,
     ) -> Fate {
         let fabric = self.network.fabric;
-        let Some(start) = self.nics.cable(self.from, self.planes, source, self.plane) else { return Fate::Lost };
+        let Some(start) = self.nics.cable(self.from, self.planes, source, self.plane) else {
+            return Fate::Lost;
+        };
         let cable = fabric.cabling.cable(start);
         if !sends(fabric, cable, Some(first)) {
             return Fate::Lost;

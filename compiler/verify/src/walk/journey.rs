@@ -54,7 +54,8 @@ fn candidates(fabric: &Fabric, switch: SwitchId, usid: Usid, plane: u8) -> Vec<u
         })
     };
     let zones = |index: usize| fabric.groups[index].zone;
-    let mut chosen: Vec<usize> = (0..fabric.groups.len()).filter(|at| concerned(&fabric.groups[*at])).collect();
+    let mut chosen: Vec<usize> =
+        (0..fabric.groups.len()).filter(|at| concerned(&fabric.groups[*at])).collect();
     for at in 0..fabric.groups.len() {
         let same_zone = chosen.iter().filter(|other| zones(**other) == zones(at)).count();
         if same_zone < 2 && !chosen.contains(&at) && chosen.len() < CANDIDATES {

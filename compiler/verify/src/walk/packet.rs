@@ -127,7 +127,9 @@ impl<'a> Network<'a> {
         let segment = if self.inside(address) { switch.route(slots(address)[0]) } else { None };
         match (segment, odd) {
             (Some(route), None) => Decision::Over(route.slot, route.gateway),
-            (Some(route), Some(odd)) if odd.prefix.prefix_len() < 48 => Decision::Over(route.slot, route.gateway),
+            (Some(route), Some(odd)) if odd.prefix.prefix_len() < 48 => {
+                Decision::Over(route.slot, route.gateway)
+            }
             (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && self.inside(address)) => {
                 match odd.hops.as_slice() {
                     [] => Decision::Drop(Ending::Blackhole),

@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 
 /// A language that switches are told in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     Sonic,
     Frr,
     Linux,
@@ -26,14 +26,16 @@ pub enum Target {
 }
 
 impl Target {
-    pub const ALL: [Target; 6] =
+    pub(crate) const ALL: [Target; 6] =
         [Target::Sonic, Target::Frr, Target::Linux, Target::P4, Target::Mixed, Target::Lossless];
 
     /// Puts the target into a fabric file that is for Linux.
-    pub fn apply(self, yaml: &str) -> String {
+    pub(crate) fn apply(self, yaml: &str) -> String {
         let linux = "platform: linux, os: linux";
         match self {
-            Target::Sonic => yaml.replace(linux, "platform: th5-512x100g, os: sonic").replace("virtual", "dac"),
+            Target::Sonic => {
+                yaml.replace(linux, "platform: th5-512x100g, os: sonic").replace("virtual", "dac")
+            }
             Target::Lossless => yaml
                 .replace(linux, "platform: th5-512x100g, os: sonic")
                 .replace("virtual", "dac")
@@ -41,15 +43,17 @@ impl Target {
             Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
             Target::Linux => yaml.to_owned(),
             Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),
-            Target::Mixed => {
-                yaml.replacen(linux, "platform: linux, os: frr", 1).replacen(linux, "platform: bmv2, os: p4", 1)
-            }
+            Target::Mixed => yaml.replacen(linux, "platform: linux, os: frr", 1).replacen(
+                linux,
+                "platform: bmv2, os: p4",
+                1,
+            ),
         }
     }
 }
 
 /// Plans a fabric file; nothing where it is at fault.
-pub fn plan(yaml: &str) -> Option<Plan> {
+pub(crate) fn plan(yaml: &str) -> Option<Plan> {
     let mut sources = Sources::new();
     let document = closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes()).ok()?;
     let (topology, _) = closc_topology::lower(&document, &Catalogue::builtin(), &sources);
@@ -57,13 +61,13 @@ pub fn plan(yaml: &str) -> Option<Plan> {
 }
 
 /// A source of random fabrics, the same in every run.
-pub struct Fabrics {
+pub(crate) struct Fabrics {
     runner: TestRunner,
     count: usize,
 }
 
 impl Fabrics {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Fabrics { runner: TestRunner::deterministic(), count: 0 }
     }
 
@@ -72,7 +76,7 @@ impl Fabrics {
     }
 
     /// Returns the next valid fabric: its file and its plan.
-    pub fn next(&mut self) -> (String, Plan) {
+    pub(crate) fn next(&mut self) -> (String, Plan) {
         loop {
             self.count += 1;
             let target = Target::ALL[self.count % Target::ALL.len()];
@@ -121,9 +125,8 @@ impl Fabrics {
         let longer = self.pick(some(links, 2));
         let cables: Vec<String> =
             longer.iter().map(|name| format!("\"{name}\": {{ length: 7m, medium: virtual }}")).collect();
-        let quoted = |names: &[String]| {
-            names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
-        };
+        let quoted =
+            |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         shape.exceptions = format!(
             "exceptions:\n  absent: [{}]\n  drained: [{}]\n  cables: {{ {} }}\n",
             quoted(&absent),

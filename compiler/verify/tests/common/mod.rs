@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-pub mod fabrics;
+pub(crate) mod fabrics;
 
 use camino::Utf8PathBuf;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
@@ -13,7 +13,7 @@ use closc_verify::Memory;
 use serde_json::{Map, Value, json};
 
 /// Renders everything that the command line would write.
-pub fn tree(plan: &Plan) -> Memory {
+pub(crate) fn tree(plan: &Plan) -> Memory {
     let templates = Templates::shipped();
     let topology = plan.topology();
     let mut artefacts: Vec<Artefact> = Vec::new();
@@ -49,11 +49,10 @@ pub fn tree(plan: &Plan) -> Memory {
 }
 
 /// Writes the manifest anew, so that damage is found by what it does and not by its digest.
-pub fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
+pub(crate) fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
     memory.files.remove(&Utf8PathBuf::from("manifest.json"));
-    let entry = |bytes: &Vec<u8>| {
-        json!({ "size": bytes.len(), "blake3": blake3::hash(bytes).to_hex().as_str() })
-    };
+    let entry =
+        |bytes: &Vec<u8>| json!({ "size": bytes.len(), "blake3": blake3::hash(bytes).to_hex().as_str() });
     let files: Map<String, Value> =
         memory.files.iter().map(|(path, bytes)| (path.to_string(), entry(bytes))).collect();
     let manifest = json!({
@@ -67,9 +66,8 @@ pub fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
 /// The cable list of a plane, as installers get it.
 fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
     let fabric = plan.fabric();
-    let mut text = String::from(
-        "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n",
-    );
+    let mut text =
+        String::from("plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n");
     let hosts = fabric.nics().map(|nic| Link::Host(NicPort { plane, nic }));
     let switches = fabric.plane_switches(plane).flat_map(|lower| {
         let count = plan.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);

@@ -277,7 +277,9 @@ impl Reader {
                 self.note(name, "a field of a header that is not valid always keeps its last value");
             }
             "use-files" => {
-                return unsupported("packets come from interfaces, or over gRPC with `--dp-grpc-server-addr`");
+                return unsupported(
+                    "packets come from interfaces, or over gRPC with `--dp-grpc-server-addr`",
+                );
             }
             "packet-in" => return unsupported("there is no nanomsg; use `--dp-grpc-server-addr`"),
             "restore-state" => return unsupported("write the state through P4Runtime"),

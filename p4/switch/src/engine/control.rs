@@ -1,6 +1,7 @@
 //! Runs a control flow: looks tables up, takes branches, calls actions.
 
 use super::frame::{Frame, store};
+use super::trace;
 use crate::bits;
 use crate::program::{KeySource, Node, Table as Spec, TableKind};
 use crate::state::{ActionRef, DefaultAction, PacketSize, Profile, Table};
@@ -55,7 +56,11 @@ impl Frame<'_> {
     fn apply(&mut self, at: u32, lookups: &mut Lookups) -> Node {
         let spec = &self.program.tables[at as usize];
         let table = &mut lookups.tables[at as usize];
-        let hit = if table.is_empty() { None } else { self.look_up(spec, table, lookups.room) };
+        let traced = trace::on();
+        let hit = if table.is_empty() && !traced { None } else { self.look_up(spec, table, lookups.room) };
+        if traced {
+            trace::looked_up(spec, &lookups.room.key, hit);
+        }
         let Some(handle) = hit else {
             return self.miss(spec, &mut table.default);
         };
@@ -121,6 +126,9 @@ impl Frame<'_> {
 
     fn call(&mut self, action: u16, args: &[u64]) {
         let program = self.program;
+        if trace::on() {
+            trace::calls(&program.actions[action as usize].name);
+        }
         let mut inner = Frame {
             program,
             words: self.words,

@@ -5,7 +5,7 @@ use super::control::{KeyRoom, Lookups};
 use super::frame::{Frame, PacketState, Surroundings, load, store};
 use super::parse::report;
 use super::queue::{Departure, Queues};
-use super::{Engine, Sink};
+use super::{Engine, PACKETS, Sink};
 use crate::program::Program;
 use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
 use std::collections::VecDeque;
@@ -119,6 +119,7 @@ impl Engine {
     /// Takes a packet from a port.
     pub fn receive(&mut self, now_ns: u64, port: u32, data: &[u8], sink: &mut impl Sink) {
         self.advance(now_ns, sink);
+        tracing::debug!(target: PACKETS, port, bytes = data.len(), "packet in");
         let mut words = std::mem::take(&mut self.work.words);
         words.clear();
         words.resize(self.program.words, 0);
@@ -379,6 +380,7 @@ impl Engine {
             self.again(words, packet.recirculate, instance::RECIRCULATED, again, out.clone());
         } else if !packet.aborted {
             let length = out.len().min(packet.truncate);
+            tracing::debug!(target: PACKETS, port = wait.port, bytes = length, "packet out");
             sink.transmit(wait.port, &out[..length]);
         }
         self.work.out = out;

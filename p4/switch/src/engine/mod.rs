@@ -13,8 +13,10 @@ mod hash;
 mod headers;
 mod parse;
 mod queue;
+mod trace;
 
 pub use queue::{QueueConfig, Rate};
+pub use trace::PACKETS;
 
 use crate::program::Program;
 use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Replication, Table, ValueSet};

@@ -1,0 +1,204 @@
+//! A fabric of embedded switches, pushed over gRPC: every path is walked by a packet, counters agree, and the second
+//! push sends nothing.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use closc_deploy::{Counts, Device, Inventory, Outcome, drift, silent};
+use closc_plan::{Mac, Peer, Plan};
+use closc_runtime::client::{Client, Endpoint as Address, Options};
+use closc_runtime::proto::v1;
+use closc_runtime::{DeviceId, entry};
+use closc_switch::fabric::{Fabric, FabricConfig, LinkEnd, Node};
+use closc_switch::server::{Endpoint, Service};
+use closc_switch::switch::{Switch as Embedded, SwitchConfig};
+use closc_topology::{Link, Nic, Switch};
+
+use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_of};
+
+/// The port that stands for the controller.
+const CPU_PORT: u32 = 510;
+
+/// Embedded switches, linked as the plan says, each behind an address of its own.
+struct Site<'p> {
+    plan: &'p Plan,
+    fabric: Fabric,
+    nodes: BTreeMap<Switch, Node>,
+    endpoints: Vec<Endpoint>,
+    lab: Lab,
+}
+
+impl<'p> Site<'p> {
+    async fn start(plan: &'p Plan) -> Self {
+        let mut fabric = Fabric::new(FabricConfig::default());
+        let (mut nodes, mut endpoints) = (BTreeMap::new(), Vec::new());
+        let mut inventory = Inventory::default();
+        for (number, switch) in plan.switches().enumerate() {
+            let config = SwitchConfig {
+                device_id: number as u64,
+                cpu_port: Some(CPU_PORT),
+                clock: fabric.clock(),
+                ..SwitchConfig::default()
+            };
+            let embedded = Arc::new(Embedded::new(config));
+            nodes.insert(switch, fabric.add(embedded.clone()));
+            let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+            let endpoint = Endpoint::serve(Service::new([embedded]), anywhere, None).await;
+            let endpoint = endpoint.expect("loopback has a port");
+            let name = plan.topology().naming.switch(switch).to_string();
+            let mut device = Device::at(endpoint.address().to_string(), number as u64);
+            device.plane = plane_of(&name);
+            inventory.devices.insert(name, device);
+            endpoints.push(endpoint);
+        }
+        let files: Files = tree_of(plan, |_| {});
+        let lab = Lab { files, targets: BTreeMap::new(), inventory };
+        let mut site = Site { plan, fabric, nodes, endpoints, lab };
+        site.link();
+        site
+    }
+
+    /// Links the switches; cables of NICs stay open.
+    fn link(&mut self) {
+        let mut ends: BTreeMap<Link, LinkEnd> = BTreeMap::new();
+        for switch in self.plan.switches() {
+            for port in self.plan.device(switch).ports {
+                let Some(connection) = port.connection else { continue };
+                let own = LinkEnd { node: self.nodes[&switch], port: port.physical.number.into() };
+                if let (Peer::Switch(_), Some(other)) = (&connection.peer, ends.insert(connection.link, own))
+                {
+                    self.fabric.link(other, own).expect("every port is free");
+                }
+            }
+        }
+    }
+
+    /// Where a NIC is plugged in, in a plane, and its MAC address.
+    fn nic(&self, link: Link, nic: Nic) -> (LinkEnd, Mac) {
+        let Link::Host(port) = link else { panic!("a NIC has a cable of its own") };
+        let t0 = nic.t0(port.plane);
+        let ports = self.plan.device(t0).ports;
+        let here = |port: &&closc_plan::PortIntent| port.connection.as_ref().is_some_and(|c| c.link == link);
+        let port = ports.iter().find(here).expect("the cable is plugged in here");
+        let mac = port.connection.as_ref().expect("it has a cable").peer.mac();
+        (LinkEnd { node: self.nodes[&t0], port: port.physical.number.into() }, mac)
+    }
+
+    /// Sends one packet over every path, and returns how many packets each switch sees.
+    fn walk_everything(&mut self) -> BTreeMap<Switch, u64> {
+        let nics: Vec<Nic> = self.plan.fabric().nics().collect();
+        let mut seen: BTreeMap<Switch, u64> = BTreeMap::new();
+        for from in &nics {
+            for to in nics.iter().filter(|to| *to != from) {
+                let addresses = self.plan.addresses();
+                let (source, target) = (addresses.nic(*from), addresses.nic(*to));
+                for path in self.plan.paths(*from, *to) {
+                    let last = path.hops.last().expect("at least one switch");
+                    let (enters, _) = self.nic(path.first, *from);
+                    let (leaves, mac) = self.nic(last.link, *to);
+                    self.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+                    let delivered = self.fabric.run();
+                    let [delivery] = delivered.as_slice() else { panic!("{path:?}: {delivered:?}") };
+                    assert_eq!((delivery.node, delivery.port), (leaves.node, leaves.port), "{path:?}");
+                    assert_eq!(delivery.frame[..6], mac.0, "{path:?}");
+                    assert_eq!(delivery.frame[38..54], last.destination.octets(), "{path:?}");
+                    path.hops.iter().for_each(|hop| *seen.entry(hop.switch).or_default() += 1);
+                }
+            }
+        }
+        seen
+    }
+
+    fn name(&self, switch: Switch) -> String {
+        self.plan.topology().naming.switch(switch).to_string()
+    }
+
+    /// Reads the packets that hit a switch's own segment, as any controller would.
+    async fn hits(&self, switch: Switch) -> u64 {
+        let device = &self.lab.inventory.devices[&self.name(switch)];
+        let address = Address::plain(&device.endpoint).expect("an address");
+        let client = Client::connect(&address, DeviceId(device.device_id), Options::default()).await;
+        let mut wanted = entry::wildcard(info().table("ingress.my_sid").expect("a table").preamble.id);
+        if let Some(v1::entity::Entity::TableEntry(entry)) = &mut wanted.entity {
+            entry.counter_data = Some(v1::CounterData::default());
+        }
+        let read = client.expect("it listens").read(vec![wanted]).await.expect("it answers");
+        let packets = read.into_iter().filter_map(|entity| match entity.entity {
+            Some(v1::entity::Entity::TableEntry(entry)) => entry.counter_data.map(|data| data.packet_count),
+            _ => None,
+        });
+        packets.sum::<i64>().cast_unsigned()
+    }
+}
+
+/// IPv6 in IPv6 in Ethernet, the inner packet a UDP header.
+fn frame(source: Ipv6Addr, destination: Ipv6Addr, inner_destination: Ipv6Addr) -> Vec<u8> {
+    let header = |length: u16, next: u8, from: Ipv6Addr, to: Ipv6Addr| {
+        let mut bytes = vec![0x60, 0, 0, 0];
+        bytes.extend(length.to_be_bytes());
+        bytes.extend([next, 64]);
+        bytes.extend(from.octets());
+        bytes.extend(to.octets());
+        bytes
+    };
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd];
+    frame.extend(header(48, 41, source, destination));
+    frame.extend(header(8, 17, source, inner_destination));
+    frame.extend([0xc0, 0x00, 0x12, 0xb7, 0, 8, 0, 0]);
+    frame
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_planes_are_pushed_and_every_path_is_walked() {
+    let plan = planned(8, 4, 4);
+    let mut site = Site::start(&plan).await;
+    assert_eq!(site.endpoints.len(), 64);
+    let report = site.lab.push().await;
+    assert!(report.is_good(), "{:?}", report.failed().next());
+    let again = site.lab.push().await;
+    assert!(again.is_good() && again.updates() == Counts::default(), "{again:#?}");
+
+    let seen = site.walk_everything();
+    // 8 NICs to 6 others over 8 planes and 4 uplinks through 3 switches, and to 1 of the own group through 1.
+    assert_eq!(seen.values().sum::<u64>(), 8 * (6 * 8 * 4 * 3 + 8));
+    for switch in plan.switches() {
+        let expected = seen.get(&switch).copied().unwrap_or_default();
+        assert_eq!(site.hits(switch).await, expected, "{}", site.name(switch));
+    }
+    // Counters move and are no drift.
+    assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_broken_is_repaired_and_nothing_else() {
+    let plan = planned(2, 2, 2);
+    let mut site = Site::start(&plan).await;
+    assert!(site.lab.push().await.is_good());
+    // A next hop is lost on one switch, another one has a route too many.
+    let broken = plan.switches().next().expect("a switch");
+    let hop = site.lab.wanted(&site.name(broken)).into_iter().find(|entity| {
+        let table = info().table("ingress.nexthop").expect("a table").preamble.id;
+        matches!(&entity.entity, Some(v1::entity::Entity::TableEntry(entry)) if entry.table_id == table)
+    });
+    let other = plan.switches().last().expect("a switch");
+    let delete = v1::Update::delete(hop.expect("next hops"));
+    let insert = v1::Update::insert(stray(1));
+    for (switch, update) in [(broken, delete), (other, insert)] {
+        let embedded = site.fabric.switch(site.nodes[&switch]).expect("a switch");
+        let atomicity = v1::write_request::Atomicity::ContinueOnError;
+        let outcomes = embedded.write(&[update], atomicity).expect("it has a pipeline");
+        assert!(outcomes.iter().all(closc_runtime::status::Outcome::is_ok), "{outcomes:?}");
+    }
+    let report = site.lab.push().await;
+    for (name, outcome) in &report.devices {
+        let Outcome::Good(good) = outcome else { panic!("{report:#?}") };
+        let expected = match name {
+            _ if *name == site.name(broken) => Counts { insert: 1, ..Counts::default() },
+            _ if *name == site.name(other) => Counts { delete: 1, ..Counts::default() },
+            _ => Counts::default(),
+        };
+        assert_eq!(good.updates, expected, "{name}");
+    }
+    site.walk_everything();
+}
