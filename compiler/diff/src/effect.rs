@@ -111,8 +111,8 @@ fn sentence(row: &PairChange) -> String {
             percent((old.usable - new.usable) as f64 / old.planned as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} gain {} paths in {planes}, to {} of {}: {} of their bandwidth",
-            number(new.usable - old.usable),
+            "{pairs} {place} gain {} in {planes}, to {} of {}: {} of their bandwidth",
+            plural(new.usable - old.usable, "path", "paths"),
             number(new.usable),
             number(new.planned),
             percent((new.usable - old.usable) as f64 / new.planned as f64)

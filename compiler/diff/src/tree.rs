@@ -70,8 +70,9 @@ pub fn compare<E>(
         if kind.added.is_empty() && kind.changed.is_empty() && kind.removed.is_empty() {
             continue;
         }
-        artefacts.push(kind.count(folder, file));
-        let subject = format!("{folder}/{file}");
+        let subject =
+            if file.starts_with('.') { format!("{folder}/*{file}") } else { format!("{folder}/{file}") };
+        artefacts.push(kind.count(&subject));
         changes.extend(kind.population(&subject, options));
         changes.extend(inside(trees, &subject, file, &kind.changed, options)?);
         if texts {
@@ -103,10 +104,10 @@ struct Kind<'a> {
 }
 
 impl Kind<'_> {
-    fn count(&self, folder: &str, file: &str) -> Artefacts {
+    fn count(&self, subject: &str) -> Artefacts {
         let (added, changed) = (self.added.len() as u64, self.changed.len() as u64);
         Artefacts {
-            kind: format!("{folder}/{file}"),
+            kind: subject.to_owned(),
             added,
             changed,
             removed: self.removed.len() as u64,

@@ -137,6 +137,7 @@ fn hosts_leave_first_and_return_last_and_every_wave_can_be_undone() {
         let remove = at(|s| matches!(s, Step::Remove { .. }));
         assert!(add < change && change < remove);
         let back = wave.rollback();
+        assert_eq!(back.iter().filter(|step| matches!(step, Step::Verify)).count(), 1, "{back:?}");
         assert!(matches!(back.first(), Some(Step::DenyPaths { .. })), "{back:?}");
         assert!(matches!(back.as_slice(), [.., Step::Verify, Step::AllowPaths { .. }]), "{back:?}");
     }

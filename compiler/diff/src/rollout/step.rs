@@ -107,10 +107,8 @@ impl Step {
             Step::AllowPaths { plane, places, tables } => Some(Step::DenyPaths { plane, places, tables }),
             Step::Add { switches } => Some(Step::Remove { switches }),
             Step::Remove { switches } => Some(Step::Add { switches }),
-            Step::WaitIdle => None,
-            Step::Install { .. } | Step::Change { .. } | Step::Verify | Step::ReplaceTables { .. } => {
-                Some(self)
-            }
+            Step::WaitIdle | Step::Verify => None,
+            Step::Install { .. } | Step::Change { .. } | Step::ReplaceTables { .. } => Some(self),
         }
     }
 }

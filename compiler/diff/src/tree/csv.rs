@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Sign;
-use crate::words::plural;
+use crate::words::{names, plural};
 
-/// Rows shown before the rest is only counted.
-const SHOWN: usize = 6;
+/// Cables that are named of those that change alike.
+const SHOWN: usize = 2;
 
 type Row<'a> = Vec<&'a str>;
 
@@ -21,26 +21,32 @@ pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
         return None;
     }
     let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let mut found = Vec::new();
+    let mut found: BTreeMap<(Sign, String), Vec<String>> = BTreeMap::new();
     for key in keys {
         match (before.get(key), after.get(key)) {
             (Some(old), Some(new)) if old != new => {
                 let columns = head.iter().zip(old.iter().zip(new)).filter(|(_, (old, new))| old != new);
                 let columns: Vec<String> =
                     columns.map(|(name, (old, new))| format!("{name} {old} -> {new}")).collect();
-                found.push((Sign::Change, format!("{}: {}", ends(new), columns.join(", "))));
+                found.entry((Sign::Change, format!(": {}", columns.join(", ")))).or_default().push(ends(new));
             }
-            (Some(old), None) => found.push((Sign::Remove, ends(old))),
-            (None, Some(new)) => found.push((Sign::Add, ends(new))),
+            (Some(old), None) => found.entry((Sign::Remove, String::new())).or_default().push(ends(old)),
+            (None, Some(new)) => found.entry((Sign::Add, String::new())).or_default().push(ends(new)),
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
-    let rest = found.len().saturating_sub(SHOWN);
-    found.truncate(SHOWN);
-    if rest > 0 {
-        found.push((Sign::Change, format!("and {} more", plural(rest as u64, "cable", "cables"))));
+    Some(found.into_iter().map(|((sign, rest), cables)| (sign, alike(&cables, &rest))).collect())
+}
+
+/// Writes cables that change alike.
+fn alike(cables: &[String], rest: &str) -> String {
+    match cables {
+        [only] => format!("{only}{rest}"),
+        more => {
+            let count = plural(more.len() as u64, "cable", "cables");
+            format!("{count}{rest} ({})", names(more.iter().cloned(), SHOWN))
+        }
     }
-    Some(found)
 }
 
 fn rows(text: &str) -> Option<(Row<'_>, Rows<'_>)> {

@@ -3,8 +3,10 @@
 use super::script::{Expected, Field, Script, Statement};
 use crate::bits;
 use crate::engine::Engine;
-use crate::program::{self, MatchKind, Program, TableMatch};
-use crate::state::{ActionRef, CloneSession, Counter, Entry, Key, Replica, Table};
+use crate::program::{self, MatchKind, Program, TableKind, TableMatch};
+use crate::state::{
+    ActionRef, CloneSession, Counter, Entry, GroupMember, Key, MemberAction, Replica, Table,
+};
 use num_bigint::BigInt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,12 +33,14 @@ struct Runner<'r> {
     sent: Vec<(u32, Vec<u8>)>,
     /// Nodes of multicast trees: instance and ports.
     nodes: Vec<(u32, Vec<u32>)>,
+    /// Entries by name: table and handle.
+    labels: BTreeMap<String, (usize, u32)>,
 }
 
 /// Runs a script.
 pub fn run(script: &Script, engine: &mut Engine) -> Result<(), Fault> {
     let program = Arc::clone(engine.program());
-    let mut runner = Runner { engine, program, now_ns: 0, sent: Vec::new(), nodes: Vec::new() };
+    let mut runner = Runner { engine, program, now_ns: 0, sent: Vec::new(), nodes: Vec::new(), labels: BTreeMap::new() };
     let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
     let mut last = 0;
     for (line, statement) in &script.statements {
@@ -116,8 +120,21 @@ fn agrees(want: &Expected, found: &str) -> bool {
 impl Runner<'_> {
     fn statement(&mut self, statement: &Statement) -> Result<(), String> {
         match statement {
-            Statement::Add { table, priority, fields, action, args } => {
-                self.add(table, *priority, fields, action, args)
+            Statement::Add { table, priority, fields, action, args, label } => {
+                let place = self.add(table, *priority, fields, action, args)?;
+                self.labels.extend(label.clone().map(|label| (label, place)));
+                Ok(())
+            }
+            Statement::Member { profile, id, action, args } => self.member(profile, *id, action, args),
+            Statement::Group { profile, id, members } => {
+                let at = find(self.program.profiles.iter().map(|p| &p.name), profile)?;
+                let part = |(member, weight): &(u32, u32)| GroupMember {
+                    member: *member,
+                    weight: *weight,
+                    watch: None,
+                };
+                let members = members.iter().map(part).collect();
+                self.engine.profiles[at].add_group(*id, 0, members).map_err(|e| e.to_string())
             }
             Statement::SetDefault { table, action, args } => {
                 let at = find(self.program.tables.iter().map(|t| &t.name), table)?;
@@ -137,7 +154,7 @@ impl Runner<'_> {
                 Ok(())
             }
             Statement::CheckCounter { array, index, bytes, op, value } => {
-                self.check_counter(array, *index, *bytes, op, *value)
+                self.check_counter(array, index, *bytes, op, *value)
             }
             Statement::Command(command, args) => self.command(command, args),
             Statement::Expect(..) | Statement::Nothing => Ok(()),
@@ -151,9 +168,9 @@ impl Runner<'_> {
         fields: &[Field],
         action: &str,
         args: &[Field],
-    ) -> Result<(), String> {
+    ) -> Result<(usize, u32), String> {
         let at = find(self.program.tables.iter().map(|t| &t.name), table)?;
-        let (action, args) = self.action(at, action, args)?;
+        let action = self.entry_action(at, action, args)?;
         let spec = &self.program.tables[at];
         let mut key = Key { priority: HIGHEST - priority.unwrap_or(0), ..Key::default() };
         let mut given = vec![None; spec.key.len()];
@@ -164,12 +181,37 @@ impl Runner<'_> {
             add_match(field, spec.matching, value, &mut key)?;
         }
         key.normalise(spec);
-        let action = ActionRef::Direct { action, args, next: spec.after_hit(action) };
         let entry = Entry::new(action, self.now_ns);
-        self.engine.tables[at]
-            .insert(&key, entry)
-            .map(drop)
-            .map_err(|e| format!("table `{}`: {e}", spec.name))
+        let inserted = self.engine.tables[at].insert(&key, entry);
+        inserted.map(|handle| (at, handle)).map_err(|e| format!("table `{}`: {e}", spec.name))
+    }
+
+    /// Finds what an entry does: an action, or a member or group of the table's profile.
+    fn entry_action(&self, table: usize, action: &str, args: &[Field]) -> Result<ActionRef, String> {
+        let spec = &self.program.tables[table];
+        let TableKind::Indirect(profile) = spec.kind else {
+            let (action, args) = self.action(table, action, args)?;
+            return Ok(ActionRef::Direct { action, args, next: spec.after_hit(action) });
+        };
+        let id = args.iter().find(|arg| arg.name == "id").ok_or("`member(id:...)` or `group(id:...)` is needed")?;
+        let id = u32::try_from(&number(&id.value)?).map_err(|_| format!("`{}` is too large", id.value))?;
+        let profile = &self.engine.profiles[profile as usize];
+        let found = match action {
+            "member" => profile.member_slot(id).map(ActionRef::Member),
+            "group" => profile.group_slot(id).map(ActionRef::Group),
+            other => return Err(format!("`{other}` is neither `member` nor `group`")),
+        };
+        found.ok_or_else(|| format!("{action} {id} does not exist"))
+    }
+
+    fn member(&mut self, profile: &str, id: u32, action: &str, args: &[Field]) -> Result<(), String> {
+        let at = find(self.program.profiles.iter().map(|p| &p.name), profile)?;
+        let kind = TableKind::Indirect(at as u16);
+        let table = self.program.tables.iter().position(|table| table.kind == kind);
+        let table = table.ok_or_else(|| format!("no table uses profile `{profile}`"))?;
+        let (action, args) = self.action(table, action, args)?;
+        let member = MemberAction { action, args };
+        self.engine.profiles[at].add_member(id, member).map_err(|e| e.to_string())
     }
 
     fn action(&self, table: usize, name: &str, args: &[Field]) -> Result<(u16, Box<[u64]>), String> {
@@ -190,12 +232,15 @@ impl Runner<'_> {
     fn check_counter(
         &self,
         array: &str,
-        index: u32,
+        index: &str,
         bytes: bool,
         op: &str,
         value: u64,
     ) -> Result<(), String> {
-        let counter = self.counter(array, index)?;
+        let counter = match index.parse() {
+            Ok(number) => self.counter(array, number)?,
+            Err(_) => self.direct_counter(array, index)?,
+        };
         let found = if bytes { counter.bytes } else { counter.packets };
         let holds = match op {
             "==" => found == value,
@@ -207,6 +252,14 @@ impl Runner<'_> {
             other => return Err(format!("comparison `{other}` is not known")),
         };
         if holds { Ok(()) } else { Err(format!("counter `{array}` at {index} is {found}, not {op} {value}")) }
+    }
+
+    fn direct_counter(&self, table: &str, label: &str) -> Result<Counter, String> {
+        let at = find(self.program.tables.iter().map(|t| &t.name), table)?;
+        let (_, handle) =
+            self.labels.get(label).filter(|(table, _)| *table == at).ok_or("no entry has this name")?;
+        let entry = self.engine.tables[at].get(*handle).ok_or("the entry was removed")?;
+        Ok(entry.counter)
     }
 
     fn counter(&self, array: &str, index: u32) -> Result<Counter, String> {

@@ -1,7 +1,10 @@
 //! The grammar: one statement a line, `#` starts a comment.
 //!
 //! ```text
-//! add TABLE [PRIORITY] FIELD:VALUE... ACTION(PARAMETER:VALUE, ...)
+//! add TABLE [PRIORITY] FIELD:VALUE... ACTION(PARAMETER:VALUE, ...) [= NAME]
+//! member PROFILE ID ACTION(PARAMETER:VALUE, ...)
+//! group PROFILE ID MEMBER[*WEIGHT]...
+//! add TABLE FIELD:VALUE... member(id:ID)      or group(id:ID)
 //! setdefault TABLE ACTION(PARAMETER:VALUE, ...)
 //! packet PORT HEX...
 //! expect PORT [HEX...]            * stands for any digit, a final $ for the end of the packet
@@ -10,6 +13,7 @@
 //! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE
 //! register_write ARRAY INDEX VALUE | counter_read ARRAY INDEX
 //! check_counter ARRAY(INDEX) [packets|bytes] [==|!=|<|<=|>|>=] NUMBER
+//! check_counter TABLE(NAME) ...               the direct counter of the entry called so
 //! ```
 //!
 //! A value is decimal, `0x` or `0b`; `*` in it stands for any digit, `/n` ends a prefix, `&&&` a mask, `..` a range.
@@ -56,6 +60,28 @@ pub enum Statement {
         action: String,
         /// Its arguments.
         args: Vec<Field>,
+        /// Name by which a counter is checked.
+        label: Option<String>,
+    },
+    /// Adds a member to an action profile.
+    Member {
+        /// The profile.
+        profile: String,
+        /// Number of the member.
+        id: u32,
+        /// The action.
+        action: String,
+        /// Its arguments.
+        args: Vec<Field>,
+    },
+    /// Adds a group to an action profile.
+    Group {
+        /// The profile.
+        profile: String,
+        /// Number of the group.
+        id: u32,
+        /// Members with their weights.
+        members: Vec<(u32, u32)>,
     },
     /// Sets the default action.
     SetDefault {
@@ -76,10 +102,10 @@ pub enum Statement {
     Command(String, Vec<String>),
     /// Compares a counter.
     CheckCounter {
-        /// The array.
+        /// The array, or the table of a direct counter.
         array: String,
-        /// Which counter.
-        index: u32,
+        /// Which counter: a number, or the name of an entry.
+        index: String,
         /// Whether bytes are compared, or packets.
         bytes: bool,
         /// `==` and so on.
@@ -123,6 +149,8 @@ fn statement(line: &str) -> Result<Statement, String> {
     let rest = rest.trim();
     match word.to_ascii_lowercase().as_str() {
         "add" => add(rest),
+        "member" => member(rest),
+        "group" => group(rest),
         "setdefault" => {
             let (table, call) =
                 rest.split_once(char::is_whitespace).ok_or("a table and an action are needed")?;
@@ -153,6 +181,12 @@ fn add(rest: &str) -> Result<Statement, String> {
     let (matches, action) =
         head.rsplit_once(char::is_whitespace).ok_or("a table and an action are needed")?;
     let close = rest.rfind(')').ok_or("the action has no `)`")?;
+    let after = rest[close + 1..].trim();
+    let label = match after.strip_prefix('=') {
+        Some(label) => Some(label.trim().to_owned()),
+        None if after.is_empty() => None,
+        None => return Err(format!("`{after}` is too much")),
+    };
     let (_, args) = call_of(&format!("{action}{}", &rest[open..=close]))?;
     let matches = matches.replace(": ", ":").replace(" :", ":");
     let mut words = matches.split_whitespace();
@@ -164,7 +198,33 @@ fn add(rest: &str) -> Result<Statement, String> {
             None => priority = Some(word.parse().map_err(|_| format!("`{word}` is no priority"))?),
         }
     }
-    Ok(Statement::Add { table, priority, fields, action: action.to_owned(), args })
+    Ok(Statement::Add { table, priority, fields, action: action.to_owned(), args, label })
+}
+
+/// Splits the name of a profile and a number from what follows them.
+fn profile_of(rest: &str) -> Result<(String, u32, &str), String> {
+    let problem = || "a profile and a number are needed".to_owned();
+    let (profile, rest) = rest.split_once(char::is_whitespace).ok_or_else(problem)?;
+    let (id, rest) = rest.trim().split_once(char::is_whitespace).ok_or_else(problem)?;
+    let id = id.parse().map_err(|_| format!("`{id}` is no number"))?;
+    Ok((profile.to_owned(), id, rest.trim()))
+}
+
+fn member(rest: &str) -> Result<Statement, String> {
+    let (profile, id, call) = profile_of(rest)?;
+    let (action, args) = call_of(call)?;
+    Ok(Statement::Member { profile, id, action, args })
+}
+
+fn group(rest: &str) -> Result<Statement, String> {
+    let (profile, id, members) = profile_of(rest)?;
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number"));
+    let member = |text: &str| match text.split_once('*') {
+        Some((member, weight)) => Ok((number(member)?, number(weight)?)),
+        None => Ok((number(text)?, 1)),
+    };
+    let members: Result<Vec<(u32, u32)>, String> = members.split_whitespace().map(member).collect();
+    Ok(Statement::Group { profile, id, members: members? })
 }
 
 fn call_of(text: &str) -> Result<(String, Vec<Field>), String> {
@@ -210,7 +270,7 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
     let problem = || "expected `check_counter ARRAY(INDEX) packets == NUMBER`".to_owned();
     let (array, rest) = rest.split_once('(').ok_or_else(problem)?;
     let (index, rest) = rest.split_once(')').ok_or_else(problem)?;
-    let index = index.trim().parse().map_err(|_| problem())?;
+    let index = index.trim().to_owned();
     let mut words = rest.split_whitespace().peekable();
     let bytes = words.peek() == Some(&"bytes");
     if matches!(words.peek(), Some(&("bytes" | "packets"))) {
@@ -218,7 +278,7 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
     }
     let op = words.next().unwrap_or("==").to_owned();
     let value = words.next().unwrap_or("0").parse().map_err(|_| problem())?;
-    Ok(Statement::CheckCounter { array: array.trim().to_owned(), index, bytes, op, value })
+    Ok(Statement::CheckCounter { array: array.trim().trim_matches('"').to_owned(), index, bytes, op, value })
 }
 
 #[cfg(test)]
@@ -237,10 +297,25 @@ mod tests {
             fields: vec![field("hdr.ip.dst", "10.0/8"), field("a.$valid$", "1")],
             action: "send".to_owned(),
             args: vec![field("port", "2"), field("mac", "0x3")],
+            label: None,
         };
         assert_eq!(script.statements[0], (2, want));
         let want = Expected { digits: "00**".to_owned(), exact: true };
         assert_eq!(script.statements[1], (3, Statement::Expect(1, Some(want))));
+    }
+
+    #[test]
+    fn profiles_and_labels_are_read() {
+        let text = "member p 3 send(port:1)\ngroup p 7 3 4*2\nadd t a:1 group(id:7) = mine\n\
+                    check_counter \"t\"(mine) packets == 1\n";
+        let script = Script::parse(text).expect("all lines are statements");
+        let group = Statement::Group { profile: "p".to_owned(), id: 7, members: vec![(3, 1), (4, 2)] };
+        assert_eq!(script.statements[1].1, group);
+        assert!(matches!(&script.statements[2].1, Statement::Add { label: Some(label), .. } if label == "mine"));
+        let Statement::CheckCounter { array, index, .. } = &script.statements[3].1 else { panic!("a check") };
+        assert_eq!((array.as_str(), index.as_str()), ("t", "mine"));
+        assert!(Script::parse("add t a:1 send(port:1) mine").is_err());
+        assert!(Script::parse("group p x 1").is_err());
     }
 
     #[test]

@@ -21,9 +21,9 @@ use crate::tree::unit;
 /// A side of a comparison.
 pub enum Side {
     /// A fabric file.
-    Plan(Planned),
+    Plan(Box<Planned>),
     /// A compiled tree.
-    Tree(Compiled),
+    Tree(Box<Compiled>),
 }
 
 /// A fabric that was read and found valid.
@@ -76,7 +76,7 @@ pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, S
 /// Reads two fabric files; nothing if one has faults, which were shown.
 pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planned, Planned)>> {
     match both(args, old, new)? {
-        Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((old, new))),
+        Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((*old, *new))),
         Some(_) => bail!("name two fabric files, not trees"),
         None => Ok(None),
     }
@@ -99,7 +99,7 @@ impl Reading {
 fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
     let place = Utf8Path::new(source);
     if place.join(manifest::NAME).is_file() {
-        let side = Some(Side::Tree(tree(place)?));
+        let side = Some(Side::Tree(Box::new(tree(place)?)));
         return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
     }
     let bytes = bytes(source)?;
@@ -164,7 +164,7 @@ fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
             fabric: plan.topology().name.to_string(),
             digest: unit::meaning(&plan).to_string(),
         };
-        Side::Plan(Planned { plan, side })
+        Side::Plan(Box::new(Planned { plan, side }))
     });
     diagnostics.sort();
     Ok(Reading { side, diagnostics, sources })
@@ -173,7 +173,7 @@ fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
 /// Plans the text of a fabric file that is not written yet; nothing if it has faults, which were shown.
 pub fn planned(args: &Args, source: &str, text: &str) -> anyhow::Result<Option<Planned>> {
     match plan(args, source, text.as_bytes())?.shown(args) {
-        Some(Side::Plan(planned)) => Ok(Some(planned)),
+        Some(Side::Plan(planned)) => Ok(Some(*planned)),
         Some(Side::Tree(_)) | None => Ok(None),
     }
 }
