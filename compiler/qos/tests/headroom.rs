@@ -239,8 +239,11 @@ proptest! {
         let traffic = LosslessTraffic { mtu: Bytes(lossless), small_packets: Percent::new(small).unwrap() };
         let request = Request::new(link, traffic, false).unwrap();
         let found = model.headroom(&request, Some(Bytes(254))).unwrap();
-        // 100 Gb/s, 5 ns a metre, both ways: 125 B a metre.
-        prop_assert!(found.xoff.0 >= u64::from(meters) * 125);
+        // 100 Gb/s, 5 ns a metre, both ways: 125 B a metre. SONiC's script for Tofino divides by 8192 where 8000
+        // is right, so what it gives is 2.4 % short, and is reproduced as it is.
+        let on_the_cable = u64::from(meters) * 125;
+        let covered = if model == Model::Tofino2 { on_the_cable * 8000 / 8192 } else { on_the_cable };
+        prop_assert!(found.xoff.0 >= covered);
         prop_assert!(found.total() >= found.xoff);
     }
 
