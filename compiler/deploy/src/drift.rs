@@ -27,7 +27,7 @@ pub struct DriftReport {
 
 /// How one switch differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "drift", rename_all = "kebab-case")]
 pub enum DeviceDrift {
     /// It does not.
     None,

@@ -46,7 +46,7 @@ pub struct Good {
 
 /// What became of one switch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// It is as it should be.
     Good(Good),

@@ -29,7 +29,8 @@ async fn every_difference_is_named_and_none_is_repaired() {
     let DeviceDrift::Entries { differences, .. } = &report.devices[T0] else { panic!("{report:?}") };
     assert!(matches!(&differences[..], [Difference::Unexpected { .. }]));
     let json = serde_json::to_value(&report).expect("a report has a form in JSON");
-    assert_eq!(json["devices"][T0]["entries"]["differences"][0]["kind"], "unexpected");
+    assert_eq!(json["devices"][T0]["differences"][0]["kind"], "unexpected");
+    assert_eq!(json["devices"][T0]["drift"], "entries");
     assert_eq!(held(lab.target()), holds);
 }
 

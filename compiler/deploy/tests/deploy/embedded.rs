@@ -202,3 +202,29 @@ async fn what_was_broken_is_repaired_and_nothing_else() {
     }
     site.walk_everything();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_watches_share_a_fabric() {
+    use closc_deploy::{Role, Watch, WatchOptions};
+    let plan = planned(8, 4, 4);
+    let site = Site::start(&plan).await;
+    let watch_options =
+        WatchOptions { push: options(), interval: std::time::Duration::from_millis(50), listen: None };
+    let start = async |election| {
+        let mut inventory = site.lab.inventory.clone();
+        inventory.defaults.election_id = Some(election);
+        let lab = Lab { files: site.lab.files.clone(), targets: BTreeMap::new(), inventory };
+        Watch::start(&lab.fleet(), watch_options, silent()).await.expect("nothing listens")
+    };
+    let in_sync = |watch: &Watch| watch.status().count(|device| device.in_sync) == 64;
+    let leader = start(2).await;
+    crate::support::eventually("64 switches are in sync", || in_sync(&leader)).await;
+    let standby = start(1).await;
+    let stands_by = || standby.status().count(|device| device.role == Role::StandingBy) == 64;
+    crate::support::eventually("the other one stands by", stands_by).await;
+    drop(leader);
+    crate::support::eventually("it leads all of them", || in_sync(&standby)).await;
+    assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
+    // It found everything as it should be and sent nothing.
+    assert_eq!(standby.stop().await.count(|device| device.repairs > 0), 0);
+}
