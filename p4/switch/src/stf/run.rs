@@ -4,9 +4,7 @@ use super::script::{Expected, Field, Script, Statement};
 use crate::bits;
 use crate::engine::Engine;
 use crate::program::{self, MatchKind, Program, TableKind, TableMatch};
-use crate::state::{
-    ActionRef, CloneSession, Counter, Entry, GroupMember, Key, MemberAction, Replica, Table,
-};
+use crate::state::{ActionRef, CloneSession, Counter, Entry, GroupMember, Key, MemberAction, Replica, Table};
 use num_bigint::BigInt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +38,8 @@ struct Runner<'r> {
 /// Runs a script.
 pub fn run(script: &Script, engine: &mut Engine) -> Result<(), Fault> {
     let program = Arc::clone(engine.program());
-    let mut runner = Runner { engine, program, now_ns: 0, sent: Vec::new(), nodes: Vec::new(), labels: BTreeMap::new() };
+    let mut runner =
+        Runner { engine, program, now_ns: 0, sent: Vec::new(), nodes: Vec::new(), labels: BTreeMap::new() };
     let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
     let mut last = 0;
     for (line, statement) in &script.statements {
@@ -193,7 +192,10 @@ impl Runner<'_> {
             let (action, args) = self.action(table, action, args)?;
             return Ok(ActionRef::Direct { action, args, next: spec.after_hit(action) });
         };
-        let id = args.iter().find(|arg| arg.name == "id").ok_or("`member(id:...)` or `group(id:...)` is needed")?;
+        let id = args
+            .iter()
+            .find(|arg| arg.name == "id")
+            .ok_or("`member(id:...)` or `group(id:...)` is needed")?;
         let id = u32::try_from(&number(&id.value)?).map_err(|_| format!("`{}` is too large", id.value))?;
         let profile = &self.engine.profiles[profile as usize];
         let found = match action {

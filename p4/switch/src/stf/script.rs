@@ -311,7 +311,9 @@ mod tests {
         let script = Script::parse(text).expect("all lines are statements");
         let group = Statement::Group { profile: "p".to_owned(), id: 7, members: vec![(3, 1), (4, 2)] };
         assert_eq!(script.statements[1].1, group);
-        assert!(matches!(&script.statements[2].1, Statement::Add { label: Some(label), .. } if label == "mine"));
+        assert!(
+            matches!(&script.statements[2].1, Statement::Add { label: Some(label), .. } if label == "mine")
+        );
         let Statement::CheckCounter { array, index, .. } = &script.statements[3].1 else { panic!("a check") };
         assert_eq!((array.as_str(), index.as_str()), ("t", "mine"));
         assert!(Script::parse("add t a:1 send(port:1) mine").is_err());
