@@ -43,7 +43,7 @@ impl Bmv2 {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path).map(|folder| folder.join("simple_switch_grpc"));
         let Some(program) = program.into_iter().find(|program| program.is_file()) else {
-            println!("skipped: no simple_switch_grpc in PATH");
+            closc_skip::skip("no simple_switch_grpc in PATH");
             return None;
         };
         let address = format!("127.0.0.1:{}", free_port());
@@ -88,7 +88,7 @@ fn fabric() -> Option<Pipeline> {
     let p4info = std::fs::read_to_string(folder.join("fabric.p4info.txtpb")).ok();
     let config = std::fs::read(folder.join("fabric.bmv2.json")).ok();
     let Some((p4info, config)) = p4info.zip(config) else {
-        println!("skipped: no compiled pipeline in {}", folder.display());
+        closc_skip::skip(format_args!("no compiled pipeline in {}", folder.display()));
         return None;
     };
     let info = Info::new(text::read_p4info(&p4info).expect("p4c wrote it")).expect("p4c wrote it");

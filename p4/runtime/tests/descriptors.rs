@@ -92,7 +92,7 @@ fn enum_facts(scope: &str, descriptor: &EnumDescriptorProto, facts: &mut BTreeMa
 #[test]
 fn every_name_and_number_is_the_published_one() {
     let Some(reference) = reference() else {
-        println!("skipped: python3 has no package p4runtime (pip install p4runtime)");
+        closc_skip::skip("python3 has no package p4runtime (pip install p4runtime)");
         return;
     };
     let own = FileDescriptorSet::decode(DESCRIPTOR_SET).expect("a descriptor set");

@@ -424,6 +424,27 @@ fn a_backup_replica_takes_over_while_a_port_is_down() {
 }
 
 #[test]
+fn replicas_have_ports_and_backups_others() {
+    let mut bench = Bench::new();
+    let mut refused = |port: u8, backup: Option<(u8, u32)>| {
+        let backup = backup.map(|(port, instance)| v1::BackupReplica { port: vec![port], instance });
+        let replica = v1::Replica {
+            instance: 1,
+            backup_replicas: backup.into_iter().collect(),
+            port_kind: Some(v1::replica::PortKind::Port(vec![port])),
+        };
+        let group =
+            v1::MulticastGroupEntry { multicast_group_id: 1, replicas: vec![replica], ..Default::default() };
+        let case = v1::packet_replication_engine_entry::Type::MulticastGroupEntry(group);
+        bench.refuse(v1::Update::insert(v1::PacketReplicationEngineEntry { r#type: Some(case) }))
+    };
+    // "An SDN port number of 0 is invalid": P4Runtime 1.4, translation of port numbers.
+    assert_eq!(refused(0, None), Code::InvalidArgument);
+    assert_eq!(refused(5, Some((0, 2))), Code::InvalidArgument);
+    assert_eq!(refused(5, Some((5, 2))), Code::InvalidArgument, "the same port, whatever the instance");
+}
+
+#[test]
 fn digests_come_once_until_acknowledged() {
     let (mut bench, info) = (Bench::new(), info());
     let entry = info.entry("exact_dst").expect("a table").exact("dst", 1u8).action("learn", &[]);

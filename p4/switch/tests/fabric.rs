@@ -82,6 +82,19 @@ fn a_link_that_is_cut_loses_packets_and_both_ends_know() {
 }
 
 #[test]
+fn a_link_that_was_taken_away_lets_packets_out_and_can_be_made_elsewhere() {
+    let mut fabric = row(3, FabricConfig::default());
+    assert_eq!(fabric.unlink(end(1, 1)), Some(end(2, 2)));
+    assert_eq!((fabric.unlink(end(2, 2)), fabric.peer(end(2, 2))), (None, None));
+    fabric.inject(Node(0), 7, ethernet(1, 2, 3));
+    let out = fabric.run();
+    assert_eq!(out.iter().map(|delivery| (delivery.node, delivery.port)).collect::<Vec<_>>(), [(Node(1), 1)]);
+    assert_eq!(fabric.link(end(1, 1), end(2, 2)), Ok(()));
+    fabric.inject(Node(0), 7, ethernet(1, 2, 3));
+    assert_eq!(fabric.run().len(), 1);
+}
+
+#[test]
 fn links_that_cannot_be_are_named() {
     let mut fabric = row(2, FabricConfig::default());
     assert_eq!(fabric.link(end(0, 1), end(1, 3)), Err(LinkError::Taken(end(0, 1))));

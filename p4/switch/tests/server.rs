@@ -365,3 +365,22 @@ async fn a_switch_that_stops_ends_its_streams() {
     drop(controller);
     stopped.await.expect("no panic").expect("it stops well");
 }
+
+#[tokio::test]
+async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
+    use closc_runtime::DeviceId;
+    use closc_runtime::client::{Client, Endpoint as Address, Options};
+    use closc_switch::server::{Endpoint, EndpointError, Service};
+    let path = std::env::temp_dir().join(format!("closc-switch-{}.sock", std::process::id()));
+    // As after a switch that was killed.
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("nobody else has this name"));
+    let service = Service::new([switch(DEVICE)]);
+    let endpoint = Endpoint::serve_unix(service.clone(), &path).await.expect("nobody serves it");
+    assert_eq!(endpoint.path(), path);
+    let address = Address::plain(&format!("unix:{}", path.display())).expect("a path");
+    let client = Client::connect(&address, DeviceId(DEVICE), Options::default()).await.expect("it listens");
+    assert!(client.capabilities().await.is_ok());
+    let taken = Endpoint::serve_unix(service, &path).await.expect_err("it is served");
+    assert!(matches!(taken, EndpointError::Bind { .. }), "{taken}");
+    std::fs::remove_file(&path).expect("it is there");
+}

@@ -302,6 +302,15 @@ pub enum Fault {
     /// A copy names no port.
     #[error("a replica has no port")]
     NoPort,
+    /// A copy names the port that is none.
+    #[error("port 0 is no port of a replica; ports are numbered from 1")]
+    ZeroPort,
+    /// A backup is where what it stands in for is.
+    #[error("a backup of the replica with instance {instance} is on the same port")]
+    BackupOnSamePort {
+        /// The instance.
+        instance: u32,
+    },
     /// A port does not fit 32 bits.
     #[error("a port has more than 32 bits")]
     WidePort,
@@ -389,6 +398,8 @@ impl Fault {
             | Fault::DataParts { .. }
             | Fault::ReplicaTwice { .. }
             | Fault::NoPort
+            | Fault::ZeroPort
+            | Fault::BackupOnSamePort { .. }
             | Fault::WidePort
             | Fault::Negative { .. }
             | Fault::ExternType { .. } => Code::InvalidArgument,

@@ -34,10 +34,15 @@ pub(crate) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Res
     }
     let mut copies = BTreeSet::new();
     for replica in replicas {
-        add(&mut copies, port(replica.port_kind.as_ref())?, replica.instance)?;
+        let first = port(replica.port_kind.as_ref())?;
         for backup in &replica.backup_replicas {
-            add(&mut copies, canonical(&backup.port)?, backup.instance)?;
+            let second = canonical(&backup.port)?;
+            if second == first {
+                return Err(Fault::BackupOnSamePort { instance: replica.instance }.into());
+            }
+            add(&mut copies, second, backup.instance)?;
         }
+        add(&mut copies, first, replica.instance)?;
     }
     Ok(())
 }
@@ -50,6 +55,7 @@ fn add(copies: &mut BTreeSet<Copy>, port: Vec<u8>, instance: u32) -> Result<(), 
 fn port(kind: Option<&PortKind>) -> Result<Vec<u8>, Fault> {
     match kind {
         None => Err(Fault::NoPort),
+        Some(PortKind::EgressPort(0)) => Err(Fault::ZeroPort),
         Some(PortKind::EgressPort(number)) => Ok(bits::strip(&number.to_be_bytes()).to_vec()),
         Some(PortKind::Port(bytes)) => canonical(bytes),
     }
@@ -59,5 +65,7 @@ fn canonical(port: &[u8]) -> Result<Vec<u8>, Fault> {
     if port.is_empty() {
         return Err(Fault::NoPort);
     }
-    Width::Bits(32).canonical(port).map(<[u8]>::to_vec).map_err(|_| Fault::WidePort)
+    let port = Width::Bits(32).canonical(port).map_err(|_| Fault::WidePort)?;
+    // P4Runtime 1.4, translation of port numbers: "An SDN port number of 0 is invalid". BMv2 refuses it as well.
+    if port == [0] { Err(Fault::ZeroPort) } else { Ok(port.to_vec()) }
 }

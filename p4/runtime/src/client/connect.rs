@@ -11,6 +11,7 @@ use super::endpoint::Endpoint;
 use super::error::{ClientError, Rpc};
 use super::fault::{ConnectFault, diagnose};
 use super::options::Options;
+use super::probe;
 use crate::election::DeviceId;
 use crate::proto::v1::{self, p4_runtime_client::P4RuntimeClient};
 
@@ -31,6 +32,8 @@ pub(super) struct Target {
     pub(super) endpoint: String,
     pub(super) device: DeviceId,
     pub(super) options: Options,
+    /// The same address with its certificates, where the connection has any.
+    encrypted: Option<Endpoint>,
 }
 
 impl Client {
@@ -47,7 +50,7 @@ impl Client {
             Ok(Err(error)) => return Err(ClientError::Connect { endpoint: name, fault: diagnose(&error) }),
             Err(_) => return Err(ClientError::Connect { endpoint: name, fault: ConnectFault::Timeout }),
         };
-        Ok(Client::over(channel, &name, device, options))
+        Ok(Client::on(channel, endpoint, device, options))
     }
 
     /// Returns a client that connects with its first call.
@@ -57,13 +60,28 @@ impl Client {
         options: Options,
     ) -> Result<Self, ClientError> {
         let channel = transport(endpoint, &options)?.connect_lazy();
-        Ok(Client::over(channel, endpoint.address(), device, options))
+        Ok(Client::on(channel, endpoint, device, options))
     }
 
     /// Returns a client on a channel that somebody else made, for instance within one process.
     pub fn over(channel: Channel, endpoint: &str, device: DeviceId, options: Options) -> Self {
-        let target = Target { endpoint: endpoint.to_owned(), device, options };
+        let target = Target { endpoint: endpoint.to_owned(), device, options, encrypted: None };
         Client { channel, target: Arc::new(target) }
+    }
+
+    fn on(channel: Channel, endpoint: &Endpoint, device: DeviceId, options: Options) -> Self {
+        let encrypted = endpoint.certificates().map(|_| endpoint.clone());
+        let target = Target { endpoint: endpoint.address().to_owned(), device, options, encrypted };
+        Client { channel, target: Arc::new(target) }
+    }
+
+    /// Returns a client of another device behind the same connection.
+    #[must_use]
+    pub fn of(&self, device: DeviceId) -> Self {
+        let Target { endpoint, device: _, options, encrypted } = self.target.as_ref();
+        let (endpoint, encrypted) = (endpoint.clone(), encrypted.clone());
+        let target = Arc::new(Target { endpoint, device, options: *options, encrypted });
+        Client { channel: self.channel.clone(), target }
     }
 
     /// Returns the address of the target.
@@ -107,14 +125,34 @@ impl Target {
     ) -> Result<T, ClientError> {
         match timeout(deadline, call).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(status)) => Err(ClientError::from_status(&self.endpoint, rpc, &status)),
+            Ok(Err(status)) => {
+                Err(self.explain(ClientError::from_status(&self.endpoint, rpc, &status)).await)
+            }
             Err(_) => Err(ClientError::Deadline { endpoint: self.endpoint.clone(), rpc, after: deadline }),
         }
     }
 }
 
+impl Target {
+    /// Finds out why a connection with certificates broke, where the target refuses them.
+    pub(super) async fn explain(&self, error: ClientError) -> ClientError {
+        let (ClientError::Connect { fault: ConnectFault::Broken { .. }, .. }, Some(endpoint)) =
+            (&error, &self.encrypted)
+        else {
+            return error;
+        };
+        match probe::refusal(endpoint, self.options.deadlines.connect).await {
+            Some(fault) => {
+                ClientError::Connect { endpoint: self.endpoint.clone(), fault: ConnectFault::Tls(fault) }
+            }
+            None => error,
+        }
+    }
+}
+
 fn transport(endpoint: &Endpoint, options: &Options) -> Result<tonic::transport::Endpoint, ClientError> {
-    let mut transport = tonic::transport::Endpoint::from(endpoint.uri())
+    let mut transport = endpoint
+        .transport()
         .connect_timeout(options.deadlines.connect)
         .tcp_nodelay(true)
         .tcp_keepalive(Some(Duration::from_secs(15)))

@@ -28,6 +28,9 @@ impl fmt::Debug for ClientTls {
     }
 }
 
+/// What an address begins with that is a socket of this machine, as gRPC writes it.
+const UNIX: &str = "unix:";
+
 /// The address of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -36,7 +39,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the endpoint at an address, `host:port` with an IPv6 host in brackets, without encryption.
+    /// Returns the endpoint at an address, without encryption: `host:port` with an IPv6 host in brackets, or `unix:`
+    /// and the path of a socket.
     pub fn plain(address: &str) -> Result<Self, ClientError> {
         Endpoint::new(address, None)
     }
@@ -52,6 +56,14 @@ impl Endpoint {
             .find_map(|scheme| address.strip_prefix(scheme))
             .unwrap_or(address);
         let wrong = |reason: &'static str| ClientError::Address { address: address.to_owned(), reason };
+        if let Some(path) = bare.strip_prefix(UNIX) {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return match (path, &tls) {
+                (_, Some(_)) => Err(wrong("a socket of this machine takes no TLS")),
+                ("", None) => Err(wrong("the path of the socket is missing")),
+                (path, None) => Ok(Endpoint { address: format!("{UNIX}{path}"), tls }),
+            };
+        }
         let authority: tonic::codegen::http::uri::Authority =
             bare.parse().map_err(|_| wrong("it is not `host:port`"))?;
         if authority.port_u16().is_none() {
@@ -68,7 +80,26 @@ impl Endpoint {
         &self.address
     }
 
-    pub(super) fn uri(&self) -> Uri {
+    /// Returns the certificates, where there are any.
+    pub(super) fn certificates(&self) -> Option<&ClientTls> {
+        self.tls.as_ref()
+    }
+
+    /// Returns the host of the address, an IPv6 one without its brackets.
+    pub(super) fn host(&self) -> String {
+        let host = self.address.rsplit_once(':').map_or(self.address.as_str(), |(host, _)| host);
+        host.trim_start_matches('[').trim_end_matches(']').to_owned()
+    }
+
+    /// Returns the transport to it, with nothing set.
+    pub(super) fn transport(&self) -> tonic::transport::Endpoint {
+        if self.address.starts_with(UNIX) {
+            return self.address.parse().expect("a path is taken as it is");
+        }
+        tonic::transport::Endpoint::from(self.uri())
+    }
+
+    fn uri(&self) -> Uri {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address).parse().expect("the authority was parsed before")
     }
@@ -104,6 +135,11 @@ mod tests {
         for address in ["", "127.0.0.1", "a b:1", ":9559", "user@host:1", "host:99999", "http://", "h:1/x"] {
             assert!(Endpoint::plain(address).is_err(), "{address}");
         }
+        for address in ["unix:/run/switch.sock", "unix:///run/switch.sock"] {
+            let endpoint = Endpoint::plain(address).expect("a path");
+            assert_eq!(endpoint.address(), "unix:/run/switch.sock");
+        }
+        assert!(Endpoint::plain("unix:").is_err());
         let endpoint = Endpoint::plain("grpc://10.0.0.1:1").expect("right");
         assert_eq!(
             (endpoint.address(), endpoint.uri().to_string().as_str()),

@@ -13,6 +13,7 @@ mod error;
 mod fault;
 mod options;
 mod pipeline;
+mod probe;
 mod read;
 mod session;
 mod stream;

@@ -135,7 +135,7 @@ impl Session {
         let session = Session { client, role, shared, commands, events: Mutex::new(Some(events)), task };
         match opened.await {
             Ok(Ok(())) => Ok(session),
-            Ok(Err(error)) => Err(error),
+            Ok(Err(error)) => Err(session.client.target.explain(error).await),
             Err(_) => Err(session.closed()),
         }
     }

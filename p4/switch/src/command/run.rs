@@ -86,7 +86,7 @@ Options:
       --json-version              Show the newest format of programs that is read
 
 Options after `--`:
-      --grpc-server-addr ADDRESS  Serve P4Runtime there (default 127.0.0.1:9559)
+      --grpc-server-addr ADDRESS  Serve P4Runtime there (default 127.0.0.1:9559), or at unix:PATH
       --grpc-server-ssl           Serve with TLS
       --grpc-server-cert FILE     Certificate of the switch, as PEM
       --grpc-server-key FILE      Key of the switch, as PEM
@@ -108,7 +108,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// `started` hears the address of the P4Runtime service once it is served.
 pub fn switch_main(
     arguments: impl IntoIterator<Item = String>,
-    started: impl FnOnce(&Options, SocketAddr),
+    started: impl FnOnce(&Options, &str),
 ) -> Result<(), CommandError> {
     let options = match parse(arguments)? {
         Request::Run(options) => options,
@@ -135,7 +135,7 @@ fn say(text: &str) -> Result<(), CommandError> {
 fn run(
     options: &Options,
     stop: &AtomicBool,
-    started: impl FnOnce(&Options, SocketAddr),
+    started: impl FnOnce(&Options, &str),
 ) -> Result<(), CommandError> {
     let engine = EngineConfig {
         drop_port: options.drop_port,
@@ -153,13 +153,14 @@ fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build()?;
     let tls = options.tls.as_ref().map(read_tls).transpose()?;
     let service = Service::new([Arc::clone(&switch)]);
-    let endpoint = runtime.block_on(Endpoint::serve(service, resolve(&options.address)?, tls.as_ref()))?;
+    let endpoint = runtime.block_on(Served::start(service, &options.address, tls.as_ref()))?;
     let packet_endpoint = match &options.packet_address {
         Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
         None => None,
     };
-    tracing::info!("device {device_id} serves P4Runtime at {}", endpoint.address());
-    started(options, endpoint.address());
+    let address = endpoint.address();
+    tracing::info!("device {device_id} serves P4Runtime at {address}");
+    started(options, &address);
     let result = std::thread::scope(|scope| {
         let forwarder = scope.spawn(|| interfaces.run(&switch, &packets));
         while !stop.load(Ordering::Acquire) && !forwarder.is_finished() {
@@ -171,6 +172,33 @@ fn run(
     drop((endpoint, packet_endpoint));
     runtime.shutdown_timeout(PATIENCE);
     Ok(result?)
+}
+
+/// P4Runtime at a port of the network or at a socket of this machine.
+enum Served {
+    Network(Endpoint),
+    Socket(Endpoint<PathBuf>),
+}
+
+impl Served {
+    async fn start(service: Service, address: &str, tls: Option<&ServerTls>) -> Result<Self, CommandError> {
+        let Some(path) = address.strip_prefix("unix:") else {
+            return Ok(Self::Network(Endpoint::serve(service, resolve(address)?, tls).await?));
+        };
+        if tls.is_some() {
+            let needed = "an address of the network";
+            return Err(UsageError::Needs { option: "--grpc-server-ssl", needed }.into());
+        }
+        let path = Path::new(path.strip_prefix("//").unwrap_or(path));
+        Ok(Self::Socket(Endpoint::serve_unix(service, path).await?))
+    }
+
+    fn address(&self) -> String {
+        match self {
+            Self::Network(endpoint) => endpoint.address().to_string(),
+            Self::Socket(endpoint) => format!("unix:{}", endpoint.path().display()),
+        }
+    }
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, CommandError> {

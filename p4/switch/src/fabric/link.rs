@@ -105,6 +105,15 @@ impl Links {
         Ok(())
     }
 
+    /// Takes a link away; returns its other end.
+    pub(super) fn disconnect(&mut self, end: LinkEnd) -> Option<LinkEnd> {
+        let peer = self.peer(end)?;
+        for end in [end, peer] {
+            self.halves[end.node.0 as usize][end.port as usize] = None;
+        }
+        Some(peer)
+    }
+
     pub(super) fn peer(&self, end: LinkEnd) -> Option<LinkEnd> {
         self.half(end).map(|half| half.peer)
     }

@@ -132,6 +132,12 @@ impl Fabric {
         self.links.connect(a, b)
     }
 
+    /// Takes the link at a port away, with what it counted; packets that leave by either end leave the fabric from now
+    /// on. Returns its other end.
+    pub fn unlink(&mut self, end: LinkEnd) -> Option<LinkEnd> {
+        self.links.disconnect(end)
+    }
+
     /// Cuts the link at a port or mends it; both switches learn of it. Returns whether there is a link.
     pub fn set_link(&mut self, end: LinkEnd, up: bool) -> bool {
         let Some(peer) = self.links.set_up(end, up) else { return false };

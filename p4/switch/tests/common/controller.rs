@@ -51,10 +51,12 @@ impl Controller {
         let channel = channel.connect().await.expect("the server listens");
         let mut client = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (requests, stream) = mpsc::channel(1024);
+        // Some servers begin to answer with their first message only, so that there must be something to answer.
+        let first = v1::StreamMessageRequest { update: Some(arbitration(device, election)) };
+        requests.send(first).await.expect("there is room");
         let messages =
             client.stream_channel(ReceiverStream::new(stream)).await.expect("a stream").into_inner();
         let mut this = Self { client, device, election, requests, messages };
-        this.arbitrate(election).await;
         let told = this.arbitration().await;
         (this, told)
     }
@@ -69,12 +71,7 @@ impl Controller {
     /// Sends an arbitration message.
     pub async fn arbitrate(&mut self, election: u64) {
         self.election = election;
-        let update = v1::MasterArbitrationUpdate {
-            device_id: self.device,
-            election_id: Some(v1::Uint128 { high: 0, low: election }),
-            ..Default::default()
-        };
-        self.send(Request::Arbitration(update)).await;
+        self.send(arbitration(self.device, election)).await;
     }
 
     /// Sends a message on the stream.
@@ -162,6 +159,11 @@ impl Controller {
         end.expect("the request is right");
         responses.into_iter().flat_map(|response| response.entities).collect()
     }
+}
+
+fn arbitration(device_id: u64, election: u64) -> Request {
+    let election_id = Some(v1::Uint128 { high: 0, low: election });
+    Request::Arbitration(v1::MasterArbitrationUpdate { device_id, election_id, ..Default::default() })
 }
 
 /// Returns the pipeline with one of everything as a controller sends it.

@@ -1,0 +1,409 @@
+//! The same program, entries and packets on BMv2 and on this switch: what comes out must be the same.
+//!
+//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_ROUNDS` makes it
+//! longer, `CLOSC_P4_SAMPLES` names a folder of further programs.
+
+mod common;
+mod judge;
+
+use closc_runtime::EntityKey;
+use closc_runtime::info::{CounterUnit, Table};
+use closc_runtime::proto::v1;
+use closc_runtime::status::{Outcome, unpack};
+use closc_runtime::text::{self, read_p4info};
+use closc_switch::engine::EngineConfig;
+use closc_switch::pipeline::Pipeline;
+use closc_switch::stf::{Script, Statement};
+use closc_switch::switch::{Outbox, Switch, SwitchConfig};
+use common::controller::Controller;
+use judge::random::{Keys, Random};
+use judge::{Bmv2, Packets, Results, random};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tonic::Status;
+use v1::entity::Entity as Case;
+use v1::set_forwarding_pipeline_config_request::Action;
+use v1::write_request::Atomicity;
+
+/// Device id on both sides.
+const DEVICE: u64 = 1;
+
+/// Packets of a round.
+const PACKETS: usize = 192;
+
+/// Entries of a table that are tried in a round.
+const ENTRIES: usize = 6;
+
+/// A program to compare.
+struct Subject {
+    name: String,
+    info: String,
+    program: Vec<u8>,
+    /// Packets that it knows.
+    seeds: Vec<(u32, Vec<u8>)>,
+    queues: usize,
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeds(scripts: impl IntoIterator<Item = PathBuf>) -> Vec<(u32, Vec<u8>)> {
+    let mut seeds = Vec::new();
+    for script in scripts {
+        let text = std::fs::read_to_string(script).unwrap_or_default();
+        let Ok(script) = Script::parse(&text) else { continue };
+        for (_, statement) in script.statements {
+            if let Statement::Packet(port, data) = statement {
+                seeds.push((port, data));
+            }
+        }
+    }
+    seeds
+}
+
+/// A subject under test on both switches.
+struct Contest {
+    subject: Subject,
+    ours: Arc<Switch>,
+    judge: Bmv2,
+    controller: Controller,
+    packets: Packets,
+    pipeline: Arc<Pipeline>,
+    random: Random,
+    keys: Keys,
+    /// Entries that were inserted at some time.
+    entries: Vec<v1::TableEntry>,
+    done: Done,
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    /// Packets that went in.
+    packets: usize,
+    /// Packets that came out of BMv2.
+    copies: usize,
+    /// Updates that both sides took.
+    taken: usize,
+    /// Updates that both sides refused.
+    refused: usize,
+}
+
+impl Contest {
+    async fn begin(program: &PathBuf, subject: Subject, seed: u64) -> Self {
+        let config = v1::ForwardingPipelineConfig {
+            p4info: Some(read_p4info(&subject.info).expect("a P4Info")),
+            p4_device_config: subject.program.clone().into(),
+            cookie: None,
+        };
+        let info = config.p4info.clone().expect("set above");
+        let pipeline = Pipeline::new(info, config.p4_device_config.clone()).expect(&subject.name);
+        let pipeline = Arc::new(pipeline);
+        let engine = EngineConfig { priority_queues: subject.queues, ..EngineConfig::default() };
+        let switch = SwitchConfig { device_id: DEVICE, engine, ..SwitchConfig::default() };
+        let ours = Arc::new(Switch::new(switch));
+        ours.run_pipeline(Arc::clone(&pipeline));
+        let judge = Bmv2::start(program, DEVICE, subject.queues).await;
+        let mut controller = Controller::primary(judge.address, DEVICE, 1).await;
+        controller.set(Action::VerifyAndCommit, Some(config)).await.expect("BMv2 takes the program");
+        let packets = judge.packets().await;
+        let (random, keys) = (Random::new(seed), Keys::default());
+        let (entries, done) = (Vec::new(), Done::default());
+        Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, done }
+    }
+
+    /// Applies an update on both sides. Where one refuses what the other takes, that is said, and taken back.
+    async fn write(&mut self, update: v1::Update) -> Option<String> {
+        let outcome = self.ours.write(std::slice::from_ref(&update), Atomicity::ContinueOnError);
+        let ours = outcome.expect("a pipeline").remove(0);
+        let theirs = self.controller.write(vec![update.clone()], Atomicity::ContinueOnError).await;
+        match (ours.is_ok(), theirs.is_ok()) {
+            (true, true) => self.done.taken += 1,
+            (false, false) => self.done.refused += 1,
+            (true, false) | (false, true) => return Some(self.disagreement(update, &ours, theirs).await),
+        }
+        None
+    }
+
+    /// Takes back what only one side took, and says who.
+    async fn disagreement(
+        &mut self,
+        update: v1::Update,
+        ours: &Outcome,
+        theirs: Result<(), Status>,
+    ) -> String {
+        let back = v1::Update { r#type: v1::update::Type::Delete.into(), ..update.clone() };
+        let said = match theirs {
+            Ok(()) => {
+                // Whether it can be taken back shows with the packets.
+                let _ = self.controller.write(vec![back], Atomicity::ContinueOnError).await;
+                format!("only BMv2 takes it, here it is {ours}")
+            }
+            Err(status) => {
+                let _ = self.ours.write(&[back], Atomicity::ContinueOnError);
+                let details = unpack(&status).map_or_else(|| status.to_string(), |all| all[0].to_string());
+                format!("only BMv2 refuses it: {details}")
+            }
+        };
+        format!("{said}\n{}", text::write(&update))
+    }
+
+    fn run(&self, packets: &[(u32, Vec<u8>)]) -> Results {
+        let (mut results, mut outbox) = (Results::new(), Outbox::new());
+        for (place, (port, packet)) in (0..).zip(packets) {
+            self.ours.receive_all(std::iter::once((*port, packet.as_slice())), &mut outbox);
+            for (port, _, frame) in outbox.packets() {
+                results.entry(place).or_default().entry(port).or_default().push(frame.to_vec());
+            }
+            outbox.clear();
+        }
+        results
+    }
+
+    /// Sends packets to BMv2 and compares what comes out with what came out here.
+    async fn judged(&mut self, packets: &[(u32, Vec<u8>)], ours: &Results) -> Vec<String> {
+        let theirs = self.packets.exchange(DEVICE, packets).await;
+        self.done.packets += packets.len();
+        self.done.copies += theirs.values().flat_map(BTreeMap::values).map(Vec::len).sum::<usize>();
+        compare(packets, ours, &theirs)
+    }
+
+    /// Inserts entries into a table, and changes or takes away some; returns the differences.
+    async fn rewrite(&mut self, table: &Table, names: &random::Names) -> Vec<String> {
+        let mut updates = Vec::new();
+        for _ in 0..ENTRIES {
+            let Some(entry) = random::entry(&mut self.random, &self.keys, table, names) else { break };
+            self.entries.push(entry.clone());
+            updates.push(v1::Update::insert(entry));
+        }
+        if let Some(entry) = random::default_entry(&mut self.random, table) {
+            updates.push(v1::Update::modify(entry));
+        }
+        let old = self.entries.get(self.random.below(self.entries.len())).cloned();
+        if let Some(old) = old.filter(|old| old.table_id == table.preamble.id) {
+            let action = random::entry(&mut self.random, &self.keys, table, names).and_then(|new| new.action);
+            updates.push(if self.random.once_in(2) {
+                v1::Update::modify(v1::TableEntry { action, ..old })
+            } else {
+                v1::Update::delete(old)
+            });
+        }
+        let mut differences = Vec::new();
+        for update in updates {
+            differences.extend(self.write(update).await);
+        }
+        differences
+    }
+
+    /// Plays one round; returns the differences.
+    async fn round(&mut self, names: &random::Names) -> Vec<String> {
+        let mut differences = Vec::new();
+        let learn: Vec<(u32, Vec<u8>)> =
+            (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
+        // What the switch learns on the way must be on both sides.
+        let mut ours = Results::new();
+        self.keys.clone().learn(|| ours = self.run(&learn));
+        differences.extend(self.judged(&learn, &ours).await);
+        for table in &self.pipeline.info().tables().to_vec() {
+            differences.extend(self.rewrite(table, names).await);
+        }
+        let packets: Vec<(u32, Vec<u8>)> =
+            (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
+        let ours = self.run(&packets);
+        differences.extend(self.judged(&packets, &ours).await);
+        if !self.judge.lives() {
+            differences.push("BMv2 died".to_owned());
+        }
+        differences
+    }
+
+    /// Leaves of a counter what its program declares. BMv2 reports bytes of counters that are for packets.
+    fn declared(&self, mut entity: v1::Entity) -> v1::Entity {
+        let info = self.pipeline.info();
+        let (unit, data) = match &mut entity.entity {
+            Some(Case::CounterEntry(entry)) => {
+                let counter = info.counters().iter().find(|counter| counter.preamble.id == entry.counter_id);
+                (counter.map(|counter| counter.unit), &mut entry.data)
+            }
+            Some(Case::DirectCounterEntry(entry)) => {
+                let table = entry.table_entry.as_ref().and_then(|table| info.table_by_id(table.table_id));
+                let counter = table.and_then(|table| table.direct_counter.as_ref());
+                (counter.map(|counter| counter.unit), &mut entry.data)
+            }
+            _ => return entity,
+        };
+        if let (Some(unit), Some(data)) = (unit, data) {
+            match unit {
+                CounterUnit::Bytes => data.packet_count = 0,
+                CounterUnit::Packets => data.byte_count = 0,
+                CounterUnit::Both => {}
+            }
+        }
+        entity
+    }
+
+    /// Compares everything that counts.
+    async fn counters(&mut self) -> Vec<String> {
+        let mut requests: Vec<v1::Entity> = vec![v1::CounterEntry::default().into()];
+        let counting = self.pipeline.info().tables().iter().filter(|table| table.direct_counter.is_some());
+        requests.extend(counting.map(|table| {
+            let table_entry = Some(v1::TableEntry { table_id: table.preamble.id, ..Default::default() });
+            v1::Entity::from(v1::DirectCounterEntry { table_entry, data: None })
+        }));
+        let mut differences = Vec::new();
+        for request in requests {
+            let ours = self.ours.read(std::slice::from_ref(&request)).expect("a pipeline").entities;
+            let theirs = self.controller.read_ok(request).await;
+            let listed = |entities: &[v1::Entity]| -> BTreeMap<_, _> {
+                entities.iter().map(|entity| (EntityKey::of(entity), text::write(entity))).collect()
+            };
+            let theirs: Vec<v1::Entity> = theirs.into_iter().map(|their| self.declared(their)).collect();
+            let (ours, theirs) = (listed(&ours), listed(&theirs));
+            let keys: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+            for key in keys.into_iter().filter(|key| ours.get(key) != theirs.get(key)) {
+                let show =
+                    |side: &BTreeMap<_, String>| side.get(key).map_or("nothing\n", |text| text).to_owned();
+                let (ours, theirs) = (show(&ours), show(&theirs));
+                differences.push(format!("counters differ\nhere:\n{ours}BMv2:\n{theirs}"));
+            }
+        }
+        differences
+    }
+}
+
+fn compare(packets: &[(u32, Vec<u8>)], ours: &Results, theirs: &Results) -> Vec<String> {
+    let show = |results: Option<&BTreeMap<u32, Vec<Vec<u8>>>>| {
+        let lines = results.into_iter().flatten().flat_map(|(port, frames)| {
+            frames.iter().map(move |frame| format!("    port {port}: {}", hex(frame)))
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() { "    nothing".to_owned() } else { lines.join("\n") }
+    };
+    let differ = |place: &u64| ours.get(place) != theirs.get(place);
+    (0..packets.len() as u64)
+        .filter(differ)
+        .map(|place| {
+            let (port, packet) = &packets[place as usize];
+            let (ours, theirs) = (show(ours.get(&place)), show(theirs.get(&place)));
+            format!("packet {place} into port {port}: {}\n  here:\n{ours}\n  BMv2:\n{theirs}", hex(packet))
+        })
+        .collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Compares a program; returns the differences, a few of them in full.
+async fn contest(program: &PathBuf, subject: Subject, seed: u64, rounds: u64) -> Vec<String> {
+    let name = subject.name.clone();
+    println!("{name}: seed {seed}, {rounds} rounds");
+    let mut contest = Contest::begin(program, subject, seed).await;
+    let mut differences = Vec::new();
+    let info = contest.pipeline.info().clone();
+    let (mut updates, names) = random::profiles(&mut contest.random, &info);
+    updates.extend(random::replication(&mut contest.random));
+    updates.extend(random::meters(&mut contest.random, &info));
+    for update in updates {
+        differences.extend(contest.write(update).await);
+    }
+    for _ in 0..rounds {
+        differences.extend(contest.round(&names).await);
+    }
+    differences.extend(contest.counters().await);
+    println!("{name}: seed {seed}: {:?}", contest.done);
+    let count = differences.len();
+    differences.truncate(5);
+    for difference in &mut differences {
+        *difference = format!("{name}, seed {seed}, one of {count}: {difference}");
+    }
+    differences
+}
+
+fn pipelines() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines")
+}
+
+fn scripts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "stf"));
+    paths.sort();
+    paths
+}
+
+fn own() -> Vec<Subject> {
+    let frame = |kind: u16| common::ethernet(1, 2, kind);
+    let mut mixed =
+        vec![(1, frame(0x800)), (2, frame(0x806)), (510, [&[0x03, 0x80], &frame(5)[..]].concat())];
+    for at in 0..6u8 {
+        mixed.push((u32::from(at), common::payload(1, at.into(), at, at.into(), at.into())));
+    }
+    let features = Subject {
+        name: "features".to_owned(),
+        info: common::FEATURES_INFO.to_owned(),
+        program: common::FEATURES.to_vec(),
+        seeds: mixed,
+        queues: 1,
+    };
+    let folder = pipelines().join("fabric");
+    let fabric = Subject {
+        name: "fabric".to_owned(),
+        info: std::fs::read_to_string(folder.join("fabric.p4info.txtpb")).expect("it is in the repository"),
+        program: std::fs::read(folder.join("fabric.bmv2.json")).expect("it is in the repository"),
+        seeds: seeds(scripts(&folder.join("stf"))),
+        queues: 8,
+    };
+    let forward = Subject {
+        name: "forward".to_owned(),
+        info: include_str!("programs/forward.p4info.txtpb").to_owned(),
+        program: include_bytes!("programs/forward.json").to_vec(),
+        seeds: fabric.seeds.clone(),
+        queues: 1,
+    };
+    vec![features, forward, fabric]
+}
+
+/// Compares programs, all at once: BMv2 takes a second to say that it is done with some packets.
+async fn contests(program: PathBuf, subjects: Vec<Subject>, rounds: u64) {
+    let seed = number("CLOSC_SEED", 1);
+    let mut running = JoinSet::new();
+    for subject in subjects {
+        let program = program.clone();
+        running.spawn(async move { contest(&program, subject, seed, rounds).await });
+    }
+    let differences = running.join_all().await.concat();
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+#[tokio::test]
+async fn programs_of_this_project_behave_as_on_bmv2() {
+    let Some(program) = judge::find() else { return };
+    contests(program, own(), number("CLOSC_ROUNDS", 6)).await;
+}
+
+#[tokio::test]
+async fn programs_of_others_behave_as_on_bmv2() {
+    let Some(program) = judge::find() else { return };
+    let Some(folder) = std::env::var_os("CLOSC_P4_SAMPLES") else {
+        closc_skip::skip("CLOSC_P4_SAMPLES names no folder of samples");
+        return;
+    };
+    let only = std::env::var("CLOSC_P4_SAMPLE").ok();
+    let entries = std::fs::read_dir(folder).expect("the folder can be read").flatten();
+    let mut samples: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    samples.sort();
+    let sample = |sample: PathBuf| {
+        let name = sample.file_name()?.to_str()?.to_owned();
+        let read = |extension: &str| std::fs::read(sample.join(format!("{name}.{extension}"))).ok();
+        let (program, info) = (read("json")?, read("p4info.txtpb")?);
+        let seeds = seeds([sample.join(format!("{name}.stf"))]);
+        let wanted = only.as_ref().is_none_or(|only| *only == name) && !seeds.is_empty();
+        let info = String::from_utf8_lossy(&info).into_owned();
+        wanted.then_some(Subject { name, info, program, seeds, queues: 1 })
+    };
+    contests(program, samples.into_iter().filter_map(sample).collect(), number("CLOSC_ROUNDS", 3)).await;
+}

@@ -1,0 +1,157 @@
+//! BMv2 as a judge: a `simple_switch_grpc` without interfaces, whose packets go over gRPC.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
+
+pub mod random;
+
+use closc_switch::server::packets::{PACKET_STREAM, PortPacket};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Streaming};
+use tonic_prost::ProstCodec;
+
+/// Longest time that BMv2 takes to start, or for some packets.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Packets that go in together. BMv2 drops what does not fit its queues of 64.
+const TOGETHER: usize = 24;
+
+/// What each packet that went in became: ports and packets that came out, in the order of each port.
+pub type Results = BTreeMap<u64, BTreeMap<u32, Vec<Vec<u8>>>>;
+
+/// A running BMv2. Dropping it ends it.
+pub struct Bmv2 {
+    process: Child,
+    /// Where it serves P4Runtime.
+    pub address: SocketAddr,
+    packets: SocketAddr,
+}
+
+impl Drop for Bmv2 {
+    fn drop(&mut self) {
+        // It may have died by itself, which the test then tells.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// Finds BMv2, or says why the test is skipped: `CLOSC_BMV2` names it, or it is in `PATH`.
+#[track_caller]
+pub fn find() -> Option<PathBuf> {
+    let named = std::env::var_os("CLOSC_BMV2").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let listed = std::env::split_paths(&path).map(|folder| folder.join("simple_switch_grpc"));
+    let found = named.into_iter().chain(listed).find(|program| program.is_file());
+    if found.is_none() {
+        closc_skip::skip("no simple_switch_grpc in PATH, and CLOSC_BMV2 names none");
+    }
+    found
+}
+
+fn free() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
+    listener.local_addr().expect("it is bound")
+}
+
+impl Bmv2 {
+    /// Starts it with a device id.
+    pub async fn start(program: &PathBuf, device: u64, queues: usize) -> Self {
+        let (address, packets) = (free(), free());
+        let process = Command::new(program)
+            .args(["--no-p4", "--device-id", &device.to_string()])
+            .args(["--thrift-port", &free().port().to_string(), "--"])
+            .args(["--grpc-server-addr", &address.to_string()])
+            .args(["--dp-grpc-server-addr", &packets.to_string()])
+            .args(["--priority-queues", &queues.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let this = Self { process, address, packets };
+        for address in [this.address, this.packets] {
+            connect(address).await;
+        }
+        this
+    }
+
+    /// Returns whether it is still there.
+    pub fn lives(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Opens a stream of packets.
+    pub async fn packets(&self) -> Packets {
+        Packets::open(self.packets).await
+    }
+}
+
+async fn connect(address: SocketAddr) -> Channel {
+    let endpoint = Channel::from_shared(format!("http://{address}")).expect("an address");
+    let attempt = async {
+        loop {
+            if let Ok(channel) = endpoint.connect().await {
+                return channel;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, attempt).await.expect("it starts in time")
+}
+
+/// Exchanges packets with a switch over gRPC.
+pub struct Packets {
+    client: Grpc<Channel>,
+}
+
+impl Packets {
+    /// Connects to an address that serves packets.
+    pub async fn open(address: SocketAddr) -> Self {
+        Self { client: Grpc::new(connect(address).await) }
+    }
+
+    /// Sends packets in and gathers what comes out, by the place of the packet it came of.
+    ///
+    /// The switch ends a stream that was closed once it is done with its packets, so there is nothing to wait for.
+    pub async fn exchange(&mut self, device_id: u64, packets: &[(u32, Vec<u8>)]) -> Results {
+        let mut results = Results::new();
+        let numbered: Vec<PortPacket> = (1..)
+            .zip(packets)
+            .map(|(id, (port, packet))| PortPacket { id, device_id, port: *port, packet: packet.clone() })
+            .collect();
+        for chunk in numbered.chunks(TOGETHER) {
+            let mut responses = self.stream(chunk).await;
+            loop {
+                let next = tokio::time::timeout(PATIENCE, responses.message()).await;
+                let next = next.expect("BMv2 is done with its packets unless they go round and round");
+                let Some(packet) = next.expect("the stream ends well") else { break };
+                let place = packet.id.checked_sub(1).expect("every packet came of another");
+                results.entry(place).or_default().entry(packet.port).or_default().push(packet.packet);
+            }
+        }
+        results
+    }
+
+    /// Opens a stream and sends packets. BMv2 says that it is not ready until its first pipeline runs.
+    async fn stream(&mut self, packets: &[PortPacket]) -> Streaming<PortPacket> {
+        let attempt = async {
+            loop {
+                self.client.ready().await.expect("the channel is there");
+                let codec = ProstCodec::<PortPacket, PortPacket>::default();
+                let path = PathAndQuery::from_static(PACKET_STREAM);
+                let request = Request::new(tokio_stream::iter(packets.to_vec()));
+                match self.client.streaming(request, path, codec).await {
+                    Ok(answer) => return answer.into_inner(),
+                    Err(status) => assert_eq!(status.code(), Code::Unavailable, "{status}"),
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, attempt).await.expect("it is ready in time")
+    }
+}
