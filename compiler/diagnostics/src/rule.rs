@@ -8,7 +8,7 @@ use std::fmt;
 /// One check: its stable code and the page `closc explain CODE` prints.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The stable code, `E` and four digits for errors, `W` and four digits for warnings.
+    /// The stable code: four digits behind `E` for errors, `W` for warnings, `V` for what a compiled tree breaks.
     pub code: &'static str,
     /// A title of a few words, lower case, without a full stop.
     pub title: &'static str,

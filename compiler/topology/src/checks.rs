@@ -21,6 +21,7 @@ mod broken_pattern;
 mod cable_too_long;
 mod container;
 mod contradiction;
+mod ecmp_groups;
 mod ecmp_width;
 mod entropy_floor;
 mod entropy_paths;
@@ -50,12 +51,14 @@ mod os_not_supported;
 mod oversubscription;
 mod p4_port;
 mod parallel_split;
+mod pin_routing;
 mod plane_count;
 mod plane_override;
 mod planes_over_lanes;
 mod pool_too_small;
 mod pools_overlap;
 mod qos_profile;
+mod qps_range;
 mod rails_of_groups;
 mod rails_of_nics;
 mod route_limit;
@@ -65,6 +68,8 @@ mod same_names;
 mod service_address;
 mod sid_limit;
 mod sites;
+mod slots;
+mod smaller_zones;
 mod split_node;
 mod stated_downlinks;
 mod t1_count;
@@ -86,6 +91,7 @@ mod usid_widths;
 mod usid_zone;
 mod w_absent_anyway;
 mod w_dark_ports;
+mod w_ecmp_unused;
 mod w_no_effect;
 mod w_no_qp_hash;
 mod w_oversubscribed;
@@ -165,6 +171,8 @@ const CHECKS: &[Check] = checks![
     beyond_numbers,
     sites,
     plane_override,
+    slots,
+    smaller_zones,
     usid_index,
     usid_plane,
     usid_zone,
@@ -200,6 +208,8 @@ const CHECKS: &[Check] = checks![
     entropy_floor,
     udp_port,
     no_ecn,
+    pin_routing,
+    qps_range,
     names_nothing,
     names_beyond,
     named_twice,
@@ -213,6 +223,7 @@ const CHECKS: &[Check] = checks![
     sid_limit,
     ecmp_width,
     neighbour_limit,
+    ecmp_groups,
     w_oversubscribed,
     w_dark_ports,
     w_srv6_unused,
@@ -222,6 +233,7 @@ const CHECKS: &[Check] = checks![
     w_no_effect,
     w_absent_anyway,
     w_no_qp_hash,
+    w_ecmp_unused,
 ];
 
 /// Returns every rule of this crate, by code.

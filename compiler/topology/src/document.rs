@@ -19,11 +19,11 @@ use smol_str::SmolStr;
 pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
 pub use cables::{CableDoc, CablesDoc};
 pub use exceptions::ExceptionsDoc;
-pub use hosts::{HostsDoc, NicDoc};
+pub use hosts::{HostsDoc, NicDoc, SlotDoc};
 pub use qos::QosDoc;
 pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
 pub use tiers::{HardwareDoc, PortsDoc, T0Doc, T1Doc, T2Doc, TiersDoc};
-pub use tuning::{EntropyDoc, MtuDoc, NamingDoc};
+pub use tuning::{EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
 use crate::model::{Routing, Spans};
 use crate::read::{MappingType, Spanned, mapping, word};
@@ -61,6 +61,8 @@ pub struct FabricDoc {
     pub tiers: TiersDoc,
     /// Segment identifiers, for `routing: srv6-static`.
     pub srv6: Option<Srv6Doc>,
+    /// How traffic is spread over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.
+    pub ecmp: Option<EcmpDoc>,
     /// Address pools. Every address is a pool and coordinates.
     pub addresses: Option<AddressesDoc>,
     /// Cables by kind: what each is made of and how long it is.
@@ -89,6 +91,7 @@ mapping!(FabricDoc, true {
     sites = "sites",
     tiers = "tiers",
     srv6 = "srv6",
+    ecmp = "ecmp",
     addresses = "addresses",
     cables = "cables",
     mtu = "mtu",
@@ -122,6 +125,7 @@ pub(crate) const MAPPINGS: &[(&str, &[&str])] = &[
     ("Fabric", FabricDoc::KEYS),
     ("Hosts", HostsDoc::KEYS),
     ("Nic", NicDoc::KEYS),
+    ("Slot", SlotDoc::KEYS),
     ("Tiers", TiersDoc::KEYS),
     ("T0", T0Doc::KEYS),
     ("T1", T1Doc::KEYS),
@@ -132,6 +136,7 @@ pub(crate) const MAPPINGS: &[(&str, &[&str])] = &[
     ("Srv6", Srv6Doc::KEYS),
     ("Widths", WidthsDoc::KEYS),
     ("Roles", RolesDoc::KEYS),
+    ("Ecmp", EcmpDoc::KEYS),
     ("Addresses", AddressesDoc::KEYS),
     ("Cables", CablesDoc::KEYS),
     ("Cable", CableDoc::KEYS),

@@ -8,6 +8,7 @@ mod coordinate;
 mod load;
 mod lower;
 mod model;
+mod pci;
 mod read;
 mod reference;
 mod schema;
@@ -23,12 +24,13 @@ pub mod usid;
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 pub use document::Document;
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
-pub use lower::lower;
+pub use lower::{Target, lower};
 pub use model::{
-    Addresses, Cable, Cables, Entropy, Exceptions, HostOs, Hosts, Mtu, PortBlock, Routing, Services, Site,
-    Spans, Srv6, Tier, Topology, Wiring,
+    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostOs, HostOutput, HostSlot, Hosts, Mtu, Pin,
+    PortBlock, Routing, Services, Site, Spans, Srv6, Tier, Topology, Wiring,
 };
 pub use naming::Naming;
+pub use pci::{PciAddress, PciAddressError};
 pub use read::{Fraction, Named, Spanned};
 pub use reference::reference;
 pub use schema::schema;

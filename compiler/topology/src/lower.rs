@@ -20,7 +20,8 @@ use closc_platform::Catalogue;
 
 pub(crate) use cables::DraftCable;
 pub(crate) use draft::Draft;
-pub(crate) use exceptions::{Entry, Listed, Target};
+pub use exceptions::Target;
+pub(crate) use exceptions::{Entry, Listed, named};
 pub(crate) use hardware::{Hardware, by_plane};
 pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use names::{NameFault, find_link};

@@ -16,6 +16,7 @@ use smol_str::SmolStr;
 
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::naming::Naming;
+use crate::pci::PciAddress;
 use crate::usid::UsidLayout;
 
 /// A valid fabric description.
@@ -52,6 +53,8 @@ pub struct Topology {
     pub t2_rows: u16,
     /// Segment identifiers.
     pub srv6: Srv6,
+    /// How traffic is spread where switches choose the path.
+    pub ecmp: Ecmp,
     /// Address pools.
     pub addresses: Addresses,
     /// Cables by kind.
@@ -110,6 +113,60 @@ pub struct Hosts {
     pub nic_lanes: u8,
     /// What is generated for hosts besides path tables.
     pub os: HostOs,
+    /// Files that are generated for every node too.
+    pub outputs: BTreeSet<HostOutput>,
+    /// Where the NICs of a node are plugged in, one for each in order; empty where nobody said.
+    pub slots: Vec<HostSlot>,
+}
+
+impl Hosts {
+    /// Tells whether every node has a folder of its own in the tree.
+    pub fn has_files(&self) -> bool {
+        self.os == HostOs::Linux || !self.outputs.is_empty()
+    }
+}
+
+/// Where a NIC is plugged in, the same in every node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSlot {
+    /// The NIC's first port; the port of plane k is k functions behind it.
+    pub pci: PciAddress,
+    /// NUMA node.
+    pub numa: u8,
+    /// The GPU that uses the NIC.
+    pub gpu: Option<PciAddress>,
+    /// The power domain that feeds it.
+    pub power: Option<SmolStr>,
+}
+
+/// Files for a node that has a kernel, a NIC driver and NCCL of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum HostOutput {
+    /// Quality of service of the NICs: `nic-qos.sh`.
+    Nic,
+    /// Addresses, tables and rules for netplan.
+    Netplan,
+    /// The same as units of systemd-networkd, and interface names.
+    Networkd,
+    /// Environment and topology of NCCL, backup ports of VCCL.
+    Nccl,
+}
+
+impl HostOutput {
+    /// All of them, in the order of the language.
+    pub const ALL: [HostOutput; 4] =
+        [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl];
+
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            HostOutput::Nic => "nic",
+            HostOutput::Netplan => "netplan",
+            HostOutput::Networkd => "networkd",
+            HostOutput::Nccl => "nccl",
+        }
+    }
 }
 
 /// What is generated for hosts besides path tables.
@@ -188,6 +245,35 @@ pub struct Srv6 {
     pub block: Ipv6Net,
     /// How 16 bits are cut up.
     pub layout: UsidLayout,
+}
+
+/// How traffic is spread where switches choose the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ecmp {
+    /// What takes one uplink instead of a group.
+    pub pin: Pin,
+    /// Queue pairs that hosts open for each connection.
+    pub qps_per_connection: u16,
+}
+
+/// What takes one uplink as long as that leads there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Pin {
+    /// Nothing.
+    None,
+    /// What goes to the NIC on downlink d of another T0: uplink d, counted around.
+    Downlink,
+}
+
+impl Pin {
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pin::None => "none",
+            Pin::Downlink => "downlink",
+        }
+    }
 }
 
 /// Address pools; every address is pool plus coordinates (see the plan crate).

@@ -4,7 +4,10 @@
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
+use smol_str::SmolStr;
+
 use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
+use crate::lower::Target;
 use crate::model::{Topology, Wiring};
 use crate::naming::{LINK_SEPARATOR, Naming};
 
@@ -209,6 +212,14 @@ impl Topology {
     /// Returns the link of a name, as [`Topology::link_name`] writes it; nothing if there is none.
     pub fn parse_link(&self, name: &str) -> Option<Link> {
         crate::lower::find_link(&self.shape(), &self.naming, name).ok()
+    }
+
+    /// Returns everything that a name means, as `exceptions` read it: `plane 3`, a switch, node, NIC, NIC port or
+    /// cable, with ranges in brackets written out; or says why it means nothing.
+    ///
+    /// What is declared absent has a name, too.
+    pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Target)>, String> {
+        crate::lower::named(name, &self.shape(), &self.naming)
     }
 }
 

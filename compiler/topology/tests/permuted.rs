@@ -101,6 +101,7 @@ fn fabric() -> Tree {
                 ("rails", leaf("4")),
                 ("nic", map([("speed", leaf("400G")), ("lanes", leaf("4"))])),
                 ("os", leaf("linux")),
+                ("outputs", Tree::List(vec![leaf("nic"), leaf("netplan")])),
             ]),
         ),
         (

@@ -2,8 +2,6 @@
 //!
 //! Source: GitHub documentation, "Workflow commands for GitHub Actions" (`::error file=..,line=..::..`).
 
-use std::fmt::Write as _;
-
 use crate::{Diagnostic, Diagnostics, Sources};
 
 /// Returns one `::error` or `::warning` line a finding.
@@ -21,13 +19,19 @@ fn line(out: &mut String, diagnostic: &Diagnostic, sources: &Sources) {
         body.push('\n');
         body.push_str(text);
     }
-    let _ = write!(out, "::{} ", diagnostic.severity.word());
-    if let Some(span) = diagnostic.span() {
+    let place = diagnostic.span().map(|span| {
         let start = sources.position(span);
-        let file = property(&sources.get(span.source).name);
-        let _ = write!(out, "file={file},line={},col={},", start.line, start.column);
-    }
-    let _ = writeln!(out, "title={}::{}", property(diagnostic.rule.code), data(&body));
+        (&*sources.get(span.source).name, start.line, start.column)
+    });
+    out.push_str(&annotation(diagnostic.severity.word(), place, diagnostic.rule.code, &body));
+}
+
+/// Returns one annotation: a command such as `error`, file with line and column, title, and text of any lines.
+pub fn annotation(word: &str, place: Option<(&str, usize, usize)>, title: &str, text: &str) -> String {
+    let place = place.map_or(String::new(), |(file, line, column)| {
+        format!("file={},line={line},col={column},", property(file))
+    });
+    format!("::{word} {place}title={}::{}\n", property(title), data(text))
 }
 
 /// Escapes text after the `::`.

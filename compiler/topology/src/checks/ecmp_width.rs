@@ -3,16 +3,16 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::coordinate::Side;
-use crate::lower::Draft;
-use crate::model::Routing;
+use crate::coordinate::{Side, TierId};
+use crate::lower::{Draft, DraftTier};
+use crate::model::{Routing, Wiring};
 
 /// The uplinks of a switch are more than one ECMP group holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
-    what: "With `ecmp-static` and `bgp-unnumbered` the uplinks of a switch fit one ECMP group of its \
-           platform.",
+    what: "With `ecmp-static` and `bgp-unnumbered` the uplinks of a switch, and those of its downlinks that lead \
+           to one T0 or one zone, fit one ECMP group of its platform; with BGP there are at most 256.",
     why: "Members that do not fit get no traffic, or the whole group is refused and traffic collapses onto \
            one link.",
     example: "routing: ecmp-static\n\
@@ -28,24 +28,47 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in &draft.hardware {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
-        let limit = u64::from(hardware.platform.limits.ecmp_width);
-        if tier.up.count <= limit {
+        let held = u64::from(hardware.platform.limits.ecmp_width);
+        let limit = if draft.routing == Routing::BgpUnnumbered { held.min(MULTIPATH_MAX) } else { held };
+        let (ways, what, side) = widest(draft, tier);
+        if ways <= limit {
             continue;
         }
+        let holder = if limit < held {
+            format!("FRR uses at most {limit}")
+        } else {
+            format!("an ECMP group of `{}` has {limit}", hardware.platform.id)
+        };
+        let message = format!("{} spreads over {}, {holder}", hardware.who, links(ways, what));
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "{} spreads over {}, an ECMP group of `{}` has {limit}",
-                    hardware.who,
-                    count(tier.up.count, "uplink"),
-                    hardware.platform.id
-                ),
-            )
-            .at(draft.ports_span(tier.id, Side::Up), count(tier.up.count, "uplink"))
-            .and(hardware.platform_span, format!("{limit} members"))
-            .help("use fewer uplinks, a platform with wider groups, or `routing: srv6-static`"),
+            Diagnostic::error(&RULE, message)
+                .at(draft.ports_span(tier.id, side), links(ways, what))
+                .and(hardware.platform_span, format!("{held} members"))
+                .help("use fewer uplinks, a platform with wider groups, or `routing: srv6-static`"),
         );
+    }
+}
+
+/// The most paths to a prefix that FRR is built for, on Debian and on SONiC.
+const MULTIPATH_MAX: u64 = 256;
+
+/// Writes a number of links and where they lead: `128 uplinks`, `300 links to each zone`.
+fn links(number: u64, (noun, rest): (&str, &str)) -> String {
+    format!("{}{rest}", count(number, noun))
+}
+
+/// Returns the widest group of a switch, what is in it, and on which side that is.
+fn widest(draft: &Draft<'_>, tier: &DraftTier) -> (u64, (&'static str, &'static str), Side) {
+    let below = match (tier.id, draft.wiring) {
+        (TierId::T0, _) => 1,
+        (TierId::T1, _) => draft.t0.parallel,
+        (TierId::T2, Wiring::Full) => draft.t1.count * draft.t1.parallel,
+        (TierId::T2, Wiring::Rows) => draft.t1.parallel,
+    };
+    match tier.id {
+        TierId::T1 if below > tier.up.count => (below, ("link", " to each T0"), Side::Down),
+        TierId::T2 if below > tier.up.count => (below, ("link", " to each zone"), Side::Down),
+        TierId::T0 | TierId::T1 | TierId::T2 => (tier.up.count, ("uplink", ""), Side::Up),
     }
 }
 

@@ -7,6 +7,7 @@ mod bad_address;
 mod bad_alias;
 mod bad_breakout;
 mod bad_fraction;
+mod bad_pci;
 mod bad_quantity;
 mod bad_value;
 mod budget;
@@ -28,6 +29,7 @@ pub(crate) use bad_address::bad_address;
 pub(crate) use bad_alias::{bad_merge, recursive, unknown_anchor};
 pub(crate) use bad_breakout::bad_breakout;
 pub(crate) use bad_fraction::bad_fraction;
+pub(crate) use bad_pci::bad_pci;
 pub(crate) use bad_quantity::bad_quantity;
 pub(crate) use bad_value::bad_value;
 pub(crate) use budget::over_budget;
@@ -70,4 +72,5 @@ pub(super) const RULES: &[&Rule] = &[
     &bad_fraction::RULE,
     &unknown_profile::RULE,
     &bad_value::RULE,
+    &bad_pci::RULE,
 ];

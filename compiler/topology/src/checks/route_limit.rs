@@ -3,15 +3,17 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
+use crate::coordinate::TierId;
 use crate::lower::{Draft, DraftTier, Hardware};
-use crate::model::Routing;
+use crate::model::{Pin, Routing};
 
 /// The routes of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0902",
     title: "a switch needs more routes than its tables hold",
     what: "The IPv6 routes of every switch fit its table: with `srv6-static` one for each neighbour and the \
-           block, otherwise one for each T0 group of the fabric and more.",
+           block; with `ecmp-static` one for each NIC or T0 group below and each zone, and one for every NIC of the \
+           fabric where those are pinned; with `bgp-unnumbered` one for every T0 group and switch of the plane.",
     why: "Routes that do not fit are missing in hardware while the control plane shows them.",
     example: "# box-200-routes is a platform of a site's own with 200 routes\n\
            tiers: { t0: { platform: box-200-routes, os: frr } }",
@@ -50,17 +52,28 @@ pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
 /// Returns the routes of a switch, and where they come from.
 fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
     let (down, up) = (tier.down.count, tier.up.count);
+    let (groups, zones) = (draft.groups, draft.zones);
+    // What a T0 delivers itself: its NICs and a blackhole for the rest of its group.
+    let own = if tier.id == TierId::T0 { draft.per_group + 1 } else { 0 };
     match draft.routing {
         Routing::Srv6Static => (down + up + 1, format!("{down} below + {up} above + 1 for the block")),
         Routing::EcmpStatic => {
-            let groups = draft.groups * draft.zones;
-            (groups, format!("{} x {}", count(draft.groups, "T0 group"), count(draft.zones, "zone")))
+            let pinned = match (tier.id, draft.ecmp.pin) {
+                (TierId::T0, Pin::Downlink) => (groups * zones).saturating_sub(1) * draft.per_group,
+                (TierId::T0 | TierId::T1 | TierId::T2, _) => 0,
+            };
+            let (what, far) = match tier.id {
+                TierId::T0 | TierId::T2 => ("zone", zones),
+                TierId::T1 => ("T0 group and other zone", groups + zones - 1),
+            };
+            let text = format!("{own} for NICs + {pinned} pinned + {} + 1 for the rest", count(far, what));
+            (own + pinned + far + 1, text)
         }
         Routing::BgpUnnumbered => {
-            let groups = draft.groups * draft.zones;
-            let switches =
-                draft.zones * (draft.groups + draft.t1.count) + draft.t2.as_ref().map_or(0, |t2| t2.count);
-            (groups + switches, format!("{groups} T0 groups + {switches} loopbacks of the plane"))
+            let heard = groups * zones;
+            let switches = zones * (groups + draft.t1.count) + draft.t2.as_ref().map_or(0, |t2| t2.count);
+            let text = format!("{own} for NICs + {heard} T0 groups + {switches} loopbacks of the plane + 1");
+            (own + heard + switches + 1, text)
         }
     }
 }
@@ -74,9 +87,15 @@ mod tests {
         let fragment = "tiers: { t0: { platform: box-200-routes, os: frr } }";
         assert!(codes(fragment).contains(&"E0902"));
         assert_eq!(message(fragment, "E0902"), "each T0 needs 257 IPv6 routes, `box-200-routes` holds 200");
+        // 129 for NICs and 256 groups, 384 loopbacks and the rest.
         assert_eq!(
-            message(&format!("{{ routing: ecmp-static, {fragment} }}"), "E0902"),
-            "each T0 needs 256 IPv6 routes, `box-200-routes` holds 200"
+            message(&format!("{{ routing: bgp-unnumbered, {fragment} }}"), "E0902"),
+            "each T0 needs 770 IPv6 routes, `box-200-routes` holds 200"
+        );
+        assert!(!codes(&format!("{{ routing: ecmp-static, {fragment} }}")).contains(&"E0902"));
+        assert_eq!(
+            message(&format!("{{ routing: ecmp-static, ecmp: {{ pin: downlink }}, {fragment} }}"), "E0902"),
+            "each T0 needs 32771 IPv6 routes, `box-200-routes` holds 200"
         );
     }
 }

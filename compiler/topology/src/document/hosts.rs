@@ -3,8 +3,11 @@
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
 
-use crate::model::HostOs;
-use crate::read::{Spanned, mapping, word};
+use smol_str::SmolStr;
+
+use crate::model::{HostOs, HostOutput};
+use crate::pci::PciAddress;
+use crate::read::{Named, Spanned, mapping, word};
 
 /// The NICs, and how they hang on the T0s. A T0 group is the T0s of one number in all planes; they serve the
 /// same NICs, each NIC on the same downlink number of all of them.
@@ -14,6 +17,9 @@ pub struct HostsDoc {
     /// T0 groups in each zone, which is the number of T0s in each plane and zone.
     #[schemars(range(min = 1))]
     pub groups: Spanned<u16>,
+    /// T0 groups of single zones that have fewer, by zone. Their T0s and NICs are those that come first; what is
+    /// missing leaves holes, so that a zone can grow to `groups` and nothing moves.
+    pub groups_by_zone: Option<Named<u16, Spanned<u16>>>,
     /// NICs on each T0 group, at most the downlinks of a T0.
     #[schemars(range(min = 1))]
     pub per_group: Spanned<u16>,
@@ -28,15 +34,47 @@ pub struct HostsDoc {
     pub nic: NicDoc,
     /// What is generated for nodes besides path tables. Default: `none`.
     pub os: Option<Spanned<HostOs>>,
+    /// Files that are generated for every node too; `closc export host` writes them for single nodes of any
+    /// fabric. Default: none, because a folder for each node is more than the rest of a large tree.
+    pub outputs: Option<Vec<Spanned<HostOutput>>>,
+    /// Where the NICs are plugged in, one entry for each NIC of a node, in order. Names of interfaces and RDMA
+    /// devices and the topology file of NCCL are generated from it.
+    pub slots: Option<Vec<SlotDoc>>,
 }
 
 mapping!(HostsDoc {
     groups = "groups",
+    groups_by_zone = "groups_by_zone",
     per_group = "per_group",
     nics_per_node = "nics_per_node",
     rails = "rails",
     nic = "nic",
     os = "os",
+    outputs = "outputs",
+    slots = "slots",
+});
+
+/// Where a NIC is plugged in, the same in every node.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(rename = "Slot", deny_unknown_fields)]
+pub struct SlotDoc {
+    /// PCI address of the NIC's first port, the one of plane 0; the port of plane k is k functions behind it.
+    pub pci: Spanned<PciAddress>,
+    /// NUMA node. Default: 0.
+    pub numa: Option<Spanned<u8>>,
+    /// PCI address of the GPU that uses the NIC.
+    pub gpu: Option<Spanned<PciAddress>>,
+    /// The power domain that feeds the NIC; a backup port is in another one.
+    pub power: Option<Spanned<SmolStr>>,
+}
+
+mapping!(SlotDoc { pci = "pci", numa = "numa", gpu = "gpu", power = "power" });
+
+word!(HostOutput, "host file" {
+    "nic" => HostOutput::Nic,
+    "netplan" => HostOutput::Netplan,
+    "networkd" => HostOutput::Networkd,
+    "nccl" => HostOutput::Nccl,
 });
 
 /// The NIC.

@@ -1,9 +1,10 @@
-//! `mtu`, `entropy` and `naming`.
+//! `mtu`, `ecmp`, `entropy` and `naming`.
 
 use schemars::JsonSchema;
 use smol_str::SmolStr;
 
-use crate::read::{Spanned, mapping};
+use crate::model::Pin;
+use crate::read::{Spanned, mapping, word};
 
 /// The largest packets, in bytes.
 #[derive(Debug, Clone, Default, JsonSchema)]
@@ -16,6 +17,28 @@ pub struct MtuDoc {
 }
 
 mapping!(MtuDoc { link = "link", payload = "payload" });
+
+/// How traffic is spread over uplinks where switches choose the path: with `routing: ecmp-static` and
+/// `bgp-unnumbered`.
+#[derive(Debug, Clone, Default, JsonSchema)]
+#[schemars(rename = "Ecmp", deny_unknown_fields)]
+pub struct EcmpDoc {
+    /// What takes one uplink as long as that leads there, and the group of all uplinks else. `downlink`: packets to
+    /// the NIC on downlink d of another T0 take uplink d, counted around, which costs a T0 a route for every NIC of
+    /// the fabric. Needs `ecmp-static`. Default: `none`.
+    pub pin: Option<Spanned<Pin>>,
+    /// Queue pairs that hosts open for each connection, so that a hash has something to spread; 1 to 128. Default:
+    /// as many as a T0 has uplinks, at most 16.
+    #[schemars(range(min = 1, max = 128))]
+    pub qps_per_connection: Option<Spanned<u16>>,
+}
+
+mapping!(EcmpDoc { pin = "pin", qps_per_connection = "qps_per_connection" });
+
+word!(Pin, "kind of pin" {
+    "none" => Pin::None,
+    "downlink" => Pin::Downlink,
+});
 
 /// Entropy values of the host path tables; the numbers are over all planes, equally many in each.
 #[derive(Debug, Clone, Default, JsonSchema)]

@@ -16,7 +16,7 @@ use super::names::DraftNames;
 use super::{DraftLayout, DraftTier, Hardware, hardware};
 use crate::coordinate::{Side, TierId};
 use crate::document::{Document, FabricDoc};
-use crate::model::{Addresses, Entropy, Mtu, Routing, Spans, Wiring};
+use crate::model::{Addresses, Ecmp, Entropy, Mtu, Routing, Spans, Wiring};
 use crate::read::Spanned;
 use crate::shape::Shape;
 
@@ -49,6 +49,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) addresses: Addresses,
     pub(crate) cables: DraftCables,
     pub(crate) mtu: Mtu,
+    pub(crate) ecmp: Ecmp,
     pub(crate) entropy: Entropy,
     pub(crate) qos: Result<Profile, Vec<QosError>>,
     pub(crate) names: DraftNames,
@@ -92,6 +93,7 @@ impl<'a> Draft<'a> {
             addresses: super::tuning::addresses(doc.addresses.as_ref()),
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
             mtu: super::tuning::mtu(doc.mtu.as_ref()),
+            ecmp: super::tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),
             doc,

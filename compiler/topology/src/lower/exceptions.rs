@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 use super::names::{DraftNames, NameFault, find_link, find_nic, find_node, find_switch};
 use crate::coordinate::{Link, Nic, Node, PlaneId, Switch};
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
-use crate::naming::LINK_SEPARATOR;
+use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::read::Spanned;
 use crate::shape::Shape;
 
@@ -19,11 +19,16 @@ pub(crate) const EXPANDED_MAX: usize = 100_000;
 
 /// What a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Target {
+pub enum Target {
+    /// `plane 3`.
     Plane(PlaneId),
+    /// A switch.
     Switch(Switch),
+    /// A node.
     Node(Node),
+    /// A NIC.
     Nic(Nic),
+    /// A cable, also by its NIC port.
     Link(Link),
 }
 
@@ -107,16 +112,16 @@ impl DraftExceptions {
 fn resolve(name: &Spanned<SmolStr>, shape: &Shape, names: &DraftNames) -> Vec<Entry> {
     let entry = |name: SmolStr, target, span| Entry { name, span, target };
     match expand(&name.value) {
-        Ok(all) => {
-            all.into_iter().map(|one| entry(one.clone(), target(&one, shape, names), name.span)).collect()
-        }
+        Ok(all) => all
+            .into_iter()
+            .map(|one| entry(one.clone(), target(&one, shape, &names.naming), name.span))
+            .collect(),
         Err(why) => vec![entry(name.value.clone(), Err(NameFault::Range { why }), name.span)],
     }
 }
 
 /// Finds what one name means.
-fn target(name: &str, shape: &Shape, names: &DraftNames) -> Result<Target, NameFault> {
-    let naming = &names.naming;
+fn target(name: &str, shape: &Shape, naming: &Naming) -> Result<Target, NameFault> {
     if let Some(plane) = name.strip_prefix("plane ") {
         let plane: u16 = plane.trim().parse().map_err(|_| NameFault::Unreadable)?;
         return match u8::try_from(plane) {
@@ -136,6 +141,21 @@ fn target(name: &str, shape: &Shape, names: &DraftNames) -> Result<Target, NameF
         return find_node(shape, naming, node).map(|()| Target::Node(node));
     }
     find_switch(shape, naming, name).map(Target::Switch)
+}
+
+/// Resolves a name as exceptions write it, which may stand for many; or says why it means nothing.
+pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Target)>, String> {
+    let one = |name: SmolStr| match target(&name, shape, naming) {
+        Ok(target) => Ok((name, target)),
+        Err(NameFault::Unreadable) => Err(match naming.nearest(&name) {
+            Some(near) => format!("`{name}` names nothing of this fabric; did you mean `{near}`?"),
+            None => format!("`{name}` names nothing of this fabric"),
+        }),
+        Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
+        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is no cable: {why}")),
+        Err(NameFault::Range { why }) => Err(format!("`{name}`: {why}")),
+    };
+    expand(name)?.into_iter().map(one).collect()
 }
 
 /// Writes out the ranges of a name: `p[0-1]-t0-[017-018]` is four names. Bounds of equal width keep their zeros.

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use super::exceptions::Target;
 use super::{Draft, DraftBlock, DraftCable, DraftTier};
-use crate::coordinate::{Link, TierId, ZoneId};
+use crate::coordinate::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
+use crate::document::SlotDoc;
 use crate::model::{
-    Cable, Cables, Exceptions, HostOs, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+    Cable, Cables, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
 };
 
 impl Draft<'_> {
@@ -37,6 +38,7 @@ impl Draft<'_> {
             },
             t2_rows: u16::try_from(self.rows).ok()?,
             srv6: Srv6 { block: self.block, layout: self.layout.finish()? },
+            ecmp: self.ecmp,
             addresses: self.addresses.clone(),
             cables: self.cables(),
             mtu: self.mtu,
@@ -58,6 +60,8 @@ impl Draft<'_> {
             nic_speed: hosts.nic.speed.value,
             nic_lanes: u8::try_from(self.nic_lanes).ok()?,
             os: hosts.os.map_or(HostOs::None, |os| os.value),
+            outputs: hosts.outputs.iter().flatten().map(|output| output.value).collect(),
+            slots: hosts.slots.iter().flatten().map(slot).collect(),
         })
     }
 
@@ -127,7 +131,24 @@ impl Draft<'_> {
             found.cables.insert(link, DraftCable::over(self.kind_of(link), Some(doc)).cable);
         }
         found.switches = self.switches()?;
+        self.smaller_zones(&mut found)?;
         Some(found)
+    }
+
+    /// Leaves out the T0 groups that a smaller zone does not have, with their NICs.
+    fn smaller_zones(&self, found: &mut Exceptions) -> Option<()> {
+        for (zone, groups) in self.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
+            let zone = ZoneId(zone.value);
+            for index in groups.value..self.doc.hosts.groups.value {
+                for plane in 0..self.planes {
+                    let plane = PlaneId(u8::try_from(plane).ok()?);
+                    found.absent_switches.insert(Switch { plane, tier: TierId::T0, zone, index });
+                }
+                let nics = 0..self.doc.hosts.per_group.value;
+                found.absent_nics.extend(nics.map(|downlink| Nic { zone, group: index, downlink }));
+            }
+        }
+        Some(())
     }
 
     fn switches(
@@ -155,6 +176,15 @@ impl Draft<'_> {
             }
             Link::Fabric { .. } => &cables.t0_t1.cable,
         }
+    }
+}
+
+fn slot(slot: &SlotDoc) -> HostSlot {
+    HostSlot {
+        pci: slot.pci.value,
+        numa: slot.numa.map_or(0, |numa| numa.value),
+        gpu: slot.gpu.map(|gpu| gpu.value),
+        power: slot.power.as_ref().map(|power| power.value.clone()),
     }
 }
 

@@ -3,8 +3,8 @@
 use ipnet::Ipv6Net;
 
 use super::draft::number;
-use crate::document::{AddressesDoc, EntropyDoc, MtuDoc};
-use crate::model::{Addresses, Entropy, Mtu, Topology};
+use crate::document::{AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
+use crate::model::{Addresses, Ecmp, Entropy, Mtu, Pin, Topology};
 
 /// First private number of 32 bits (RFC 6996 section 5).
 const DEFAULT_ASN: u32 = 4_200_000_000;
@@ -41,6 +41,19 @@ pub(super) fn mtu(doc: Option<&MtuDoc>) -> Mtu {
     let link = doc.link.map_or(DEFAULT_LINK_MTU, |link| link.value);
     let room = link.saturating_sub(Topology::ENCAPSULATION.0 as u16);
     Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
+}
+
+/// The most queue pairs of a connection by default: what Llama 3 was trained with; each costs memory on the NIC.
+const QPS_PER_CONNECTION: u64 = 16;
+
+/// Returns how traffic is spread, stated or default: as many flows as there are uplinks to choose from.
+pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
+    let doc = doc.cloned().unwrap_or_default();
+    let qps = number(doc.qps_per_connection, uplinks.clamp(1, QPS_PER_CONNECTION));
+    Ecmp {
+        pin: doc.pin.map_or(Pin::None, |pin| pin.value),
+        qps_per_connection: u16::try_from(qps).unwrap_or(u16::MAX),
+    }
 }
 
 /// Returns the entropy values, stated or default: never more than there are uplinks.

@@ -1,0 +1,79 @@
+//! E0906: a switch needs more ECMP groups than its platform holds.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::coordinate::TierId;
+use crate::lower::{Draft, DraftTier};
+use crate::model::{Routing, Wiring};
+
+/// A switch needs more ECMP groups than its platform holds.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0906",
+    title: "a switch needs more ECMP groups than the platform has",
+    what: "With `ecmp-static` and `bgp-unnumbered` the ECMP groups of every switch fit its platform: one for all \
+           uplinks, one for the parallel links to each T0, one for the T1s of each zone.",
+    why: "Routes whose group does not fit are not installed, or fall onto one of their links.",
+    example: "# 256 T0s with two links each to every T1; the platform has 128 groups\n\
+           routing: ecmp-static\n\
+           tiers: { t0: { up: { count: 64, first_cage: 48 }, parallel: 2 }, t1: { down: { count: 512 } } }",
+    fix: "Use single links between a T0 and a T1, a platform with more groups, or fewer T0s.",
+};
+
+/// Counts the groups of every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing == Routing::Srv6Static {
+        return;
+    }
+    for hardware in &draft.hardware {
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let limit = u64::from(hardware.platform.limits.ecmp_groups);
+        let (up, down) = groups(draft, tier);
+        if up + down <= limit {
+            continue;
+        }
+        let below = match tier.id {
+            TierId::T0 | TierId::T1 => count(down, "T0"),
+            TierId::T2 => count(down, "zone"),
+        };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "{} needs {} ECMP groups, `{}` has {limit}",
+                    hardware.who,
+                    up + down,
+                    hardware.platform.id
+                ),
+            )
+            .at(hardware.platform_span, format!("{limit} groups"))
+            .note(format!("{up} for uplinks + {below} over several links each = {}", up + down))
+            .help("use single links between a T0 and a T1, a platform with more groups, or fewer T0s"),
+        );
+    }
+}
+
+/// Returns the groups for what is above and for what is below.
+fn groups(draft: &Draft<'_>, tier: &DraftTier) -> (u64, u64) {
+    let up = u64::from(tier.up.count > 1);
+    let down = match (tier.id, draft.wiring) {
+        (TierId::T1, _) if draft.t0.parallel > 1 => draft.groups,
+        (TierId::T2, Wiring::Full) if draft.t1.count * draft.t1.parallel > 1 => draft.zones,
+        (TierId::T2, Wiring::Rows) if draft.t1.parallel > 1 => draft.zones,
+        (TierId::T0 | TierId::T1 | TierId::T2, _) => 0,
+    };
+    (up, down)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn groups_fit() {
+        assert!(codes(RULE.example).contains(&"E0906"));
+        assert_eq!(message(RULE.example, "E0906"), "each T1 needs 256 ECMP groups, `th5-256x200g` has 128");
+        assert!(!codes("routing: ecmp-static").contains(&"E0906"));
+    }
+}

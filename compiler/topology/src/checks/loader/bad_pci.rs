@@ -1,0 +1,23 @@
+//! E0121: a text is no PCI address.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::pci::PciAddressError;
+
+/// A text is no PCI address.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0121",
+    title: "a PCI address cannot be read",
+    what: "PCI addresses are written as Linux writes them: domain, bus, device and function.",
+    why: "Interfaces are named after where their NIC is plugged in; a guess would name the wrong one.",
+    example: "hosts: { slots: [{ pci: \"18:00.0\" }] }",
+    fix: "Write the whole address, as `lspci -D` shows it: `0000:18:00.0`.",
+};
+
+/// Says that a text is no PCI address.
+pub(crate) fn bad_pci(path: &str, written: &str, error: PciAddressError, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}`: `{written}` is no PCI address"))
+        .at(span, "")
+        .note(error.to_string())
+        .help("`lspci -D` shows whole addresses")
+}

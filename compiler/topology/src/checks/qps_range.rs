@@ -1,0 +1,52 @@
+//! E0712: a number of queue pairs that hosts cannot open.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A number of queue pairs that hosts cannot open.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0712",
+    title: "the number of queue pairs is out of range",
+    what: "`ecmp.qps_per_connection` is 1 to 128.",
+    why: "NCCL opens at most 128 queue pairs for a connection and takes a larger number for that.",
+    example: "routing: ecmp-static\n\
+           ecmp: { qps_per_connection: 256 }",
+    fix: "Use 1 to 128; 4 to 16 are common.",
+};
+
+/// `NCCL_IB_MAX_QPS` of NCCL.
+const MAX: u16 = 128;
+
+/// Checks the number.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let qps = draft.ecmp.qps_per_connection;
+    if (1..=MAX).contains(&qps) {
+        return;
+    }
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!("{qps} queue pairs for each connection are not between 1 and {MAX}"),
+        )
+        .at(draft.at("ecmp.qps_per_connection"), "")
+        .help("use 1 to 128; 4 to 16 are common"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn queue_pairs_are_few() {
+        let fragment =
+            |qps: u16| format!("{{ routing: ecmp-static, ecmp: {{ qps_per_connection: {qps} }} }}");
+        assert_eq!(codes(&fragment(0)), ["E0712", "W0901"]);
+        assert_eq!(codes(&fragment(128)), ["W0901"]);
+        assert_eq!(
+            message(&fragment(256), "E0712"),
+            "256 queue pairs for each connection are not between 1 and 128"
+        );
+    }
+}

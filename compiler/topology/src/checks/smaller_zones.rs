@@ -1,0 +1,80 @@
+//! E0321: a smaller zone is not smaller, does not exist, or splits its units.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+
+use crate::lower::Draft;
+
+/// A smaller zone is not smaller, does not exist, or splits its units.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0321",
+    title: "a zone cannot have so many T0 groups",
+    what: "Every zone of `hosts.groups_by_zone` exists, is named once, and has at least one T0 group, at most \
+           `hosts.groups` of them, in whole units of `hosts.rails`.",
+    why: "Ports and addresses are kept for `hosts.groups` in every zone; what a zone has less are holes at its end, \
+           and a node whose rails end in a hole would lack NICs.",
+    example: "hosts: { groups_by_zone: { 0: 300 } }",
+    fix: "Set `hosts.groups` to the groups of the largest zone, and list those that have fewer.",
+};
+
+/// Checks the sizes of zones.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let rails = draft.rails.max(1);
+    let mut seen: BTreeMap<u16, Span> = BTreeMap::new();
+    for (zone, groups) in draft.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
+        let (number, count) = (zone.value, u64::from(groups.value));
+        if u64::from(number) >= draft.zones {
+            let last = draft.zones.saturating_sub(1);
+            let message = format!("there is no zone {number}: zones count from 0 to {last}");
+            out.push(Diagnostic::error(&RULE, message).at(zone.span, "has groups here"));
+        } else if let Some(first) = seen.insert(number, zone.span) {
+            out.push(
+                Diagnostic::error(&RULE, format!("zone {number} has two sizes"))
+                    .at(zone.span, "again here")
+                    .and(first, "first here"),
+            );
+        } else if count == 0 || count > draft.groups {
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("zone {number} has {count} T0 groups, a zone has 1 to {}", draft.groups),
+                )
+                .at(groups.span, "in this zone")
+                .and(draft.at("hosts.groups"), "in the largest zone")
+                .help("set `hosts.groups` to the groups of the largest zone"),
+            );
+        } else if !count.is_multiple_of(rails) {
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("the {count} T0 groups of zone {number} make no whole units"),
+                )
+                .at(groups.span, format!("{count} / {rails} is no whole number"))
+                .and(draft.at("hosts.rails"), format!("{rails} rails, so {rails} groups a unit")),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn zones_are_as_large_as_the_largest_or_smaller() {
+        assert_eq!(codes("hosts: { groups_by_zone: { 0: 128 } }"), Vec::<&str>::new());
+        assert_eq!(
+            message("hosts: { groups_by_zone: { 0: 300 } }", "E0321"),
+            "zone 0 has 300 T0 groups, a zone has 1 to 256"
+        );
+        assert_eq!(
+            message("hosts: { groups_by_zone: { 1: 30 } }", "E0321"),
+            "there is no zone 1: zones count from 0 to 0"
+        );
+        assert_eq!(
+            message("hosts: { rails: 4, groups_by_zone: { 0: 30 } }", "E0321"),
+            "the 30 T0 groups of zone 0 make no whole units"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! W0902: spreading is described in a fabric where NICs choose the path.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// Spreading is described in a fabric where NICs choose the path.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0902",
+    title: "`ecmp` has no effect",
+    what: "`ecmp` is given only with `routing: ecmp-static` or `bgp-unnumbered`.",
+    why: "With `srv6-static` the NIC writes the path of every packet; what is written there does nothing.",
+    example: "ecmp: { qps_per_connection: 4 }",
+    fix: "Remove `ecmp`, or set another `routing`.",
+};
+
+/// Checks that switches choose paths where it is said how.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.routing != Routing::Srv6Static || draft.doc.ecmp.is_none() {
+        return;
+    }
+    out.push(
+        Diagnostic::warning(&RULE, "`ecmp` has no effect: with this routing NICs choose the path")
+            .at(draft.at("ecmp"), "")
+            .help("remove `ecmp`, or set `routing: ecmp-static` or `bgp-unnumbered`"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn spreading_needs_its_routing() {
+        let fragment = "ecmp: { qps_per_connection: 4 }";
+        assert_eq!(codes(fragment), ["W0902"]);
+        assert!(!codes(&format!("{{ routing: ecmp-static, {fragment} }}")).contains(&"W0902"));
+        assert_eq!(
+            message(fragment, "W0902"),
+            "`ecmp` has no effect: with this routing NICs choose the path"
+        );
+    }
+}
