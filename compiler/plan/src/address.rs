@@ -15,7 +15,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use closc_topology::{Addresses, Link, Nic, NicPort, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 use ipnet::{IpNet, Ipv6Net};
 
 use crate::mac::Mac;
@@ -63,6 +63,21 @@ impl<'a> AddressPlan<'a> {
         Ipv6Net::new_assert(base, 64)
     }
 
+    /// Returns the prefix of all NICs of a zone.
+    pub fn zone(&self, zone: ZoneId) -> Ipv6Net {
+        Ipv6Net::new_assert(with(self.pools.hosts, [0, 0, 0, zone.0 << 12, 0, 0, 0, 0]), 52)
+    }
+
+    /// Returns the prefix of all NICs of the fabric.
+    pub fn hosts(&self) -> Ipv6Net {
+        self.pools.hosts
+    }
+
+    /// Returns the prefix of all loopbacks of the fabric.
+    pub fn loopbacks(&self) -> Ipv6Net {
+        self.pools.loopbacks
+    }
+
     /// Returns the address of one end of a cable.
     pub fn link(&self, link: Link, end: CableEnd) -> Ipv6Addr {
         let (kind, plane, zone, device, port) = match link {
@@ -73,6 +88,12 @@ impl<'a> AddressPlan<'a> {
         };
         let place = kind << 12 | u16::from(plane.0) << 8 | zone.0;
         with(self.pools.links, [0, 0, 0, place, device, port, 0, end.hextet()])
+    }
+
+    /// Returns the prefix of the cables of all NIC ports in a plane.
+    pub fn nic_ports(&self, plane: PlaneId) -> Ipv6Net {
+        let place = u16::from(plane.0) << 8;
+        Ipv6Net::new_assert(with(self.pools.links, [0, 0, 0, place, 0, 0, 0, 0]), 56)
     }
 
     /// Returns the prefix length of a cable's subnet.
@@ -189,6 +210,9 @@ mod tests {
         let nic = Nic { zone: ZoneId(0), group: 16, downlink: 1 };
         assert_eq!(plan(&pools).nic(nic).to_string(), "2001:db8:1000:11::2");
         assert!(plan(&pools).group(ZoneId(0), 16).contains(&plan(&pools).nic(nic)));
+        let zone = plan(&pools).zone(ZoneId(2));
+        assert_eq!(zone.to_string(), "2001:db8:1000:2000::/52");
+        assert!(zone.contains(&plan(&pools).group(ZoneId(2), 4094)) && pools.hosts.contains(&zone));
     }
 
     #[test]

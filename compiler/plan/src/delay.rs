@@ -23,9 +23,24 @@ const ACKNOWLEDGEMENT: Bytes = Bytes(84);
 impl Plan {
     /// Returns the delay between the two NICs farthest apart when nothing is queued.
     pub fn delay(&self) -> Delay {
+        self.delay_over(&longest_path(self))
+    }
+
+    /// Returns the delay that the thresholds of a tier start from.
+    ///
+    /// T0s see their zone: a queue there holds what a zone has in flight, and does not grow with the distance to
+    /// another building. T1s and T2s, where the long cables begin and far flows come together, see the whole path.
+    pub fn delay_of_tier(&self, tier: TierId) -> Delay {
+        match tier {
+            TierId::T0 => self.delay_over(&path_in_zone(self)),
+            TierId::T1 | TierId::T2 => self.delay(),
+        }
+    }
+
+    fn delay_over(&self, cables: &[Length]) -> Delay {
         let topology = self.topology();
         bdp::delay(&bdp::Path {
-            cables: &longest_path(self),
+            cables,
             speed: topology.port_speed(),
             packet: Bytes(u64::from(topology.mtu.link)),
             acknowledgement: ACKNOWLEDGEMENT,
@@ -49,14 +64,27 @@ impl Plan {
     }
 }
 
+/// The cables from a NIC up to the tier where its zone meets.
+fn up_in_zone(plan: &Plan) -> Vec<Length> {
+    let topology = plan.topology();
+    let mut up = vec![topology.cables.nic_t0.length];
+    if topology.zones > 1 || topology.t0.count > 1 {
+        up.push(topology.cables.t0_t1.length);
+    }
+    up
+}
+
+/// The cables of the longest path inside a zone: up over each kind and down again.
+fn path_in_zone(plan: &Plan) -> Vec<Length> {
+    let up = up_in_zone(plan);
+    up.iter().chain(up.iter().rev()).copied().collect()
+}
+
 /// The cables of the longest path: up over each kind and down again.
 fn longest_path(plan: &Plan) -> Vec<Length> {
     let topology = plan.topology();
     let cables = &topology.cables;
-    let mut up = vec![cables.nic_t0.length];
-    if topology.zones > 1 || topology.t0.count > 1 {
-        up.push(cables.t0_t1.length);
-    }
+    let up = up_in_zone(plan);
     let mut path = up.clone();
     if topology.zones > 1 && topology.t2.is_some() {
         // Two zones meet at a T2: the two longest of the kinds of cable up to it.

@@ -16,15 +16,18 @@ use crate::intent::{
     Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent, SwitchPeer, System,
 };
 use crate::plan::Plan;
-use crate::{host, routes};
+use crate::{bgp, ecmp, host, routes};
 
 pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
     let topology = plan.topology();
     let (platform, os) = topology.hardware(switch);
     let ports: Vec<PortIntent> = plan.fabric().ports(switch).map(|p| port(plan, switch, &p)).collect();
-    let (srv6, routes) = match topology.routing {
-        Routing::Srv6Static => (Some(srv6(plan, switch)), routes::srv6(topology, switch, &ports)),
-        Routing::EcmpStatic | Routing::BgpUnnumbered => (None, Vec::new()),
+    let (srv6, bgp, routes) = match topology.routing {
+        Routing::Srv6Static => (Some(srv6(plan, switch)), None, routes::srv6(topology, switch, &ports)),
+        Routing::EcmpStatic => (None, None, ecmp::routes(plan, switch, &ports)),
+        Routing::BgpUnnumbered => {
+            (None, Some(bgp::intent(plan, switch, &ports)), bgp::routes(plan, switch, &ports))
+        }
     };
     DeviceIntent {
         switch,
@@ -36,10 +39,11 @@ pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         routing: topology.routing,
         system: system(plan, switch),
         srv6,
+        bgp,
         ports,
         routes,
         qos: &topology.qos,
-        base_rtt: plan.delay().base_rtt,
+        base_rtt: plan.delay_of_tier(switch.tier).base_rtt,
     }
 }
 
@@ -128,6 +132,7 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
         cable: plan.fabric().cable(link).clone(),
         drained: plan.fabric().is_drained(link),
         address: Ipv6Net::new_assert(address, AddressPlan::LINK_PREFIX),
+        unnumbered: plan.topology().routing == Routing::BgpUnnumbered && matches!(far, End::Switch { .. }),
         peer: match far {
             End::Switch { switch, port } => Peer::Switch(switch_peer(plan, switch, port, far_address)),
             End::Nic(port) => Peer::Nic(nic_peer(plan, port, far_address)),

@@ -3,17 +3,21 @@
 //! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Always: an intent holds no
 //! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use closc_platform::{Os, PhysicalPort, Platform};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
+use closc_qos::units::Speed;
 use closc_topology::{
-    Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Services, Side, Switch, Usid,
+    Cable, HostOs, HostOutput, HostSlot, Link, Nic, NicPort, Node, PciAddress, PlaneId, PortRef, Routing,
+    Services, Side, Switch, Usid,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
+use crate::bgp::BgpIntent;
 use crate::mac::Mac;
 
 /// Everything one switch needs to be told.
@@ -37,13 +41,17 @@ pub struct DeviceIntent<'a> {
     pub system: System<'a>,
     /// Its segments; absent where routing does not use them.
     pub srv6: Option<Srv6Intent>,
+    /// Its eBGP; absent where routing does not use it.
+    pub bgp: Option<BgpIntent>,
     /// Every port, downlinks first; spare ones are included, shut.
     pub ports: Vec<PortIntent>,
-    /// Static routes, in the order of prefixes' roles: neighbours by port, then the blackhole.
+    /// Static routes, in the order of prefixes' roles: neighbours or NICs by port, what is farther away by zone and
+    /// group, last the blackhole.
     pub routes: Vec<Route>,
     /// Quality of service.
     pub qos: &'a Profile,
-    /// Round-trip time of the longest path when nothing is queued; what computed thresholds start from.
+    /// Round-trip time when nothing is queued, of the longest path that the tier sees; what computed thresholds start
+    /// from.
     pub base_rtt: Nanoseconds,
 }
 
@@ -129,6 +137,8 @@ pub struct Connection {
     pub drained: bool,
     /// Own address, /127.
     pub address: Ipv6Net,
+    /// Whether the addresses of the cable are left out, because both ends find each other by their link-local ones.
+    pub unnumbered: bool,
     /// The other end.
     pub peer: Peer,
 }
@@ -253,6 +263,16 @@ pub struct HostIntent<'a> {
     pub block: Option<Ipv6Net>,
     /// Its NICs, in order.
     pub nics: Vec<NicIntent>,
+    /// Prefix of all NICs of the fabric.
+    pub reach: Ipv6Net,
+    /// Whether NIC k of a node hangs on another T0 group than NIC k + 1.
+    pub is_rail_optimised: bool,
+    /// Queue pairs of a connection: as many as spread over the uplinks, where switches hash them.
+    pub queue_pairs: u16,
+    /// What is generated for it besides its path table.
+    pub os: HostOs,
+    /// Files that are generated for it too.
+    pub outputs: &'a BTreeSet<HostOutput>,
     /// Largest packet on the cable.
     pub mtu: u16,
     /// Largest packet that fits inside the outer header.
@@ -274,8 +294,21 @@ pub struct NicIntent {
     pub address: Ipv6Addr,
     /// Prefix of its T0 group.
     pub group: Ipv6Net,
+    /// Where it is plugged in, where the fabric file says so.
+    pub slot: Option<HostSlot>,
     /// One port a plane, in the order of planes; those without a cable are left out.
     pub ports: Vec<NicPortIntent>,
+    /// Routes from this NIC to others, the longest prefixes first; none where it writes paths into packets.
+    pub routes: Vec<NicRoute>,
+}
+
+/// A route of a NIC: which planes lead there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicRoute {
+    /// Where to: a NIC, a T0 group, or all NICs of the fabric.
+    pub prefix: Ipv6Net,
+    /// Over which of its ports, by index in [`NicIntent::ports`], all equally; none: nothing leads there.
+    pub ports: Vec<usize>,
 }
 
 /// One port of a NIC.
@@ -285,8 +318,16 @@ pub struct NicPortIntent {
     pub plane: PlaneId,
     /// Interface name on Linux, for example `nic0p3`.
     pub interface: SmolStr,
-    /// MAC address in labs.
+    /// MAC address in labs and where the T0 has a static neighbour.
     pub mac: Mac,
+    /// Whether the T0 knows the port by that MAC address only.
+    pub is_static: bool,
+    /// PCI address, where the fabric file says in which slot the NIC is.
+    pub pci: Option<PciAddress>,
+    /// Speed.
+    pub speed: Speed,
+    /// Number of its own routing table, as no other port of the node has.
+    pub table: u16,
     /// Own address on the cable, /127.
     pub address: Ipv6Net,
     /// Name of the T0.

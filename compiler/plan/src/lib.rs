@@ -5,27 +5,38 @@
 //! the topology only, so growth renumbers nothing and the same input gives the same plan.
 
 mod address;
+mod backup;
+mod bgp;
+mod cluster;
 mod delay;
 mod device;
+mod ecmp;
 mod entropy;
 mod host;
 mod intent;
 mod mac;
 mod path;
+mod placement;
 mod plan;
 mod qos;
 mod routes;
 mod segment;
 mod table;
 
+pub mod checks;
+
 pub use address::{AddressPlan, CableEnd};
+pub use backup::{BackupPair, PortName, Shared};
+pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
+pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use intent::{
-    Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent, Peer,
-    PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
+    Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
+    NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
 };
 pub use mac::Mac;
 pub use path::{Path, PathError, PathHop, PathKind};
+pub use placement::{Crossing, Job, JobError, PlacedNode, Placement, Traffic, UnitNodes};
 pub use plan::{CableEnds, Plan};
 pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
-use closc_tests::shape::{Shape, T2, three_tiers, two_tiers};
+use closc_tests::shape::{Shape, T2, any_routing, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch};
 use proptest::prelude::*;
 
@@ -118,13 +118,22 @@ fn told(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
             .filter(|port| port.connection.is_some())
             .map(|port| format!("{} {:?}", port.physical.name, port.connection))
             .collect();
-        lines.extend(device.routes.iter().map(|route| match &route.target {
-            Target::Ports(hops) => {
-                let ports: Vec<_> = hops.iter().map(|hop| &device.ports[hop.port].physical.name).collect();
-                format!("{} over {ports:?}", route.prefix)
+        for route in &device.routes {
+            match &route.target {
+                Target::Ports(hops) => lines
+                    .extend(hops.iter().map(|hop| {
+                        format!("{} over {}", route.prefix, device.ports[hop.port].physical.name)
+                    })),
+                Target::Blackhole => drop(lines.insert(format!("{} blackhole", route.prefix))),
             }
-            Target::Blackhole => format!("{} blackhole", route.prefix),
-        }));
+        }
+        if let Some(bgp) = &device.bgp {
+            lines.insert(format!("AS {}, {} paths, {:?}", bgp.asn, bgp.multipath, bgp.networks));
+            lines.extend(bgp.neighbours.iter().map(|neighbour| {
+                let port = &device.ports[neighbour.port].physical.name;
+                format!("{port} to AS {} {:?}", neighbour.asn, neighbour.direction)
+            }));
+        }
         lines.insert(format!("{:?} {:?}", device.system, device.srv6));
         (device.name.to_string(), lines)
     });
@@ -167,20 +176,21 @@ proptest! {
     }
 
     #[test]
-    fn growth_renumbers_nothing(shape in prop_oneof![two_tiers(), three_tiers()]) {
-        let before = shape.plan();
+    fn growth_renumbers_nothing(shape in prop_oneof![two_tiers(), three_tiers()], routing in any_routing()) {
+        let routed = |shape: &Shape| shape.routed(routing);
+        let before = routed(&shape);
         let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
         let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
         for grown in [t1, group, nic] {
-            growth_removes_nothing(&before, &grown.plan());
+            growth_removes_nothing(&before, &routed(&grown));
         }
         if let Some(t2) = &shape.t2 {
             let zone = T2 { zones: t2.zones + 1, ..t2.clone() };
             let step = T2 { steps: t2.steps + 1, ..t2.clone() };
             for grown in [zone, step] {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
-                growth_removes_nothing(&before, &grown.plan());
+                growth_removes_nothing(&before, &routed(&grown));
             }
         }
     }

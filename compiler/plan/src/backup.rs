@@ -1,0 +1,142 @@
+//! The port that takes over from each NIC port.
+//!
+//! In: the intent of a node. Out: a [`BackupPair`] for each port. Always: the backup is a port of another NIC where
+//! there is one, and shares as little as possible: T0, plane, transceiver, power domain, in this order of weight.
+//! Where all ports are there the same step leads from every port to its backup, so that no port backs up two.
+
+use std::collections::BTreeSet;
+
+use closc_topology::PlaneId;
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::intent::{HostIntent, NicIntent, NicPortIntent};
+
+/// A port and the one that takes over from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BackupPair {
+    /// The port in use.
+    pub primary: PortName,
+    /// The port that takes over.
+    pub backup: PortName,
+    /// What both have in common, so that its loss takes both.
+    pub shares: BTreeSet<Shared>,
+}
+
+/// A NIC port by its name and place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PortName {
+    /// Interface and RDMA device, for example `nic0p3`.
+    pub name: SmolStr,
+    /// Number of the NIC in the node, from 0.
+    pub nic: u8,
+    /// Plane.
+    pub plane: u8,
+    /// The T0 at the other end.
+    pub t0: SmolStr,
+    /// Power domain of the NIC, where the fabric file names one.
+    pub power: Option<SmolStr>,
+}
+
+/// Something that two ports have in common. In the order of weight, the heaviest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shared {
+    /// The T0 at the other end.
+    T0,
+    /// The plane.
+    Plane,
+    /// The transceiver: all ports of a NIC are in one cage.
+    Transceiver,
+    /// The power domain of the NICs.
+    Power,
+}
+
+/// A port with its NIC.
+type At<'a> = (&'a NicIntent, &'a NicPortIntent);
+
+impl HostIntent<'_> {
+    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port.
+    pub fn backups(&self) -> Vec<BackupPair> {
+        let ports: Vec<At<'_>> =
+            self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
+        let find = |step: Step, from: At<'_>| {
+            let (number, plane) = step.from(from);
+            ports.iter().copied().find(|(nic, port)| nic.number == number && port.plane == plane)
+        };
+        // The best step is missed by the fewest ports, and those of its pairs share least.
+        let best = Step::all(&ports).into_iter().min_by_key(|step| {
+            let of = |from: &At<'_>| find(*step, *from).map(|to| weight(&shared(*from, to)));
+            let weights: Vec<u32> = ports.iter().filter_map(of).collect();
+            (ports.len() - weights.len(), weights.iter().sum::<u32>())
+        });
+        let pair = |from: &At<'_>| {
+            let by_step = best.and_then(|step| find(step, *from));
+            let to = by_step.or_else(|| nearest(&ports, *from))?;
+            Some(BackupPair { primary: name(*from), backup: name(to), shares: shared(*from, to) })
+        };
+        ports.iter().filter_map(pair).collect()
+    }
+}
+
+/// The way from a port to its backup: so many NICs and planes further, around the corner.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    nics: u16,
+    planes: u16,
+    by: (u16, u16),
+}
+
+impl Step {
+    /// Returns every step but the one that stays, the shortest first.
+    fn all(ports: &[At<'_>]) -> Vec<Step> {
+        let nics = ports.iter().map(|(nic, _)| u16::from(nic.number) + 1).max().unwrap_or(0);
+        let planes = ports.iter().map(|(_, port)| u16::from(port.plane.0) + 1).max().unwrap_or(0);
+        let steps = (0..nics).flat_map(|n| (0..planes).map(move |p| Step { nics, planes, by: (n, p) }));
+        steps.filter(|step| step.by != (0, 0)).collect()
+    }
+
+    fn from(self, (nic, port): At<'_>) -> (u8, PlaneId) {
+        let number = (u16::from(nic.number) + self.by.0) % self.nics;
+        let plane = (u16::from(port.plane.0) + self.by.1) % self.planes;
+        (u8::try_from(number).unwrap_or(u8::MAX), PlaneId(u8::try_from(plane).unwrap_or(u8::MAX)))
+    }
+}
+
+/// The port that shares least with one whose partner is not there.
+fn nearest<'a>(ports: &[At<'a>], from: At<'_>) -> Option<At<'a>> {
+    let others = ports.iter().filter(|(nic, port)| (nic.number, port.plane) != (from.0.number, from.1.plane));
+    others.copied().min_by_key(|to| weight(&shared(from, *to)))
+}
+
+fn shared((nic, port): At<'_>, (other_nic, other): At<'_>) -> BTreeSet<Shared> {
+    let power = |nic: &NicIntent| nic.slot.as_ref().and_then(|slot| slot.power.clone());
+    let found = [
+        (port.t0 == other.t0, Shared::T0),
+        (port.plane == other.plane, Shared::Plane),
+        (nic.number == other_nic.number, Shared::Transceiver),
+        (power(nic).is_some() && power(nic) == power(other_nic), Shared::Power),
+    ];
+    found.into_iter().filter_map(|(same, what)| same.then_some(what)).collect()
+}
+
+/// One heavy thing in common is worse than all lighter ones together.
+fn weight(shares: &BTreeSet<Shared>) -> u32 {
+    let of = |shared: &Shared| match shared {
+        Shared::T0 => 8,
+        Shared::Plane => 4,
+        Shared::Transceiver => 2,
+        Shared::Power => 1,
+    };
+    shares.iter().map(of).sum()
+}
+
+fn name((nic, port): At<'_>) -> PortName {
+    PortName {
+        name: port.interface.clone(),
+        nic: nic.number,
+        plane: port.plane.0,
+        t0: port.t0.clone(),
+        power: nic.slot.as_ref().and_then(|slot| slot.power.clone()),
+    }
+}

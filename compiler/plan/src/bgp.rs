@@ -1,0 +1,230 @@
+//! eBGP over unnumbered ports: what a switch is told with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
+//!
+//! In: a plan and a switch. Out: [`BgpIntent`]. Always: AS numbers are functions of position, one for each T0, one for
+//! the T1s of a plane and zone, one for the T2s of a plane; a neighbour is known by port and AS number, so a cable in
+//! the wrong plane brings no session up; nobody announces what it did not originate or hear from the tier on the other
+//! side, so a path that went down never goes up again; limits are functions of numbers that seldom change.
+
+use closc_topology::{Switch, TierId};
+use ipnet::Ipv6Net;
+
+use crate::ecmp;
+use crate::intent::{Peer, PortIntent, Route, Target};
+use crate::plan::Plan;
+
+/// eBGP of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BgpIntent {
+    /// Own autonomous system number.
+    pub asn: u32,
+    /// Paths to one prefix that are used at a time.
+    pub multipath: u16,
+    /// What it announces of its own.
+    pub networks: Vec<Ipv6Net>,
+    /// What it takes from anybody: prefixes in a pool, of one length.
+    pub accepts: Vec<Accepted>,
+    /// Its neighbours, in the order of their ports.
+    pub neighbours: Vec<BgpNeighbour>,
+    /// What holds for all neighbours of a side, by side; sides without neighbours are left out.
+    pub sides: Vec<BgpSide>,
+    /// How fast it notices and forgets.
+    pub timers: BgpTimers,
+}
+
+/// Prefixes that are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The pool they are in.
+    pub within: Ipv6Net,
+    /// Their length.
+    pub length: u8,
+}
+
+/// Which way a neighbour is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BgpDirection {
+    /// Nearer to the NICs.
+    Below,
+    /// Farther from the NICs.
+    Above,
+}
+
+impl BgpDirection {
+    /// Returns the word used in configurations.
+    pub fn word(self) -> &'static str {
+        match self {
+            BgpDirection::Below => "BELOW",
+            BgpDirection::Above => "ABOVE",
+        }
+    }
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpNeighbour {
+    /// Index in [`crate::DeviceIntent::ports`].
+    pub port: usize,
+    /// Its autonomous system number.
+    pub asn: u32,
+    /// Which way it is.
+    pub direction: BgpDirection,
+    /// Whether its routes are the last resort, because the cable, an end of it or the plane is drained.
+    pub drained: bool,
+}
+
+/// What holds for all neighbours of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpSide {
+    /// The side.
+    pub direction: BgpDirection,
+    /// Most AS numbers in a path that is taken from there; absent: any.
+    pub longest_taken: Option<u8>,
+    /// Most AS numbers in a path that is announced there, own not counted; absent: any.
+    pub longest_announced: Option<u8>,
+    /// Prefixes of one neighbour beyond which the session is ended.
+    pub prefixes_max: u32,
+    /// What is announced with each route so that receivers weigh their paths; absent where paths are all or nothing.
+    pub bandwidth: Option<BgpBandwidth>,
+}
+
+/// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BgpBandwidth {
+    /// That of one cable, in Mb/s as far as FRR 8 can count: all cables of a tier are equal, so only ratios matter.
+    Cable(u16),
+    /// The sum over all paths in use.
+    Sum,
+}
+
+/// How fast a switch notices and forgets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpTimers {
+    /// Seconds between keepalives.
+    pub keepalive_s: u16,
+    /// Seconds of silence after which a session is down.
+    pub hold_s: u16,
+    /// Seconds between attempts to connect.
+    pub connect_s: u16,
+    /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
+    pub restart_s: u16,
+    /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.
+    pub stale_s: u16,
+    /// Minutes until a session that was ended for its number of prefixes is tried again.
+    pub retry_min: u16,
+    /// Milliseconds between BFD packets (RFC 5880).
+    pub bfd_interval_ms: u16,
+    /// BFD packets that may be missing.
+    pub bfd_multiplier: u8,
+}
+
+/// RFC 7938 section 7 asks for fast detection; these are what FRR's `datacenter` profile and SONiC's BFD use.
+const TIMERS: BgpTimers = BgpTimers {
+    keepalive_s: 3,
+    hold_s: 9,
+    connect_s: 10,
+    restart_s: 120,
+    stale_s: 240,
+    retry_min: 5,
+    bfd_interval_ms: 300,
+    bfd_multiplier: 3,
+};
+
+/// The most paths that FRR can be built to use, on Debian and on SONiC.
+const MULTIPATH_MAX: u32 = 256;
+
+/// What one cable announces; FRR 8 takes up to 25,600.
+const CABLE_MBPS: u16 = 1000;
+
+/// Prefixes that a session may carry at least, so that small fabrics can grow.
+const PREFIXES_MIN: u32 = 8;
+
+/// Returns what a switch delivers itself; the rest it hears.
+pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
+    let mut routes = match switch.tier {
+        TierId::T0 => ecmp::local(plan, switch, ports),
+        TierId::T1 | TierId::T2 => Vec::new(),
+    };
+    routes.push(Route { prefix: plan.addresses().hosts(), target: Target::Blackhole });
+    routes
+}
+
+/// Returns what a switch is told of BGP.
+pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIntent {
+    let addresses = plan.addresses();
+    let loopback = Ipv6Net::new_assert(addresses.loopback(switch), 128);
+    let group = (switch.tier == TierId::T0).then(|| addresses.group(switch.zone, switch.index));
+    let neighbours: Vec<BgpNeighbour> =
+        ports.iter().enumerate().filter_map(|(port, intent)| neighbour(plan, port, intent)).collect();
+    let here = |side: &BgpSide| neighbours.iter().any(|n| n.direction == side.direction);
+    BgpIntent {
+        asn: addresses.asn(switch),
+        multipath: plan.topology().hardware(switch).0.limits.ecmp_width.min(MULTIPATH_MAX) as u16,
+        networks: group.into_iter().chain([loopback]).collect(),
+        accepts: vec![
+            Accepted { within: addresses.hosts(), length: 64 },
+            Accepted { within: addresses.loopbacks(), length: 128 },
+        ],
+        sides: [below(plan, switch), above(plan, switch)].into_iter().filter(here).collect(),
+        neighbours,
+        timers: TIMERS,
+    }
+}
+
+fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbour> {
+    let connection = intent.connection.as_ref()?;
+    let Peer::Switch(peer) = &connection.peer else { return None };
+    let direction = if intent.is_down() { BgpDirection::Below } else { BgpDirection::Above };
+    let asn = plan.addresses().asn(peer.switch);
+    Some(BgpNeighbour { port, asn, direction, drained: connection.drained })
+}
+
+/// Below are T0s, which announce what is theirs, or T1s, which announce that and what their T0s do.
+fn below(plan: &Plan, switch: Switch) -> BgpSide {
+    let (zone, _) = sizes(plan);
+    let (longest, prefixes) = match switch.tier {
+        TierId::T0 | TierId::T1 => (1, 2),
+        TierId::T2 => (2, zone + 1),
+    };
+    BgpSide {
+        direction: BgpDirection::Below,
+        longest_taken: Some(longest),
+        longest_announced: None,
+        prefixes_max: limit(prefixes),
+        bandwidth: bandwidth(plan, switch),
+    }
+}
+
+/// Above goes what was heard from below: of a T0 nothing but its own, of a T1 one AS more.
+fn above(plan: &Plan, switch: Switch) -> BgpSide {
+    BgpSide {
+        direction: BgpDirection::Above,
+        longest_taken: None,
+        longest_announced: Some(switch.tier.level()),
+        prefixes_max: limit(sizes(plan).1),
+        bandwidth: bandwidth(plan, switch),
+    }
+}
+
+/// With one cable to each neighbour and two tiers a path is there or it is withdrawn, and nothing has to be weighed.
+/// Elsewhere a neighbour can lose a part of what is behind it.
+fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
+    let topology = plan.topology();
+    let partial = topology.t2.is_some() || topology.t0.parallel > 1;
+    partial.then_some(match switch.tier {
+        TierId::T0 => BgpBandwidth::Cable(CABLE_MBPS),
+        TierId::T1 | TierId::T2 => BgpBandwidth::Sum,
+    })
+}
+
+/// Returns the prefixes that the T0s of a zone announce, and those of a whole plane.
+fn sizes(plan: &Plan) -> (u32, u32) {
+    let topology = plan.topology();
+    let zone = u32::from(topology.t0.count) * 2;
+    let t2s = topology.t2.as_ref().map_or(0, |t2| u32::from(t2.count));
+    (zone, (zone + u32::from(topology.t1.count)) * u32::from(topology.zones) + t2s)
+}
+
+/// Twice of what is expected, up to the next power of two: growth seldom moves it, a leak passes it.
+fn limit(expected: u32) -> u32 {
+    (expected * 2).next_power_of_two().max(PREFIXES_MIN)
+}

@@ -1,0 +1,195 @@
+//! What can only be seen once intents are made: numbers that a profile asks of hardware that does not have them.
+//!
+//! In: a plan. Out: diagnostics. Always: one switch is looked at for each kind of hardware in each place (tier, zone,
+//! cables of its own), so that the work does not grow with the fabric.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use closc_platform::Os;
+use closc_qos::QosError;
+use closc_qos::units::Length;
+use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
+
+use crate::intent::DeviceIntent;
+use crate::plan::Plan;
+use crate::qos::SwitchQos;
+
+/// Every rule of this crate.
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS];
+
+/// Headroom that the buffer does not hold.
+pub static HEADROOM: Rule = Rule {
+    code: "E0720",
+    title: "PFC does not fit the buffer",
+    what: "On every kind of switch the headroom of all ports and lossless classes fits the buffer, beside what is \
+           reserved and one packet for each port.",
+    why: "After a pause was sent, what is on its way still arrives: 2 x length x speed and what the peer sends until \
+          it reacts. Where there is no room for it a lossless class loses packets, and RoCE goes back to the start of \
+          the message.",
+    example: "fabric: far\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 32, nic: { speed: 400G } }\n\
+              tiers:\n  t0: { platform: th5-128x400g, up: 32 }\n  t1: { platform: th5-128x400g }\n\
+              cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 10km, medium: lr4 }\nqos: lossless",
+    fix: "Use a lossy profile and mark early, end PFC at a box with deep buffers, shorten the cable, or use a platform \
+          with more buffer; the message says which of these work, with numbers.",
+};
+
+/// Thresholds that come too late.
+pub static MARKS: Rule = Rule {
+    code: "E0721",
+    title: "queues would be marked too late",
+    what: "On every kind of switch each marked queue is marked before it pauses its senders or is full.",
+    why: "Marks tell senders to slow down. A threshold that is reached only after PFC has stopped them, or after \
+          packets were dropped, tells them nothing.",
+    example: "fabric: late\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 4, nic: { speed: 400G } }\n\
+              tiers:\n  t0: { platform: th5-128x400g, up: 2 }\n  t1: { platform: th5-128x400g }\n\
+              cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 30m }\n\
+              qos: { base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 2GB, probability: 5 } } } } }",
+    fix: "Lower the thresholds, have them computed, or use a platform with more buffer.",
+};
+
+/// Checks quality of service of every kind of switch.
+pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
+    let mut said = BTreeSet::new();
+    for switch in samples(plan) {
+        let intent = plan.device(switch);
+        if let Err(error) = SwitchQos::of(&intent)
+            // Planes and zones that are alike say the same.
+            && said.insert((switch.tier, intent.platform.id.clone(), error.to_string()))
+        {
+            diagnostics.push(report(plan.topology(), &intent, &error));
+        }
+    }
+}
+
+/// What decides the quality of service of a switch: tier, hardware, the zone's cables, cables of its own.
+type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>);
+
+/// Returns one switch of each kind: a whole one where there is one.
+fn samples(plan: &Plan) -> BTreeSet<Switch> {
+    let topology = plan.topology();
+    let exceptions = &topology.exceptions;
+    let mut own: BTreeMap<Switch, Vec<Length>> =
+        exceptions.switches.keys().map(|switch| (*switch, Vec::new())).collect();
+    for (link, cable) in &exceptions.cables {
+        for switch in ends(plan, *link) {
+            own.entry(switch).or_default().push(cable.length);
+        }
+    }
+    let holed: BTreeSet<Switch> = exceptions.absent_links.iter().flat_map(|link| ends(plan, *link)).collect();
+    let mut found: BTreeMap<Kind<'_>, Switch> = BTreeMap::new();
+    let mut add = |switch: Switch, mut lengths: Vec<Length>| {
+        lengths.sort_unstable();
+        let (platform, os) = topology.hardware(switch);
+        let zone = topology.cables.t1_t2_by_zone.get(&switch.zone).map(|cable| cable.length);
+        found.entry((switch.tier, &platform.id, os, zone, lengths)).or_insert(switch);
+    };
+    for tier in TierId::ALL {
+        let Some(count) = topology.tier(tier).map(|tier| tier.count) else { continue };
+        for plane in topology.plane_ids() {
+            for zone in topology.zone_ids().filter(|zone| tier != TierId::T2 || *zone == ZoneId(0)) {
+                let there = |index| {
+                    let switch = Switch { plane, tier, zone, index };
+                    (plan.fabric().has_switch(switch) && !own.contains_key(&switch)).then_some(switch)
+                };
+                let whole = (0..count).filter_map(there).find(|switch| !holed.contains(switch));
+                if let Some(switch) = whole.or_else(|| (0..count).find_map(there)) {
+                    add(switch, Vec::new());
+                }
+            }
+        }
+    }
+    for (switch, lengths) in &own {
+        if plan.fabric().has_switch(*switch) {
+            add(*switch, lengths.clone());
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The switches at the ends of a cable.
+fn ends(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
+    let upper = plan.fabric().upper_end(link).map(|(switch, _)| switch);
+    let lower = match link {
+        Link::Fabric { lower, .. } => Some(lower),
+        Link::Host(_) => None,
+    };
+    upper.into_iter().chain(lower)
+}
+
+fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> Diagnostic {
+    let spans = |path: &str| topology.spans.get(path);
+    let (name, platform) = (&intent.name, &intent.platform.id);
+    let profile = intent.qos.name();
+    let hardware = spans(&format!("tiers.{}.platform", intent.switch.tier.word()));
+    let label = |diagnostic: Diagnostic, span: Option<Span>, text: String| match span {
+        Some(span) => diagnostic.and(span, text),
+        None => diagnostic,
+    };
+    let QosError::HeadroomDoesNotFit(refusal) = error else {
+        let diagnostic = match error {
+            QosError::PortHeadroom { .. } | QosError::PortSharedHeadroom { .. } => Diagnostic::error(
+                &HEADROOM,
+                format!("`{name}` cannot pause as profile `{profile}` wants: {error}"),
+            ),
+            other => Diagnostic::error(
+                &MARKS,
+                format!("`{name}` cannot do what profile `{profile}` wants: {other}"),
+            ),
+        };
+        let diagnostic = match spans("qos") {
+            Some(span) => diagnostic.at(span, ""),
+            None => diagnostic,
+        };
+        return label(diagnostic, hardware, format!("`{platform}`"));
+    };
+    let worst = refusal.lines.first();
+    let cable = worst.and_then(|line| cable_path(topology, intent.switch, line.cable));
+    let message = format!("PFC does not fit the buffer of `{name}`, a `{platform}`");
+    let mut diagnostic = Diagnostic::error(&HEADROOM, message);
+    let need = worst.map_or_else(String::new, |line| {
+        format!("{} for each lossless class of a port of {}", line.each.human(), line.speed)
+    });
+    diagnostic = match cable.as_deref().and_then(spans).or_else(|| spans("qos")) {
+        Some(span) => diagnostic.at(span, need),
+        None => diagnostic,
+    };
+    diagnostic = label(diagnostic, hardware, format!("a buffer of {}", refusal.memory.human()));
+    if cable.is_some() {
+        let classes = intent.qos.lossless().count();
+        let what = if classes == 1 { "lossless class" } else { "lossless classes" };
+        diagnostic = label(diagnostic, spans("qos"), format!("profile `{profile}`, {classes} {what}"));
+    }
+    diagnostic = diagnostic.note(error.to_string());
+    error.ways_out().iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
+}
+
+/// Finds where the file says how long a cable is: at a cable of the switch itself, or at a kind of cable it has.
+fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<String> {
+    let is_it = |cable: Length| cable.meters_ceil() == length.meters_ceil();
+    let cables = &topology.cables;
+    let t1_t2 = || {
+        let zones = cables.t1_t2_by_zone.iter();
+        let of_zone = zones
+            .filter(|(zone, _)| switch.tier == TierId::T2 || **zone == switch.zone)
+            .map(|(zone, cable)| (format!("cables.by_zone.{zone}.length"), cable.length));
+        let kind = cables.t1_t2.iter().map(|cable| ("cables.t1-t2.length".to_owned(), cable.length));
+        of_zone.chain(kind).collect::<Vec<_>>()
+    };
+    let kinds = match switch.tier {
+        TierId::T0 => vec![
+            ("cables.nic-t0.length".to_owned(), cables.nic_t0.length),
+            ("cables.t0-t1.length".to_owned(), cables.t0_t1.length),
+        ],
+        TierId::T1 => {
+            let mut kinds = vec![("cables.t0-t1.length".to_owned(), cables.t0_t1.length)];
+            kinds.extend(t1_t2());
+            kinds
+        }
+        TierId::T2 => t1_t2(),
+    };
+    let own = topology.exceptions.cables.iter().filter(|(_, cable)| is_it(cable.length));
+    let mut own =
+        own.filter_map(|(link, _)| Some(format!("exceptions.cables.{}.length", topology.link_name(*link)?)));
+    kinds.into_iter().find(|(_, cable)| is_it(*cable)).map(|(path, _)| path).or_else(|| own.next())
+}

@@ -1,0 +1,108 @@
+//! What an orchestrator is told of all nodes together: the ports that every node has, and the pools of their addresses.
+//!
+//! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Always: a port is named
+//! by NIC and plane alone, so one object speaks of all nodes.
+
+use closc_topology::{NicPort, Node, PlaneId, Topology};
+use ipnet::Ipv6Net;
+use smol_str::SmolStr;
+
+use crate::address::{AddressPlan, CableEnd};
+use crate::host;
+use crate::plan::Plan;
+
+/// What all nodes have in common.
+#[derive(Debug, Clone)]
+pub struct ClusterIntent<'a> {
+    /// Name of the fabric.
+    pub fabric: &'a str,
+    /// Largest packet on the cable.
+    pub mtu: u16,
+    /// Prefix of all NICs of the fabric.
+    pub reach: Ipv6Net,
+    /// The NICs of a node, in order.
+    pub nics: Vec<ClusterNic>,
+}
+
+/// A NIC that every node has.
+#[derive(Debug, Clone)]
+pub struct ClusterNic {
+    /// Number in the node, from 0.
+    pub number: u8,
+    /// Its ports, one a plane.
+    pub ports: Vec<ClusterPort>,
+}
+
+/// A port that every node has.
+#[derive(Debug, Clone)]
+pub struct ClusterPort {
+    /// The plane.
+    pub plane: PlaneId,
+    /// Interface, RDMA device and resource.
+    pub interface: SmolStr,
+    /// Prefix of the NIC ports of all nodes in this plane.
+    pub pool: Ipv6Net,
+}
+
+/// The addresses of one NIC, or of one of its ports, on one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allocation {
+    /// Name of the node.
+    pub node: SmolStr,
+    /// The prefix that is the node's: /127 with the T0 for a port, /128 for a NIC.
+    pub prefix: Ipv6Net,
+    /// The T0's address, for a port.
+    pub gateway: Option<std::net::Ipv6Addr>,
+}
+
+impl Plan {
+    /// Returns what all nodes have in common.
+    pub fn cluster(&self) -> ClusterIntent<'_> {
+        let topology = self.topology();
+        let port = |number: u8, plane: PlaneId| ClusterPort {
+            plane,
+            interface: host::interface(number, plane),
+            pool: self.addresses().nic_ports(plane),
+        };
+        let nic = |number: u8| ClusterNic {
+            number,
+            ports: topology.plane_ids().map(|plane| port(number, plane)).collect(),
+        };
+        ClusterIntent {
+            fabric: &topology.name,
+            mtu: topology.mtu.link,
+            reach: topology.addresses.hosts,
+            nics: (0..topology.hosts.nics_per_node).map(nic).collect(),
+        }
+    }
+
+    /// Returns the address of a NIC on every node that has it.
+    pub fn nic_allocations(&self, number: u8) -> impl Iterator<Item = Allocation> + '_ {
+        self.nodes_with(number).map(move |(topology, node)| Allocation {
+            node: topology.naming.node(node),
+            prefix: Ipv6Net::new_assert(self.addresses().nic(topology.nic_of(node, number)), 128),
+            gateway: None,
+        })
+    }
+
+    /// Returns the addresses of a NIC's port in a plane on every node that has a cable there.
+    pub fn port_allocations(&self, number: u8, plane: PlaneId) -> impl Iterator<Item = Allocation> + '_ {
+        self.nodes_with(number).filter_map(move |(topology, node)| {
+            let port = NicPort { plane, nic: topology.nic_of(node, number) };
+            let link = closc_topology::Link::Host(port);
+            let addresses = self.addresses();
+            self.fabric().has_link(link).then(|| Allocation {
+                node: topology.naming.node(node),
+                prefix: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX)
+                    .trunc(),
+                gateway: Some(addresses.link(link, CableEnd::Upper)),
+            })
+        })
+    }
+
+    fn nodes_with(&self, number: u8) -> impl Iterator<Item = (&Topology, Node)> + '_ {
+        let topology = self.topology();
+        let has = move |node: &Node| self.fabric().has_nic(topology.nic_of(*node, number));
+        self.nodes().filter(has).map(move |node| (topology, node))
+    }
+}

@@ -1,0 +1,121 @@
+//! How much of the fabric is left between a switch and a destination, as a part of what was planned.
+//!
+//! In: a fabric with its exceptions. Out: the part of the capacity from a T1 or T2 to a zone or a T0 group. Always:
+//! paths go up, then down, never up again; a cable counts where it is there and, unless asked otherwise, not drained;
+//! a neighbour counts with the smaller of what is left of the cables to it and of what is behind it, and a switch
+//! with the mean of its neighbours: all switches of a tier share what is behind, so each may use its part of it
+//! (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
+
+use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
+
+use super::fraction::Fraction;
+
+/// Where packets are to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// A T0 group of a zone to which every planned cable is there.
+    Zone(ZoneId),
+    /// One T0 group.
+    Group(ZoneId, u16),
+}
+
+impl Scope {
+    pub(crate) fn zone(self) -> ZoneId {
+        match self {
+            Scope::Zone(zone) | Scope::Group(zone, _) => zone,
+        }
+    }
+}
+
+/// Capacities in a fabric, remembered while a switch is worked out.
+pub(crate) struct Capacities<'a> {
+    fabric: &'a Fabric,
+    with_drained: bool,
+    known: BTreeMap<(Switch, Scope), Fraction>,
+}
+
+impl<'a> Capacities<'a> {
+    /// Takes a fabric; drained cables count only where that is asked for.
+    pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
+        Capacities { fabric, with_drained, known: BTreeMap::new() }
+    }
+
+    fn topology(&self) -> &'a Topology {
+        self.fabric.topology()
+    }
+
+    /// Returns what is left from a T1 or T2 to a destination.
+    pub(crate) fn to(&mut self, at: Switch, scope: Scope) -> Fraction {
+        if at.tier == TierId::T1 && at.zone == scope.zone() {
+            return match scope {
+                Scope::Zone(_) => Fraction::ONE,
+                Scope::Group(_, index) => self.between(Switch { tier: TierId::T0, index, ..at }, at),
+            };
+        }
+        if let Some(known) = self.known.get(&(at, scope)) {
+            return *known;
+        }
+        let neighbours: Vec<Switch> = match at.tier {
+            TierId::T0 | TierId::T1 => self.above(at).collect(),
+            TierId::T2 => self.below_t2(at, scope.zone()).collect(),
+        };
+        let count = neighbours.len() as u64;
+        let left = Fraction::mean(neighbours.into_iter().map(|next| self.through(at, next, scope)), count);
+        self.known.insert((at, scope), left);
+        left
+    }
+
+    /// Returns what is left from a switch to a destination over one neighbour.
+    pub(crate) fn through(&mut self, at: Switch, neighbour: Switch, scope: Scope) -> Fraction {
+        let (lower, upper) = in_order(at, neighbour);
+        let cables = self.between(lower, upper);
+        if neighbour.tier == TierId::T0 || cables == Fraction::ZERO {
+            return cables;
+        }
+        cables.min(self.to(neighbour, scope))
+    }
+
+    /// Returns the neighbours above a switch.
+    pub(crate) fn above(&self, lower: Switch) -> impl Iterator<Item = Switch> + use<'a> {
+        let topology = self.topology();
+        let (ups, parallel) =
+            topology.tier(lower.tier).map_or((0, 1), |tier| (tier.up.count, tier.parallel.max(1)));
+        (0..ups).step_by(usize::from(parallel)).filter_map(move |up| Some(topology.upper(lower, up)?.0))
+    }
+
+    /// Returns the T1s of a zone below a T2.
+    pub(crate) fn below_t2(&self, t2: Switch, zone: ZoneId) -> impl Iterator<Item = Switch> + use<'a> {
+        let topology = self.topology();
+        (0..topology.t1.count)
+            .map(move |index| Switch { plane: t2.plane, tier: TierId::T1, zone, index })
+            .filter(move |t1| topology.uplink(*t1, t2, 0).is_some())
+    }
+
+    /// Returns the cables between two switches that count.
+    pub(crate) fn cables(&self, lower: Switch, upper: Switch) -> impl Iterator<Item = Link> + '_ {
+        (0..self.parallel(lower.tier))
+            .filter_map(move |cable| self.topology().uplink(lower, upper, cable))
+            .map(move |up| Link::Fabric { lower, up })
+            .filter(|link| self.counts(*link))
+    }
+
+    fn between(&self, lower: Switch, upper: Switch) -> Fraction {
+        Fraction::of(self.cables(lower, upper).count() as u64, u64::from(self.parallel(lower.tier)))
+    }
+
+    fn parallel(&self, lower: TierId) -> u16 {
+        self.topology().tier(lower).map_or(0, |tier| tier.parallel)
+    }
+
+    fn counts(&self, link: Link) -> bool {
+        self.fabric.has_link(link) && (self.with_drained || !self.fabric.is_drained(link))
+    }
+}
+
+/// Returns two neighbours, the lower first.
+pub(crate) fn in_order(one: Switch, other: Switch) -> (Switch, Switch) {
+    if one.tier < other.tier { (one, other) } else { (other, one) }
+}

@@ -1,0 +1,138 @@
+//! From capacities to the weights of a next-hop group.
+//!
+//! In: for each way out the capacity that is left over its neighbour, and what the target takes. Out: hops. Always: weights are
+//! whole numbers without a common divisor and at least 1; their sum fits the group of the platform, since hardware
+//! holds a member as often as it weighs; a way without capacity is left out.
+
+use super::fraction::{Fraction, gcd, lcm};
+use crate::intent::Hop;
+
+/// One way out of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Index of the port in the intent.
+    pub(crate) port: usize,
+    /// What is left of the capacity over that neighbour, by which neighbours are compared.
+    pub(crate) left: Fraction,
+    /// Cables to that neighbour, which share it.
+    pub(crate) cables: u64,
+}
+
+/// What a target can do with a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Members of a group, by weight.
+    pub(crate) width: u64,
+    /// Whether members can weigh differently.
+    pub(crate) weighs: bool,
+}
+
+/// Returns the hops of a group.
+pub(crate) fn hops(shares: &[Share], room: Room) -> Vec<Hop> {
+    let scale = shares.iter().map(|share| share.left.whole * share.cables.max(1)).fold(1, lcm);
+    let scaled =
+        |share: &Share| (share.port, share.left.part * (scale / (share.left.whole * share.cables.max(1))));
+    let mut ways: Vec<(usize, u64)> = shares.iter().map(scaled).filter(|(_, weight)| *weight > 0).collect();
+    if !room.weighs {
+        ways = equal(ways);
+    }
+    let divisor = ways.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
+    for (_, weight) in &mut ways {
+        *weight /= divisor;
+    }
+    fit(&mut ways, room.width);
+    ways.into_iter()
+        .map(|(port, weight)| Hop { port, weight: u16::try_from(weight).unwrap_or(u16::MAX) })
+        .collect()
+}
+
+/// Leaves the ways that carry most where each gets the same: a group of n is as good as n times its narrowest way.
+fn equal(ways: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
+    let mut capacities: Vec<u64> = ways.iter().map(|(_, weight)| *weight).collect();
+    capacities.sort_unstable_by(|a, b| b.cmp(a));
+    let carried = |(at, capacity): (usize, &u64)| (u128::from(*capacity) * (at as u128 + 1), *capacity);
+    let Some((_, least)) = capacities.iter().enumerate().map(carried).max() else { return ways };
+    ways.into_iter().filter(|(_, weight)| *weight >= least).map(|(port, _)| (port, 1)).collect()
+}
+
+/// Shrinks weights whose sum is above the width: every way keeps one member, and each further one goes to the way
+/// that is farthest behind (Sainte-Laguë's method; Zhou et al., EuroSys 2014, section 4, bound what shrinking costs).
+fn fit(ways: &mut [(usize, u64)], width: u64) {
+    if ways.iter().map(|(_, weight)| weight).sum::<u64>() <= width {
+        return;
+    }
+    let wanted: Vec<u64> = ways.iter().map(|(_, weight)| *weight).collect();
+    for (_, weight) in ways.iter_mut() {
+        *weight = 1;
+    }
+    for _ in ways.len() as u64..width {
+        // Compares wanted / (2 * had + 1) without division; the first wins a tie.
+        let claim = |at: usize, against: usize| u128::from(wanted[at]) * u128::from(2 * ways[against].1 + 1);
+        let next =
+            (1..ways.len()).fold(0, |best, at| if claim(at, best) > claim(best, at) { at } else { best });
+        if let Some((_, weight)) = ways.get_mut(next) {
+            *weight += 1;
+        }
+    }
+    let divisor = ways.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
+    for (_, weight) in ways.iter_mut() {
+        *weight /= divisor;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIDE: Room = Room { width: 256, weighs: true };
+
+    /// Parts of 12, and cables.
+    fn weights(shares: &[(u64, u64)], room: Room) -> Vec<(usize, u16)> {
+        let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
+            port,
+            left: Fraction::of(*part, 12),
+            cables: *cables,
+        };
+        let shares: Vec<Share> = shares.iter().enumerate().map(share).collect();
+        hops(&shares, room).into_iter().map(|hop| (hop.port, hop.weight)).collect()
+    }
+
+    #[test]
+    fn equal_parts_weigh_one() {
+        assert_eq!(weights(&[(12, 1); 3], WIDE), [(0, 1), (1, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_left_out() {
+        assert_eq!(weights(&[(12, 1), (0, 1), (12, 1)], WIDE), [(0, 1), (2, 1)]);
+        assert_eq!(weights(&[(0, 1)], WIDE), []);
+    }
+
+    /// Two cables to each of two T1s, of which the second has lost one of its two cables on the other side.
+    #[test]
+    fn weights_follow_what_is_left() {
+        assert_eq!(weights(&[(12, 2), (12, 2), (6, 2), (6, 2)], WIDE), [(0, 2), (1, 2), (2, 1), (3, 1)]);
+        // One cable of three to the first neighbour is gone on this side.
+        assert_eq!(weights(&[(8, 2), (8, 2), (12, 3)], WIDE), [(0, 1), (1, 1), (2, 1)]);
+    }
+
+    /// Without weights a half neighbour is worth taking only where leaving it out costs more.
+    #[test]
+    fn without_weights_the_best_equal_set_is_taken() {
+        let equal = Room { weighs: false, ..WIDE };
+        // 3 x 2 carries 6, 4 x 1 carries 4.
+        assert_eq!(weights(&[(2, 1), (2, 1), (1, 1), (2, 1)], equal), [(0, 1), (1, 1), (3, 1)]);
+        // 1 x 4 carries 4, 4 x 3 carries 12.
+        assert_eq!(weights(&[(4, 1), (3, 1), (3, 1), (3, 1)], equal).len(), 4);
+    }
+
+    #[test]
+    fn weights_fit_the_group() {
+        let narrow = Room { width: 8, weighs: true };
+        let fitted = weights(&[(12, 1), (11, 1), (6, 1)], narrow);
+        assert_eq!(fitted, [(0, 3), (1, 3), (2, 2)]);
+        // As many members as there is room: each keeps one.
+        let full: Vec<(u64, u64)> = (1..=8).map(|part| (part, 1)).collect();
+        assert_eq!(weights(&full, narrow).len(), 8);
+    }
+}

@@ -1,0 +1,168 @@
+//! Which node gets which ranks of a job, so that little of its traffic crosses zones and T0 groups.
+//!
+//! In: the nodes that are free, the shape of a job and what its groups exchange. Out: a [`Placement`]: nodes in rank
+//! order, and what crosses, against the order of names. Always: the same input gives the same placement; no node is
+//! used twice; what crosses zones is never more than in the order of names.
+//!
+//! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). Cutting it
+//! over zones so that least is cut is hard in general, but jobs are grids of groups. So the orders that keep a kind of
+//! group together are tried, zones are filled in whole groups or to the brim, the best is taken, and pairs of nodes are
+//! swapped as long as that helps ([`cut`]). Inside a zone the same is done over units, which share their T0 groups.
+
+mod cut;
+mod job;
+
+use std::collections::BTreeMap;
+
+use closc_topology::Node;
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::plan::Plan;
+
+pub use job::{Job, JobError, Traffic};
+
+/// A job on nodes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Placement {
+    /// The node of each block of ranks, in rank order.
+    pub nodes: Vec<PlacedNode>,
+    /// What crosses as placed.
+    pub placed: Crossing,
+    /// What would cross if ranks went over the free nodes in the order of their names.
+    pub by_name: Crossing,
+}
+
+/// A node and its ranks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlacedNode {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its first rank; as many follow as a node has GPUs.
+    pub first_rank: u32,
+    /// Its zone.
+    pub zone: u16,
+    /// Its unit: the nodes that share their T0 groups.
+    pub unit: u16,
+}
+
+/// What leaves zones and units in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Crossing {
+    /// Zones that the job is in.
+    pub zones: usize,
+    /// Pairs of nodes in different zones that exchange something.
+    pub zone_edges: u64,
+    /// Bytes between zones.
+    pub zone_bytes: u64,
+    /// Pairs of nodes in different units that exchange something.
+    pub unit_edges: u64,
+    /// Bytes between units, those between zones included.
+    pub unit_bytes: u64,
+}
+
+/// The nodes that share their T0 groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitNodes {
+    /// Its zone.
+    pub zone: u16,
+    /// Its number in the zone, from 0.
+    pub unit: u16,
+    /// Names of its nodes, in order.
+    pub nodes: Vec<SmolStr>,
+}
+
+impl Plan {
+    /// Returns the nodes unit by unit.
+    pub fn units(&self) -> Vec<UnitNodes> {
+        let mut found: BTreeMap<Bin, Vec<SmolStr>> = BTreeMap::new();
+        for node in self.nodes() {
+            found.entry((node.zone.0, node.unit)).or_default().push(self.topology().naming.node(node));
+        }
+        found.into_iter().map(|((zone, unit), nodes)| UnitNodes { zone, unit, nodes }).collect()
+    }
+
+    /// Places a job on free nodes.
+    pub fn place(&self, job: &Job, free: &[Node]) -> Result<Placement, JobError> {
+        let needed = job.nodes();
+        if free.len() < needed {
+            return Err(JobError::TooFewNodes { needed, free: free.len() });
+        }
+        let mut by_name = free.to_vec();
+        by_name.sort_unstable();
+        let edges = job.edges();
+        let by_zone = capacities(&by_name, |node| (node.zone.0, 0));
+        let naive: Vec<Node> = by_name[..needed].to_vec();
+        let zones = cut::place(job, &edges, &by_zone, &zones_of(&naive));
+        let mut nodes: Vec<Option<Node>> = vec![None; needed];
+        for zone in zones.iter().copied().collect::<std::collections::BTreeSet<_>>() {
+            let members: Vec<usize> = (0..needed).filter(|at| zones[*at] == zone).collect();
+            let here: Vec<Node> = by_name.iter().copied().filter(|node| node.zone.0 == zone.0).collect();
+            fill_zone(job, &edges, &members, &here, &mut nodes);
+        }
+        let nodes: Vec<Node> = nodes.into_iter().flatten().collect();
+        let placed = crossing(&edges, &nodes);
+        Ok(Placement {
+            nodes: nodes.iter().enumerate().map(|(at, node)| self.placed(job, at, *node)).collect(),
+            placed,
+            by_name: crossing(&edges, &naive),
+        })
+    }
+
+    fn placed(&self, job: &Job, at: usize, node: Node) -> PlacedNode {
+        PlacedNode {
+            name: self.topology().naming.node(node),
+            first_rank: u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(job.gpus_per_node()),
+            zone: node.zone.0,
+            unit: node.unit,
+        }
+    }
+}
+
+/// A place to put nodes: a zone, or a unit of it.
+type Bin = (u16, u16);
+
+fn zones_of(nodes: &[Node]) -> Vec<Bin> {
+    nodes.iter().map(|node| (node.zone.0, 0)).collect()
+}
+
+/// How many nodes are free in each bin.
+fn capacities(nodes: &[Node], bin: impl Fn(&Node) -> Bin) -> BTreeMap<Bin, usize> {
+    let mut found = BTreeMap::new();
+    for node in nodes {
+        *found.entry(bin(node)).or_insert(0) += 1;
+    }
+    found
+}
+
+/// Places the part of a job that is in one zone on its units.
+fn fill_zone(job: &Job, edges: &job::Edges, members: &[usize], here: &[Node], nodes: &mut [Option<Node>]) {
+    let unit = |node: &Node| (node.zone.0, node.unit);
+    let (inner, number) = edges.among(members);
+    let naive: Vec<Bin> = here[..members.len()].iter().map(unit).collect();
+    let units = cut::place_part(job, &inner, &number, &capacities(here, unit), &naive);
+    let mut free: BTreeMap<Bin, Vec<Node>> = BTreeMap::new();
+    for node in here.iter().rev() {
+        free.entry(unit(node)).or_default().push(*node);
+    }
+    for (at, unit) in members.iter().zip(units) {
+        nodes[*at] = free.get_mut(&unit).and_then(Vec::pop);
+    }
+}
+
+fn crossing(edges: &job::Edges, nodes: &[Node]) -> Crossing {
+    let mut crossing =
+        Crossing { zones: capacities(nodes, |node| (node.zone.0, 0)).len(), ..Crossing::default() };
+    for (a, b, bytes) in edges.iter() {
+        let (a, b) = (nodes[a], nodes[b]);
+        if a.zone != b.zone {
+            crossing.zone_edges += 1;
+            crossing.zone_bytes += bytes;
+        }
+        if (a.zone, a.unit) != (b.zone, b.unit) {
+            crossing.unit_edges += 1;
+            crossing.unit_bytes += bytes;
+        }
+    }
+    crossing
+}

@@ -1,0 +1,247 @@
+//! What holds with `routing: ecmp-static`: whatever an ECMP hash chooses, a packet arrives wherever a path is left,
+//! dies where none is, and never goes round; groups are as wide as what survives.
+
+use std::collections::BTreeMap;
+
+use closc_plan::{DeviceIntent, Hop, Peer, Plan, Target};
+use closc_tests::exceptions::excepted;
+use closc_tests::shape::{Shape, T2, plan};
+use closc_topology::{Link, Nic, NicPort, PlaneId, Routing, Switch, TierId};
+use proptest::prelude::*;
+
+/// Switches that forward by the longest prefix, over every hop of a group.
+struct Walker<'a> {
+    plan: &'a Plan,
+    devices: BTreeMap<Switch, DeviceIntent<'a>>,
+}
+
+/// Where the copies of a packet ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Ends {
+    delivered: usize,
+    dropped: Vec<Switch>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        Walker { plan, devices: plan.switches().map(|switch| (switch, plan.device(switch))).collect() }
+    }
+
+    fn group(&self, at: Switch, to: Nic) -> &[Hop] {
+        let address = self.plan.addresses().nic(to);
+        let routes = self.devices[&at].routes.iter().filter(|route| route.prefix.contains(&address));
+        match routes.max_by_key(|route| route.prefix.prefix_len()).map(|route| &route.target) {
+            Some(Target::Ports(hops)) => hops,
+            Some(Target::Blackhole) | None => &[],
+        }
+    }
+
+    /// Sends a copy over every hop.
+    fn flood(&self, at: Switch, to: Nic, passed: usize, ends: &mut Ends) {
+        assert!(passed < 5, "{at:?}: the packet to {to:?} goes round");
+        let hops = self.group(at, to);
+        if hops.is_empty() {
+            ends.dropped.push(at);
+        }
+        for hop in hops {
+            let connection =
+                self.devices[&at].ports[hop.port].connection.as_ref().expect("a hop has a cable");
+            assert!(hop.weight > 0 && connection.link.plane() == at.plane);
+            match &connection.peer {
+                Peer::Nic(peer) => {
+                    assert_eq!(peer.port.nic, to, "misdelivered");
+                    ends.delivered += 1;
+                }
+                Peer::Switch(peer) => self.flood(peer.switch, to, passed + 1, ends),
+            }
+        }
+    }
+
+    fn ends(&self, from: Nic, plane: PlaneId, to: Nic) -> Ends {
+        let mut ends = Ends::default();
+        self.flood(from.t0(plane), to, 0, &mut ends);
+        ends
+    }
+}
+
+/// Tells whether a path up and down is left, by trying all of them.
+fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
+    let fabric = plan.fabric();
+    plan.paths(from, to).filter(|path| path.plane == plane).any(|path| {
+        path.hops.iter().all(|hop| fabric.has_link(hop.link))
+            && fabric.has_link(Link::Host(NicPort { plane, nic: to }))
+    }) || crossing(plan, from, plane, to)
+}
+
+/// Paths of the plan use the same cable number up and down; an ECMP group may change it.
+fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let t1s = |zone| (0..topology.t1.count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
+    let cabled = |lower: Switch, upper: Switch| {
+        let count = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
+        (0..count)
+            .filter_map(|cable| topology.uplink(lower, upper, cable))
+            .any(|up| fabric.has_link(Link::Fabric { lower, up }))
+    };
+    if from.t0(plane) == to.t0(plane) || !fabric.has_link(Link::Host(NicPort { plane, nic: to })) {
+        return false;
+    }
+    let t2s = || {
+        let count = topology.t2.as_ref().map_or(0, |t2| t2.count);
+        (0..count).map(|index| Switch { plane, tier: TierId::T2, zone: closc_topology::ZoneId(0), index })
+    };
+    t1s(from.zone).filter(|t1| cabled(from.t0(plane), *t1)).any(|up| {
+        let mut downs = t1s(to.zone).filter(|t1| cabled(to.t0(plane), *t1));
+        if from.zone == to.zone {
+            return downs.any(|down| down == up);
+        }
+        downs.any(|down| t2s().any(|t2| cabled(up, t2) && cabled(down, t2)))
+    })
+}
+
+fn every_copy_arrives(plan: &Plan) {
+    let walker = Walker::new(plan);
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    for plane in plan.topology().plane_ids() {
+        for from in nics.iter().filter(|nic| plan.fabric().has_switch(nic.t0(plane))) {
+            for to in nics.iter().filter(|to| *to != from) {
+                let ends = walker.ends(*from, plane, *to);
+                if is_reachable(plan, *from, plane, *to) {
+                    assert_eq!(ends.dropped, [], "{from:?} to {to:?} in plane {plane}");
+                } else {
+                    assert_eq!(ends.delivered, 0, "{from:?} to {to:?} in plane {plane}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_arrive_wherever_a_path_is_left(shape in excepted()) {
+        every_copy_arrives(&shape.routed(Routing::EcmpStatic));
+    }
+}
+
+fn shape(exceptions: &str) -> Shape {
+    Shape {
+        planes: 1,
+        groups: 3,
+        per_group: 2,
+        rails: 1,
+        t1: 4,
+        parallel: 2,
+        t2: None,
+        exceptions: exceptions.to_owned(),
+    }
+}
+
+/// Ports and weights of the way from the first T0 to a group.
+fn way(plan: &Plan, group: u16) -> Vec<(String, u16)> {
+    let walker = Walker::new(plan);
+    let from = plan.switches().next().expect("a T0");
+    let to = Nic { zone: closc_topology::ZoneId(0), group, downlink: 0 };
+    let name = |hop: &Hop| (walker.devices[&from].ports[hop.port].description.clone(), hop.weight);
+    walker.group(from, to).iter().map(name).collect()
+}
+
+fn weights(plan: &Plan, group: u16) -> Vec<u16> {
+    way(plan, group).into_iter().map(|(_, weight)| weight).collect()
+}
+
+/// A whole fabric needs one route for everything that is not below.
+#[test]
+fn a_whole_fabric_has_one_group() {
+    let plan = shape("").routed(Routing::EcmpStatic);
+    let t0 = plan.device(plan.switches().next().expect("a T0"));
+    let prefixes: Vec<String> = t0.routes.iter().map(|route| route.prefix.to_string()).collect();
+    assert_eq!(
+        prefixes,
+        [
+            "fd00:c105:1:1::1/128",
+            "fd00:c105:1:1::2/128",
+            "fd00:c105:1:1::/64",
+            "fd00:c105:1::/52",
+            "fd00:c105:1::/48"
+        ]
+    );
+    assert_eq!(t0.routes[2].target, Target::Blackhole);
+    assert_eq!(t0.routes[4].target, Target::Blackhole);
+    assert_eq!(weights(&plan, 1), [1; 8]);
+}
+
+/// The T1 that has one cable of two left to the destination gets half.
+#[test]
+fn weights_follow_surviving_capacity() {
+    let plan = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").routed(Routing::EcmpStatic);
+    assert_eq!(weights(&plan, 1), [2, 2, 2, 2, 1, 1, 2, 2]);
+    assert_eq!(weights(&plan, 2), [1; 8], "other groups are not concerned");
+    let both = "exceptions: { absent: [ p0-t0-002--p0-t1-003, p0-t0-002--p0-t1-003#2 ] }\n";
+    let plan = shape(both).routed(Routing::EcmpStatic);
+    assert_eq!(weights(&plan, 1), [1; 6], "a T1 without a cable to the group is left out");
+    assert!(way(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-003:")));
+}
+
+/// FRR cannot weigh static routes: three whole T1s carry more than four of which one is half.
+#[test]
+fn without_weights_a_half_t1_is_left_out() {
+    let exceptions = "exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n";
+    let routed =
+        shape(exceptions).yaml().replace("os: linux }", "os: frr }").replace("os: linux,", "os: frr,");
+    let plan = plan(&routed.replace("tiers:", "routing: ecmp-static\ntiers:"));
+    assert_eq!(weights(&plan, 1), [1; 6]);
+}
+
+#[test]
+fn what_is_drained_is_the_last_resort() {
+    let drained = "exceptions: { drained: [ p0-t1-001, p0-t0-003--p0-t1-002 ] }\n";
+    let plan = shape(drained).routed(Routing::EcmpStatic);
+    assert_eq!(weights(&plan, 1), [1; 6]);
+    assert!(way(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-001:")));
+    let all = "exceptions: { drained: [ p0-t0-002 ] }\n";
+    let plan = shape(all).routed(Routing::EcmpStatic);
+    assert_eq!(weights(&plan, 1), [1; 8], "a drained T0 can be reached until it is gone");
+    every_copy_arrives(&plan);
+}
+
+/// Two of three T2s lost one of two T1s of the other zone.
+#[test]
+fn a_loss_behind_the_third_tier_is_weighed_at_the_first() {
+    let t2 = T2 { zones: 2, steps: 3, parallel: 1, rows: false };
+    let exceptions = "exceptions: { absent: [ z1-p0-t1-002--p0-t2-001, z1-p0-t1-002--p0-t2-003 ] }\n";
+    let shape = Shape { t1: 2, parallel: 1, t2: Some(t2), ..shape(exceptions) };
+    let plan = shape.routed(Routing::EcmpStatic);
+    let walker = Walker::new(&plan);
+    let far = Nic { zone: closc_topology::ZoneId(1), group: 0, downlink: 0 };
+    let t1 = plan.switches().find(|switch| switch.tier == TierId::T1).expect("a T1");
+    let hops: Vec<u16> = walker.group(t1, far).iter().map(|hop| hop.weight).collect();
+    assert_eq!(hops, [1, 2, 1]);
+    every_copy_arrives(&plan);
+}
+
+/// Meta's pinning: a destination's downlink names the uplink. What an uplink does not lead to falls back to the group.
+#[test]
+fn pins_take_their_uplink_while_it_leads_there() {
+    let pinned = |exceptions: &str| {
+        let yaml = shape(exceptions).yaml().replace("parallel: 2", "parallel: 1").replace("up: 8", "up: 3");
+        plan(&yaml.replace("tiers:", "routing: ecmp-static\necmp: { pin: downlink }\ntiers:"))
+    };
+    let uplink = |plan: &Plan, group: u16, downlink: u16| -> Vec<String> {
+        let walker = Walker::new(plan);
+        let from = plan.switches().next().expect("a T0");
+        let to = Nic { zone: closc_topology::ZoneId(0), group, downlink };
+        let hops = walker.group(from, to).iter();
+        hops.map(|hop| walker.devices[&from].ports[hop.port].description.clone()).collect()
+    };
+    let whole = pinned("");
+    assert_eq!(uplink(&whole, 1, 0), ["p0-t1-001:eth1"]);
+    assert_eq!(uplink(&whole, 2, 1), ["p0-t1-002:eth1"]);
+    every_copy_arrives(&whole);
+    let cut = pinned("exceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\n");
+    assert_eq!(uplink(&cut, 1, 0), ["p0-t1-002:eth1", "p0-t1-003:eth1"], "the group of what is left");
+    assert_eq!(uplink(&cut, 1, 1), ["p0-t1-002:eth1"]);
+    assert_eq!(uplink(&cut, 2, 0), ["p0-t1-001:eth1"], "other groups keep their pin");
+    every_copy_arrives(&cut);
+}

@@ -1,0 +1,89 @@
+//! Two sites 80 km apart: what the distance does to delay, headroom and marking, and what sites of different size are.
+
+use closc_plan::{Plan, SwitchQos};
+use closc_qos::units::{Bytes, Length};
+use closc_tests::shape::plan;
+use closc_topology::{Switch, TierId, ZoneId};
+
+fn region() -> Plan {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies/reference/region-two-sites.yaml");
+    plan(&std::fs::read_to_string(file).unwrap())
+}
+
+fn first(plan: &Plan, tier: TierId, zone: u16) -> Switch {
+    plan.switches().find(|switch| switch.tier == tier && switch.zone == ZoneId(zone)).unwrap()
+}
+
+/// XOFF of the kind of port whose cable is so long, and when it begins to mark data.
+fn port(plan: &Plan, switch: Switch, meters: u32) -> (Bytes, Bytes) {
+    let intent = plan.device(switch);
+    let qos = SwitchQos::of(&intent).unwrap();
+    let kind = qos.kinds.iter().position(|kind| kind.cable == Length::from_meters(meters)).unwrap();
+    let headroom = qos.buffers.as_ref().unwrap().headroom(kind).unwrap().xoff;
+    (headroom, qos.marks[kind][&intent.qos.data().queue].min())
+}
+
+#[test]
+fn eighty_kilometres_are_eight_hundred_microseconds_and_forty_megabytes() {
+    let delay = region().delay();
+    let value = |name| delay.terms.term(name).unwrap().value.to_string();
+    // 2 x (3 + 50) m in the halls, 200 m to the T2, 80 km to the other site.
+    assert_eq!(value("cable"), "80306");
+    // 2 x 80,306 m / 198,000,000 m/s.
+    assert_eq!(value("propagation"), "811171.717");
+    assert!((818_000..821_000).contains(&delay.base_rtt.0), "{:?}", delay.base_rtt);
+    // Round-trip time x 50 B/ns.
+    assert_eq!(delay.bdp, Bytes(delay.base_rtt.0 * 50));
+}
+
+#[test]
+fn both_ends_of_the_long_cable_hold_what_is_under_way() {
+    let plan = region();
+    for switch in [first(&plan, TierId::T1, 1), first(&plan, TierId::T2, 0)] {
+        // The published row is 53,305,344; the line through all rows is one in a thousand above at most.
+        let headroom = port(&plan, switch, 80_000).0.0;
+        assert!((53_305_344..53_360_000).contains(&headroom), "{headroom}");
+    }
+    let near = port(&plan, first(&plan, TierId::T1, 0), 200).0;
+    assert!(near < Bytes(400_000), "{near:?}");
+}
+
+#[test]
+fn marking_begins_late_where_far_flows_come_together_and_early_in_the_hall() {
+    let plan = region();
+    let far = plan.delay().bdp;
+    let (_, converging) = port(&plan, first(&plan, TierId::T2, 0), 80_000);
+    // In whole cells of 256 B.
+    assert!(converging.0.abs_diff(far.0) < 256, "{converging:?} {far:?}");
+    let (_, hall) = port(&plan, first(&plan, TierId::T0, 0), 3);
+    assert!(hall < Bytes(1_000_000), "{hall:?}");
+}
+
+#[test]
+fn a_smaller_site_leaves_holes_and_renumbers_nothing() {
+    let plan = region();
+    let nics = |zone| plan.fabric().nics().filter(|nic| nic.zone == ZoneId(zone)).count();
+    assert_eq!((nics(0), nics(1)), (1024, 512));
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../topologies/reference/region-two-sites.yaml"
+    ));
+    let grown = closc_tests::shape::plan(
+        &text.unwrap().replace("groups_by_zone: { 1: 8 }", "groups_by_zone: { 1: 16 }"),
+    );
+    for node in plan.nodes() {
+        let (old, new) = (plan.host(node), grown.host(node));
+        assert_eq!(old.name, new.name);
+        for (old, new) in old.nics.iter().zip(&new.nics) {
+            assert_eq!((old.address, &old.ports), (new.address, &new.ports));
+        }
+    }
+    for switch in plan.switches() {
+        let (old, new) = (plan.device(switch), grown.device(switch));
+        assert_eq!((old.name, old.system.loopback), (new.name, new.system.loopback));
+        for (old, new) in old.ports.iter().zip(&new.ports) {
+            assert_eq!(old.physical, new.physical);
+            assert!(old.connection.is_none() || old.connection == new.connection);
+        }
+    }
+}
