@@ -7,7 +7,9 @@
 mod artefact;
 mod template;
 
+pub mod kubernetes;
 pub mod path_table;
+pub mod schedule;
 pub mod targets;
 
 pub use artefact::{Artefact, RenderError};

@@ -2,10 +2,12 @@
 
 use closc_plan::{DeviceIntent, HostIntent};
 use closc_platform::Os;
+use closc_topology::HostOs;
 
 use crate::{Artefact, RenderError, Templates};
 
 pub mod frr;
+pub mod host;
 pub mod linux;
 pub mod sonic;
 
@@ -25,9 +27,22 @@ pub fn target(os: Os) -> Option<&'static dyn Target> {
     }
 }
 
-/// Renders everything one node needs besides its path table.
+/// Renders everything one node of a tree needs besides its path table and its routes to other nodes.
 pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
-    linux::host(intent, templates)
+    let mut artefacts = match intent.os {
+        HostOs::Linux => linux::host(intent, templates)?,
+        HostOs::None => Vec::new(),
+    };
+    for output in intent.outputs {
+        let more = host::render(intent, *output, templates)?;
+        // Kernel settings are the same whatever configures the ports.
+        artefacts.extend(
+            more.into_iter()
+                .filter(|new| artefacts.iter().all(|old| old.path != new.path))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok(artefacts)
 }
 
 /// Splits a name before its last number, so that names sort as people and devices list them: `Ethernet8` before

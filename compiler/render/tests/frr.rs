@@ -169,7 +169,7 @@ fn vtysh_understands_every_line() {
         let file = folder.path().join("frr.conf");
         fs::write(&file, &text).unwrap();
         let Ok(output) = Command::new(&vtysh).args(["-C", "-f"]).arg(&file).output() else {
-            eprintln!("skipped: `{vtysh}` cannot be run; install frr or set CLOSC_VTYSH");
+            closc_skip::skip(format_args!("`{vtysh}` cannot be run; install frr or set CLOSC_VTYSH"));
             return;
         };
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -183,5 +183,155 @@ fn vtysh_understands_every_line() {
         let newer: Vec<&str> = text.lines().map(str::trim).filter(new).collect();
         assert!(refused.is_empty() || refused == newer, "{path}: {said}");
         assert_eq!(output.status.success(), refused.is_empty(), "{path}: {said}");
+    }
+}
+
+/// The same pod with BGP, for both targets that speak it.
+fn bgp_pod(hardware: &str, nic: &str, medium: &str) -> String {
+    format!(
+        "
+fabric: bgp-pod
+planes: 1
+routing: bgp-unnumbered
+hosts: {{ groups: 4, per_group: 2, nic: {{ speed: {nic} }} }}
+tiers:
+  t0: {{ {hardware}, up: 4, parallel: 2 }}
+  t1: {{ {hardware} }}
+cables:
+  nic-t0: {{ length: 1m, medium: {medium} }}
+  t0-t1: {{ length: 1m, medium: {medium} }}
+qos: lossless
+exceptions: {{ drained: [ p0-t0-002--p0-t1-001 ] }}
+"
+    )
+}
+
+fn bgp_texts() -> BTreeMap<String, String> {
+    let frr = bgp_pod("platform: linux, os: frr", "100G", "virtual").replace("lossless", "lossy-trim");
+    let sonic = bgp_pod("platform: th5-128x400g, os: sonic", "400G", "dac");
+    let named = |os: &str, yaml: &str| -> Vec<(String, String)> {
+        texts(yaml, "frr.conf").into_iter().map(|(path, text)| (format!("{os} {path}"), text)).collect()
+    };
+    named("frr", &frr).into_iter().chain(named("sonic", &sonic)).collect()
+}
+
+/// A neighbour is known by port and AS number, so a cable in the wrong plane brings no session up; every side has
+/// a filter in both directions and a limit.
+#[test]
+fn every_session_is_held_to_its_neighbour() {
+    for (path, text) in bgp_texts() {
+        let own = text.lines().find_map(|line| line.strip_prefix("router bgp ")).unwrap();
+        let (mut ports, mut remotes) = (Vec::new(), Vec::new());
+        for line in words(&text) {
+            match line[..] {
+                ["neighbor", port, "interface", "v6only", "remote-as", asn] => {
+                    ports.push(port.to_owned());
+                    remotes.push(asn.to_owned());
+                }
+                ["neighbor", side, "peer-group"] => {
+                    for needed in [
+                        format!("  neighbor {side} route-map {side}-IN in"),
+                        format!("  neighbor {side} route-map {side}-OUT out"),
+                        format!(" neighbor {side} bfd profile FABRIC"),
+                    ] {
+                        assert!(text.lines().any(|line| line == needed), "{path}: {needed}");
+                    }
+                    assert!(text.contains(&format!("neighbor {side} maximum-prefix ")), "{path}");
+                }
+                _ => {}
+            }
+        }
+        let leaf = path.contains("-t0-");
+        assert_eq!(ports.len(), if leaf { 4 } else { 8 }, "{path}");
+        assert!(!remotes.contains(&own.to_owned()), "{path}: {remotes:?}");
+        remotes.sort_unstable();
+        remotes.dedup();
+        // All T1s of a plane share a number, every T0 has its own.
+        assert_eq!(remotes.len(), if leaf { 1 } else { 4 }, "{path}");
+        for port in ports {
+            let section = format!("interface {port}\n");
+            let body = text.split(&section).nth(1).unwrap().split("exit").next().unwrap();
+            assert!(
+                !body.contains("ipv6 address") && body.contains("no ipv6 nd suppress-ra"),
+                "{path}: {body}"
+            );
+        }
+    }
+}
+
+/// A leaf announces what is its own and nothing it heard.
+#[test]
+fn leaves_carry_no_transit() {
+    for (path, text) in bgp_texts().into_iter().filter(|(path, _)| path.contains("-t0-")) {
+        let out = text.split("route-map ABOVE-OUT permit 10\n").nth(1).unwrap().split("exit").next().unwrap();
+        let lines: Vec<&str> = out.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "match ipv6 address prefix-list OWN",
+                "match as-path AT-MOST-0",
+                "set extcommunity bandwidth 1000"
+            ],
+            "{path}"
+        );
+        assert!(text.contains("bgp as-path access-list AT-MOST-0 seq 5 permit ^$\n"), "{path}");
+        let networks: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  network ")).collect();
+        let own: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with("ipv6 prefix-list OWN "))
+            .map(|l| l.rsplit(' ').next())
+            .collect();
+        assert_eq!(own, networks.iter().map(|network| Some(*network)).collect::<Vec<_>>(), "{path}");
+    }
+}
+
+/// What an argument names is defined in the file: `vtysh -C` does not look.
+#[test]
+fn what_is_named_is_defined() {
+    const NAMES: [(&str, &str); 4] = [
+        (" route-map ", "route-map NAME permit "),
+        (" prefix-list ", "ipv6 prefix-list NAME seq "),
+        ("match as-path ", "bgp as-path access-list NAME seq "),
+        ("match community ", "bgp community-list standard NAME seq "),
+    ];
+    for (path, text) in bgp_texts() {
+        for (before, definition) in NAMES {
+            for line in text.lines().filter(|line| line.starts_with(' ')) {
+                let Some((_, name)) = line.split_once(before) else { continue };
+                let name = name.split(' ').next().unwrap();
+                let start = definition.replace("NAME", name);
+                assert!(text.lines().any(|line| line.starts_with(&start)), "{path}: {line}: no {start}");
+            }
+        }
+    }
+}
+
+/// Both ends of a drained cable make it the last resort, and say so.
+#[test]
+fn drained_cables_are_the_last_resort_at_both_ends() {
+    let drained: Vec<String> = bgp_texts()
+        .into_iter()
+        .filter(|(_, text)| {
+            text.contains("-IN-DRAINED in\n") && text.contains("set community graceful-shutdown additive")
+        })
+        .map(|(path, _)| path)
+        .collect();
+    let names: Vec<&str> = drained.iter().filter_map(|path| path.split('/').nth(1)).collect();
+    assert_eq!(names, ["p0-t0-002", "p0-t1-001", "p0-t0-002", "p0-t1-001"]);
+}
+
+#[test]
+fn vtysh_understands_bgp() {
+    let vtysh = env::var("CLOSC_VTYSH").unwrap_or_else(|_| "vtysh".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in bgp_texts() {
+        let file = folder.path().join("frr.conf");
+        fs::write(&file, &text).unwrap();
+        let Ok(output) = Command::new(&vtysh).args(["-C", "-f"]).arg(&file).output() else {
+            closc_skip::skip(format_args!("`{vtysh}` cannot be run; install frr or set CLOSC_VTYSH"));
+            return;
+        };
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{path}: {said}");
     }
 }

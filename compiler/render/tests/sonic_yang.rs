@@ -11,7 +11,7 @@ use common::sonic;
 #[test]
 fn the_models_accept_every_configuration() {
     let Ok(command) = env::var("CLOSC_SONIC_YANG") else {
-        eprintln!("skipped: set CLOSC_SONIC_YANG to a command that validates config_db.json files");
+        closc_skip::skip("set CLOSC_SONIC_YANG to a command that validates config_db.json files");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -4,11 +4,14 @@
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
 //! - `ip.batch`, ports and static neighbours, which FRR does not set;
-//! - `frr.conf`, addresses, routes and segments. Routes and interfaces stand in the order of `show
+//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces stand in the order of `show
 //!   running-config`; segments do not: there they come before the locators that they need;
 //! - `daemons`, which of FRR's daemons run.
 //!
-//! Always: only ports with a cable are named; a route names its port; locators come before the segments in them.
+//! Always: only ports with a cable are named; a route names its port; locators come before the segments in them; on
+//! unnumbered ports both ends find each other by router advertisements, so the kernel makes their link-local addresses.
+
+mod bgp;
 
 use camino::Utf8PathBuf;
 use closc_plan::{
@@ -17,6 +20,7 @@ use closc_plan::{
 use closc_topology::Routing;
 use serde::Serialize;
 
+use self::bgp::BgpView;
 use super::{Target, natural};
 use crate::{Artefact, RenderError, Templates};
 
@@ -46,16 +50,19 @@ impl Target for Frr {
 
 /// A switch, as the templates see it.
 #[derive(Debug, Serialize)]
-struct View<'a> {
+pub(super) struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    /// Whether the BGP daemon runs, in the words of `daemons`.
+    /// Whether the daemons of BGP and BFD run, in the words of `daemons`.
     bgpd: &'static str,
+    /// Whether it chooses among ways by hashing.
+    multipath: bool,
     /// Ports with a cable, for the kernel's part.
     ports: Vec<PortView<'a>>,
     interfaces: Vec<InterfaceView<'a>>,
     routes: Vec<RouteView<'a>>,
     locators: Vec<LocatorView>,
+    bgp: Option<BgpView<'a>>,
 }
 
 /// An interface with its address.
@@ -64,8 +71,8 @@ struct InterfaceView<'a> {
     name: &'a str,
     /// Absent for the loopback.
     description: Option<&'a str>,
-    /// With its length.
-    address: String,
+    /// With its length; absent on unnumbered ports.
+    address: Option<String>,
 }
 
 /// A port with a cable, as the kernel is told.
@@ -80,6 +87,9 @@ struct PortView<'a> {
     peer_mac: String,
     /// What is at the other end, for people.
     far: &'a str,
+    /// How the kernel makes a link-local address: not at all where the port has others.
+    link_local: &'static str,
+    is_unnumbered: bool,
 }
 
 /// A static route; no next hops: a blackhole.
@@ -106,7 +116,7 @@ struct LocatorView {
 }
 
 impl<'a> View<'a> {
-    fn of(intent: &'a DeviceIntent<'a>) -> Self {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
         let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
         let mut routes: Vec<&Route> = intent.routes.iter().collect();
         routes.sort_by_key(|route| route.prefix);
@@ -114,10 +124,12 @@ impl<'a> View<'a> {
             name: &intent.name,
             fabric: intent.fabric,
             bgpd: bgpd(intent.routing),
+            multipath: intent.srv6.is_none(),
             ports: intent.ports.iter().filter_map(linked).collect(),
             interfaces: interfaces(intent),
             routes: routes.into_iter().map(|route| RouteView::of(intent, route)).collect(),
             locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
+            bgp: BgpView::of(intent),
         }
     }
 }
@@ -132,10 +144,11 @@ fn bgpd(routing: Routing) -> &'static str {
 
 /// The loopback and the ports with a cable, in natural order of their names.
 fn interfaces<'a>(intent: &'a DeviceIntent<'a>) -> Vec<InterfaceView<'a>> {
-    let loopback = format!("{}/128", intent.system.loopback);
+    let loopback = Some(format!("{}/128", intent.system.loopback));
     let mut interfaces = vec![InterfaceView { name: "lo", description: None, address: loopback }];
     interfaces.extend(intent.ports.iter().filter_map(|port| {
-        let address = port.connection.as_ref()?.address.to_string();
+        let connection = port.connection.as_ref()?;
+        let address = (!connection.unnumbered).then(|| connection.address.to_string());
         Some(InterfaceView { name: &port.physical.name, description: Some(&port.description), address })
     }));
     interfaces.sort_by_key(|interface| natural(interface.name));
@@ -164,6 +177,8 @@ impl<'a> PortView<'a> {
                 Peer::Switch(_) => &port.description,
                 Peer::Nic(peer) => &peer.name,
             },
+            link_local: if connection.unnumbered { "eui64" } else { "none" },
+            is_unnumbered: connection.unnumbered,
         }
     }
 }

@@ -51,6 +51,12 @@ pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefa
     render_all(&format!("hosts/{}", intent.name), &intent.name, &files, &view, templates)
 }
 
+/// Renders the kernel settings of a node, which do not depend on what configures its ports.
+pub(super) fn host_sysctl(intent: &HostIntent<'_>, templates: &Templates) -> Result<Artefact, RenderError> {
+    let text = templates.render("linux/host.sysctl.j2", &intent.name, &host::View::of(intent))?;
+    Ok(Artefact::new(format!("hosts/{}/sysctl.conf", intent.name), text))
+}
+
 fn render_all<V: Serialize>(
     folder: &str,
     device: &str,

@@ -1,6 +1,7 @@
-//! SONiC: one `config_db.json` for each switch.
+//! SONiC: one `config_db.json` for each switch, and `frr.conf` where it speaks BGP.
 //!
-//! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. Always:
+//! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. With BGP the
+//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Always:
 //! SONiC's own YANG models accept it; every table that is written has a model, since SONiC skips others without a
 //! word; what the models do not see (names of ports in routes, lists of equal length, headroom against the
 //! buffer) holds by construction.
@@ -23,7 +24,7 @@ use closc_plan::DeviceIntent;
 use self::json::Document;
 use self::qos::Qos;
 use self::view::View;
-use crate::targets::Target;
+use crate::targets::{Target, frr};
 use crate::{Artefact, RenderError, Templates};
 
 /// What a port takes in the file, to make room once.
@@ -33,9 +34,14 @@ const BYTES_PER_PORT: usize = 1_536;
 pub struct Sonic;
 
 impl Target for Sonic {
-    fn device(&self, intent: &DeviceIntent<'_>, _: &Templates) -> Result<Vec<Artefact>, RenderError> {
-        let path = format!("switches/{}/config_db.json", intent.name);
-        Ok(vec![Artefact::new(path, config_db(intent)?)])
+    fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+        let path = |file: &str| format!("switches/{}/{file}", intent.name);
+        let mut artefacts = vec![Artefact::new(path("config_db.json"), config_db(intent)?)];
+        if intent.bgp.is_some() {
+            let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent))?;
+            artefacts.push(Artefact::new(path("frr.conf"), text));
+        }
+        Ok(artefacts)
     }
 }
 

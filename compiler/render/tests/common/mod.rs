@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod namespaces;
+
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, targets};
 use closc_tests::shape::plan;
@@ -133,6 +135,8 @@ pub(crate) fn sonic() -> Vec<(String, Vec<u8>)> {
     };
     fabrics
         .iter()
-        .flat_map(|(name, yaml)| switches(&plan(yaml)).into_iter().map(move |artefact| file(name, artefact)))
+        .flat_map(|(name, yaml)| switches(&plan(yaml)).into_iter().map(move |artefact| (name, artefact)))
+        .filter(|(_, artefact)| artefact.path.file_name() == Some("config_db.json"))
+        .map(|(name, artefact)| file(name, artefact))
         .collect()
 }

@@ -1,6 +1,6 @@
 //! What the templates of a Linux node see.
 
-use closc_plan::{HostIntent, NicIntent, NicPortIntent};
+use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
 use super::Port;
@@ -21,6 +21,34 @@ pub(super) struct View {
     first_segments: Vec<FirstSegment>,
     /// Outer source address: that of the first NIC.
     source: String,
+    /// Routes by NIC; empty where paths are written into packets.
+    sources: Vec<Source>,
+}
+
+/// The routes of packets that come from one NIC.
+#[derive(Debug, Serialize)]
+struct Source {
+    /// Name of the NIC, for people.
+    name: String,
+    address: String,
+    routes: Vec<RouteLine>,
+    /// Everything in the fabric, for what no port leads to.
+    hosts: String,
+    /// Whether unbound sockets use it.
+    is_first: bool,
+}
+
+/// A route over some ports; none: unreachable.
+#[derive(Debug, Serialize)]
+struct RouteLine {
+    prefix: String,
+    hops: Vec<Hop>,
+}
+
+#[derive(Debug, Serialize)]
+struct Hop {
+    gateway: String,
+    port: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,8 +83,27 @@ impl View {
             decapsulates: ports().filter_map(|(_, p)| Some(p.decapsulate?.to_string())).collect(),
             first_segments: ports().filter_map(|(number, p)| first_segment(number, p)).collect(),
             source: intent.nics.first().map(|nic| nic.address.to_string()).unwrap_or_default(),
+            sources: intent.nics.iter().enumerate().filter_map(|(at, nic)| source(nic, at == 0)).collect(),
         }
     }
+}
+
+fn source(nic: &NicIntent, is_first: bool) -> Option<Source> {
+    let route = |route: &NicRoute| RouteLine {
+        prefix: route.prefix.to_string(),
+        hops: route.ports.iter().filter_map(|port| nic.ports.get(*port)).map(hop).collect(),
+    };
+    Some(Source {
+        name: nic.name.to_string(),
+        address: nic.address.to_string(),
+        routes: nic.routes.iter().map(route).collect(),
+        hosts: nic.routes.last()?.prefix.to_string(),
+        is_first,
+    })
+}
+
+fn hop(port: &NicPortIntent) -> Hop {
+    Hop { gateway: port.gateway.to_string(), port: port.interface.to_string() }
 }
 
 fn nic(nic: &NicIntent) -> Nic {

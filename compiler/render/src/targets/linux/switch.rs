@@ -11,6 +11,8 @@ pub(super) struct View {
     name: String,
     fabric: String,
     loopback: String,
+    /// Whether it chooses among ways by hashing.
+    multipath: bool,
     ports: Vec<Port>,
     /// Own segments, /48; empty where routing does not use them.
     segments: Vec<String>,
@@ -38,6 +40,7 @@ impl View {
             name: intent.name.to_string(),
             fabric: intent.fabric.to_owned(),
             loopback: intent.system.loopback.to_string(),
+            multipath: intent.srv6.is_none(),
             ports: intent.ports.iter().filter_map(|p| port(intent, p)).collect(),
             segments: intent
                 .srv6

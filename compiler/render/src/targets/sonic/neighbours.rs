@@ -59,6 +59,9 @@ pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
     document.table("NEIGH", |table| {
         for (port, link) in view.links() {
             let Some(peer) = link.switch() else { continue };
+            if link.connection.unnumbered {
+                continue; // Found by router advertisements.
+            }
             table.row(&[port.name, "|", &link.peer], |row| {
                 row.text("family", "IPv6");
                 row.show("neigh", peer.mac);

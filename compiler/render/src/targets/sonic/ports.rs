@@ -1,7 +1,8 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
 //! In: a view. Out: rows. Always: every port of the switch has a `PORT` row, spare ones shut; an address row has
-//! the row of its port before it; a link's prefix is /127, so both ends stand in one subnet.
+//! the row of its port before it; a link's prefix is /127, so both ends stand in one subnet; unnumbered ports have a
+//! link-local address and no other.
 
 use closc_platform::PhysicalPort;
 
@@ -44,6 +45,10 @@ fn fec(port: &PhysicalPort) -> &'static str {
 pub(super) fn interfaces(document: &mut Document, view: &View<'_>) {
     document.table("INTERFACE", |table| {
         for (port, link) in view.links() {
+            if link.connection.unnumbered {
+                table.row(&[port.name], |row| row.text("ipv6_use_link_local_only", "enable"));
+                continue;
+            }
             table.bare(&[port.name]);
             table.bare(&[port.name, "|", &link.address]);
         }

@@ -2,7 +2,8 @@
 //!
 //! In: a view. Out: rows. Always: a next hop names its port, so that a route can lead nowhere else; the block
 //! has one blackhole and there is no default route, so an unknown segment dies here. The blackhole is written
-//! last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812).
+//! last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812). With BGP static
+//! routes are in `frr.conf`: bgpcfgd would announce those of this table.
 
 use closc_plan::{Hop, Target};
 
@@ -13,6 +14,9 @@ use super::view::View;
 ///
 /// The key names the VRF: the form without one is another list, which knows no blackhole.
 pub(super) fn routes(document: &mut Document, view: &View<'_>) {
+    if view.intent.bgp.is_some() {
+        return;
+    }
     document.table("STATIC_ROUTE", |table| {
         for route in &view.intent.routes {
             let prefix = route.prefix.to_string();

@@ -1,0 +1,205 @@
+//! Objects of Kubernetes: what the network operators need so that pods get the NICs with the addresses of the plan.
+//!
+//! In: a [`ClusterIntent`] and the addresses of nodes. Out: JSON, which `kubectl apply -f` takes, below `kubernetes/`:
+//!
+//! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the others need;
+//! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam for each port (`nic0p3`: the /127 with the T0) and for each NIC
+//!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
+//! - one of three ways to hand NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
+//!   (attachments that move the whole port into the pod) or `spectrum-x/` (one rail of several planes a NIC).
+//!
+//! Always: exactly the fields that the definitions of these objects have; names are those of the ports.
+
+mod objects;
+
+use closc_plan::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
+use ipnet::Ipv6Net;
+use serde::Serialize;
+
+use crate::Artefact;
+use objects::{
+    CidrPool, Component, Global, HostDevice, Ipam, NetworkAttachment, NicClusterPolicy, NodePolicy, Object,
+    Rail, RailPool, Route, Secondary, Selector, SriovNetwork, StaticAllocation,
+};
+
+/// The label that nodes of the fabric must have; its value is the fabric's name.
+pub const LABEL: &str = "closc.dev/fabric";
+
+/// Where objects go, and which release of the operator is installed.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Namespace of the network operator and its objects.
+    pub operator_namespace: String,
+    /// Namespace of the pods, where attachments are made.
+    pub namespace: String,
+    /// Release of the network operator, for the versions of its parts; nothing: those it brings along.
+    pub release: Option<String>,
+}
+
+/// Renders every object but the address pools.
+pub fn cluster(intent: &ClusterIntent<'_>, options: &Options) -> Vec<Artefact> {
+    let ports = || intent.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port)));
+    let policies: Vec<_> = ports().map(|(_, port)| policy(intent, options, port)).collect();
+    let networks: Vec<_> = ports().map(|(nic, port)| network(options, nic, port)).collect();
+    let attachments: Vec<_> = ports().map(|(nic, port)| attachment(intent, options, nic, port)).collect();
+    vec![
+        file("nic-cluster-policy", &nic_cluster_policy(options)),
+        file("sriov/policies", &list(policies)),
+        file("sriov/networks", &list(networks)),
+        file("host-device/attachments", &list(attachments)),
+        file("spectrum-x/rails", &rails(intent, options)),
+    ]
+}
+
+/// Renders the address pool of a port.
+pub fn port_pool(
+    intent: &ClusterIntent<'_>,
+    options: &Options,
+    port: &ClusterPort,
+    nodes: impl Iterator<Item = Allocation>,
+) -> Artefact {
+    let pool = CidrPool {
+        cidr: port.pool.to_string(),
+        per_node_network_prefix: 127,
+        // The T0 has the second address of the two.
+        gateway_index: Some(1),
+        routes: vec![Route { dst: intent.reach.to_string() }],
+        static_allocations: nodes.map(allocation).collect(),
+        node_selector: Selector::label(LABEL, intent.fabric),
+    };
+    pool_file(options, &port.interface, pool)
+}
+
+/// Renders the address pool of a NIC.
+pub fn nic_pool(
+    intent: &ClusterIntent<'_>,
+    options: &Options,
+    nic: &ClusterNic,
+    nodes: impl Iterator<Item = Allocation>,
+) -> Artefact {
+    let pool = CidrPool {
+        cidr: intent.reach.to_string(),
+        per_node_network_prefix: 128,
+        gateway_index: None,
+        routes: Vec::new(),
+        static_allocations: nodes.map(allocation).collect(),
+        node_selector: Selector::label(LABEL, intent.fabric),
+    };
+    pool_file(options, &nic_name(nic), pool)
+}
+
+fn pool_file(options: &Options, name: &str, pool: CidrPool) -> Artefact {
+    let object = Object::new("nv-ipam.nvidia.com/v1alpha1", "CIDRPool", name, pool)
+        .in_namespace(&options.operator_namespace);
+    file(&format!("cidr-pools/{name}"), &object)
+}
+
+fn allocation(allocation: Allocation) -> StaticAllocation {
+    let Allocation { node, prefix, gateway } = allocation;
+    let network = |prefix: Ipv6Net| prefix.to_string();
+    StaticAllocation {
+        node_name: node.to_string(),
+        prefix: network(prefix),
+        gateway: gateway.map(|gateway| gateway.to_string()),
+    }
+}
+
+fn nic_name(nic: &ClusterNic) -> String {
+    format!("nic{}", nic.number)
+}
+
+/// The addresses of a port and of its NIC.
+fn ipam(nic: &ClusterNic, port: &ClusterPort) -> Ipam {
+    Ipam {
+        kind: "nv-ipam",
+        pool_name: format!("{},{}", port.interface, nic_name(nic)),
+        pool_type: "cidrpool",
+    }
+}
+
+fn policy(intent: &ClusterIntent<'_>, options: &Options, port: &ClusterPort) -> Object<NodePolicy> {
+    let policy = NodePolicy::whole_port(&port.interface, intent.mtu, (LABEL, intent.fabric));
+    Object::new("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", &port.interface, policy)
+        .in_namespace(&options.operator_namespace)
+}
+
+fn network(options: &Options, nic: &ClusterNic, port: &ClusterPort) -> Object<SriovNetwork> {
+    let network = SriovNetwork {
+        resource_name: port.interface.to_string(),
+        network_namespace: options.namespace.clone(),
+        ipam: compact(&ipam(nic, port)),
+        link_state: "auto",
+        trust: "on",
+        spoof_chk: "off",
+        meta_plugins: r#"{"type":"rdma"}"#,
+    };
+    Object::new("sriovnetwork.openshift.io/v1", "SriovNetwork", &port.interface, network)
+        .in_namespace(&options.operator_namespace)
+}
+
+fn attachment(
+    intent: &ClusterIntent<'_>,
+    options: &Options,
+    nic: &ClusterNic,
+    port: &ClusterPort,
+) -> Object<NetworkAttachment> {
+    let config = HostDevice::new(&port.interface, intent.mtu, ipam(nic, port));
+    let attachment = NetworkAttachment { config: compact(&config) };
+    Object::new("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", &port.interface, attachment)
+        .in_namespace(&options.namespace)
+}
+
+fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
+    let rail = |nic: &ClusterNic| Rail {
+        name: nic_name(nic),
+        mtu: intent.mtu,
+        nic_selector: objects::PortNames {
+            pf_names: nic.ports.iter().map(|port| port.interface.to_string()).collect(),
+        },
+        cidr_pool_ref: nic_name(nic),
+    };
+    let pool = RailPool {
+        num_vfs: 1,
+        network_namespace: options.namespace.clone(),
+        node_selector: [(LABEL.to_owned(), intent.fabric.to_owned())].into(),
+        rail_topology: intent.nics.iter().map(rail).collect(),
+    };
+    Object::new("spectrumx.nvidia.com/v1alpha2", "SpectrumXRailPoolConfig", intent.fabric, pool)
+        .in_namespace(&options.operator_namespace)
+}
+
+fn nic_cluster_policy(options: &Options) -> Object<NicClusterPolicy> {
+    let component = |image: &'static str| Component { image };
+    let policy = NicClusterPolicy {
+        global: options.release.as_ref().map(|release| Global {
+            repository: "nvcr.io/nvidia/mellanox",
+            version: format!("network-operator-{release}"),
+        }),
+        nv_ipam: component("nvidia-k8s-ipam"),
+        secondary_network: Secondary { cni_plugins: component("plugins"), multus: component("multus-cni") },
+    };
+    Object::new("mellanox.com/v1alpha1", "NicClusterPolicy", "nic-cluster-policy", policy)
+}
+
+/// Several objects in one file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct List<T> {
+    api_version: &'static str,
+    kind: &'static str,
+    items: Vec<T>,
+}
+
+fn list<T>(items: Vec<T>) -> List<T> {
+    List { api_version: "v1", kind: "List", items }
+}
+
+fn compact(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("objects have text keys and no floats")
+}
+
+fn file(name: &str, value: &impl Serialize) -> Artefact {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("objects have text keys and no floats");
+    bytes.push(b'\n');
+    Artefact::new(format!("kubernetes/{name}.json"), bytes)
+}

@@ -1,0 +1,69 @@
+//! A node with a kernel, a NIC driver and NCCL of its own: files for the tools that nodes are set up with.
+//!
+//! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
+//!
+//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are told of classes, and `sysctl.conf`;
+//! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
+//! - `networkd`: the same as `networkd/*.network`, and where the slots are known `*.link` and a udev rule, which name
+//!   interfaces and RDMA devices by their slot;
+//! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, where the slots are known, `nccl-topology.xml`.
+//!
+//! Always: interface, RDMA device and RDMA resource of a port have one name, `nic0p3`, a function of NIC and plane.
+
+mod nccl;
+mod network;
+mod nic;
+
+use camino::Utf8PathBuf;
+use closc_plan::HostIntent;
+use closc_topology::HostOutput;
+use serde::Serialize;
+
+use crate::{Artefact, RenderError, Templates};
+
+/// Renders the files of one kind.
+pub fn render(
+    intent: &HostIntent<'_>,
+    output: HostOutput,
+    templates: &Templates,
+) -> Result<Vec<Artefact>, RenderError> {
+    let files = Files { intent, templates };
+    match output {
+        HostOutput::Nic => nic::render(&files),
+        HostOutput::Netplan => network::netplan(&files),
+        HostOutput::Networkd => network::networkd(&files),
+        HostOutput::Nccl => nccl::render(&files),
+    }
+}
+
+/// Renders files of one node.
+struct Files<'a> {
+    intent: &'a HostIntent<'a>,
+    templates: &'a Templates,
+}
+
+impl Files<'_> {
+    /// Renders a file from its template, a path below `templates/host/`.
+    fn text<V: Serialize>(&self, file: &str, template: &str, view: &V) -> Result<Artefact, RenderError> {
+        let template = format!("host/{template}");
+        let text = self.templates.render(&template, &self.intent.name, view)?;
+        Ok(Artefact::new(self.path(file), text))
+    }
+
+    /// Writes a value as JSON.
+    fn json<V: Serialize>(&self, file: &str, value: &V) -> Artefact {
+        let mut bytes = serde_json::to_vec_pretty(value).expect("views have text keys and no floats");
+        bytes.push(b'\n');
+        Artefact::new(self.path(file), bytes)
+    }
+
+    fn path(&self, file: &str) -> Utf8PathBuf {
+        Utf8PathBuf::from(format!("hosts/{}/{file}", self.intent.name))
+    }
+
+    /// Interfaces in the order of NICs and planes, which is the order of the rails.
+    fn interfaces(&self) -> Vec<String> {
+        let ports = self.intent.nics.iter().flat_map(|nic| &nic.ports);
+        ports.map(|port| port.interface.to_string()).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Addresses, tables and rules of the ports, for netplan and for systemd-networkd.
+//!
+//! In: the intent of a node. Out: `netplan.yaml`, or units below `networkd/`. Always: both say the same, but for what
+//! netplan has no word for: the names of interfaces, and rules by outgoing interface.
+//!
+//! The address of a NIC stands on each of its ports, the same in every plane. Where hosts write the path (SRv6), the
+//! first segment of a path names T0 and plane, so routes to first segments choose the port. Where switches choose
+//! it, every port has a table with a route to all NICs, and `throw` for those that only other planes reach: traffic
+//! from the port's own address and traffic bound to the port look there, and traffic from the NIC's address asks the
+//! tables of its ports plane by plane.
+
+use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
+use serde::Serialize;
+
+use super::Files;
+use crate::{Artefact, RenderError};
+
+#[derive(Serialize)]
+struct View {
+    name: String,
+    fabric: String,
+    ports: Vec<Port>,
+    /// Block of the segments; empty text where routing does not use them.
+    block: String,
+    /// Whether any port has a rule.
+    has_rules: bool,
+}
+
+#[derive(Serialize)]
+struct Port {
+    /// Interface and RDMA device.
+    name: String,
+    /// For people.
+    far: String,
+    /// MAC address to take; empty text: the port's own.
+    mac: String,
+    mtu: u16,
+    /// PCI address; empty text where unknown.
+    pci: String,
+    /// Own address on the cable with its length, and the NIC's.
+    addresses: Vec<String>,
+    routes: Vec<Route>,
+    rules: Vec<Rule>,
+    /// Its table and the priority of the rule by outgoing interface; 0 where it has none.
+    bound: u16,
+}
+
+#[derive(Serialize)]
+struct Route {
+    to: String,
+    /// Empty text where the table has no way there.
+    via: String,
+    /// What happens without a way: the next table is asked, or nothing leads there at all.
+    otherwise: &'static str,
+    metric: u16,
+    /// 0 for the main table.
+    table: u16,
+}
+
+#[derive(Serialize)]
+struct Rule {
+    from: String,
+    table: u16,
+    priority: u16,
+}
+
+/// What `ip` gives a route without a metric.
+const METRIC: u16 = 1024;
+
+/// Rules by a NIC's address come after those by a port's, whose priority is the number of the table.
+const AFTER_PORTS: u16 = 8000;
+
+pub(super) fn netplan(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
+    Ok(vec![files.text("netplan.yaml", "netplan.yaml.j2", &view(files.intent))?])
+}
+
+pub(super) fn networkd(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
+    let view = view(files.intent);
+    let mut units = Vec::new();
+    for port in &view.ports {
+        let unit = |ending: &str| format!("networkd/50-closc-{}.{ending}", port.name);
+        if !port.pci.is_empty() {
+            units.push(files.text(&unit("link"), "port.link.j2", port)?);
+        }
+        units.push(files.text(&unit("network"), "port.network.j2", port)?);
+    }
+    if !view.block.is_empty() {
+        units.push(files.text("networkd/50-closc-lo.network", "lo.network.j2", &view)?);
+    }
+    if view.ports.iter().any(|port| !port.pci.is_empty()) {
+        units.push(files.text("networkd/60-closc-rdma.rules", "rdma.rules.j2", &view)?);
+    }
+    Ok(units)
+}
+
+fn view(intent: &HostIntent<'_>) -> View {
+    let ports: Vec<Port> =
+        intent.nics.iter().flat_map(|nic| nic.ports.iter().map(move |p| port(intent, nic, p))).collect();
+    View {
+        name: intent.name.to_string(),
+        fabric: intent.fabric.to_owned(),
+        block: intent.block.map(|block| block.to_string()).unwrap_or_default(),
+        has_rules: ports.iter().any(|port| !port.rules.is_empty()),
+        ports,
+    }
+}
+
+fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port {
+    let via = port.gateway.to_string();
+    let (routes, rules, bound) = if let Some(segment) = port.first_segment {
+        let metric = METRIC + u16::from(nic.number);
+        (vec![Route { to: segment.to_string(), via, otherwise: "", metric, table: 0 }], Vec::new(), 0)
+    } else {
+        let at = nic.ports.iter().position(|other| other.plane == port.plane);
+        let route = |route: &NicRoute| {
+            let leads = at.is_some_and(|at| route.ports.contains(&at));
+            let via = if leads { via.clone() } else { String::new() };
+            let otherwise = if route.ports.is_empty() { "unreachable" } else { "throw" };
+            Route { to: route.prefix.to_string(), via, otherwise, metric: METRIC, table: port.table }
+        };
+        (nic.routes.iter().map(route).collect(), rules(nic, port), port.table)
+    };
+    Port {
+        name: port.interface.to_string(),
+        far: format!("{} {}", port.t0, port.t0_port),
+        mac: if port.is_static { port.mac.to_string() } else { String::new() },
+        mtu: intent.mtu,
+        pci: port.pci.map(|pci| pci.to_string()).unwrap_or_default(),
+        addresses: vec![port.address.to_string(), format!("{}/128", nic.address)],
+        routes,
+        rules,
+        bound,
+    }
+}
+
+fn rules(nic: &NicIntent, port: &NicPortIntent) -> Vec<Rule> {
+    let table = port.table;
+    vec![
+        Rule { from: format!("{}/128", port.address.addr()), table, priority: table },
+        Rule { from: format!("{}/128", nic.address), table, priority: AFTER_PORTS + table },
+    ]
+}

@@ -1,0 +1,125 @@
+//! What the NICs are told of classes: `nic-qos.sh`.
+//!
+//! In: the intent of a node. Out: one script. Always: every value is read off the profile that the switches are
+//! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
+
+use closc_qos::host::{HostPriority, HostQos, Selection};
+use serde::Serialize;
+
+use super::Files;
+use crate::targets::linux;
+use crate::{Artefact, RenderError};
+
+#[derive(Serialize)]
+struct View {
+    name: String,
+    fabric: String,
+    profile: String,
+    ports: Vec<Port>,
+    /// Lists of eight, by priority or traffic class, as `mlnx_qos` takes them.
+    pfc: String,
+    prio_tc: String,
+    tsa: String,
+    tcbw: String,
+    prio2buffer: String,
+    /// `DSCP,priority` for each of the 64 code points.
+    code_points: Vec<String>,
+    /// The classes, for people.
+    classes: Vec<Class>,
+    /// Type of service of connections made by the connection manager.
+    connection_tos: u8,
+    /// Values of DCQCN; no priorities where the profile does not use it.
+    dcqcn: Dcqcn,
+}
+
+#[derive(Serialize)]
+struct Port {
+    name: String,
+    /// Length of its cable in whole metres.
+    cable: u64,
+    t0: String,
+}
+
+#[derive(Serialize)]
+struct Class {
+    name: String,
+    dscp: u8,
+    priority: u8,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Dcqcn {
+    /// The priorities it governs.
+    on: Vec<u8>,
+    /// The others.
+    off: Vec<u8>,
+    cnp_dscp: u8,
+    cnp_priority: u8,
+}
+
+pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
+    let script = files.text("nic-qos.sh", "nic-qos.sh.j2", &view(files))?;
+    Ok(vec![script, linux::host_sysctl(files.intent, files.templates)?])
+}
+
+fn view(files: &Files<'_>) -> View {
+    let intent = files.intent;
+    let qos = HostQos::of(intent.qos);
+    let list = |of: &dyn Fn(&HostPriority) -> String| {
+        let values: Vec<String> = qos.priorities.iter().map(of).collect();
+        values.join(",")
+    };
+    let ports = intent.nics.iter().flat_map(|nic| &nic.ports);
+    View {
+        name: intent.name.to_string(),
+        fabric: intent.fabric.to_owned(),
+        profile: intent.qos.name().to_string(),
+        ports: ports
+            .map(|port| Port {
+                name: port.interface.to_string(),
+                cable: port.cable.length.meters_ceil(),
+                t0: format!("{} {}", port.t0, port.t0_port),
+            })
+            .collect(),
+        pfc: list(&|priority| u8::from(priority.pfc).to_string()),
+        prio_tc: list(&|priority| priority.tc.to_string()),
+        tsa: list(&|priority| match priority.selection {
+            Selection::Strict => "strict".to_owned(),
+            Selection::Ets(_) => "ets".to_owned(),
+        }),
+        tcbw: list(&|priority| match priority.selection {
+            Selection::Strict => "0".to_owned(),
+            Selection::Ets(share) => share.get().to_string(),
+        }),
+        prio2buffer: list(&|priority| priority.buffer.to_string()),
+        code_points: qos
+            .dscp_to_priority
+            .iter()
+            .map(|(dscp, priority)| format!("{},{}", dscp.get(), priority.get()))
+            .collect(),
+        classes: qos
+            .classes
+            .iter()
+            .map(|class| Class {
+                name: class.name.to_string(),
+                dscp: class.dscp.get(),
+                priority: class.priority.get(),
+                kind: if class.pfc { "lossless" } else { "lossy" },
+            })
+            .collect(),
+        connection_tos: qos.rdma.connection_tos,
+        dcqcn: dcqcn(&qos),
+    }
+}
+
+fn dcqcn(qos: &HostQos) -> Dcqcn {
+    let on: Vec<u8> =
+        qos.dcqcn.iter().flat_map(|dcqcn| &dcqcn.priorities).map(|priority| priority.get()).collect();
+    Dcqcn {
+        off: (0..8).filter(|priority| !on.contains(priority)).collect(),
+        cnp_dscp: qos.dcqcn.as_ref().map_or(0, |dcqcn| dcqcn.cnp_dscp.get()),
+        cnp_priority: qos.dcqcn.as_ref().map_or(0, |dcqcn| dcqcn.cnp_priority.get()),
+        on,
+    }
+}
