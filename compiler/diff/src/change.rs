@@ -3,7 +3,7 @@
 //! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Always: `diff(a, b).apply(a)` is `b` (places in
 //! the text aside), and `apply` refuses a topology that is not the one the difference was made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_platform::{Breakout, Os, Platform};
@@ -12,8 +12,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, HostOs, Link, Nic, PlaneId, Routing, Services, Site, Switch, Tier, TierId, Topology, Wiring,
-    ZoneId,
+    Cable, HostOs, HostOutput, HostSlot, Link, Nic, Pin, PlaneId, Routing, Services, Site, Switch, Tier,
+    TierId, Topology, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -194,6 +194,10 @@ fields! {
         NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes";
         /// What is generated for hosts.
         HostOs(HostOs) = hosts.os, "hosts.os";
+        /// Files that are generated for every node.
+        HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs";
+        /// Where NICs are plugged in.
+        Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots";
         /// How T1s are wired to T2s.
         T2Wiring(Wiring) = t2_wiring, "tiers.t2.wiring";
         /// T2 downlinks kept for each zone.
@@ -204,6 +208,10 @@ fields! {
         Block(Ipv6Net) = srv6.block, "srv6.block";
         /// How 16 bits name a role, a plane, a zone and an index.
         Layout(UsidLayout) = srv6.layout, "srv6.widths";
+        /// What takes one uplink instead of a group.
+        Pin(Pin) = ecmp.pin, "ecmp.pin";
+        /// Queue pairs of a connection.
+        QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection";
         /// Pool of NIC addresses.
         HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts";
         /// Pool of cable addresses.

@@ -18,6 +18,7 @@ mod words;
 
 pub mod edit;
 pub mod grow;
+pub mod live;
 pub mod rollout;
 pub mod show;
 pub mod tree;
@@ -28,6 +29,9 @@ pub use change::{
 pub use impact::{PairChange, Share, impact};
 pub use manner::{Manner, Place, Verdict, judge};
 pub use population::{Delta, Population};
-pub use report::{FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign};
+pub use report::{
+    FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, Wave as WaveText,
+    WaveStep,
+};
 pub use touched::{Artefacts, Touched, artefacts};
 pub use words::{number, percent};

@@ -90,8 +90,11 @@ fn judge_field(field: &Field) -> Verdict {
         | Field::EntropyBackup(_)
         | Field::EntropyMin(_)
         | Field::EntropySeed(_)
+        | Field::QueuePairs(_)
         | Field::PayloadMtu(_) => hitless("hosts change, switches do not"),
-        Field::HostOs(_) => hitless("only the form of host artefacts changes"),
+        Field::Pin(_) => hitless("packets change uplinks, and arrive over either"),
+        Field::HostOs(_) | Field::HostOutputs(_) => hitless("only the form of host artefacts changes"),
+        Field::Slots(_) => hitless("only the names of interfaces change, node by node"),
         Field::NicsPerNode(_) | Field::Rails(_) => at_once("NICs belong to other nodes"),
         Field::Planes(_) | Field::NicSpeed(_) | Field::NicLanes(_) => {
             at_once("the ports of every NIC change their speed")

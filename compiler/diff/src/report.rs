@@ -111,6 +111,39 @@ pub struct Impact {
     pub cut_off: u64,
 }
 
+/// One step of a wave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveStep {
+    /// A word such as `deny-paths`.
+    pub action: String,
+    /// The step as a sentence.
+    pub text: String,
+    /// About how long it takes.
+    pub seconds: u64,
+}
+
+/// One wave of a rollout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wave {
+    /// The plane that it touches; absent where it takes nothing away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// What it does, as a sentence.
+    pub text: String,
+    /// Switches and cables that carry no traffic while it lasts.
+    pub drained: Vec<String>,
+    /// Of these, those that do not come back.
+    pub gone: Vec<String>,
+    /// Switches that are configured.
+    pub switches: Vec<String>,
+    /// What is done, in order.
+    pub steps: Vec<WaveStep>,
+    /// What undoes it.
+    pub back: Vec<WaveStep>,
+    /// About how long it takes.
+    pub seconds: u64,
+}
+
 /// Everything about a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -127,6 +160,9 @@ pub struct Report {
     /// How they can be rolled out; absent where only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
+    /// In which order it goes, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<Wave>,
     /// Artefacts that may change.
     pub artefacts: Vec<Artefacts>,
     /// Text differences, where they were asked for.
@@ -155,6 +191,7 @@ impl Report {
             impact: effect::impact(&difference, &population, &pairs, before, after),
             rollout: Some(effect::rollout(&difference, before)),
             artefacts: artefacts(&touched, before, after),
+            waves: Vec::new(),
             texts: Vec::new(),
             old: old.1,
             new: new.1,

@@ -20,6 +20,7 @@ use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::manner::{Manner, Place, judge};
 use crate::population::{Population, is_drained};
+use crate::report::{self, WaveStep};
 use crate::words::percent;
 
 /// What may be taken away for a while.
@@ -49,6 +50,8 @@ pub struct Wave {
     pub duration: Seconds,
     /// What carries no traffic after the wave that did before: it goes for good.
     pub gone: Vec<Place>,
+    /// Switches that are configured.
+    pub switches: BTreeSet<Switch>,
 }
 
 /// The order of a rollout.
@@ -274,16 +277,15 @@ fn prepare(population: &Population, new: &Plan) -> Wave {
         switches: population.switches.added.len(),
         cables: population.cables.added.len(),
     }];
-    let neighbours: BTreeSet<Switch> = population
-        .cables
-        .added
-        .iter()
-        .filter_map(|link| new.fabric().upper_end(*link))
-        .map(|(s, _)| s)
-        .collect();
-    let switches = population.switches.added.len() + neighbours.len();
-    steps.extend([Step::Add { switches }, Step::Verify]);
-    done(None, Vec::new(), Vec::new(), steps)
+    let mut configured: BTreeSet<Switch> = population.switches.added.iter().copied().collect();
+    for link in &population.cables.added {
+        configured.extend(new.fabric().upper_end(*link).map(|(switch, _)| switch));
+        if let Link::Fabric { lower, .. } = link {
+            configured.insert(*lower);
+        }
+    }
+    steps.extend([Step::Add { switches: configured.len() }, Step::Verify]);
+    Wave { switches: configured, ..done(None, steps) }
 }
 
 fn finish(population: &Population, new: &Plan) -> Wave {
@@ -292,7 +294,7 @@ fn finish(population: &Population, new: &Plan) -> Wave {
     if removed + population.cables.removed.len() > 0 {
         steps.push(Step::Remove { switches: removed });
     }
-    done(None, Vec::new(), Vec::new(), steps)
+    done(None, steps)
 }
 
 fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &Plan) -> Wave {
@@ -328,34 +330,41 @@ fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &P
     if gone.len() < places.len() {
         steps.push(Step::AllowPaths { plane, places: places.len() - gone.len(), tables });
     }
-    done(Some(plane), places.to_vec(), gone, steps)
+    Wave { drained: places.to_vec(), gone, switches: configured, ..done(Some(plane), steps) }
 }
 
-fn done(plane: Option<PlaneId>, drained: Vec<Place>, gone: Vec<Place>, steps: Vec<Step>) -> Wave {
+fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
     let duration = Seconds(steps.iter().map(|step| step.duration().0).sum());
-    Wave { plane, drained, steps, duration, gone }
+    let (drained, gone, switches) = (Vec::new(), Vec::new(), BTreeSet::new());
+    Wave { plane, drained, steps, duration, gone, switches }
 }
 
-/// Describes a rollout for people.
-pub fn describe(rollout: &Rollout, old: &Plan) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::new();
-    for (at, wave) in rollout.waves.iter().enumerate() {
-        let what = match wave.plane {
+/// Tells a rollout with the names of both plans.
+pub fn told(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
+    let step = |step: &Step| WaveStep {
+        action: step.word().to_owned(),
+        text: step.to_string(),
+        seconds: step.duration().0,
+    };
+    let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
+    let waves = rollout.waves.iter().map(|wave| report::Wave {
+        plane: wave.plane.map(|plane| plane.0),
+        text: match wave.plane {
             None => "takes nothing away".to_owned(),
             Some(plane) => format!("plane {plane}, without {}", what(&wave.drained, old)),
-        };
-        let _ = writeln!(out, "wave {} ({}): {what}", at + 1, wave.duration);
-        for step in &wave.steps {
-            let _ = writeln!(out, "  {step}");
-        }
-        let back: Vec<String> = wave.rollback().iter().map(ToString::to_string).collect();
-        if !back.is_empty() {
-            let _ = writeln!(out, "  back: {}", back.join("; "));
-        }
-    }
-    let _ = writeln!(out, "in all about {}", rollout.duration());
-    out
+        },
+        drained: places(&wave.drained),
+        gone: places(&wave.gone),
+        switches: wave
+            .switches
+            .iter()
+            .map(|switch| new.topology().naming.switch(*switch).to_string())
+            .collect(),
+        steps: wave.steps.iter().map(step).collect(),
+        back: wave.rollback().iter().map(step).collect(),
+        seconds: wave.duration.0,
+    });
+    waves.collect()
 }
 
 fn what(places: &[Place], old: &Plan) -> String {

@@ -2,11 +2,13 @@
 //!
 //! In: a report. Out: text. Always: the same report in every view; only the form differs.
 
+pub mod github;
 pub mod html;
 pub mod human;
 pub mod markdown;
 
 use crate::report::Report;
+use crate::rollout::Seconds;
 use crate::touched::Artefacts;
 use crate::words::number;
 
@@ -35,6 +37,24 @@ fn impact(report: &Report) -> Vec<String> {
         if !gone {
             lines.push("no pair is cut off".to_owned());
         }
+    }
+    lines
+}
+
+/// The lines about waves: what each does, its steps, and the way back.
+fn waves(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (at, wave) in report.waves.iter().enumerate() {
+        lines.push(format!("wave {} ({}): {}", at + 1, Seconds(wave.seconds), wave.text));
+        lines.extend(wave.steps.iter().map(|step| format!("  {}", step.text)));
+        if !wave.back.is_empty() {
+            let back: Vec<&str> = wave.back.iter().map(|step| step.text.as_str()).collect();
+            lines.push(format!("  back: {}", back.join("; ")));
+        }
+    }
+    if !lines.is_empty() {
+        let seconds = report.waves.iter().map(|wave| wave.seconds).sum();
+        lines.push(format!("in all about {}", Seconds(seconds)));
     }
     lines
 }

@@ -2,7 +2,7 @@
 //!
 //! In: a value of a topology. Out: a few words. Always: equal values give equal text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -11,7 +11,9 @@ use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
-use closc_topology::{Cable, HostOs, PlaneId, Routing, Services, Site, Wiring, ZoneId};
+use closc_topology::{
+    Cable, HostOs, HostOutput, HostSlot, Pin, PlaneId, Routing, Services, Site, Wiring, ZoneId,
+};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
@@ -70,6 +72,12 @@ impl Shown for Routing {
     }
 }
 
+impl Shown for Pin {
+    fn shown(&self) -> String {
+        self.word().to_owned()
+    }
+}
+
 impl Shown for Os {
     fn shown(&self) -> String {
         self.word().to_owned()
@@ -82,6 +90,25 @@ impl Shown for HostOs {
             HostOs::None => "none".to_owned(),
             HostOs::Linux => "linux".to_owned(),
         }
+    }
+}
+
+impl Shown for BTreeSet<HostOutput> {
+    fn shown(&self) -> String {
+        let words: Vec<&str> = self.iter().map(|output| output.word()).collect();
+        if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    }
+}
+
+impl Shown for Vec<HostSlot> {
+    fn shown(&self) -> String {
+        let slot = |slot: &HostSlot| {
+            let gpu = slot.gpu.map(|gpu| format!(" with {gpu}")).unwrap_or_default();
+            let power = slot.power.as_ref().map(|power| format!(" fed by {power}")).unwrap_or_default();
+            format!("{} on NUMA node {}{gpu}{power}", slot.pci, slot.numa)
+        };
+        let slots: Vec<String> = self.iter().map(slot).collect();
+        if slots.is_empty() { "none".to_owned() } else { slots.join("; ") }
     }
 }
 

@@ -94,6 +94,8 @@ fn warning(field: &Field, plan: &Plan) -> Option<String> {
         | Field::NicSpeed(_)
         | Field::NicLanes(_)
         | Field::HostOs(_)
+        | Field::HostOutputs(_)
+        | Field::Slots(_)
         | Field::T2Wiring(_)
         | Field::T2ZonePorts(_)
         | Field::T2Rows(_)
@@ -109,6 +111,8 @@ fn warning(field: &Field, plan: &Plan) -> Option<String> {
         | Field::EntropyBackup(_)
         | Field::EntropyMin(_)
         | Field::UdpPort(_)
+        | Field::Pin(_)
+        | Field::QueuePairs(_)
         | Field::Qos(_)
         | Field::Services(_) => None,
     }

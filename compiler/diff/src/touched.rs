@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
-use closc_topology::{HostOs, Link, Node, PlaneId, Switch, TierId, ZoneId};
+use closc_topology::{Link, Node, PlaneId, Routing, Switch, TierId, ZoneId};
 
 use crate::change::{Change, Difference, Exception, Field, Named, Thing, TierField, Turn};
 
@@ -94,6 +94,7 @@ impl Touched {
         use TierId::{T0, T1, T2};
         match field {
             Field::Description(_) | Field::Sites(_) | Field::HostOs(_) => {}
+            Field::HostOutputs(_) | Field::Slots(_) => self.all_hosts = true,
             Field::ManagementPool(_)
             | Field::ManagementGateway(_)
             | Field::LoopbackPool(_)
@@ -103,6 +104,7 @@ impl Touched {
             | Field::EntropyBackup(_)
             | Field::EntropyMin(_)
             | Field::EntropySeed(_)
+            | Field::QueuePairs(_)
             | Field::PayloadMtu(_) => self.hosts_and_tables(),
             Field::T0T1(_) => {
                 self.tiers.extend([T0, T1]);
@@ -119,6 +121,7 @@ impl Touched {
                 self.hosts_and_tables();
                 self.all_lists = true;
             }
+            Field::Pin(_) => drop(self.tiers.insert(T0)),
             Field::Zones(_) => {
                 self.tiers.insert(T2);
                 self.hosts_and_tables();
@@ -178,8 +181,9 @@ impl Touched {
     }
 
     fn exception(&mut self, exception: &Exception, fabric: &Fabric) {
+        self.weighed(exception, fabric);
         match exception {
-            // Switches are not told what is drained: hosts are.
+            // Where NICs choose paths, switches are not told what is drained: hosts are.
             Exception::Drained(_, thing) => {
                 self.hosts_and_tables();
                 self.lists.extend(plane_of(*thing));
@@ -217,6 +221,18 @@ impl Touched {
                 self.plugged(*switch, fabric);
                 self.all_tables |= switch.tier == TierId::T0;
             }
+        }
+    }
+
+    /// Switches that choose paths weigh what is missing anywhere in their plane.
+    fn weighed(&mut self, exception: &Exception, fabric: &Fabric) {
+        if fabric.topology().routing == Routing::Srv6Static {
+            return;
+        }
+        if let Exception::Drained(_, thing) | Exception::Absent(_, thing) = exception
+            && let Some(plane) = plane_of(*thing)
+        {
+            self.switches.extend(fabric.plane_switches(plane));
         }
     }
 
@@ -272,9 +288,8 @@ pub struct Artefacts {
 
 /// Counts artefacts by kind; kinds of which nothing changes are left out.
 pub fn artefacts(touched: &Touched, old: &Plan, new: &Plan) -> Vec<Artefacts> {
-    let hosts = |plan: &Plan| match plan.topology().hosts.os {
-        HostOs::Linux => plan.nodes().collect(),
-        HostOs::None => BTreeSet::new(),
+    let hosts = |plan: &Plan| {
+        if plan.topology().hosts.has_files() { plan.nodes().collect() } else { BTreeSet::new() }
     };
     let tables =
         |plan: &Plan| if plan.is_source_routed() { plan.groups().collect() } else { BTreeSet::new() };

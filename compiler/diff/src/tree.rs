@@ -6,6 +6,7 @@
 
 mod config;
 mod csv;
+mod entries;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +90,7 @@ pub fn compare<E>(
         changes,
         impact: Impact::default(),
         rollout: None,
+        waves: Vec::new(),
         artefacts,
         texts: found,
     })
@@ -195,6 +197,7 @@ fn look(file: &str, old: &[u8], new: &[u8]) -> Vec<(Sign, String)> {
     let special = match ending {
         "csv" => csv::look(before, after),
         "json" => config::look(before, after),
+        "txtpb" => entries::look(before, after),
         _ => None,
     };
     special.unwrap_or_else(|| text::look(before, after))

@@ -85,6 +85,21 @@ pub enum Step {
 }
 
 impl Step {
+    /// Returns a word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Step::DenyPaths { .. } => "deny-paths",
+            Step::WaitIdle => "wait-idle",
+            Step::Install { .. } => "install",
+            Step::Add { .. } => "add",
+            Step::Change { .. } => "change",
+            Step::Remove { .. } => "remove",
+            Step::Verify => "verify",
+            Step::AllowPaths { .. } => "allow-paths",
+            Step::ReplaceTables { .. } => "replace-tables",
+        }
+    }
+
     /// Returns about how long it takes.
     pub fn duration(self) -> Seconds {
         match self {

@@ -39,6 +39,10 @@ pub fn draw(report: &Report) -> String {
     section(&mut out, "Impact", &super::impact(report));
     section(&mut out, "Rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps));
     section(&mut out, "Artefacts", super::artefacts(report).as_slice());
+    let waves = super::waves(report);
+    if !waves.is_empty() {
+        let _ = writeln!(out, "<h2>Waves</h2>\n<pre>{}</pre>", escape(&waves.join("\n")));
+    }
     for text in &report.texts {
         let _ = writeln!(out, "<pre>{}</pre>", escape(text));
     }

@@ -42,6 +42,7 @@ pub fn draw(report: &Report, width: usize, list: bool) -> String {
     section(&mut out, "impact", &super::impact(report), width);
     section(&mut out, "rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps), width);
     section(&mut out, "artefacts", super::artefacts(report).as_slice(), width);
+    section(&mut out, "waves", &super::waves(report), width);
     for text in &report.texts {
         out.push('\n');
         for line in text.lines() {
@@ -57,7 +58,10 @@ fn section(out: &mut String, title: &str, lines: &[String], width: usize) {
     }
     let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
     for line in lines {
-        let _ = writeln!(out, "  {}", wrap(line, width.saturating_sub(2), 4));
+        let words = line.trim_start();
+        let inset = 2 + line.len() - words.len();
+        let text = wrap(words, width.saturating_sub(inset), inset + 2);
+        let _ = writeln!(out, "{:inset$}{text}", "");
     }
 }
 

@@ -22,6 +22,10 @@ pub fn draw(report: &Report) -> String {
     section(&mut out, "Impact", &super::impact(report));
     section(&mut out, "Rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps));
     section(&mut out, "Artefacts", super::artefacts(report).as_slice());
+    let waves = super::waves(report);
+    if !waves.is_empty() {
+        let _ = writeln!(out, "\n**Waves**\n\n```\n{}\n```", waves.join("\n"));
+    }
     for text in &report.texts {
         let _ = write!(out, "\n```diff\n{text}```\n");
     }

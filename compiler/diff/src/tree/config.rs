@@ -1,6 +1,6 @@
 //! JSON files such as `config_db.json`: tables, keys and fields.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -59,6 +59,16 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
                 walk(old.get(key), new.get(key), &format!("{path}{join}{key}"), depth + 1, found);
             }
         }
+        (Some(Value::Array(old)), Some(Value::Array(new)))
+            if let (Some(before), Some(after)) = (named(old), named(new)) =>
+        {
+            let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+            let join = if depth == 0 { '|' } else { '.' };
+            for name in names {
+                let (old, new) = (before.get(name).copied(), after.get(name).copied());
+                walk(old, new, &format!("{path}{join}{name}"), depth + 1, found);
+            }
+        }
         (Some(old), Some(new)) => {
             found.push((Sign::Change, format!("{path}: {} -> {}", plain(old), plain(new))));
         }
@@ -68,12 +78,39 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
     }
 }
 
+/// Returns a list as a mapping, where every item has a name of its own.
+fn named(items: &[Value]) -> Option<BTreeMap<&str, &Value>> {
+    let named: Option<BTreeMap<&str, &Value>> =
+        items.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();
+    named.filter(|named| named.len() == items.len())
+}
+
 /// A value in a few words.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Array(items)
+            if items.len() <= SHOWN && !items.iter().any(|item| item.is_object() || item.is_array()) =>
+        {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(", "))
+        }
         Value::Array(items) => plural(items.len() as u64, "item", "items"),
         Value::Object(map) => plural(map.len() as u64, "field", "fields"),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_named_things_are_compared_by_name() {
+        let with = |dscp: u8| {
+            format!(r#"{{"qos":{{"classes":[{{"name":"data","dscp":[{dscp}]}},{{"name":"acks"}}]}}}}"#)
+        };
+        let found = look(&with(4), &with(22)).unwrap();
+        assert_eq!(found, [(Sign::Change, "qos|classes.data.dscp: [4] -> [22]".to_owned())]);
     }
 }
