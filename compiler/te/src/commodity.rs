@@ -1,0 +1,235 @@
+//! Demands summed up: so much from NICs that are alike to NICs that are alike.
+//!
+//! In: a matrix and the classes. Out: [`Commodities`], and what has no path with the reason. Always: sorted by
+//! destination, then source; every commodity has a path in each of its kinds of planes; rates add up to the matrix.
+
+use std::collections::BTreeMap;
+
+use closc_topology::Topology;
+
+use crate::class::{Class, Classes, Part};
+use crate::demand::{Demand, Matrix};
+use crate::network::{Kind, Network};
+use crate::place::Place;
+
+/// The most commodities that are placed.
+pub const COMMODITIES_MAX: usize = 1 << 24;
+
+/// Traffic between two classes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Commodity {
+    /// Class of the senders.
+    pub(crate) from: u32,
+    /// Class of the receivers.
+    pub(crate) to: u32,
+    /// The kinds of planes that have a path, one bit each; never 0.
+    pub(crate) usable: u16,
+    /// Flows in each plane.
+    pub(crate) flows: u32,
+    /// Rate over all planes in Gb/s.
+    pub(crate) gbps: f64,
+}
+
+/// Why a demand has no path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// None of the NICs of its source or destination is there.
+    Absent,
+    /// A NIC has no cable that can be used.
+    NoPort,
+    /// The two NICs have no plane in common in which switches join them.
+    NoPath,
+    /// The links that it could take are full.
+    NoRoom,
+}
+
+impl Why {
+    /// Returns the reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::Absent => "no NIC of one side is there",
+            Why::NoPort => "a NIC has no usable cable in any plane",
+            Why::NoPath => "no plane has a usable path between the two",
+            Why::NoRoom => "the links on its way are full",
+        }
+    }
+}
+
+/// What cannot be carried, by its places and the reason, in Gb/s.
+pub(crate) type Left = BTreeMap<(Place, Place, Why), f64>;
+
+/// Everything that is to be placed.
+#[derive(Debug, Clone)]
+pub(crate) struct Commodities {
+    pub(crate) all: Vec<Commodity>,
+    pub(crate) left: Left,
+}
+
+/// A demand cut into classes.
+pub(crate) struct Cut {
+    pub(crate) from: Vec<Part>,
+    pub(crate) to: Vec<Part>,
+    /// Rate from one NIC to another, in Gb/s.
+    pub(crate) rate: f64,
+}
+
+/// Both sides of the classes: senders, and receivers that can be cut into slices.
+#[derive(Debug, Clone)]
+pub(crate) struct Sides {
+    pub(crate) from: Classes,
+    pub(crate) to: Classes,
+}
+
+impl Sides {
+    /// Cuts a demand into classes; nothing where one side is empty.
+    pub(crate) fn cut(&self, topology: &Topology, network: &Network, demand: &Demand) -> Option<Cut> {
+        let from = self.from.parts(topology, network, demand.from);
+        let to = self.to.parts(topology, network, demand.to);
+        let count = |parts: &[Part]| parts.iter().map(|part| u64::from(part.nics)).sum::<u64>();
+        let same: u64 = from
+            .iter()
+            .flat_map(|a| to.iter().map(move |b| (a, b)))
+            .map(|(a, b)| u64::from(self.overlap(topology, network, demand, a, b)))
+            .sum();
+        let pairs = count(&from) * count(&to) - same;
+        (pairs > 0).then(|| Cut { from, to, rate: demand.gbps / pairs as f64 })
+    }
+
+    /// Returns how many NICs are on both sides of a demand, in two parts of it: they do not send to themselves.
+    pub(crate) fn overlap(
+        &self,
+        topology: &Topology,
+        network: &Network,
+        demand: &Demand,
+        from: &Part,
+        to: &Part,
+    ) -> u32 {
+        let (a, b) = (self.from.all[from.class], self.to.all[to.class]);
+        if a.group != b.group || a.reach != b.reach {
+            return 0;
+        }
+        if from.nics == a.nics && to.nics == b.nics {
+            return a.nics.min(b.nics); // A slice lies inside its class.
+        }
+        let both = |nic: &usize| {
+            let nic = network.shape.nic_at(*nic);
+            demand.from.holds(topology, nic) && demand.to.holds(topology, nic)
+        };
+        self.to.members(network, to.class).filter(both).count() as u32
+    }
+}
+
+impl Commodities {
+    /// Sums up a matrix; nothing if there are too many.
+    pub(crate) fn of(
+        matrix: &Matrix,
+        topology: &Topology,
+        network: &Network,
+        sides: &Sides,
+        flows: u32,
+    ) -> Option<Commodities> {
+        let mut left = Left::new();
+        let mut found: Vec<Commodity> = Vec::new();
+        let mut limit = COMMODITIES_MAX;
+        for demand in matrix.demands.iter().filter(|demand| demand.gbps > 0.0) {
+            let Some(cut) = sides.cut(topology, network, demand) else {
+                *left.entry((demand.from, demand.to, Why::Absent)).or_default() += demand.gbps;
+                continue;
+            };
+            for to in &cut.to {
+                for from in &cut.from {
+                    let same = sides.overlap(topology, network, demand, from, to);
+                    let pairs = u64::from(from.nics) * u64::from(to.nics) - u64::from(same);
+                    if pairs > 0 {
+                        found.push(Commodity {
+                            from: from.class as u32,
+                            to: to.class as u32,
+                            usable: 0,
+                            flows: flows.saturating_mul(from.nics.min(pairs as u32)),
+                            gbps: cut.rate * pairs as f64,
+                        });
+                    }
+                }
+                if found.len() > 2 * limit {
+                    found = merge(found);
+                    limit = COMMODITIES_MAX.max(found.len());
+                }
+            }
+        }
+        found = merge(found);
+        if found.len() > COMMODITIES_MAX {
+            return None;
+        }
+        let mut all = Vec::with_capacity(found.len());
+        for mut commodity in found {
+            let (from, to) = (sides.from.all[commodity.from as usize], sides.to.all[commodity.to as usize]);
+            commodity.usable = usable(network, &from, &to);
+            if commodity.usable != 0 {
+                all.push(commodity);
+                continue;
+            }
+            let why = if from.reach == 0 || to.reach == 0 { Why::NoPort } else { Why::NoPath };
+            let place = |class: &Class| {
+                let (zone, group) = network.shape.group_at(class.group);
+                Place::Group(zone, group)
+            };
+            *left.entry((place(&from), place(&to), why)).or_default() += commodity.gbps;
+        }
+        Some(Commodities { all, left })
+    }
+
+    /// Returns where the commodity of two classes stands.
+    pub(crate) fn find(&self, from: usize, to: usize) -> Option<usize> {
+        self.all.binary_search_by_key(&(to as u32, from as u32), |c| (c.to, c.from)).ok()
+    }
+}
+
+/// Sorts by destination and source, and adds up what is between the same classes.
+fn merge(mut found: Vec<Commodity>) -> Vec<Commodity> {
+    found.sort_by_key(|commodity| (commodity.to, commodity.from));
+    found.dedup_by(|next, kept| {
+        let same = (next.to, next.from) == (kept.to, kept.from);
+        if same {
+            kept.gbps += next.gbps;
+            kept.flows = kept.flows.saturating_add(next.flows);
+        }
+        same
+    });
+    found
+}
+
+/// Returns the kinds of planes in which switches join two classes.
+fn usable(network: &Network, from: &Class, to: &Class) -> u16 {
+    let both = from.reach & to.reach;
+    let joined = |at: &usize| {
+        both >> at & 1 == 1
+            && (from.group == to.group || is_joined(network, &network.kinds[*at], from.group, to.group))
+    };
+    (0..network.kinds.len()).filter(joined).fold(0, |mask, at| mask | 1 << at)
+}
+
+/// Tells whether a kind of planes has a path between two groups.
+fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
+    let shape = &network.shape;
+    let (up, down) = (&kind.t0[shape.t0(a)..][..shape.u0], &kind.t0[shape.t0(b)..][..shape.u0]);
+    let (za, zb) = (shape.zone(a), shape.zone(b));
+    let any = |cables: &[bool], t1: usize| cables[t1 * shape.k0..][..shape.k0].contains(&true);
+    if za == zb {
+        return if network.hop_by_hop {
+            (0..shape.t1).any(|t1| any(up, t1) && any(down, t1))
+        } else {
+            up.iter().zip(down).any(|(up, down)| *up && *down)
+        };
+    }
+    let t1 = |zone: usize, t1: usize| &kind.t1[shape.t1(zone, t1)..][..shape.u1];
+    if network.hop_by_hop {
+        let reaches = |links: &[bool], zone: usize, below: &[(usize, usize)]| {
+            below.iter().any(|(at, v)| any(links, *at) && t1(zone, *at)[*v])
+        };
+        return network.below.iter().any(|below| reaches(up, za, below) && reaches(down, zb, below));
+    }
+    (0..shape.u0).any(|u| {
+        let at = u / shape.k0;
+        up[u] && down[u] && t1(za, at).iter().zip(t1(zb, at)).any(|(up, down)| *up && *down)
+    })
+}

@@ -1,0 +1,66 @@
+//! Demands from CSV (RFC 4180).
+//!
+//! In: bytes. Out: rows and faults with their lines. Always: lines that are empty or begin with `#` are passed over.
+
+use super::{Columns, FaultKind, Rows};
+
+/// Reads a table.
+pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
+    let mut reader =
+        csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(bytes);
+    let columns = match reader.headers() {
+        Ok(header) if header.is_empty() => return,
+        Ok(header) => Columns::find(header.iter()),
+        Err(error) => Err(vec![form(&error)]),
+    };
+    let columns = match columns {
+        Ok(columns) => columns,
+        Err(faults) => {
+            for what in faults {
+                rows.fault(1, what);
+            }
+            return;
+        }
+    };
+    let width = reader.headers().map_or(0, csv::StringRecord::len);
+    let mut record = csv::StringRecord::new();
+    while !rows.is_full() {
+        match reader.read_record(&mut record) {
+            Ok(false) => return,
+            Ok(true) => {
+                let line = record.position().map_or(0, |start| line(bytes, start));
+                if record.len() == width {
+                    let cell = record.get(columns.rate).unwrap_or_default();
+                    let rate = cell.parse::<f64>().ok().map(|rate| rate * columns.unit);
+                    let name = |at: usize| record.get(at).unwrap_or_default();
+                    rows.row(line, name(columns.source), name(columns.destination), rate, cell);
+                } else {
+                    let what = format!("{} cells, and the header has {width}", record.len());
+                    rows.fault(line, FaultKind::Form(what));
+                }
+            }
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                rows.fault(line, form(&error));
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the line of a record: the reader gives the place before the lines that it passes over.
+fn line(bytes: &[u8], start: &csv::Position) -> u64 {
+    let rest = bytes.get(start.byte() as usize..).unwrap_or_default();
+    let passed = rest.split(|byte| *byte == b'\n').take_while(|text| {
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        text.is_empty() || text[0] == b'#'
+    });
+    start.line() + passed.count() as u64
+}
+
+fn form(error: &csv::Error) -> FaultKind {
+    FaultKind::Form(match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => "the text is not UTF-8".to_owned(),
+        _ => error.to_string(),
+    })
+}

@@ -1,0 +1,138 @@
+//! What every cable carries, in both directions.
+//!
+//! In: shares of commodities. Out: [`Loads`]. Always: numbers are Gb/s on one plane of a kind; a cable that cannot be
+//! used carries nothing.
+
+use crate::network::{Network, Shape};
+
+/// Which cables, and which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// NIC to T0.
+    NicUp,
+    /// T0 to NIC.
+    NicDown,
+    /// T0 to T1.
+    T0Up,
+    /// T1 to T0.
+    T0Down,
+    /// T1 to T2.
+    T1Up,
+    /// T2 to T1.
+    T1Down,
+}
+
+impl Stage {
+    /// All of them, from the sender to the top and down again.
+    pub const ALL: [Stage; 6] =
+        [Stage::NicUp, Stage::T0Up, Stage::T1Up, Stage::T1Down, Stage::T0Down, Stage::NicDown];
+
+    /// Returns the words used in reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            Stage::NicUp => "NIC to T0",
+            Stage::NicDown => "T0 to NIC",
+            Stage::T0Up => "T0 to T1",
+            Stage::T0Down => "T1 to T0",
+            Stage::T1Up => "T1 to T2",
+            Stage::T1Down => "T2 to T1",
+        }
+    }
+
+    /// Returns the capacity of such a cable in Gb/s.
+    pub(crate) fn speed(self, shape: &Shape) -> f64 {
+        match self {
+            Stage::NicUp | Stage::NicDown => shape.speed[0],
+            Stage::T0Up | Stage::T0Down => shape.speed[1],
+            Stage::T1Up | Stage::T1Down => shape.speed[2],
+        }
+    }
+}
+
+/// A number for each direction of each cable between switches of one plane.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct PerLink {
+    pub(crate) t0_up: Vec<f64>,
+    pub(crate) t0_down: Vec<f64>,
+    pub(crate) t1_up: Vec<f64>,
+    pub(crate) t1_down: Vec<f64>,
+}
+
+impl PerLink {
+    /// Makes a number for each cable.
+    pub(crate) fn zero(shape: &Shape) -> Self {
+        let t0 = vec![0.0; shape.all_groups() * shape.u0];
+        let t1 = vec![0.0; shape.zones * shape.t1 * shape.u1];
+        PerLink { t0_up: t0.clone(), t0_down: t0, t1_up: t1.clone(), t1_down: t1 }
+    }
+
+    /// Returns the numbers of a stage; none for cables of NICs.
+    pub(crate) fn of(&self, stage: Stage) -> &[f64] {
+        match stage {
+            Stage::NicUp | Stage::NicDown => &[],
+            Stage::T0Up => &self.t0_up,
+            Stage::T0Down => &self.t0_down,
+            Stage::T1Up => &self.t1_up,
+            Stage::T1Down => &self.t1_down,
+        }
+    }
+
+    /// Returns the number of one direction of a cable between switches.
+    pub(crate) fn at(&mut self, stage: Stage, at: usize) -> &mut f64 {
+        match stage {
+            Stage::T0Up => &mut self.t0_up[at],
+            Stage::T0Down => &mut self.t0_down[at],
+            Stage::T1Up => &mut self.t1_up[at],
+            Stage::T1Down => &mut self.t1_down[at],
+            Stage::NicUp | Stage::NicDown => unreachable!("a route holds cables between switches only"),
+        }
+    }
+}
+
+/// What every cable carries.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Loads {
+    /// Between switches, one for each kind of planes.
+    pub(crate) fabric: Vec<PerLink>,
+    /// From NICs, for each kind and NIC.
+    pub(crate) nic_up: Vec<Vec<f64>>,
+    /// To NICs.
+    pub(crate) nic_down: Vec<Vec<f64>>,
+}
+
+impl Loads {
+    /// Makes empty loads.
+    pub(crate) fn zero(network: &Network) -> Self {
+        let kinds = network.kinds.len();
+        let nics = vec![vec![0.0; network.there.len()]; kinds];
+        Loads { fabric: vec![PerLink::zero(&network.shape); kinds], nic_up: nics.clone(), nic_down: nics }
+    }
+
+    /// Returns what the cables of a stage carry in a kind of planes.
+    pub(crate) fn of(&self, kind: usize, stage: Stage) -> &[f64] {
+        match stage {
+            Stage::NicUp => &self.nic_up[kind],
+            Stage::NicDown => &self.nic_down[kind],
+            Stage::T0Up | Stage::T0Down | Stage::T1Up | Stage::T1Down => self.fabric[kind].of(stage),
+        }
+    }
+
+    /// Returns the largest utilisation of the cables between switches.
+    pub(crate) fn fabric_max(&self, network: &Network) -> f64 {
+        let top = |load: &PerLink, stage: Stage| load.of(stage).iter().copied().fold(0.0, f64::max);
+        let all = self.fabric.iter().flat_map(|load| Stage::ALL.map(|stage| (load, stage)));
+        all.map(|(load, stage)| top(load, stage) / stage.speed(&network.shape)).fold(0.0, f64::max)
+    }
+
+    /// Returns the largest utilisation.
+    pub(crate) fn max(&self, network: &Network) -> f64 {
+        let mut max = 0.0_f64;
+        for kind in 0..network.kinds.len() {
+            for stage in Stage::ALL {
+                let top = self.of(kind, stage).iter().copied().fold(0.0, f64::max);
+                max = max.max(top / stage.speed(&network.shape));
+            }
+        }
+        max
+    }
+}

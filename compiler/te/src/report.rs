@@ -1,0 +1,233 @@
+//! The figures of an outcome, as people and tools read them.
+//!
+//! In: an outcome. Out: [`Report`]. Always: a utilisation is a part of 1; planes that are alike are counted as often as
+//! there are; only cables that can be used are counted.
+
+use closc_plan::Plan;
+use closc_topology::{Link, NicPort, PlaneId};
+use serde::Serialize;
+
+use crate::engineer::Outcome;
+use crate::load::{Loads, Stage};
+use crate::network::Network;
+
+/// Name and version of the form of reports.
+pub const FORMAT: &str = "closc-te/1";
+/// Hottest links named.
+const HOTTEST: usize = 10;
+/// Demands without room or path named.
+const UNPLACED: usize = 1000;
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Name and version of this form.
+    pub format: &'static str,
+    /// The fabric.
+    pub fabric: String,
+    /// How it routes.
+    pub routing: &'static str,
+    /// What was declared broken besides the file.
+    pub failed: Vec<String>,
+    /// All demands in Gb/s.
+    pub demand_gbps: f64,
+    /// What is carried of them.
+    pub carried_gbps: f64,
+    /// Whether all of it is.
+    pub fits: bool,
+    /// The bound that no placement is below.
+    pub bound: f64,
+    /// What proves it.
+    pub proof: String,
+    /// How far the placement is above the bound, as a part of it.
+    pub gap: f64,
+    /// How many pins there are.
+    pub pins: usize,
+    /// What was tried.
+    pub methods: Vec<Method>,
+    /// The fullest cables as placed.
+    pub hottest: Vec<HotLink>,
+    /// What finds no path or no room, largest first.
+    pub unplaced: Vec<Unplaced>,
+    /// How many more of these there are.
+    pub unplaced_more: usize,
+}
+
+/// A way of putting traffic on paths.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Method {
+    /// `te`, `ecmp-even` or `ecmp-hashed`.
+    pub name: &'static str,
+    /// The largest utilisation of any cable.
+    pub max: f64,
+    /// By tier of cables.
+    pub tiers: Vec<Tier>,
+}
+
+/// Utilisation of a tier of cables in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tier {
+    /// Which cables, and which way.
+    pub tier: &'static str,
+    /// How full they are.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// Utilisation of many cables.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figures {
+    /// Cables that can be used.
+    pub cables: u64,
+    /// The fullest.
+    pub max: f64,
+    /// All of them.
+    pub mean: f64,
+    /// 99 of 100 are not fuller.
+    pub p99: f64,
+}
+
+/// A cable that is among the fullest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HotLink {
+    /// The cable.
+    pub cable: String,
+    /// Which way.
+    pub direction: &'static str,
+    /// How many planes have the same on their cable of this place.
+    pub planes: usize,
+    /// Utilisation as placed.
+    pub te: f64,
+    /// Spread evenly.
+    pub ecmp_even: f64,
+    /// Hashed.
+    pub ecmp_hashed: f64,
+}
+
+/// A demand that is not carried in full.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unplaced {
+    /// Who sends.
+    pub from: String,
+    /// Who receives.
+    pub to: String,
+    /// How much is not carried, in Gb/s.
+    pub gbps: f64,
+    /// Why.
+    pub why: &'static str,
+}
+
+impl Outcome {
+    /// Makes the report; `failed` names what was declared broken.
+    pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
+        let topology = plan.topology();
+        let mut unplaced: Vec<Unplaced> = self
+            .left
+            .iter()
+            .map(|((from, to, why), gbps)| Unplaced {
+                from: from.name(topology),
+                to: to.name(topology),
+                gbps: *gbps,
+                why: why.text(),
+            })
+            .collect();
+        unplaced.sort_by(|a, b| b.gbps.total_cmp(&a.gbps));
+        let more = unplaced.len().saturating_sub(UNPLACED);
+        unplaced.truncate(UNPLACED);
+        let lost: f64 = self.left.values().sum();
+        let named = [("te", &self.te), ("ecmp-even", &self.even), ("ecmp-hashed", &self.hashed)];
+        let method = |(name, loads): (&'static str, &Loads)| Method {
+            name,
+            max: loads.max(&self.network),
+            tiers: tiers(&self.network, loads),
+        };
+        Report {
+            format: FORMAT,
+            fabric: topology.name.to_string(),
+            routing: topology.routing.word(),
+            failed: failed.to_vec(),
+            demand_gbps: self.demand_gbps,
+            carried_gbps: self.demand_gbps - lost,
+            fits: self.fits(),
+            bound: self.bound(),
+            proof: self.proof(plan),
+            gap: if self.bound() > 0.0 { self.max() / self.bound() - 1.0 } else { 0.0 },
+            pins: self.pin_count(),
+            methods: named.into_iter().map(method).collect(),
+            hottest: self.hottest(plan),
+            unplaced,
+            unplaced_more: more,
+        }
+    }
+
+    fn hottest(&self, plan: &Plan) -> Vec<HotLink> {
+        let network = &self.network;
+        let mut found: Vec<(f64, usize, Stage, usize)> = Vec::new();
+        for kind in 0..network.kinds.len() {
+            for stage in Stage::ALL {
+                let loads = self.te.of(kind, stage).iter().enumerate().filter(|(_, load)| **load > 0.0);
+                found.extend(loads.map(|(at, load)| (load / stage.speed(&network.shape), kind, stage, at)));
+                // Only the fullest of each stage can be among the fullest of all.
+                found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2, a.3).cmp(&(b.1, b.2, b.3))));
+                found.truncate(HOTTEST);
+            }
+        }
+        let hot = |(te, kind, stage, at): (f64, usize, Stage, usize)| {
+            let planes = &network.kinds[kind].planes;
+            let other = |loads: &Loads| loads.of(kind, stage)[at] / stage.speed(&network.shape);
+            HotLink {
+                cable: plan.link_name(link(network, planes[0], stage, at)),
+                direction: stage.words(),
+                planes: planes.len(),
+                te,
+                ecmp_even: other(&self.even),
+                ecmp_hashed: other(&self.hashed),
+            }
+        };
+        found.into_iter().map(hot).collect()
+    }
+}
+
+/// Returns a cable by its place.
+fn link(network: &Network, plane: PlaneId, stage: Stage, at: usize) -> Link {
+    match stage {
+        Stage::NicUp | Stage::NicDown => Link::Host(NicPort { plane, nic: network.shape.nic_at(at) }),
+        Stage::T0Up | Stage::T0Down => network.shape.t0_link(plane, at),
+        Stage::T1Up | Stage::T1Down => network.shape.t1_link(plane, at),
+    }
+}
+
+fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
+    let tier = |stage: Stage| {
+        let mut cables: Vec<(f64, usize)> = Vec::new();
+        for (at, kind) in network.kinds.iter().enumerate() {
+            let live = |place: usize| match stage {
+                Stage::NicUp | Stage::NicDown => network.reach[place] >> at & 1 == 1,
+                Stage::T0Up | Stage::T0Down => kind.t0[place],
+                Stage::T1Up | Stage::T1Down => kind.t1[place],
+            };
+            let each = loads.of(at, stage).iter().enumerate().filter(|(place, _)| live(*place));
+            cables.extend(each.map(|(_, load)| (load / stage.speed(&network.shape), kind.planes.len())));
+        }
+        (!cables.is_empty()).then(|| Tier { tier: stage.words(), figures: figures(cables) })
+    };
+    Stage::ALL.into_iter().filter_map(tier).collect()
+}
+
+/// Sums up utilisations that count so many times each.
+fn figures(mut cables: Vec<(f64, usize)>) -> Figures {
+    cables.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let all: usize = cables.iter().map(|(_, times)| times).sum();
+    let sum: f64 = cables.iter().map(|(level, times)| level * *times as f64).sum();
+    let mut below = 0;
+    let p99 = cables.iter().find(|(_, times)| {
+        below += times;
+        below * 100 >= all * 99
+    });
+    Figures {
+        cables: all as u64,
+        max: cables.last().map_or(0.0, |(level, _)| *level),
+        mean: sum / all as f64,
+        p99: p99.map_or(0.0, |(level, _)| *level),
+    }
+}

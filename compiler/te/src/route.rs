@@ -1,0 +1,177 @@
+//! The best single path between two groups in a plane.
+//!
+//! In: a number for each cable and a way to join two of them (the sum, for the shortest path; the larger, for the
+//! widest). Out: the path whose joined number is least. Always: only cables that can be used; among equals the first.
+//!
+//! With source routing a path goes down by the cable of the number by which it went up, and under the same T1 of the
+//! other zone, because that is what uSIDs name. Switches that choose themselves may go down by any cable.
+
+use crate::load::Stage;
+use crate::network::{Kind, Network};
+
+/// A path between two groups: places in the arrays of cables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// T0 to T1.
+    pub(crate) up: u32,
+    /// T1 to T2 and T2 to T1, between zones.
+    pub(crate) over: Option<(u32, u32)>,
+    /// T1 to T0.
+    pub(crate) down: u32,
+}
+
+impl Route {
+    /// Returns the cables with their directions, in the order of the way.
+    pub(crate) fn cables(self) -> impl Iterator<Item = (Stage, usize)> {
+        let (t1_up, t1_down) = self.over.unzip();
+        [
+            (Stage::T0Up, Some(self.up)),
+            (Stage::T1Up, t1_up),
+            (Stage::T1Down, t1_down),
+            (Stage::T0Down, Some(self.down)),
+        ]
+        .into_iter()
+        .filter_map(|(stage, at)| Some((stage, at? as usize)))
+    }
+}
+
+/// Finds paths in one kind of planes.
+pub(crate) struct Finder<'a, W, J> {
+    pub(crate) network: &'a Network,
+    pub(crate) kind: &'a Kind,
+    /// The number of a cable.
+    pub(crate) weigh: W,
+    /// Joins the numbers of two parts of a path.
+    pub(crate) join: J,
+}
+
+/// The best so far, with what it is.
+type Best<V, T = usize> = Option<(V, T)>;
+
+fn better<V: PartialOrd + Copy, T>(best: &mut Best<V, T>, value: V, at: T) {
+    if best.as_ref().is_none_or(|(known, _)| value < *known) {
+        *best = Some((value, at));
+    }
+}
+
+impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_, W, J> {
+    /// Returns the best path between two different groups, and its number.
+    pub(crate) fn find(&self, a: usize, b: usize) -> Option<(V, Route)> {
+        let shape = &self.network.shape;
+        match (shape.zone(a) == shape.zone(b), self.network.hop_by_hop) {
+            (true, false) => self.same_cable(a, b),
+            (true, true) => self.any_cable(a, b),
+            (false, false) => self.same_t1(a, b),
+            (false, true) => self.any_t1(a, b),
+        }
+    }
+
+    fn t0(&self, stage: Stage, at: usize) -> Option<V> {
+        self.kind.t0[at].then(|| (self.weigh)(stage, at))
+    }
+
+    fn t1(&self, stage: Stage, at: usize) -> Option<V> {
+        self.kind.t1[at].then(|| (self.weigh)(stage, at))
+    }
+
+    /// The best of the parallel cables between a T0 and a T1.
+    fn cable(&self, stage: Stage, group: usize, t1: usize) -> Best<V> {
+        let shape = &self.network.shape;
+        let mut best = None;
+        let first = shape.t0(group) + t1 * shape.k0;
+        for at in first..first + shape.k0 {
+            if let Some(value) = self.t0(stage, at) {
+                better(&mut best, value, at);
+            }
+        }
+        best
+    }
+
+    fn same_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
+        let shape = &self.network.shape;
+        let (first_up, first_down) = (shape.t0(a), shape.t0(b));
+        let mut best = None;
+        for u in 0..shape.u0 {
+            let ends = (self.t0(Stage::T0Up, first_up + u), self.t0(Stage::T0Down, first_down + u));
+            if let (Some(up), Some(down)) = ends {
+                better(&mut best, (self.join)(up, down), u);
+            }
+        }
+        let (value, u) = best?;
+        Some((value, Route { up: (first_up + u) as u32, over: None, down: (first_down + u) as u32 }))
+    }
+
+    fn any_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
+        let mut best: Best<V, Route> = None;
+        for t1 in 0..self.network.shape.t1 {
+            let ends = (self.cable(Stage::T0Up, a, t1), self.cable(Stage::T0Down, b, t1));
+            if let (Some((up, u)), Some((down, d))) = ends {
+                let value = (self.join)(up, down);
+                better(&mut best, value, Route { up: u as u32, over: None, down: d as u32 });
+            }
+        }
+        best
+    }
+
+    fn same_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
+        let shape = &self.network.shape;
+        let (first_up, first_down) = (shape.t0(a), shape.t0(b));
+        let mut best: Best<V, Route> = None;
+        for t1 in 0..shape.t1 {
+            let mut ends = None;
+            for u in t1 * shape.k0..(t1 + 1) * shape.k0 {
+                let both = (self.t0(Stage::T0Up, first_up + u), self.t0(Stage::T0Down, first_down + u));
+                if let (Some(up), Some(down)) = both {
+                    better(&mut ends, (self.join)(up, down), u);
+                }
+            }
+            let Some((ends, u)) = ends else { continue };
+            let (up_at, down_at) = (shape.t1(shape.zone(a), t1), shape.t1(shape.zone(b), t1));
+            let mut middle = None;
+            for v in 0..shape.u1 {
+                let both = (self.t1(Stage::T1Up, up_at + v), self.t1(Stage::T1Down, down_at + v));
+                if let (Some(up), Some(down)) = both {
+                    better(&mut middle, (self.join)(up, down), v);
+                }
+            }
+            let Some((over, v)) = middle else { continue };
+            let value = (self.join)(ends, over);
+            let over = Some(((up_at + v) as u32, (down_at + v) as u32));
+            better(
+                &mut best,
+                value,
+                Route { up: (first_up + u) as u32, over, down: (first_down + u) as u32 },
+            );
+        }
+        best
+    }
+
+    fn any_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
+        let shape = &self.network.shape;
+        let ends = |stage: Stage, group: usize| -> Vec<Best<V>> {
+            (0..shape.t1).map(|t1| self.cable(stage, group, t1)).collect()
+        };
+        let (ups, downs) = (ends(Stage::T0Up, a), ends(Stage::T0Down, b));
+        let reach = |stage: Stage, ends: &[Best<V>], zone: usize, below: &[(usize, usize)]| {
+            let mut best: Best<V, (usize, usize)> = None;
+            for (t1, v) in below {
+                let at = shape.t1(zone, *t1) + v;
+                if let (Some((end, cable)), Some(over)) = (ends[*t1], self.t1(stage, at)) {
+                    better(&mut best, (self.join)(end, over), (cable, at));
+                }
+            }
+            best
+        };
+        let mut best: Best<V, Route> = None;
+        for below in &self.network.below {
+            let up = reach(Stage::T1Up, &ups, shape.zone(a), below);
+            let down = reach(Stage::T1Down, &downs, shape.zone(b), below);
+            if let (Some((up, (up_at, over_up))), Some((down, (down_at, over_down)))) = (up, down) {
+                let over = Some((over_up as u32, over_down as u32));
+                let route = Route { up: up_at as u32, over, down: down_at as u32 };
+                better(&mut best, (self.join)(up, down), route);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,185 @@
+//! How a source-routed commodity is spread over planes and uplinks.
+//!
+//! In: a commodity, its weights if it has any. Out: the part of it on every cable. Always: without weights it is spread
+//! evenly over its planes and, in a plane, over all paths that can be used; this is what host path tables do. Weights
+//! of cables that cannot be used are 0.
+
+use crate::commodity::{Commodity, Sides};
+use crate::load::{PerLink, Stage};
+use crate::network::{Kind, Network};
+
+/// The largest weight of a plane.
+pub(crate) const PLANE_MAX: u16 = 1000;
+
+/// Weights of a commodity.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Weights {
+    /// Of each plane of a kind; at least one is not 0.
+    pub(crate) planes: Box<[u16]>,
+    /// Within the planes of a kind; nothing where all paths weigh the same.
+    pub(crate) within: Box<[Option<Within>]>,
+}
+
+/// Weights within a plane.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Within {
+    /// Of each uplink of the T0.
+    pub(crate) t0: Box<[u8]>,
+    /// Of each uplink of each T1, between zones; else empty.
+    pub(crate) t1: Box<[u8]>,
+}
+
+/// Weights of all commodities: nothing where traffic is spread evenly.
+pub(crate) type Splits = Vec<Option<Box<Weights>>>;
+
+/// Returns the part of a commodity that goes over each plane of a kind.
+pub(crate) fn share(network: &Network, commodity: &Commodity, weights: Option<&Weights>, kind: usize) -> f64 {
+    if commodity.usable >> kind & 1 == 0 {
+        return 0.0;
+    }
+    let weight = |kind: usize| weights.map_or(1.0, |weights| f64::from(weights.planes[kind]));
+    let all = (0..network.kinds.len())
+        .filter(|kind| commodity.usable >> kind & 1 == 1)
+        .map(|kind| network.kinds[kind].count() * weight(kind));
+    weight(kind) / all.sum::<f64>()
+}
+
+/// The parts of one commodity in one plane.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parts {
+    /// Over each uplink of the T0; the sum is 1, or 0 where there is no path.
+    pub(crate) t0: Vec<f64>,
+    /// Of what reaches a T1, over each of its uplinks.
+    pub(crate) t1: Vec<f64>,
+    /// Number of paths that can be used.
+    pub(crate) paths: usize,
+}
+
+/// Where a commodity runs: its groups, and whether they are in different zones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) far: bool,
+}
+
+impl Run {
+    /// Returns where a commodity runs; nothing within a group, where it passes no cable between switches.
+    pub(crate) fn of(network: &Network, sides: &Sides, commodity: &Commodity) -> Option<Run> {
+        let a = sides.from.all[commodity.from as usize].group;
+        let b = sides.to.all[commodity.to as usize].group;
+        let far = network.shape.zone(a) != network.shape.zone(b);
+        (a != b).then_some(Run { a, b, far })
+    }
+}
+
+impl Parts {
+    /// Spreads a commodity over its paths in a plane of a kind.
+    pub(crate) fn spread(&mut self, network: &Network, kind: &Kind, run: Run, within: Option<&Within>) {
+        let shape = &network.shape;
+        self.t0.clear();
+        self.t0.resize(shape.u0, 0.0);
+        self.paths = 0;
+        self.upper(network, kind, run, within);
+        let (up, down) = (shape.t0(run.a), shape.t0(run.b));
+        let mut sum = 0.0;
+        for u in 0..shape.u0 {
+            if !kind.t0[up + u] || !kind.t0[down + u] {
+                continue;
+            }
+            let over = if run.far { Parts::count(network, kind, run, u / shape.k0) } else { 1 };
+            self.paths += over;
+            let weight = match within {
+                None => over as f64,
+                Some(_) if over == 0 => 0.0,
+                Some(within) => f64::from(within.t0[u]),
+            };
+            self.t0[u] = weight;
+            sum += weight;
+        }
+        if sum > 0.0 {
+            self.t0.iter_mut().for_each(|part| *part /= sum);
+        }
+    }
+
+    /// Spreads what reaches each T1 over its uplinks.
+    fn upper(&mut self, network: &Network, kind: &Kind, run: Run, within: Option<&Within>) {
+        let shape = &network.shape;
+        self.t1.clear();
+        if !run.far {
+            return;
+        }
+        self.t1.resize(shape.t1 * shape.u1, 0.0);
+        let (za, zb) = (shape.zone(run.a), shape.zone(run.b));
+        for t1 in 0..shape.t1 {
+            let (up, down) = (shape.t1(za, t1), shape.t1(zb, t1));
+            let own = &mut self.t1[t1 * shape.u1..][..shape.u1];
+            for (v, part) in own.iter_mut().enumerate() {
+                let weight = within.map_or(1.0, |within| f64::from(within.t1[t1 * shape.u1 + v]));
+                *part = if kind.t1[up + v] && kind.t1[down + v] { weight } else { 0.0 };
+            }
+            let sum: f64 = own.iter().sum();
+            if sum > 0.0 {
+                for part in own {
+                    *part /= sum;
+                }
+            }
+        }
+    }
+
+    /// Returns how many uplinks of a T1 lead to the other zone's T1.
+    fn count(network: &Network, kind: &Kind, run: Run, t1: usize) -> usize {
+        let shape = &network.shape;
+        let up = &kind.t1[shape.t1(shape.zone(run.a), t1)..][..shape.u1];
+        let down = &kind.t1[shape.t1(shape.zone(run.b), t1)..][..shape.u1];
+        up.iter().zip(down).filter(|(up, down)| **up && **down).count()
+    }
+
+    /// Adds a rate, spread over its paths, to the cables of a plane; a negative one takes it away.
+    pub(crate) fn add(&self, network: &Network, run: Run, gbps: f64, load: &mut PerLink) {
+        let shape = &network.shape;
+        let up = &mut load.t0_up[shape.t0(run.a)..][..shape.u0];
+        up.iter_mut().zip(&self.t0).for_each(|(cable, part)| *cable += gbps * part);
+        let down = &mut load.t0_down[shape.t0(run.b)..][..shape.u0];
+        down.iter_mut().zip(&self.t0).for_each(|(cable, part)| *cable += gbps * part);
+        if !run.far {
+            return;
+        }
+        let (za, zb) = (shape.zone(run.a), shape.zone(run.b));
+        for t1 in 0..shape.t1 {
+            let through: f64 = gbps * self.t0[t1 * shape.k0..][..shape.k0].iter().sum::<f64>();
+            let parts = &self.t1[t1 * shape.u1..][..shape.u1];
+            let up = &mut load.t1_up[shape.t1(za, t1)..][..shape.u1];
+            up.iter_mut().zip(parts).for_each(|(cable, part)| *cable += through * part);
+            let down = &mut load.t1_down[shape.t1(zb, t1)..][..shape.u1];
+            down.iter_mut().zip(parts).for_each(|(cable, part)| *cable += through * part);
+        }
+    }
+
+    /// Returns the largest utilisation of the cables that it uses.
+    pub(crate) fn level(&self, network: &Network, run: Run, load: &PerLink) -> f64 {
+        let shape = &network.shape;
+        let top = |loads: &[f64], parts: &[f64]| {
+            loads
+                .iter()
+                .zip(parts)
+                .map(|(load, part)| if *part > 0.0 { *load } else { 0.0 })
+                .fold(0.0, f64::max)
+        };
+        let up = top(&load.t0_up[shape.t0(run.a)..][..shape.u0], &self.t0);
+        let down = top(&load.t0_down[shape.t0(run.b)..][..shape.u0], &self.t0);
+        let mut level = f64::max(up, down) / Stage::T0Up.speed(shape);
+        if run.far {
+            let (za, zb) = (shape.zone(run.a), shape.zone(run.b));
+            for t1 in 0..shape.t1 {
+                if self.t0[t1 * shape.k0..][..shape.k0].iter().any(|part| *part > 0.0) {
+                    let parts = &self.t1[t1 * shape.u1..][..shape.u1];
+                    let up = top(&load.t1_up[shape.t1(za, t1)..][..shape.u1], parts);
+                    let down = top(&load.t1_down[shape.t1(zb, t1)..][..shape.u1], parts);
+                    level = level.max(f64::max(up, down) / Stage::T1Up.speed(shape));
+                }
+            }
+        }
+        level
+    }
+}

@@ -1,0 +1,156 @@
+//! Small fabrics that can be checked by hand.
+
+use closc_plan::Plan;
+use closc_te::{FaultKind, Matrix, Options, Outcome, Via, engineer, fail};
+use closc_tests::shape::plan;
+
+/// Two planes of two T0s and two T1s, two NICs of 2 x 100G in each group.
+const LAB: &str = include_str!("../../../topologies/lab/two-planes.yaml");
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-6, "{a} is not {b}");
+}
+
+fn matrix(plan: &Plan, rows: &str) -> Matrix {
+    let text = format!("source,destination,gbps\n{rows}");
+    Matrix::from_csv(plan, text.as_bytes()).unwrap_or_else(|faults| panic!("{rows}: {faults:?}"))
+}
+
+fn broken(plan: &Plan, names: &[&str]) -> Plan {
+    let mut topology = plan.topology().clone();
+    for name in names {
+        fail(&mut topology, name).unwrap_or_else(|unknown| panic!("{unknown}"));
+    }
+    Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)))
+}
+
+fn place(plan: &Plan, rows: &str) -> Outcome {
+    engineer(plan, &matrix(plan, rows), &Options::default()).expect("there are not too many pairs")
+}
+
+#[test]
+fn an_even_fabric_needs_no_pins() {
+    let plan = plan(LAB);
+    // 100 Gb/s from two NICs over two planes: 25 on each NIC port, 100 / 4 on each uplink.
+    let placed = place(&plan, "group-0001,group-0002,100\n");
+    close(placed.max(), 0.25);
+    close(placed.ecmp_max(), 0.25);
+    close(placed.bound(), 0.25);
+    assert_eq!(placed.pin_count(), 0);
+    assert!(placed.fits());
+}
+
+#[test]
+fn places_are_spread_over_their_nics() {
+    let plan = plan(LAB);
+    // `all` to `all`: each of 4 NICs sends a quarter, a third of it to its neighbour on the same T0.
+    let placed = place(&plan, "all,all,240\n");
+    let report = placed.report(&plan, &[]);
+    let tiers = &report.methods[0].tiers;
+    close(tiers[0].figures.max, 60.0 / 2.0 / 100.0);
+    assert_eq!((tiers[1].tier, tiers[1].figures.cables), ("T0 to T1", 8));
+    // Two NICs send 60 each, two thirds of it leave the group: 80 over 4 uplinks.
+    close(tiers[1].figures.mean, 0.2);
+    // A node is its one NIC; a row of another unit adds to it.
+    let text = "destination,mbps,source\nsu002-n001/nic0,50000,su001-n001\nzone 0,0,all\n";
+    let placed =
+        engineer(&plan, &Matrix::from_csv(&plan, text.as_bytes()).expect("it is legal"), &Options::default())
+            .expect("there are not too many pairs");
+    close(placed.max(), 0.25);
+}
+
+#[test]
+fn a_plane_that_lost_half_its_uplinks_gets_less() {
+    let plan = broken(&plan(LAB), &["p0-t1-001"]);
+    // Plane 0 has one uplink left, plane 1 two: 240 over three uplinks is 80 each, so 80 and 160; evenly it is 120 on
+    // the one. NIC ports then carry 80 in plane 1.
+    let placed = place(&plan, "group-0001,group-0002,240\n");
+    close(placed.ecmp_max(), 1.2);
+    assert!((placed.max() - 0.8).abs() < 0.002, "{}", placed.max());
+    assert!((placed.bound() - 0.8).abs() < 0.002, "{}", placed.bound());
+    let pins: Vec<_> = placed.pins(&plan).collect();
+    assert_eq!(pins.len(), 1);
+    let weights: Vec<_> = pins[0].planes.iter().map(|plane| (plane.plane, plane.weight)).collect();
+    assert_eq!(weights, [(0, 500), (1, 1000)]);
+    assert!(pins[0].planes.iter().all(|plane| plane.via == Via::Even(true)));
+    assert!(placed.fits());
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_the_reason() {
+    let base = plan(LAB);
+    // Two NICs send 400 Gb/s at most.
+    let placed = place(&base, "group-0001,group-0002,500\n");
+    assert!(!placed.fits());
+    let report = placed.report(&base, &[]);
+    close(report.carried_gbps, 400.0);
+    assert_eq!(report.unplaced.len(), 1);
+    assert!(report.unplaced[0].why.contains("full"), "{:?}", report.unplaced);
+    // No T1 is left.
+    let names = ["p0-t1-001", "p0-t1-002", "plane 1"];
+    let dark = broken(&base, &names);
+    let placed = place(&dark, "group-0001,group-0002,10\nsu001-n001,su001-n002,5\n");
+    let report = placed.report(&dark, &names.map(str::to_owned));
+    close(report.carried_gbps, 5.0);
+    assert!(report.unplaced[0].why.contains("no plane"), "{:?}", report.unplaced);
+    // A NIC that is not there sends nothing; one without a cable cannot.
+    let holes = broken(&base, &["su001-n001/nic0", "su001-n002/nic0.p0", "su001-n002/nic0.p1"]);
+    let placed = place(&holes, "su001-n001,group-0002,1\nsu001-n002,group-0002,2\n");
+    let why: Vec<_> = placed.report(&holes, &[]).unplaced.iter().map(|left| (left.gbps, left.why)).collect();
+    assert_eq!(why.len(), 2);
+    assert!(why[0].1.contains("no usable cable") && why[1].1.contains("no NIC"), "{why:?}");
+}
+
+#[test]
+fn single_nics_are_counted_one_by_one() {
+    let plan = plan(LAB);
+    // One NIC of the group sends everything: its two ports carry 80 each.
+    let placed = place(&plan, "su001-n001,group-0002,160\n");
+    close(placed.max(), 0.8);
+    let report = placed.report(&plan, &[]);
+    assert_eq!(report.hottest[0].cable, "su001-n001/nic0.p0");
+    assert!(report.proof.contains("su001-n001/nic0"), "{}", report.proof);
+}
+
+#[test]
+fn switches_that_hash_get_one_path_for_each_slice() {
+    let yaml = LAB.replace("srv6-static", "ecmp-static");
+    let plan = plan(&yaml);
+    let placed = place(&plan, "group-0001,group-0002,200\n");
+    // Two slices of one NIC each, on two uplinks of each plane: 50 on each of four uplinks.
+    close(placed.max(), 0.5);
+    let pins: Vec<_> = placed.pins(&plan).collect();
+    assert_eq!(pins.len(), 2);
+    let mut ports = std::collections::BTreeSet::new();
+    for pin in &pins {
+        assert_eq!(pin.to_nics.as_ref().map(Vec::len), Some(1));
+        for plane in &pin.planes {
+            let Via::Hops(hops) = &plane.via else { panic!("{plane:?}") };
+            assert_eq!(hops.len(), 2);
+            assert_eq!(hops[0].switch, format!("p{}-t0-001", plane.plane));
+            ports.insert((plane.plane, hops[0].port.clone()));
+        }
+    }
+    assert_eq!(ports.len(), 4);
+}
+
+#[test]
+fn faults_of_a_matrix_come_all_at_once_with_their_lines() {
+    let plan = plan(LAB);
+    let text = "source,destination,gbps\n# why not\ngroup-3,all,1\nsu001-n01,all,1\nall,all,x\nall,all\n\
+                su001-n001,su001-n001/nic0,1\nsu001-n001/nic0,su001-n001/nic0,1\n";
+    let faults = Matrix::from_csv(&plan, text.as_bytes()).expect_err("it is full of faults");
+    let lines: Vec<u64> = faults.iter().map(|fault| fault.line).collect();
+    assert_eq!(lines, [3, 4, 5, 6, 8], "{faults:#?}");
+    assert!(faults[1].to_string().contains("did you mean `su001-n001`?"), "{}", faults[1]);
+    for (header, wanted) in [
+        ("from,destination,gbps\n", FaultKind::Missing("source")),
+        ("source,destination\n", FaultKind::Missing("gbps")),
+        ("source,destination,gbps,mbps\n", FaultKind::Twice("mbps".to_owned())),
+        ("source,destination,gbps\n", FaultKind::Empty),
+        ("", FaultKind::Empty),
+    ] {
+        let faults = Matrix::from_csv(&plan, header.as_bytes()).expect_err("it is at fault");
+        assert!(faults.iter().any(|fault| fault.what == wanted), "{header}: {faults:?}");
+    }
+}

@@ -1,0 +1,193 @@
+//! V04: addresses are where they belong, and only once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use closc_diagnostics::Rule;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{CableId, Party, SwitchId};
+use crate::model::fabric::{About, Fabric};
+
+/// One device, one address.
+pub(crate) static UNIQUE: Rule = Rule {
+    code: "V0401",
+    title: "an address is there twice",
+    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share a \
+           prefix; every switch has at least one loopback, of full length, where its language has any.",
+    why: "Two devices that answer for one address are reached by turns.",
+    example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
+    fix: "Compile again; if pools overlap, `closc check` says so.",
+};
+
+/// Management leads out.
+pub(crate) static MANAGEMENT: Rule = Rule {
+    code: "V0402",
+    title: "a management address without a way",
+    what: "The gateway of a management address is in the same subnet and is no switch's own address, and \
+           either all switches of one language have a management address or none has.",
+    why: "A switch that cannot be reached is not repaired.",
+    example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
+    fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
+};
+
+/// Addresses of devices are no segments.
+pub(crate) static BLOCK: Rule = Rule {
+    code: "V0403",
+    title: "an address inside the block of segments",
+    what: "No port, loopback or NIC has an address inside the block.",
+    why: "A connected route inside the block is longer than the blackhole, and catches packets meant to die.",
+    example: "2001:db8:2000:: as block and as pool of link addresses",
+    fix: "Compile again; if pools overlap, `closc check` says so.",
+};
+
+/// The family, in the order of codes.
+pub(crate) const RULES: &[&Rule] = &[&UNIQUE, &MANAGEMENT, &BLOCK];
+
+/// Checks addresses over the whole fabric.
+pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+    switches(fabric, findings);
+    cables(fabric, findings);
+    nics(fabric, findings);
+}
+
+fn switches(fabric: &Fabric, findings: &mut Findings) {
+    let mut loopbacks = Owners::default();
+    let mut macs = Owners::default();
+    let mut management = Owners::default();
+    let mut gateways = Vec::new();
+    let mut managed: HashMap<crate::model::device::Os, (usize, Option<SwitchId>)> = HashMap::new();
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        for loopback in &switch.loopbacks {
+            loopbacks.add(fabric, loopback.addr(), id, About::Loopback, findings);
+            findings.expect(loopback.prefix_len() == 128, &UNIQUE, || {
+                let message = format!("the loopback of `{}` is `{loopback}`", fabric.cabling.switch(id));
+                Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message)
+            });
+            block(fabric, loopback.addr(), id, About::Loopback, findings);
+        }
+        if switch.loopbacks.is_empty() && switch.os != crate::model::device::Os::P4 {
+            let message = format!("`{}` has no loopback", fabric.cabling.switch(id));
+            findings.checked(&UNIQUE, 1);
+            findings.broken(Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message));
+        }
+        let mac = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac));
+        if let Some(mac) = mac {
+            let port = fabric.cabling.at_switch(id).first().map_or("", |plug| {
+                let (own, _) = fabric.cabling.cable(plug.cable).ends(plug.side);
+                fabric.cabling.names.text(own.port)
+            });
+            macs.add(fabric, mac, id, About::Mac(port), findings);
+        }
+        for (address, gateway) in &switch.management {
+            management.add(fabric, address.addr(), id, About::Management, findings);
+            gateways.extend(gateway.map(|gateway| (*address, gateway, id)));
+        }
+        let entry = managed.entry(switch.os).or_default();
+        if switch.management.is_empty() {
+            entry.1 = entry.1.or(Some(id));
+        } else {
+            entry.0 += 1;
+        }
+    }
+    for (some, without) in managed.into_values() {
+        findings.checked(&MANAGEMENT, 1);
+        if let (1.., Some(id)) = (some, without) {
+            let message =
+                format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
+            findings.broken(Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message));
+        }
+    }
+    for (address, gateway, id) in gateways {
+        let fits = address.contains(&gateway) && !management.0.contains_key(&gateway);
+        findings.expect(fits, &MANAGEMENT, || {
+            let message = format!(
+                "`{}` is managed at {address}, and its gateway {gateway} is in another subnet or a switch",
+                fabric.cabling.switch(id)
+            );
+            Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message)
+        });
+    }
+}
+
+/// Who has what.
+struct Owners<K>(HashMap<K, SwitchId>);
+
+impl<K> Default for Owners<K> {
+    fn default() -> Self {
+        Owners(HashMap::new())
+    }
+}
+
+impl<K: Hash + Eq + std::fmt::Display + Copy> Owners<K> {
+    fn add(&mut self, fabric: &Fabric, key: K, id: SwitchId, about: About<'_>, findings: &mut Findings) {
+        findings.checked(&UNIQUE, 1);
+        if let Some(other) = self.0.insert(key, id) {
+            let names = [other, id].map(|id| fabric.cabling.switch(id));
+            let message = format!("`{}` and `{}` both have {key}", names[0], names[1]);
+            let violation = Violation::new(&UNIQUE, fabric.place(id, about), message);
+            findings.broken(violation.and(fabric.place(other, about)));
+        }
+    }
+}
+
+fn block(
+    fabric: &Fabric,
+    address: std::net::Ipv6Addr,
+    id: SwitchId,
+    about: About<'_>,
+    findings: &mut Findings,
+) {
+    let Some(layout) = &fabric.layout else { return };
+    findings.expect(!layout.contains(address), &BLOCK, || {
+        let message = format!(
+            "`{}` has address {address}, which is inside the block `{}`",
+            fabric.cabling.switch(id),
+            layout.block
+        );
+        Violation::new(&BLOCK, fabric.place(id, about), message)
+    });
+}
+
+/// Cables have prefixes of their own, outside the block.
+fn cables(fabric: &Fabric, findings: &mut Findings) {
+    let mut prefixes = Vec::with_capacity(fabric.cabling.cables.len());
+    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
+        let ends = [cable.upper, cable.lower];
+        for end in ends {
+            let Some(address) =
+                fabric.end_state(end).and_then(super::super::model::switch::EndState::address)
+            else {
+                continue;
+            };
+            if let Party::Switch(id) = end.party {
+                block(fabric, address, id, About::Address(fabric.cabling.names.text(end.port)), findings);
+            }
+        }
+        let address = ends.iter().find_map(|end| fabric.end_state(*end)?.address());
+        prefixes.extend(address.map(|address| (u128::from(address) >> 1, at as u32)));
+    }
+    findings.checked(&UNIQUE, prefixes.len() as u64);
+    prefixes.sort_unstable();
+    for pair in prefixes.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let cables = [pair[0].1, pair[1].1].map(|at| fabric.cabling.cable(CableId(at)));
+        let [first, second] = cables.map(|cable| fabric.cabling.describe(cable));
+        let message = format!("`{first}` and `{second}` have the same prefix");
+        let place = |at: usize| {
+            crate::check::ports::place(fabric, cables[at].upper, crate::check::ports::Aspect::Address)
+        };
+        findings.broken(Violation::new(&UNIQUE, place(0), message).and(place(1)));
+    }
+}
+
+fn nics(fabric: &Fabric, findings: &mut Findings) {
+    let Some(layout) = &fabric.layout else { return };
+    for group in &fabric.groups {
+        findings.checked(&BLOCK, group.nics.len() as u64);
+        for nic in group.nics.iter().filter(|nic| layout.contains(nic.address)) {
+            let message = format!("`{}` has address {}, which is inside the block", nic.name, nic.address);
+            findings.broken(Violation::new(&BLOCK, group.nic_place(nic), message));
+        }
+    }
+}

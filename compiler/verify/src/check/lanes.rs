@@ -1,0 +1,61 @@
+//! V0206: a port's name stands for the same serial lanes on all switches of one hardware.
+
+use std::collections::{BTreeMap, HashMap};
+
+use closc_diagnostics::Rule;
+use smol_str::SmolStr;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::SwitchId;
+use crate::model::fabric::{About, Fabric};
+use crate::model::switch::Pairs;
+
+/// Names stand for lanes.
+pub(crate) static LANES: Rule = Rule {
+    code: "V0206",
+    title: "a port stands for other lanes than on other switches",
+    what: "No two ports of a switch share a serial lane, and a port of one name has the same lanes on all switches \
+           of the same hardware.",
+    why: "Names are printed on cables and lanes lead to cages: with lanes exchanged, the tables are right and \
+          packets leave by another cage.",
+    example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, the other way round",
+    fix: "Compile again; lanes are facts of the platform.",
+};
+
+/// Checks the lanes of all switches. Switches with the same ports share one list, so there are a few lists only.
+pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+    let mut lists: BTreeMap<(&str, &Pairs), Vec<SwitchId>> = BTreeMap::new();
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id).filter(|switch| !switch.lanes.is_empty()) else { continue };
+        findings.checked(&LANES, switch.lanes.len() as u64);
+        let hardware = switch.hardware.as_deref().unwrap_or_default();
+        lists.entry((hardware, &switch.lanes)).or_default().push(id);
+    }
+    let mut votes: HashMap<(&str, &SmolStr), BTreeMap<&SmolStr, usize>> = HashMap::new();
+    for ((hardware, lanes), ids) in &lists {
+        for (port, lanes) in *lanes {
+            *votes.entry((hardware, port)).or_default().entry(lanes).or_default() += ids.len();
+        }
+    }
+    for ((hardware, lanes), ids) in &lists {
+        let mut seen: HashMap<&str, &SmolStr> = HashMap::new();
+        for (port, own) in *lanes {
+            let twice = own.split(',').find_map(|lane| seen.insert(lane, port));
+            let votes =
+                votes.get(&(*hardware, port)).and_then(|votes| votes.iter().max_by_key(|vote| *vote.1));
+            let usual = votes.map(|(lanes, _)| *lanes);
+            let message = match (twice, usual) {
+                (Some(other), _) => format!("ports `{other}` and `{port}` share a lane of `{own}`"),
+                (None, Some(usual)) if usual != own => {
+                    format!("port `{port}` has lanes `{own}`, and on other switches `{usual}`")
+                }
+                (None, _) => continue,
+            };
+            for id in ids {
+                let place = fabric.place(*id, About::Port(port));
+                let message = format!("`{}`: {message}", fabric.cabling.switch(*id));
+                findings.broken(Violation::new(&LANES, place, message));
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! V14: tables fit the hardware, where its limits are given.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::Rule;
+
+use crate::finding::{Findings, Violation};
+use crate::model::fabric::{About, Fabric};
+
+/// How much fits into the tables of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Own segments.
+    pub segments: u32,
+    /// IPv6 routes.
+    pub routes: u32,
+    /// Neighbours.
+    pub neighbours: u32,
+    /// Buffer of the chip, in bytes.
+    pub buffer_bytes: u64,
+}
+
+/// Tables fit.
+pub(crate) static FIT: Rule = Rule {
+    code: "V1401",
+    title: "a table is larger than the hardware's",
+    what: "Own segments, IPv6 routes and neighbours of a switch are at most as many as its hardware takes, \
+           where the limits of the hardware are given.",
+    why: "What does not fit is left out by the switch, in an order that nobody chose.",
+    example: "513 routes on a switch that takes 512",
+    fix: "Use a larger platform, or fewer ports.",
+};
+
+/// Hardware is known.
+pub(crate) static HARDWARE: Rule = Rule {
+    code: "V1402",
+    title: "hardware that the catalogue does not have",
+    what: "The hardware that a switch names (`hwsku`) is in the catalogue, where the limits of hardware are given.",
+    why: "Ports, lanes and buffers are those of another box; the switch refuses them, or does something else.",
+    example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
+    fix: "Compile again, or add the platform with `--platforms`.",
+};
+
+/// The family, in the order of codes.
+pub(crate) const RULES: &[&Rule] = &[&FIT, &HARDWARE];
+
+/// Checks the sizes of all switches whose hardware is known.
+pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings: &mut Findings) {
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let Some(hardware) = switch.hardware.as_deref().filter(|_| !limits.is_empty()) else { continue };
+        findings.checked(&HARDWARE, 1);
+        let Some(limit) = limits.get(hardware) else {
+            let message = format!("`{}` is of hardware `{hardware}`", fabric.cabling.switch(id));
+            findings.broken(Violation::new(&HARDWARE, fabric.place(id, About::Settings), message));
+            continue;
+        };
+        // Every cable takes a neighbour, whether it is static or resolved.
+        let neighbours = switch.sizes.neighbours.max(switch.ends.len());
+        let sizes = [
+            ("own segments", switch.sizes.segments, limit.segments),
+            ("routes", switch.sizes.routes, limit.routes),
+            ("neighbours", neighbours, limit.neighbours),
+        ];
+        for (what, used, most) in sizes {
+            findings.expect(used as u64 <= u64::from(most), &FIT, || {
+                let message = format!(
+                    "`{}` has {used} {what}, and its hardware takes {most}",
+                    fabric.cabling.switch(id)
+                );
+                Violation::new(&FIT, fabric.place(id, About::Device), message)
+            });
+        }
+    }
+}

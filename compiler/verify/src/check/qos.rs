@@ -1,0 +1,400 @@
+//! V11: quality of service is the same everywhere it must be, and different where it must be.
+//!
+//! Ports of a switch that are alike are told the same, so the rules are applied once for each kind of port.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use closc_diagnostics::Rule;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{Kind, Side, SwitchId};
+use crate::model::device::{Os, Wire};
+use crate::model::fabric::{About, Fabric};
+use crate::model::group::{Group, TrafficClass};
+use crate::model::qos::{PortQos, difference};
+use crate::model::switch::{FactsId, Switch};
+
+/// Switches and hosts mean the same by a code point.
+pub(crate) static CLASSES: Rule = Rule {
+    code: "V1101",
+    title: "switches and hosts disagree on a code point",
+    what: "Every port maps all 64 code points to traffic classes, all ports alike, and every code point of a \
+           class in the path tables to the class that the tables state.",
+    why: "Packets that a host marks as data would wait in the queue of something else, from one switch on.",
+    example: "\"DSCP_TO_TC_MAP\": { \"lossy-trim\": { \"4\": \"0\" } } on one switch",
+    fix: "Compile again: switches and hosts are rendered from one profile.",
+};
+
+/// Pauses are everywhere or nowhere.
+pub(crate) static PAUSES: Rule = Rule {
+    code: "V1102",
+    title: "a pause where there must be none, or none where there must be one",
+    what: "All ports pause the same priorities; a class that is trimmed is not paused; a priority that is \
+           paused has a group with headroom, and no other group has any.",
+    why: "In a lossy fabric one port with PFC spreads congestion backwards; in a lossless one a port without \
+          it loses packets.",
+    example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"3\" } } in a fabric that trims",
+    fix: "Compile again; whether classes are paused is set in the profile.",
+};
+
+/// Trimming tells where it happened.
+pub(crate) static TRIMMING: Rule = Rule {
+    code: "V1103",
+    title: "trimming is not as the hosts expect",
+    what: "Classes that the path tables call trimmed are trimmed on every port and no others are; packets \
+           trimmed at a port to a NIC get one code point, those trimmed elsewhere another, and both belong to \
+           a class that is not trimmed.",
+    why: "By the code point a NIC tells congestion in the fabric from an incast at its own port, and reacts \
+          differently.",
+    example: "\"TC_TO_DSCP_MAP\": { \"last-hop\": { \"8\": \"12\" } }",
+    fix: "Compile again; the code points are set in the profile.",
+};
+
+/// Marks stop before the last hop.
+pub(crate) static MARKS: Rule = Rule {
+    code: "V1104",
+    title: "packets are marked where they must not be, or not where they must",
+    what: "In a fabric that trims, no queue of a port to a NIC marks packets, and every other port marks the \
+           same classes, among them all that are trimmed; the threshold where marking starts is below the one \
+           where it is certain.",
+    why: "Congestion at the last hop is the receiver's business: marked there, senders would leave good paths.",
+    example: "\"QUEUE\": { \"Ethernet0|1\": { \"wred_profile\": \"q1-last-hop-100000\" } } on a T0",
+    fix: "Compile again; where packets are marked is set in the profile.",
+};
+
+/// Ports that are alike are told the same.
+pub(crate) static ALIKE: Rule = Rule {
+    code: "V1105",
+    title: "two ports that are alike are told different things",
+    what: "Ports of the same place on the path, hardware, speed, packet size and cable length have the same \
+           queues, schedulers, thresholds, buffers and maps, on all switches.",
+    why: "A port with other weights or buffers is the one that loses packets, and nobody looks for it.",
+    example: "one QUEUE row with another scheduler",
+    fix: "Compile again; a template overlay may not change single ports.",
+};
+
+/// The family, in the order of codes.
+pub(crate) const RULES: &[&Rule] = &[&CLASSES, &PAUSES, &TRIMMING, &MARKS, &ALIKE];
+
+/// Where on a path a port stands, seen from the packets that leave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Place {
+    LastHop,
+    Edge,
+    Fabric,
+}
+
+/// Ports of one switch that are told the same.
+struct Sort {
+    switch: SwitchId,
+    place: Place,
+    facts: FactsId,
+    meters: u32,
+    /// The first of them.
+    slot: u16,
+    count: u64,
+    qos: Arc<PortQos>,
+}
+
+/// Checks all ports.
+pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+    let sorts: Vec<Sort> = fabric
+        .cabling
+        .switch_ids()
+        .filter_map(|id| Some((id, fabric.switch(id)?)))
+        .flat_map(|(id, switch)| sorts(fabric, id, switch))
+        .collect();
+    let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
+    let model = common(&sorts);
+    for sort in &sorts {
+        let mut work = Work { fabric, sort, classes, model: model.as_deref(), findings };
+        work.all();
+    }
+    asymmetric(fabric, &sorts, findings);
+    alike(fabric, &sorts, findings);
+    tables(fabric, findings);
+}
+
+fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
+    let mut sorts: Vec<Sort> = Vec::new();
+    for (slot, end) in switch.ends.iter().enumerate() {
+        let (_, cable, side) = fabric.plugged(id, slot as u16);
+        let place = match (cable.kind, side) {
+            (Kind::NicT0, _) => Place::LastHop,
+            (Kind::T0T1, Side::Lower) => Place::Edge,
+            (Kind::T0T1, Side::Upper) | (Kind::T1T2, _) => Place::Fabric,
+        };
+        let same =
+            |sort: &&mut Sort| sort.facts == end.facts && sort.place == place && sort.meters == cable.meters;
+        if let Some(sort) = sorts.iter_mut().find(same) {
+            sort.count += 1;
+        } else {
+            let qos = end.configured.then(|| end.facts.of(&fabric.facts).qos.clone()).flatten();
+            sorts.extend(qos.map(|qos| Sort {
+                switch: id,
+                place,
+                facts: end.facts,
+                meters: cable.meters,
+                slot: slot as u16,
+                count: 1,
+                qos,
+            }));
+        }
+    }
+    sorts
+}
+
+/// What most ports have in common: code points and pauses.
+fn common(sorts: &[Sort]) -> Option<Arc<PortQos>> {
+    /// Traffic class of each code point, and paused priorities.
+    type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
+    let mut votes: BTreeMap<Common<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
+    for sort in sorts {
+        let vote = votes.entry((&sort.qos.dscp_to_class, &sort.qos.pauses)).or_insert((0, &sort.qos));
+        vote.0 += sort.count;
+    }
+    votes.into_values().max_by_key(|(count, _)| *count).map(|(_, qos)| Arc::clone(qos))
+}
+
+struct Work<'a> {
+    fabric: &'a Fabric,
+    sort: &'a Sort,
+    classes: &'a [TrafficClass],
+    model: Option<&'a PortQos>,
+    findings: &'a mut Findings,
+}
+
+/// Returns the first port of a sort for people, and its place in the file.
+fn port<'a>(fabric: &'a Fabric, sort: &Sort) -> (&'a str, &'a str) {
+    let (_, cable, side) = fabric.plugged(sort.switch, sort.slot);
+    (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
+}
+
+fn violation(fabric: &Fabric, sort: &Sort, rule: &'static Rule, message: &str) -> Violation {
+    let (switch, port) = port(fabric, sort);
+    let others = if sort.count > 1 { format!(" and {} more", sort.count - 1) } else { String::new() };
+    let place = fabric.place(sort.switch, About::Qos(port));
+    Violation::new(rule, place, format!("`{switch}`: port `{port}`{others} {message}"))
+}
+
+impl Work<'_> {
+    fn expect(&mut self, holds: bool, rule: &'static Rule, message: impl FnOnce() -> String) {
+        self.findings.checked(rule, self.sort.count);
+        if !holds {
+            self.findings.broken(violation(self.fabric, self.sort, rule, &message()));
+        }
+    }
+
+    fn all(&mut self) {
+        let qos = Arc::clone(&self.sort.qos);
+        self.code_points(&qos);
+        self.pauses(&qos);
+        // Which classes are trimmed is known from path tables only.
+        if !self.classes.is_empty() {
+            self.trimming(&qos);
+            self.marks(&qos);
+        }
+    }
+
+    /// The number that the switch gives a class of the tables: a P4 target numbers them by rising traffic class.
+    fn number(&self, class: &TrafficClass) -> u8 {
+        let p4 = self.fabric.switch(self.sort.switch).is_some_and(|switch| switch.os == Os::P4);
+        if p4 {
+            self.classes.iter().filter(|other| other.class < class.class).count() as u8
+        } else {
+            class.class
+        }
+    }
+
+    fn trimmed(&self) -> BTreeSet<u8> {
+        self.classes.iter().filter(|class| class.trim).map(|class| self.number(class)).collect()
+    }
+
+    fn code_points(&mut self, qos: &PortQos) {
+        self.expect(qos.dscp_to_class.len() == 64, &CLASSES, || {
+            format!("maps {} of 64 code points", qos.dscp_to_class.len())
+        });
+        let wrong = self.classes.iter().find_map(|class| {
+            let number = self.number(class);
+            let dscp = class.dscp.iter().find(|dscp| qos.dscp_to_class.get(dscp) != Some(&number))?;
+            Some((class.name.clone(), *dscp, qos.dscp_to_class.get(dscp).copied()))
+        });
+        self.expect(wrong.is_none(), &CLASSES, || {
+            let (name, dscp, found) = wrong.unwrap_or_default();
+            let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
+            format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")
+        });
+        let os = |id: SwitchId| self.fabric.switch(id).map(|switch| switch.os);
+        let comparable = os(self.sort.switch) != Some(Os::P4);
+        if let Some(model) = self.model.filter(|_| comparable) {
+            let same = model.dscp_to_class == qos.dscp_to_class;
+            self.expect(same, &CLASSES, || "maps code points otherwise than most ports".to_owned());
+        }
+        let queues = qos.dscp_to_class.values().all(|class| qos.class_to_queue.contains_key(class));
+        self.expect(queues, &CLASSES, || "has a traffic class without a queue".to_owned());
+    }
+
+    fn pauses(&mut self, qos: &PortQos) {
+        let show = |list: &[u8]| {
+            let list: Vec<String> = list.iter().map(u8::to_string).collect();
+            if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
+        };
+        if let Some(model) = self.model {
+            self.expect(model.pauses == qos.pauses, &PAUSES, || {
+                format!("pauses {}, and most ports pause {}", show(&qos.pauses), show(&model.pauses))
+            });
+        }
+        let trimmed = self.trimmed();
+        self.expect(trimmed.is_empty() || qos.pauses.is_empty(), &PAUSES, || {
+            format!("pauses {}, and this fabric trims", show(&qos.pauses))
+        });
+        let group = |priority: &u8| qos.pause_groups.get(priority).copied().unwrap_or(*priority);
+        let wanted: BTreeSet<u8> = qos.pauses.iter().map(group).collect();
+        let found: BTreeSet<u8> = qos.headroom.iter().copied().collect();
+        self.expect(wanted == found, &PAUSES, || {
+            let list = |set: &BTreeSet<u8>| show(&set.iter().copied().collect::<Vec<_>>());
+            format!("has headroom for groups {}, and pauses stop groups {}", list(&found), list(&wanted))
+        });
+    }
+
+    fn trimming(&mut self, qos: &PortQos) {
+        let wanted = self.trimmed();
+        let found: BTreeSet<u8> = qos.trims.iter().copied().collect();
+        let told = self.fabric.groups.is_empty() || wanted == found;
+        self.expect(told, &TRIMMING, || {
+            format!("trims classes {found:?}, and the path tables trim {wanted:?}")
+        });
+        self.expect(wanted.is_empty() || qos.trimmed.is_some(), &TRIMMING, || {
+            "gives trimmed packets no code point of their own".to_owned()
+        });
+        if let Some(dscp) = qos.trimmed {
+            let class = qos.dscp_to_class.get(&dscp);
+            let safe = class.is_some_and(|class| !wanted.contains(class));
+            self.expect(safe, &TRIMMING, || {
+                format!("gives trimmed packets code point {dscp}, whose class is trimmed again")
+            });
+        }
+    }
+
+    fn marks(&mut self, qos: &PortQos) {
+        let rising = qos.marks.values().all(|(least, most, probability)| least < most && *probability > 0);
+        self.expect(rising, &MARKS, || "starts to mark at or above where it is certain".to_owned());
+        let trimmed = self.trimmed();
+        if trimmed.is_empty() {
+            return;
+        }
+        if self.sort.place == Place::LastHop {
+            self.expect(qos.marks.is_empty(), &MARKS, || {
+                format!("leads to a NIC and marks classes {:?}", qos.marks.keys())
+            });
+        } else {
+            let all = trimmed.iter().all(|class| qos.marks.contains_key(class));
+            self.expect(all, &MARKS, || {
+                format!("marks classes {:?} and not all of {trimmed:?}", qos.marks.keys())
+            });
+        }
+    }
+}
+
+/// The code point of packets trimmed at the last hop is another than that of packets trimmed before.
+fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
+    let mut votes: BTreeMap<bool, BTreeMap<u8, u64>> = BTreeMap::new();
+    for sort in sorts {
+        if let Some(dscp) = sort.qos.trimmed {
+            *votes.entry(sort.place == Place::LastHop).or_default().entry(dscp).or_default() += sort.count;
+        }
+    }
+    let meant: BTreeMap<bool, u8> = votes
+        .iter()
+        .filter_map(|(last, votes)| Some((*last, *votes.iter().max_by_key(|(_, count)| **count)?.0)))
+        .collect();
+    let same = meant.len() == 2 && meant.get(&true) == meant.get(&false);
+    for sort in sorts {
+        let Some(dscp) = sort.qos.trimmed else { continue };
+        let wanted = meant[&(sort.place == Place::LastHop)];
+        findings.expect(dscp == wanted && !same, &TRIMMING, || {
+            let message = if same {
+                format!("gives trimmed packets code point {dscp}, at the last hop and elsewhere")
+            } else {
+                format!("gives trimmed packets code point {dscp}, and most ports of its place {wanted}")
+            };
+            violation(fabric, sort, &TRIMMING, &message)
+        });
+    }
+}
+
+/// What makes ports alike: language and hardware, place, what both ends share, length of the cable.
+type Like<'a> = (Os, &'a str, Place, Wire, u32);
+
+/// What makes switches alike: how many ports of each kind they have. Buffers are shared out among those.
+type Build = Vec<(Place, Wire, u32, u64)>;
+
+/// Ports that are alike are told the same: what most of them are told is what was meant.
+fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
+    let like = |sort: &Sort| {
+        let switch = fabric.switch(sort.switch)?;
+        let hardware = switch.hardware.as_deref().unwrap_or_default();
+        Some((switch.os, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
+    };
+    let mut ports: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
+    let mut switches: HashMap<(Like<'_>, Build), Vec<&Sort>> = HashMap::new();
+    for own in sorts.chunk_by(|a, b| a.switch == b.switch) {
+        let mut build: Build = own
+            .iter()
+            .map(|sort| (sort.place, sort.facts.of(&fabric.facts).wire, sort.meters, sort.count))
+            .collect();
+        build.sort_unstable();
+        for sort in own {
+            let Some(like) = like(sort) else { continue };
+            ports.entry(like).or_default().push(sort);
+            switches.entry((like, build.clone())).or_default().push(sort);
+        }
+    }
+    for sorts in ports.into_values() {
+        same(fabric, &sorts, |qos| &qos.settings, findings);
+    }
+    for sorts in switches.into_values() {
+        same(fabric, &sorts, |qos| &qos.sized, findings);
+    }
+}
+
+fn same(
+    fabric: &Fabric,
+    sorts: &[&Sort],
+    part: fn(&PortQos) -> &BTreeMap<String, String>,
+    findings: &mut Findings,
+) {
+    let mut votes: BTreeMap<&BTreeMap<String, String>, u64> = BTreeMap::new();
+    for sort in sorts {
+        *votes.entry(part(&sort.qos)).or_default() += sort.count;
+    }
+    let Some(meant) = votes.iter().max_by_key(|(_, count)| **count).map(|(meant, _)| *meant) else { return };
+    for sort in sorts {
+        findings.checked(&ALIKE, sort.count);
+        if let Some((name, own, others)) = difference(part(&sort.qos), meant) {
+            let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
+            findings.broken(violation(fabric, sort, &ALIKE, &message));
+        }
+    }
+}
+
+/// All path tables state the same classes.
+fn tables(fabric: &Fabric, findings: &mut Findings) {
+    let mut votes: Vec<(&Group, u64)> = Vec::new();
+    let equal = |a: &Group, b: &Group| a.classes == b.classes && a.profile == b.profile;
+    for group in &fabric.groups {
+        match votes.iter_mut().find(|(model, _)| equal(model, group)) {
+            Some(vote) => vote.1 += 1,
+            None => votes.push((group, 1)),
+        }
+    }
+    let Some(meant) = votes.iter().max_by_key(|(_, count)| *count).map(|(model, _)| *model) else { return };
+    for group in &fabric.groups {
+        findings.expect(equal(group, meant), &CLASSES, || {
+            let message =
+                format!("`{}` and `{}` state different classes of traffic", group.name(), meant.name());
+            Violation::new(&CLASSES, group.place(&["\"qos\":"]), message)
+        });
+    }
+}

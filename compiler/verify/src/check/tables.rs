@@ -1,0 +1,364 @@
+//! V07: path tables, for themselves and against the layout of uSIDs.
+//!
+//! A table turns a destination and an entropy value into an address by adding: each choice is a number added to
+//! one field of one uSID. So it is enough to check every template, and that the additions hit their fields: by
+//! evaluating every (plane, uplink), every downlink and the largest values of everything at once.
+
+use std::net::Ipv6Addr;
+
+use closc_diagnostics::Rule;
+use closc_paths::{Choice, Destination, Kind, Table};
+
+use crate::finding::{Findings, Place, Violation};
+use crate::model::fabric::{About, Fabric};
+use crate::model::group::{Group, destination, length, list};
+use crate::model::segment::{GIB_MAX, Layout, SLOTS, Usid};
+
+/// Both forms say the same.
+pub(crate) static FORMS: Rule = Rule {
+    code: "V0701",
+    title: "the two forms of a path table differ",
+    what: "Every number that the JSON and the binary of a path table both have is the same in both.",
+    why: "Hosts use the binary and people read the JSON.",
+    example: "\"t0_uplinks\": 256 in group-0001.json and 255 in group-0001.bin",
+    fix: "Compile again.",
+};
+
+/// Tables agree on the fabric.
+pub(crate) static HEADER: Rule = Rule {
+    code: "V0702",
+    title: "path tables do not agree on the fabric",
+    what: "All path tables state the same block, widths, numbers of planes, groups, uplinks and parallel \
+           cables, and the same delays; each group has exactly one table, and it is named by its group.",
+    why: "Hosts of two groups would compute different addresses for the same path.",
+    example: "\"index_bits\": 10 in one of the tables",
+    fix: "Compile again.",
+};
+
+/// A template names the path.
+pub(crate) static TEMPLATE: Rule = Rule {
+    code: "V0703",
+    title: "a path template names another path",
+    what: "The uSIDs of a template are those of the own T0, the first T1 (and T2 and T1 of the other zone), \
+           the destination's T0 and its first downlink, in plane 0, and nothing behind them.",
+    why: "Every packet to that group takes the wrong way or dies.",
+    example: "\"template\": \"fcbb:bbbb:1:4001:3:8001::\" for group 2",
+    fix: "Compile again.",
+};
+
+/// Additions stay in their fields.
+pub(crate) static FIELDS: Rule = Rule {
+    code: "V0704",
+    title: "a path address comes out wrong",
+    what: "For every plane, uplink and downlink the address that a table gives has the uSIDs that the layout \
+           gives: all in 0x0001-0xDFFF, equal plane bits in all of them, the last one a NIC's, zeros behind.",
+    why: "An addition that overflows its field names another switch; a list that ends in a switch's own uSID \
+          is dropped by hardware (Tomahawk 5).",
+    example: "\"plane_bits\": 2 with eight planes",
+    fix: "Compile again; widths are set in `srv6.widths`.",
+};
+
+/// NICs are what tables say.
+pub(crate) static NICS: Rule = Rule {
+    code: "V0705",
+    title: "the list of NICs is wrong",
+    what: "A NIC's inner address leads to its own group and downlink, no two NICs share a downlink, the T0s \
+           are the switches that its cables lead to, and every cable to a NIC belongs to a listed one.",
+    why: "Packets for one NIC would be delivered to another.",
+    example: "\"downlink\": 3 for the NIC with address 2001:db8:1000:1::2",
+    fix: "Compile again.",
+};
+
+/// Probes come back.
+pub(crate) static PROBES: Rule = Rule {
+    code: "V0706",
+    title: "a probe does not come back",
+    what: "The list of a T0 probe leads over the T0 back to the sender, that of a T1 probe over T0 and T1.",
+    why: "Probes tell which cable is at fault; one that never returns reports a fault that is not there.",
+    example: "{ \"kind\": \"t1\", \"template\": \"fcbb:bbbb:1:4001:2:8001::\" } in the table of group 1",
+    fix: "Compile again.",
+};
+
+/// The T0s are as the table says.
+pub(crate) static OWN: Rule = Rule {
+    code: "V0707",
+    title: "a table is wrong about a T0",
+    what: "The MAC address and the uSID that a table states for the T0 of a plane are those of that switch.",
+    why: "Hosts send to this MAC address, and begin every list with this uSID.",
+    example: "\"t0_usid\": \"0002\" for p0-t0-001, whose segment is fcbb:bbbb:1::/48",
+    fix: "Compile again.",
+};
+
+/// The family, in the order of codes.
+pub(crate) const RULES: &[&Rule] = &[&FORMS, &HEADER, &TEMPLATE, &FIELDS, &NICS, &PROBES, &OWN];
+
+/// Checks that a table agrees with another.
+pub(crate) fn agree(first: &Group, group: &Group, findings: &mut Findings) {
+    let (ours, theirs) = (*group.table().header(), *first.table().header());
+    let alike = closc_paths::Header { zone: theirs.zone, group: theirs.group, ..ours } == theirs;
+    findings.expect(alike && group.layout == first.layout && group.delay == first.delay, &HEADER, || {
+        let message = format!("`{}` and `{}` state different fabrics", group.name(), first.name());
+        Violation::new(&HEADER, group.place(&["\"segments\":"]), message).and(first.place(&["\"segments\":"]))
+    });
+    let header = group.table();
+    let name = if header.header().t1_uplink_bits == 0 {
+        format!("group-{:04}", group.group + 1)
+    } else {
+        format!("z{}-group-{:04}", group.zone, group.group + 1)
+    };
+    findings.expect(name == group.name(), &HEADER, || {
+        let message = format!("`{}` holds the table of `{name}`", group.name());
+        Violation::new(&HEADER, group.place(&["\"group\":"]), message)
+    });
+}
+
+/// Holds what a table says of its T0s against the T0s.
+pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
+    for group in &fabric.groups {
+        for (plane, stated) in group.planes.iter().enumerate() {
+            let Some(id) = stated.t0 else { continue };
+            let Some(switch) = fabric.switch(id) else { continue };
+            let mac = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac));
+            let fits = mac.is_none_or(|mac| mac == stated.mac)
+                && switch.usids.first().is_none_or(|usid| *usid == stated.usid);
+            findings.expect(fits, &OWN, || {
+                let message = format!(
+                    "`{}`: `{}` has MAC address {} and uSID {} in the table, and not itself",
+                    group.name(),
+                    stated.name,
+                    stated.mac,
+                    stated.usid
+                );
+                let place = group.place(&["\"planes\":", &format!("\"plane\": {plane},"), "\"t0_mac\":"]);
+                Violation::new(&OWN, place, message).and(fabric.place(id, About::Segments))
+            });
+        }
+    }
+}
+
+/// Checks templates, additions and probes of a table.
+pub(crate) fn check(group: &Group, findings: &mut Findings) {
+    let table = group.table();
+    let work = Work { group, table, layout: &group.layout };
+    for place in work.places() {
+        work.template(place, findings);
+    }
+    work.fields(findings);
+    work.probes(findings);
+}
+
+/// Zone and group.
+type At = (u16, u16);
+
+struct Work<'a> {
+    group: &'a Group,
+    table: Table<'a>,
+    layout: &'a Layout,
+}
+
+const FIRST: Choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
+
+impl Work<'_> {
+    fn own(&self) -> At {
+        (self.group.zone, self.group.group)
+    }
+
+    fn places(&self) -> impl Iterator<Item = At> + use<> {
+        let (zones, groups) = (self.table.header().zones, self.table.header().groups);
+        (0..zones).flat_map(move |zone| (0..groups).map(move |group| (zone, group)))
+    }
+
+    /// The uSIDs that the layout gives for a path; nothing where one does not fit.
+    fn expected(&self, to: At, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
+        expected(self.layout, self.table.header(), self.own(), to, downlink, choice)
+    }
+
+    fn template(&self, to: At, findings: &mut Findings) {
+        let expected = self.expected(to, 0, FIRST);
+        let found = destination(&self.table, to.0, to.1, 0);
+        let fits = match (&found, expected) {
+            (Some(found), Some(expected)) => {
+                found.kind == kind(self.own(), to)
+                    && self.address(found, FIRST) == address(self.layout, expected)
+            }
+            _ => false,
+        };
+        findings.expect(fits, &TEMPLATE, || {
+            let wanted =
+                expected.map_or("nothing".to_owned(), |usids| address(self.layout, usids).to_string());
+            let found = found.map_or("nothing".to_owned(), |found| self.address(&found, FIRST).to_string());
+            let message = format!(
+                "`{}`: the template of group {} is {found} and must be {wanted}",
+                self.group.name(),
+                to.1 + 1
+            );
+            Violation::new(&TEMPLATE, self.group.destination_place(to.0, to.1), message)
+                .and(Place::file(self.group.binary.clone()))
+        });
+    }
+
+    fn address(&self, to: &Destination, choice: Choice) -> Ipv6Addr {
+        list(&self.table, to, choice).0
+    }
+
+    /// Evaluates the table over every plane and uplink towards one group of each kind, over every downlink of
+    /// one group, and with the largest values towards every group.
+    fn fields(&self, findings: &mut Findings) {
+        let h = *self.table.header();
+        let last = Choice {
+            plane: h.planes.saturating_sub(1),
+            t0_uplink: h.t0_uplinks.saturating_sub(1),
+            t1_uplink: h.t1_uplinks.saturating_sub(1),
+        };
+        let mut seen = [false; 3];
+        for to in self.places() {
+            self.one(to, h.nics.saturating_sub(1), last, findings);
+            let kind = kind(self.own(), to);
+            if std::mem::replace(&mut seen[length(kind) / 2 - 1], true) {
+                continue;
+            }
+            let (t0, t1) = match kind {
+                Kind::Local => (1, 1),
+                Kind::Zone => (h.t0_uplinks, 1),
+                Kind::Far => (h.t0_uplinks, h.t1_uplinks.max(1)),
+            };
+            // Both uplinks are added apart from each other: every one of either, with the ends of the other.
+            let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
+            for plane in 0..h.planes {
+                for t0_uplink in 0..t0 {
+                    for t1_uplink in (0..t1).filter(|at| ends(t1, *at) || ends(t0, t0_uplink)) {
+                        self.one(to, 0, Choice { plane, t0_uplink, t1_uplink }, findings);
+                    }
+                }
+            }
+            for downlink in 0..h.nics {
+                self.one(to, downlink, FIRST, findings);
+            }
+        }
+    }
+
+    fn one(&self, to: At, downlink: u16, choice: Choice, findings: &mut Findings) {
+        let expected = self
+            .expected(to, downlink, choice)
+            .filter(|usids| self.legal(usids, kind(self.own(), to), choice));
+        let found = destination(&self.table, to.0, to.1, downlink).map(|to| self.address(&to, choice));
+        let fits = expected.is_some_and(|usids| Some(address(self.layout, usids)) == found);
+        findings.expect(fits, &FIELDS, || {
+            let found = found.map_or("nothing".to_owned(), |found| found.to_string());
+            let message = format!(
+                "`{}`: downlink {} of group {} over plane {}, T0 uplink {} and T1 uplink {} comes out as {found}",
+                self.group.name(),
+                downlink + 1,
+                to.1 + 1,
+                choice.plane,
+                choice.t0_uplink,
+                choice.t1_uplink
+            );
+            Violation::new(&FIELDS, self.group.place(&["\"segments\":"]), message)
+                .and(Place::file(self.group.binary.clone()))
+        });
+    }
+
+    fn legal(&self, usids: &[Usid; SLOTS], kind: Kind, choice: Choice) -> bool {
+        let (used, rest) = usids.split_at(length(kind));
+        used.iter().all(|usid| {
+            (1..=GIB_MAX).contains(&usid.0) && self.layout.plane(*usid) == u16::from(choice.plane)
+        }) && rest.iter().all(|usid| usid.0 == 0)
+            && used.last().is_some_and(|usid| self.layout.role(*usid) == self.layout.roles.nic)
+    }
+
+    fn probes(&self, findings: &mut Findings) {
+        let h = self.table.header();
+        let (zone, group) = self.own();
+        for plane in 0..h.planes {
+            for downlink in [0, h.nics.saturating_sub(1)] {
+                let back = self.expected(self.own(), downlink, Choice { plane, ..FIRST });
+                let found = Ipv6Addr::from(self.table.t0_probe(plane, downlink));
+                self.probe("t0", back, found, findings);
+                for uplink in 0..h.t0_uplinks {
+                    let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
+                    let around = around(self.layout, h, (zone, group), downlink, choice);
+                    let found = Ipv6Addr::from(self.table.t1_probe(plane, uplink, downlink));
+                    self.probe("t1", around, found, findings);
+                }
+            }
+        }
+    }
+
+    fn probe(&self, kind: &str, expected: Option<[Usid; SLOTS]>, found: Ipv6Addr, findings: &mut Findings) {
+        let expected = expected.map(|usids| address(self.layout, usids));
+        findings.expect(expected == Some(found), &PROBES, || {
+            let expected = expected.map_or("nothing".to_owned(), |expected| expected.to_string());
+            let message =
+                format!("`{}`: a {kind} probe goes to {found} and must go to {expected}", self.group.name());
+            Violation::new(&PROBES, self.group.place(&["\"probes\":", &format!("\"{kind}\"")]), message)
+                .and(Place::file(self.group.binary.clone()))
+        });
+    }
+}
+
+/// How far two groups are apart.
+pub(crate) fn kind(from: At, to: At) -> Kind {
+    if from.0 != to.0 {
+        Kind::Far
+    } else if from.1 != to.1 {
+        Kind::Zone
+    } else {
+        Kind::Local
+    }
+}
+
+/// The list that the layout gives for a path.
+pub(crate) fn expected(
+    layout: &Layout,
+    h: &closc_paths::Header,
+    from: At,
+    to: At,
+    downlink: u16,
+    choice: Choice,
+) -> Option<[Usid; SLOTS]> {
+    let p = choice.plane;
+    let (row, cable) = (choice.t0_uplink / h.parallel0, choice.t0_uplink % h.parallel0);
+    let (step, above) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
+    let start = layout.t0(p, from.0, from.1, 0)?;
+    let end = layout.nic(p, downlink)?;
+    let up = |zone, cable| layout.t1(p, zone, row, cable);
+    let down = layout.t0(p, to.0, to.1, cable);
+    let none = Usid(0);
+    Some(match kind(from, to) {
+        Kind::Local => [start, end, none, none, none, none],
+        Kind::Zone => [start, up(from.0, cable)?, down?, end, none, none],
+        Kind::Far => {
+            let before = u32::from(step) * u32::from(h.t2_step) + u32::from(row) * u32::from(h.t2_row);
+            let top = layout.t2(p, before, above)?;
+            [start, up(from.0, cable)?, top, up(to.0, above)?, down?, end]
+        }
+    })
+}
+
+/// The list of a probe over a T1 and back.
+fn around(
+    layout: &Layout,
+    h: &closc_paths::Header,
+    own: At,
+    downlink: u16,
+    choice: Choice,
+) -> Option<[Usid; SLOTS]> {
+    let (row, cable) = (choice.t0_uplink / h.parallel0, choice.t0_uplink % h.parallel0);
+    let p = choice.plane;
+    let none = Usid(0);
+    Some([
+        layout.t0(p, own.0, own.1, 0)?,
+        layout.t1(p, own.0, row, cable)?,
+        layout.t0(p, own.0, own.1, cable)?,
+        layout.nic(p, downlink)?,
+        none,
+        none,
+    ])
+}
+
+fn address(layout: &Layout, usids: [Usid; SLOTS]) -> Ipv6Addr {
+    let block = u128::from(layout.block.network());
+    let list = usids.iter().fold(0u128, |list, usid| list << 16 | u128::from(usid.0));
+    Ipv6Addr::from(block | list)
+}

@@ -1,0 +1,144 @@
+//! The second reader: proves a fabric plan from the rendered artefacts.
+//!
+//! In: an artefact tree. Out: a [`Report`]: every path that arrives, counted; every fact by the rule that it was
+//! checked by; every violation with the line of the artefact at fault and the journey of a packet that comes to
+//! harm. Always: nothing is asked of the planner. The readers here know the languages of the artefacts and
+//! nothing of how they were made; what a reader does not understand is a violation, because it might forward
+//! packets behind the proof's back.
+//!
+//! The rules, and why facts about single cables prove all paths, are in this crate's README.
+
+mod attach;
+mod check;
+mod error;
+mod finding;
+mod load;
+mod model;
+mod proof;
+mod read;
+mod report;
+mod tree;
+mod walk;
+
+use std::collections::BTreeMap;
+
+pub use check::limits::Limits;
+pub use check::rules;
+pub use error::VerifyError;
+pub use finding::{Place, Tally, Violation};
+pub use proof::count::PathCounts;
+pub use report::{ReadCounts, Report, RuleCounts};
+pub use tree::{Folder, Memory, Tree};
+pub use walk::exhaustive::WalkCounts;
+pub use walk::journey::Step;
+
+use check::nics::NicCables;
+use finding::Findings;
+use model::fabric::Fabric;
+use walk::packet::Network;
+
+/// What to verify, and how thoroughly.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether digests are held against the manifest.
+    pub digests: bool,
+    /// Fabrics of at most as many paths are also walked path by path.
+    pub walk_up_to: u128,
+    /// Violations of one rule that are shown in full.
+    pub shown: usize,
+    /// Limits of hardware by SONiC hwsku, or platform name of other targets.
+    pub limits: BTreeMap<String, Limits>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { digests: true, walk_up_to: 1 << 20, shown: 10, limits: BTreeMap::new() }
+    }
+}
+
+/// Verifies a tree.
+pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
+    let loaded = load::load(tree, options)?;
+    let load::Loaded { fabric, nics, name, routing, read, mut findings, not_proved } = loaded;
+    findings = findings.merge(single(&fabric, &nics, options));
+    let (paths, walk) = match &fabric.layout {
+        Some(_) => prove(&fabric, &nics, options, &mut findings),
+        None => (None, None),
+    };
+    let (tallies, mut violations) = findings.finish();
+    let broken = tallies.values().map(|(_, tally)| tally.broken).sum();
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    violations.retain(|violation| {
+        let count = shown.entry(violation.rule.code).or_default();
+        *count += 1;
+        *count <= options.shown
+    });
+    journeys(&fabric, &nics, &mut violations);
+    load::lines(tree, &mut violations);
+    Ok(Report {
+        fabric: name,
+        routing,
+        not_proved,
+        read,
+        paths,
+        walk,
+        rules: tallies.into_values().map(|(rule, tally)| RuleCounts::new(rule, tally)).collect(),
+        violations,
+        broken,
+    })
+}
+
+/// Facts about single devices, cables and tables, and about all of a kind.
+fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
+    let mut findings = Findings::default();
+    check::cabling::check(&fabric.cabling, &mut findings);
+    check::addresses::check(fabric, &mut findings);
+    check::segments::check(fabric, &mut findings);
+    check::qos::check(fabric, &mut findings);
+    proof::pauses::check(fabric, &mut findings);
+    check::hash::check(fabric, &mut findings);
+    check::hosts::check(fabric, nics, &mut findings);
+    check::tables::own(fabric, &mut findings);
+    check::hosts::everywhere(fabric, &mut findings);
+    check::limits::check(fabric, &options.limits, &mut findings);
+    check::buffers::check(fabric, &options.limits, &mut findings);
+    check::files::settings(fabric, &mut findings);
+    check::lanes::check(fabric, &mut findings);
+    findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))
+}
+
+/// Composes the facts to paths, and walks them where there are few.
+fn prove(
+    fabric: &Fabric,
+    nics: &NicCables,
+    options: &Options,
+    findings: &mut Findings,
+) -> (Option<PathCounts>, Option<WalkCounts>) {
+    let Some(layout) = &fabric.layout else { return (None, None) };
+    let Some(ways) = proof::ways::follow(fabric, layout, nics) else { return (None, None) };
+    check::planes::check(fabric, layout, &nics.usids, &ways, findings);
+    // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
+    let lost = findings.is_clean();
+    *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
+    proof::deadlock::check(fabric, nics, options.walk_up_to, findings);
+    let paths = proof::count::count(fabric, &ways);
+    let walk = (paths.named <= options.walk_up_to).then(|| walk::exhaustive::walk(fabric, nics));
+    if let Some(walk) = &walk {
+        proof::agree(&paths, walk, findings);
+    }
+    (Some(paths), walk)
+}
+
+/// Tells the journeys of packets that come to harm: of each rule the first that has one.
+fn journeys(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
+    let concerned = violations.iter().any(|violation| violation.about.is_some());
+    if !concerned || fabric.layout.is_none() {
+        return;
+    }
+    let network = Network::new(fabric);
+    for violation in violations {
+        if let Some((switch, usid)) = violation.about {
+            violation.journey = walk::journey::find(&network, nics, switch, usid);
+        }
+    }
+}

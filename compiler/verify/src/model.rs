@@ -1,0 +1,13 @@
+//! What the artefacts say, whatever language they say it in.
+//!
+//! `device` is one switch in full, borrowed from its file and dropped when the file is; `switch` is what is kept
+//! of it; `cabling` is who is connected with whom; `group` is a path table; `fabric` is all of it together.
+
+pub(crate) mod cabling;
+pub(crate) mod device;
+pub(crate) mod fabric;
+pub(crate) mod group;
+pub(crate) mod names;
+pub(crate) mod qos;
+pub(crate) mod segment;
+pub(crate) mod switch;

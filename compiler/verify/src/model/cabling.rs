@@ -1,0 +1,306 @@
+//! Who is connected with whom, as the cable lists say.
+//!
+//! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order, by which everything
+//! about a port is kept later (its *slot*). Always: memory grows with cables, not with text.
+
+use std::collections::HashMap;
+
+use camino::Utf8PathBuf;
+use smol_str::SmolStr;
+
+use crate::finding::Place;
+use crate::model::names::{Name, Names};
+use crate::model::segment::Tier;
+
+/// A switch, by its place in the order of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SwitchId(pub(crate) u32);
+
+/// A node, by its place in the order of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+/// A cable, by its place in the lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CableId(pub(crate) u32);
+
+/// A device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Party {
+    /// A switch.
+    Switch(SwitchId),
+    /// A node.
+    Node(NodeId),
+}
+
+/// What a cable connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    /// A NIC and a T0.
+    NicT0,
+    /// A T0 and a T1.
+    T0T1,
+    /// A T1 and a T2.
+    T1T2,
+}
+
+impl Kind {
+    /// Returns the tier at the lower end; nothing for a NIC.
+    pub(crate) fn lower(self) -> Option<Tier> {
+        match self {
+            Kind::NicT0 => None,
+            Kind::T0T1 => Some(Tier::T0),
+            Kind::T1T2 => Some(Tier::T1),
+        }
+    }
+
+    /// Returns the tier at the upper end.
+    pub(crate) fn upper(self) -> Tier {
+        match self {
+            Kind::NicT0 => Tier::T0,
+            Kind::T0T1 => Tier::T1,
+            Kind::T1T2 => Tier::T2,
+        }
+    }
+}
+
+/// One end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The device.
+    pub(crate) party: Party,
+    /// The port, as the device names it.
+    pub(crate) port: Name,
+    /// Place among the cables of the device.
+    pub(crate) slot: u16,
+}
+
+/// A cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cable {
+    /// Line in its list.
+    pub(crate) line: u32,
+    /// Length in whole metres, rounded up.
+    pub(crate) meters: u32,
+    /// The plane.
+    pub(crate) plane: u8,
+    /// What it connects.
+    pub(crate) kind: Kind,
+    /// Whether it carries no new traffic.
+    pub(crate) drained: bool,
+    /// The end nearer to the NICs.
+    pub(crate) lower: End,
+    /// The other end.
+    pub(crate) upper: End,
+}
+
+impl Cable {
+    /// Returns one end and the other: the one at a side first.
+    pub(crate) fn ends(&self, side: Side) -> (End, End) {
+        match side {
+            Side::Lower => (self.lower, self.upper),
+            Side::Upper => (self.upper, self.lower),
+        }
+    }
+}
+
+/// Which end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    /// Nearer to the NICs.
+    Lower,
+    /// Farther from the NICs.
+    Upper,
+}
+
+/// A cable at a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plug {
+    /// The cable.
+    pub(crate) cable: CableId,
+    /// Which end of it.
+    pub(crate) side: Side,
+}
+
+/// One cable list: its file, and the first of its cables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct List {
+    /// The file.
+    pub(crate) file: Utf8PathBuf,
+    /// Number of its first cable.
+    pub(crate) first: u32,
+}
+
+/// Everything the cable lists say.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cabling {
+    /// Names of devices and ports.
+    pub(crate) names: Names,
+    /// Names of the switches, in order.
+    pub(crate) switches: Vec<SmolStr>,
+    /// Names of the nodes, in order.
+    pub(crate) nodes: Vec<SmolStr>,
+    /// All cables, list by list.
+    pub(crate) cables: Vec<Cable>,
+    /// The lists, in the order of their cables.
+    pub(crate) lists: Vec<List>,
+    switch_plugs: Plugs,
+    node_plugs: Plugs,
+}
+
+impl Cabling {
+    /// Takes all cables and gives each end its slot.
+    pub(crate) fn new(
+        names: Names,
+        (switches, nodes): (Vec<SmolStr>, Vec<SmolStr>),
+        mut cables: Vec<Cable>,
+        lists: Vec<List>,
+    ) -> Self {
+        let (mut at_switch, mut at_node) = (Vec::new(), Vec::new());
+        for (id, cable) in cables.iter().enumerate() {
+            let cable_id = CableId(id as u32);
+            for (side, end) in [(Side::Lower, cable.lower), (Side::Upper, cable.upper)] {
+                let plug = Plug { cable: cable_id, side };
+                match end.party {
+                    Party::Switch(switch) => at_switch.push((switch.0, plug)),
+                    Party::Node(node) => at_node.push((node.0, plug)),
+                }
+            }
+        }
+        let switch_plugs = Plugs::new(switches.len(), &at_switch);
+        let node_plugs = Plugs::new(nodes.len(), &at_node);
+        for plugs in [&switch_plugs, &node_plugs] {
+            for device in 0..plugs.devices() {
+                for (slot, plug) in plugs.of(device).iter().enumerate() {
+                    let cable = &mut cables[plug.cable.0 as usize];
+                    match plug.side {
+                        Side::Lower => cable.lower.slot = slot as u16,
+                        Side::Upper => cable.upper.slot = slot as u16,
+                    }
+                }
+            }
+        }
+        Cabling { names, switches, nodes, cables, lists, switch_plugs, node_plugs }
+    }
+
+    /// Returns all switches.
+    pub(crate) fn switch_ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
+        (0..self.switches.len() as u32).map(SwitchId)
+    }
+
+    /// Returns a cable.
+    pub(crate) fn cable(&self, id: CableId) -> &Cable {
+        &self.cables[id.0 as usize]
+    }
+
+    /// Returns the cables of a switch, by slot.
+    pub(crate) fn at_switch(&self, switch: SwitchId) -> &[Plug] {
+        self.switch_plugs.of(switch.0 as usize)
+    }
+
+    /// Returns the cables of a node, by slot.
+    pub(crate) fn at_node(&self, node: NodeId) -> &[Plug] {
+        self.node_plugs.of(node.0 as usize)
+    }
+
+    /// Returns the cable in a slot of a switch, with its own and its far end.
+    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, &Cable, Side) {
+        let plug = self.at_switch(switch)[usize::from(slot)];
+        (plug.cable, self.cable(plug.cable), plug.side)
+    }
+
+    /// Returns the name of a device.
+    pub(crate) fn party(&self, party: Party) -> &str {
+        match party {
+            Party::Switch(switch) => self.switch(switch),
+            Party::Node(node) => &self.nodes[node.0 as usize],
+        }
+    }
+
+    /// Returns the name of a switch.
+    pub(crate) fn switch(&self, switch: SwitchId) -> &str {
+        &self.switches[switch.0 as usize]
+    }
+
+    /// Returns the switch of a name.
+    pub(crate) fn switch_named(&self, name: &str) -> Option<SwitchId> {
+        self.switches.binary_search_by(|probe| probe.as_str().cmp(name)).ok().map(|at| SwitchId(at as u32))
+    }
+
+    /// Returns the node of a name.
+    pub(crate) fn node_named(&self, name: &str) -> Option<NodeId> {
+        self.nodes.binary_search_by(|probe| probe.as_str().cmp(name)).ok().map(|at| NodeId(at as u32))
+    }
+
+    /// Returns an end of a cable for people: `p3-t0-017:Ethernet8`.
+    pub(crate) fn end(&self, end: End) -> String {
+        format!("{}:{}", self.party(end.party), self.names.text(end.port))
+    }
+
+    /// Returns both ends of a cable for people.
+    pub(crate) fn describe(&self, cable: &Cable) -> String {
+        format!("{} -- {}", self.end(cable.lower), self.end(cable.upper))
+    }
+
+    /// Returns the line of a cable in its list.
+    pub(crate) fn place(&self, id: CableId) -> Place {
+        let at = self.lists.partition_point(|list| list.first <= id.0).saturating_sub(1);
+        Place::line(self.lists[at].file.clone(), self.cable(id).line as usize)
+    }
+
+    /// Returns the list of a plane's cables; of the first plane where none is known.
+    pub(crate) fn list_of(&self, plane: Option<u8>) -> Option<Place> {
+        let name = format!("plane-{}", plane.unwrap_or(0));
+        let list = self.lists.iter().find(|list| list.file.file_stem() == Some(&name));
+        list.map(|list| Place::file(list.file.clone()))
+    }
+
+    /// Returns the tier and plane of each switch, as its first cable says.
+    pub(crate) fn positions(&self) -> HashMap<SwitchId, (Tier, u8)> {
+        let position = |switch: SwitchId| {
+            let plug = self.at_switch(switch).first()?;
+            let cable = self.cable(plug.cable);
+            let tier = match plug.side {
+                Side::Lower => cable.kind.lower()?,
+                Side::Upper => cable.kind.upper(),
+            };
+            Some((switch, (tier, cable.plane)))
+        };
+        self.switch_ids().filter_map(position).collect()
+    }
+}
+
+/// The cables of all devices, one device after the other.
+#[derive(Debug, Clone, Default)]
+struct Plugs {
+    starts: Vec<u32>,
+    all: Vec<Plug>,
+}
+
+impl Plugs {
+    fn new(devices: usize, plugs: &[(u32, Plug)]) -> Self {
+        let mut starts = vec![0u32; devices + 1];
+        for (device, _) in plugs {
+            starts[*device as usize + 1] += 1;
+        }
+        for at in 0..devices {
+            starts[at + 1] += starts[at];
+        }
+        let mut next = starts.clone();
+        let mut all = vec![Plug { cable: CableId(0), side: Side::Lower }; plugs.len()];
+        for (device, plug) in plugs {
+            let at = &mut next[*device as usize];
+            all[*at as usize] = *plug;
+            *at += 1;
+        }
+        Plugs { starts, all }
+    }
+
+    fn devices(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    fn of(&self, device: usize) -> &[Plug] {
+        &self.all[self.starts[device] as usize..self.starts[device + 1] as usize]
+    }
+}

@@ -1,0 +1,306 @@
+//! One switch in full, as its files say, borrowed from them.
+//!
+//! Every reader fills this in. What a language does not say is absent; what it says and the model has no place
+//! for is a fault, because a proof must not overlook anything.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv6Net};
+
+use crate::model::qos::QosConfig;
+
+/// An Ethernet address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Mac(pub(crate) [u8; 6]);
+
+impl std::fmt::Display for Mac {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (at, byte) in self.0.iter().enumerate() {
+            write!(f, "{}{byte:02x}", if at == 0 { "" } else { ":" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for Mac {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut bytes = [0; 6];
+        let mut parts = text.split(':');
+        for byte in &mut bytes {
+            let part = parts.next().filter(|part| part.len() == 2).ok_or("not six bytes")?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| "not hexadecimal")?;
+        }
+        if parts.next().is_some() { Err("more than six bytes") } else { Ok(Mac(bytes)) }
+    }
+}
+
+/// The languages of switches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Os {
+    /// `config_db.json`.
+    Sonic,
+    /// `frr.conf` and `ip.batch`.
+    Frr,
+    /// `ip.batch`.
+    Linux,
+    /// `entries.txtpb`.
+    P4,
+}
+
+/// One switch in full.
+#[derive(Debug, Clone)]
+pub(crate) struct Device<'a> {
+    /// Its language.
+    pub(crate) os: Os,
+    /// The name it gives itself.
+    pub(crate) hostname: Option<Cow<'a, str>>,
+    /// SONiC's `type`, by which hashes are seeded.
+    pub(crate) kind: Option<Cow<'a, str>>,
+    /// Hardware, by which limits are looked up.
+    pub(crate) hardware: Option<Cow<'a, str>>,
+    /// MAC address of the switch, where it has one for all ports.
+    pub(crate) mac: Option<Mac>,
+    /// Loopback addresses.
+    pub(crate) loopbacks: Vec<Ipv6Net>,
+    /// Management addresses, each with its gateway.
+    pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
+    /// Own segments.
+    pub(crate) segments: Vec<Segment<'a>>,
+    /// Routes.
+    pub(crate) routes: Vec<Route<'a>>,
+    /// Ports.
+    pub(crate) ports: Vec<Port<'a>>,
+    /// Quality of service, where the language has any.
+    pub(crate) qos: Option<QosConfig>,
+    /// Settings of the whole device that are the same on all of its kind.
+    pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// What is said and must not be, or is not said and must be.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// Something in a file that no rule about the fabric covers: unknown words, references that lead nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What kind of fault.
+    pub(crate) kind: FaultKind,
+    /// One line.
+    pub(crate) message: String,
+    /// File in the switch's folder.
+    pub(crate) file: &'static str,
+    /// What to look for to find the line.
+    pub(crate) needles: Vec<String>,
+}
+
+/// What kind of fault a reader met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// A word or table that the proof does not know.
+    Unknown,
+    /// A name that nothing bears.
+    Dangling,
+    /// A segment that does not do what a uN does.
+    Segment,
+    /// A setting of the whole device that forwarding depends on.
+    Setting,
+    /// Quality of service.
+    Qos,
+}
+
+/// An own segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment<'a> {
+    /// Block and uSID.
+    pub(crate) prefix: Ipv6Net,
+    /// As it is written.
+    pub(crate) text: Cow<'a, str>,
+}
+
+/// A route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route<'a> {
+    /// Where to.
+    pub(crate) prefix: Ipv6Net,
+    /// As it is written.
+    pub(crate) text: Cow<'a, str>,
+    /// What happens.
+    pub(crate) via: Via,
+}
+
+/// What a route does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// Drops.
+    Blackhole,
+    /// Forwards over one port.
+    One(Hop),
+    /// Forwards over several; never empty.
+    Many(Vec<Hop>),
+}
+
+/// A next hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop {
+    /// Index in [`Device::ports`].
+    pub(crate) port: u16,
+    /// Address at the other end, where the language names one.
+    pub(crate) gateway: Option<Ipv6Addr>,
+    /// MAC address at the other end, where the route carries one.
+    pub(crate) mac: Option<Mac>,
+    /// Share of the traffic.
+    pub(crate) weight: u32,
+}
+
+/// A port.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Port<'a> {
+    /// Its name.
+    pub(crate) name: Cow<'a, str>,
+    /// Whether it is set up at all, and not only mentioned.
+    pub(crate) declared: bool,
+    /// Whether it is switched on.
+    pub(crate) up: bool,
+    /// What people read.
+    pub(crate) description: Option<Cow<'a, str>>,
+    /// Own addresses.
+    pub(crate) addresses: Vec<Ipv6Net>,
+    /// Device and port at the other end.
+    pub(crate) peer: Option<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Static neighbours.
+    pub(crate) neighbours: Vec<(Ipv6Addr, Mac)>,
+    /// What both ends must have alike.
+    pub(crate) wire: Wire,
+    /// Serial lanes behind the port, where the language says.
+    pub(crate) lanes: Option<Cow<'a, str>>,
+    /// Length of the cable in whole metres, where buffers depend on it.
+    pub(crate) length_m: Option<u32>,
+    /// Own MAC address, where it is set.
+    pub(crate) mac: Option<Mac>,
+    /// Index in [`QosConfig::ports`].
+    pub(crate) qos: Option<u16>,
+    /// Whether NICs are expected at the other end, where the language says so.
+    pub(crate) faces_nic: Option<bool>,
+    /// Outer addresses that may come in, where the language checks them.
+    pub(crate) sources: Vec<Ipv6Addr>,
+    /// Inner addresses that may come in, where the language checks them.
+    pub(crate) inner_sources: Vec<Ipv6Addr>,
+}
+
+/// What both ends of a cable must have alike. Absent: the language does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct Wire {
+    /// Speed in Mb/s.
+    pub(crate) speed: Option<u32>,
+    /// Largest packet.
+    pub(crate) mtu: Option<u16>,
+    /// Whether forward error correction is on.
+    pub(crate) fec: Option<bool>,
+}
+
+impl<'a> Device<'a> {
+    /// Starts an empty device.
+    pub(crate) fn new(os: Os) -> Self {
+        Device {
+            os,
+            hostname: None,
+            kind: None,
+            hardware: None,
+            mac: None,
+            loopbacks: Vec::new(),
+            management: Vec::new(),
+            segments: Vec::new(),
+            routes: Vec::new(),
+            ports: Vec::new(),
+            qos: None,
+            settings: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Adds a fault.
+    pub(crate) fn fault(
+        &mut self,
+        kind: FaultKind,
+        file: &'static str,
+        needles: Vec<String>,
+        message: String,
+    ) {
+        self.faults.push(Fault { kind, message, file, needles });
+    }
+
+    /// Returns a port by index.
+    pub(crate) fn port(&self, index: u16) -> &Port<'a> {
+        &self.ports[usize::from(index)]
+    }
+}
+
+/// The ports of a device under construction, found by name.
+#[derive(Debug, Default)]
+pub(crate) struct Ports<'a> {
+    list: Vec<Port<'a>>,
+    by_name: hashbrown::HashMap<Cow<'a, str>, u16>,
+    /// The next port in the order of the list: rows of one table follow the order of another.
+    next: usize,
+}
+
+impl<'a> Ports<'a> {
+    /// Returns the index of a port, of a new one if it is not known.
+    pub(crate) fn index(&mut self, name: Cow<'a, str>) -> u16 {
+        for at in [self.next.wrapping_sub(1), self.next] {
+            if self.list.get(at).is_some_and(|port| port.name == name) {
+                self.next = at + 1;
+                return at as u16;
+            }
+        }
+        if let Some(known) = self.by_name.get(&name) {
+            self.next = usize::from(*known) + 1;
+            return *known;
+        }
+        let index = self.list.len() as u16;
+        self.by_name.insert(name.clone(), index);
+        self.list.push(Port { name, ..Port::default() });
+        self.next = self.list.len();
+        index
+    }
+
+    /// Returns a port to fill in.
+    pub(crate) fn port(&mut self, name: Cow<'a, str>) -> &mut Port<'a> {
+        let index = self.index(name);
+        &mut self.list[usize::from(index)]
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Ends the construction.
+    pub(crate) fn finish(self) -> Vec<Port<'a>> {
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_keep_their_number_in_whatever_order_they_are_named() {
+        let mut ports = Ports::default();
+        let all: Vec<u16> =
+            ["a", "b", "c", "a", "b", "c", "c", "a"].iter().map(|n| ports.index(Cow::Borrowed(n))).collect();
+        assert_eq!(all, [0, 1, 2, 0, 1, 2, 2, 0]);
+        assert_eq!(ports.finish().len(), 3);
+    }
+
+    #[test]
+    fn mac_addresses_have_six_bytes() {
+        let mac: Mac = "02:c1:00:00:00:0a".parse().unwrap();
+        assert_eq!(mac.to_string(), "02:c1:00:00:00:0a");
+        for bad in ["", "02:c1:00:00:00", "02:c1:00:00:00:00:00", "2:c1:00:00:00:00", "02:c1:00:00:00:zz"] {
+            assert!(bad.parse::<Mac>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The path table of a T0 group, from both of its forms.
+
+use std::net::Ipv6Addr;
+
+use camino::Utf8PathBuf;
+use closc_paths::{Choice, Destination, Header, Kind, Table};
+use smol_str::SmolStr;
+
+use crate::finding::Place;
+use crate::model::cabling::{NodeId, SwitchId};
+use crate::model::device::Mac;
+use crate::model::segment::{Layout, Usid, slots};
+
+/// The path table of a T0 group.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_field_names, reason = "zone and group are the words of the tables")]
+pub(crate) struct Group {
+    /// The form for people, by which lines are shown.
+    pub(crate) json: Utf8PathBuf,
+    /// The form for hosts.
+    pub(crate) binary: Utf8PathBuf,
+    /// The bytes of the latter; they open.
+    pub(crate) bytes: Vec<u8>,
+    /// Zone, from 0.
+    pub(crate) zone: u16,
+    /// Group in the zone, from 0.
+    pub(crate) group: u16,
+    /// How uSIDs are cut up.
+    pub(crate) layout: Layout,
+    /// The T0 of the group in each plane.
+    pub(crate) planes: Vec<GroupPlane>,
+    /// The NICs of the group.
+    pub(crate) nics: Vec<GroupNic>,
+    /// Classes of traffic: name, code points, traffic class, whether it is trimmed.
+    pub(crate) classes: Vec<TrafficClass>,
+    /// Name of the profile.
+    pub(crate) profile: SmolStr,
+    /// Round-trip times and what is computed from them, as text.
+    pub(crate) delay: Option<String>,
+    /// Names of what is denied, in the order of the denials.
+    pub(crate) denied_names: Vec<SmolStr>,
+}
+
+/// The T0 of a group in a plane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupPlane {
+    /// Name of the T0.
+    pub(crate) name: SmolStr,
+    /// The T0, if it is there.
+    pub(crate) t0: Option<SwitchId>,
+    /// Its MAC address.
+    pub(crate) mac: Mac,
+    /// First uSID of every list over this plane.
+    pub(crate) usid: Usid,
+}
+
+/// A NIC of the group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupNic {
+    /// Name, for example `su001-n004/nic2`.
+    pub(crate) name: SmolStr,
+    /// The node; absent where no cable leads to one of that name.
+    pub(crate) node: Option<NodeId>,
+    /// Number of the NIC in the node.
+    pub(crate) number: u8,
+    /// Downlink, from 0.
+    pub(crate) downlink: u16,
+    /// Inner address.
+    pub(crate) address: Ipv6Addr,
+}
+
+/// A class of traffic, as hosts are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TrafficClass {
+    /// Its name.
+    pub(crate) name: SmolStr,
+    /// Code points that belong to it.
+    pub(crate) dscp: Vec<u8>,
+    /// Traffic class in switches.
+    pub(crate) class: u8,
+    /// Whether packets are trimmed instead of dropped.
+    pub(crate) trim: bool,
+}
+
+impl Group {
+    /// Opens the table for look-ups.
+    pub(crate) fn table(&self) -> Table<'_> {
+        Table::open(&self.bytes).expect("the bytes were opened when they were read")
+    }
+
+    /// Returns a place in the form for people.
+    pub(crate) fn place(&self, needles: &[&str]) -> Place {
+        Place::text(self.json.clone(), needles.iter().map(|needle| (*needle).to_owned()).collect())
+    }
+
+    /// Returns the place of a destination group.
+    pub(crate) fn destination_place(&self, zone: u16, group: u16) -> Place {
+        let zone = format!("\"zone\": {zone},");
+        let group = format!("\"group\": {},", group + 1);
+        if self.json.as_str().contains("/group-") {
+            self.place(&["\"destinations\":", &group])
+        } else {
+            self.place(&["\"destinations\":", &zone, &group, "\"template\":"])
+        }
+    }
+
+    /// Returns the name of the group for people, as its files have it.
+    pub(crate) fn name(&self) -> &str {
+        self.json.file_stem().unwrap_or_default()
+    }
+
+    /// Returns a NIC by its place in the list, for people.
+    pub(crate) fn nic_place(&self, nic: &GroupNic) -> Place {
+        self.place(&["\"nics\":", &format!("\"name\": \"{}\"", nic.name)])
+    }
+}
+
+/// Returns the inner address of a place in the fabric, by the fields of a table's header.
+pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Ipv6Addr {
+    let place = u128::from(zone) << 12 | (u128::from(group) + 1);
+    Ipv6Addr::from(header.pool | place << 64 | (u128::from(downlink) + 1))
+}
+
+/// Returns the destination at a place in the fabric.
+pub(crate) fn destination(table: &Table<'_>, zone: u16, group: u16, downlink: u16) -> Option<Destination> {
+    table.destination(inner(table.header(), zone, group, downlink).octets())
+}
+
+/// Packs a choice into an entropy value.
+pub(crate) fn entropy(header: &Header, choice: Choice) -> u32 {
+    let high = u64::from(choice.t1_uplink) << header.plane_bits | u64::from(choice.plane);
+    (high << header.uplink_bits | u64::from(choice.t0_uplink)) as u32
+}
+
+/// Returns the outer address and its uSIDs for a choice.
+pub(crate) fn list(table: &Table<'_>, to: &Destination, choice: Choice) -> (Ipv6Addr, [Usid; 6]) {
+    let address = Ipv6Addr::from(table.outer(to, entropy(table.header(), choice)).address);
+    (address, slots(address))
+}
+
+/// Returns the number of uSIDs of a list.
+pub(crate) fn length(kind: Kind) -> usize {
+    match kind {
+        Kind::Local => 2,
+        Kind::Zone => 4,
+        Kind::Far => 6,
+    }
+}

@@ -1,0 +1,38 @@
+//! Names as numbers: a port or device is named millions of times and there are some thousands of names.
+
+use hashbrown::HashMap;
+use smol_str::SmolStr;
+
+/// A name, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Name(u32);
+
+/// The names, by number and back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<SmolStr, Name>,
+    texts: Vec<SmolStr>,
+}
+
+impl Names {
+    /// Returns the number of a name, a new one if it has none.
+    pub(crate) fn intern(&mut self, text: &str) -> Name {
+        if let Some(name) = self.numbers.get(text) {
+            return *name;
+        }
+        let name = Name(u32::try_from(self.texts.len()).expect("a fabric has fewer than 2^32 names"));
+        self.numbers.insert(SmolStr::from(text), name);
+        self.texts.push(SmolStr::from(text));
+        name
+    }
+
+    /// Returns the number of a name, if it has one.
+    pub(crate) fn get(&self, text: &str) -> Option<Name> {
+        self.numbers.get(text).copied()
+    }
+
+    /// Returns a name.
+    pub(crate) fn text(&self, name: Name) -> &str {
+        &self.texts[name.0 as usize]
+    }
+}

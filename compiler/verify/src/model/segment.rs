@@ -1,0 +1,220 @@
+//! Segments: uSIDs, the block they stand behind, and how 16 bits are cut up.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+use serde::Deserialize;
+
+/// A 16-bit micro segment identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Usid(pub(crate) u16);
+
+impl fmt::Display for Usid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}", self.0)
+    }
+}
+
+/// The largest uSID of the global block that targets agree on (RFC 9800; IOS XR and EOS: 0x0001-0xDFFF).
+pub(crate) const GIB_MAX: u16 = 0xdfff;
+
+/// uSIDs behind the block in one address.
+pub(crate) const SLOTS: usize = 6;
+
+/// A tier of switches, counted from the NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Tier {
+    /// First switch above the NICs.
+    T0,
+    /// Second tier.
+    T1,
+    /// Third tier.
+    T2,
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tier::T0 => "T0",
+            Tier::T1 => "T1",
+            Tier::T2 => "T2",
+        })
+    }
+}
+
+/// How uSIDs are cut up, as the path tables state it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Layout {
+    pub(crate) block: Ipv6Net,
+    pub(crate) role_bits: u8,
+    pub(crate) plane_bits: u8,
+    pub(crate) zone_bits: u8,
+    pub(crate) index_bits: u8,
+    pub(crate) roles: Roles,
+    pub(crate) parallel_t0_t1: u16,
+    pub(crate) parallel_t1_t2: u16,
+    pub(crate) usids_per_t1: u16,
+}
+
+/// The code of each role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Roles {
+    pub(crate) t0: u16,
+    pub(crate) t1: u16,
+    pub(crate) nic: u16,
+    pub(crate) t2: u16,
+}
+
+impl Layout {
+    /// Tells whether the widths fit 16 bits; nothing else may be asked of a layout whose widths do not.
+    pub(crate) fn fits(&self) -> bool {
+        let widths = [self.role_bits, self.plane_bits, self.zone_bits, self.index_bits];
+        widths.into_iter().map(u32::from).sum::<u32>() <= 16 && self.block.prefix_len() == 32
+    }
+
+    /// How far left the plane stands in a uSID.
+    pub(crate) fn plane_shift(&self) -> u32 {
+        u32::from(self.zone_bits) + u32::from(self.index_bits)
+    }
+
+    /// Returns the plane bits of a uSID.
+    pub(crate) fn plane(&self, usid: Usid) -> u16 {
+        (u32::from(usid.0) >> self.plane_shift()) as u16 & low_bits(u32::from(self.plane_bits))
+    }
+
+    /// Returns the role bits of a uSID.
+    pub(crate) fn role(&self, usid: Usid) -> u16 {
+        (u32::from(usid.0) >> (self.plane_shift() + u32::from(self.plane_bits))) as u16
+    }
+
+    /// Returns a uSID without its plane bits: what is alike in all planes.
+    pub(crate) fn without_plane(&self, usid: Usid) -> Usid {
+        let mask = (u32::from(low_bits(u32::from(self.plane_bits))) << self.plane_shift()) as u16;
+        Usid(usid.0 & !mask)
+    }
+
+    /// Returns the code of the switches of a tier.
+    pub(crate) fn code(&self, tier: Tier) -> u16 {
+        match tier {
+            Tier::T0 => self.roles.t0,
+            Tier::T1 => self.roles.t1,
+            Tier::T2 => self.roles.t2,
+        }
+    }
+
+    /// Returns the tier of a switch's own uSID; nothing for the uSID of a NIC or of no role.
+    pub(crate) fn tier(&self, usid: Usid) -> Option<Tier> {
+        [Tier::T0, Tier::T1, Tier::T2].into_iter().find(|tier| self.code(*tier) == self.role(usid))
+    }
+
+    /// Returns the uSID of a role with what stands below the plane bits; nothing where it does not fit.
+    fn compose(&self, role: u16, plane: u8, below: u32) -> Option<Usid> {
+        let high = u64::from(role) << self.plane_bits | u64::from(plane);
+        let fits = below < 1 << self.plane_shift() && u32::from(plane) < 1 << self.plane_bits;
+        u16::try_from(high << self.plane_shift() | u64::from(below)).ok().filter(|_| fits).map(Usid)
+    }
+
+    /// Returns the uSID of a T0 over parallel cable `cable`.
+    pub(crate) fn t0(&self, plane: u8, zone: u16, group: u16, cable: u16) -> Option<Usid> {
+        let index = u32::from(group) * u32::from(self.parallel_t0_t1.max(1)) + u32::from(cable) + 1;
+        self.zoned(self.roles.t0, plane, zone, index)
+    }
+
+    /// Returns the uSID of a T1 over parallel cable `cable`.
+    pub(crate) fn t1(&self, plane: u8, zone: u16, row: u16, cable: u16) -> Option<Usid> {
+        let index = u32::from(row) * u32::from(self.usids_per_t1.max(1)) + u32::from(cable) + 1;
+        self.zoned(self.roles.t1, plane, zone, index)
+    }
+
+    /// Returns the uSID of a T2 whose uSIDs start behind `before` others, over parallel cable `cable`.
+    pub(crate) fn t2(&self, plane: u8, before: u32, cable: u16) -> Option<Usid> {
+        self.compose(self.roles.t2, plane, before + u32::from(cable) + 1)
+    }
+
+    /// Returns the uSID of the NIC on a downlink.
+    pub(crate) fn nic(&self, plane: u8, downlink: u16) -> Option<Usid> {
+        self.compose(self.roles.nic, plane, u32::from(downlink) + 1)
+    }
+
+    fn zoned(&self, role: u16, plane: u8, zone: u16, index: u32) -> Option<Usid> {
+        let fits = index < 1 << self.index_bits && u32::from(zone) < 1 << self.zone_bits;
+        self.compose(role, plane, u32::from(zone) << self.index_bits | index).filter(|_| fits)
+    }
+
+    /// Returns block and uSID as a /48.
+    pub(crate) fn prefix(&self, usid: Usid) -> Ipv6Net {
+        let bits = u128::from(self.block.network()) | u128::from(usid.0) << 80;
+        Ipv6Net::new_assert(Ipv6Addr::from(bits), 48)
+    }
+
+    /// Returns the uSID of a /48 behind the block.
+    pub(crate) fn usid(&self, prefix: Ipv6Net) -> Option<Usid> {
+        let bits = u128::from(prefix.network());
+        let inside = self.block.contains(&prefix.network()) && prefix.prefix_len() == 48;
+        inside.then_some(Usid((bits >> 80) as u16))
+    }
+
+    /// Tells whether an address stands behind the block.
+    pub(crate) fn contains(&self, address: Ipv6Addr) -> bool {
+        self.block.contains(&address)
+    }
+}
+
+fn low_bits(bits: u32) -> u16 {
+    ((1u32 << bits.min(16)) - 1) as u16
+}
+
+/// Returns the six uSIDs of an address behind a 32-bit block.
+pub(crate) fn slots(address: Ipv6Addr) -> [Usid; SLOTS] {
+    let segments = address.segments();
+    std::array::from_fn(|at| Usid(segments[at + 2]))
+}
+
+/// Returns an address with its uSIDs moved up by one: what a uN does (RFC 9800 section 4.1.1).
+pub(crate) fn shifted(address: Ipv6Addr) -> Ipv6Addr {
+    let bits = u128::from(address);
+    Ipv6Addr::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout() -> Layout {
+        Layout {
+            block: "fcbb:bbbb::/32".parse().unwrap(),
+            role_bits: 2,
+            plane_bits: 3,
+            zone_bits: 0,
+            index_bits: 11,
+            roles: Roles { t0: 0, t1: 1, nic: 2, t2: 3 },
+            parallel_t0_t1: 1,
+            parallel_t1_t2: 1,
+            usids_per_t1: 1,
+        }
+    }
+
+    /// The worked example of two tiers: plane 3, T0 1, T1 2, T0 4, downlink 2.
+    #[test]
+    fn a_list_is_read_field_by_field() {
+        let address: Ipv6Addr = "fcbb:bbbb:1801:5802:1804:9802::".parse().unwrap();
+        let slots = slots(address);
+        assert_eq!(slots[3].to_string(), "9802");
+        assert!(slots[..4].iter().all(|usid| layout().plane(*usid) == 3));
+        assert_eq!(slots[..4].iter().map(|u| layout().role(*u)).collect::<Vec<_>>(), [0, 1, 0, 2]);
+        assert_eq!(layout().without_plane(slots[1]), Usid(0x4002));
+        assert_eq!(layout().tier(slots[1]), Some(Tier::T1));
+        assert_eq!(layout().tier(slots[3]), None);
+        assert_eq!(shifted(address).to_string(), "fcbb:bbbb:5802:1804:9802::");
+        assert_eq!(layout().prefix(slots[0]).to_string(), "fcbb:bbbb:1801::/48");
+        assert_eq!(layout().usid(layout().prefix(slots[0])), Some(slots[0]));
+        let composed =
+            [layout().t0(3, 0, 0, 0), layout().t1(3, 0, 1, 0), layout().t0(3, 0, 3, 0), layout().nic(3, 1)];
+        assert_eq!(composed.map(Option::unwrap), slots[..4]);
+        assert_eq!(layout().t0(3, 0, 2047, 0), None, "index 2048 does not fit 11 bits");
+        assert_eq!(layout().t0(3, 1, 0, 0), None, "there are no bits for a zone");
+    }
+}

@@ -1,0 +1,260 @@
+//! What is kept of a switch or node when its file is dropped: enough to forward packets by, and no text.
+//!
+//! Everything about a port is kept by the slot of its cable (see [`super::cabling`]), so a port takes some forty
+//! bytes and nothing has to be looked up by name any more.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ipnet::{IpNet, Ipv6Net};
+use smol_str::SmolStr;
+
+use crate::model::device::{Mac, Os, Wire};
+use crate::model::qos::{Pools, PortQos};
+use crate::model::segment::{Tier, Usid};
+
+/// A switch.
+#[derive(Debug, Clone)]
+pub(crate) struct Switch {
+    /// Its language.
+    pub(crate) os: Os,
+    /// Its tier, if it has a cable or a segment that says.
+    pub(crate) tier: Option<Tier>,
+    /// Its plane, by its cables.
+    pub(crate) plane: Option<u8>,
+    /// Own uNs, rising.
+    pub(crate) usids: Vec<Usid>,
+    /// Whether the block is a blackhole.
+    pub(crate) blackhole: bool,
+    /// Routes of a /48 behind the block over one port with a cable, rising.
+    pub(crate) routes: Vec<SegmentRoute>,
+    /// The uSID whose route leads out over each slot.
+    pub(crate) over: Vec<Option<Usid>>,
+    /// Every other route.
+    pub(crate) odd: Vec<OddRoute>,
+    /// The ports with a cable, by slot.
+    pub(crate) ends: Vec<EndState>,
+    /// MAC address of the whole switch.
+    pub(crate) mac: Option<Mac>,
+    /// SONiC's `type`.
+    pub(crate) kind: Option<SmolStr>,
+    /// Hardware, by which limits are looked up.
+    pub(crate) hardware: Option<SmolStr>,
+    /// Loopback addresses.
+    pub(crate) loopbacks: Vec<Ipv6Net>,
+    /// Management addresses with their gateways.
+    pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
+    /// Numbers of entries in tables that hardware limits.
+    pub(crate) sizes: Sizes,
+    /// The buffer, where the language shares it out.
+    pub(crate) pools: Option<Pools>,
+    /// Settings of the whole device.
+    pub(crate) settings: Arc<Pairs>,
+    /// Serial lanes of ports by name, where the language says.
+    pub(crate) lanes: Arc<Pairs>,
+}
+
+/// Names with values, sorted: what many switches have alike.
+pub(crate) type Pairs = Vec<(SmolStr, SmolStr)>;
+
+/// Numbers of entries in tables that hardware limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sizes {
+    /// Own segments.
+    pub(crate) segments: usize,
+    /// Routes.
+    pub(crate) routes: usize,
+    /// Static neighbours.
+    pub(crate) neighbours: usize,
+}
+
+/// A route of a /48 behind the block over one port with a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SegmentRoute {
+    /// The uSID.
+    pub(crate) usid: Usid,
+    /// Slot of the cable.
+    pub(crate) slot: u16,
+    /// What it names as next hop.
+    pub(crate) gateway: Gateway,
+}
+
+/// What a route names as next hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Gateway {
+    /// The other address of the port's /127.
+    Peer,
+    /// Nothing: the language needs no address (P4).
+    Unneeded,
+    /// Something else, that nobody answers for.
+    Other,
+}
+
+/// A route of another kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OddRoute {
+    /// Where to.
+    pub(crate) prefix: Ipv6Net,
+    /// Slots it forwards over with what is named as next hop; none: it drops.
+    pub(crate) hops: Vec<(Option<u16>, Gateway)>,
+}
+
+/// One end of a cable, as the device there is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct EndState {
+    /// Own address on the cable, as bits; 0: none.
+    bits: [u64; 2],
+    /// What is the same at many ports.
+    pub(crate) facts: FactsId,
+    /// MAC address that the device has on this port.
+    pub(crate) mac: Option<Mac>,
+    /// MAC address that the device expects at the other end.
+    pub(crate) neighbour: Option<Mac>,
+    /// Whether the device has the port.
+    pub(crate) configured: bool,
+}
+
+impl EndState {
+    /// Starts the state of a port that the device has.
+    pub(crate) fn of(facts: FactsId, mac: Option<Mac>) -> Self {
+        EndState { facts, mac, configured: true, ..EndState::default() }
+    }
+
+    /// Takes the address over.
+    pub(crate) fn set_address(&mut self, address: Ipv6Addr) {
+        let bits = u128::from(address);
+        self.bits = [(bits >> 64) as u64, bits as u64];
+    }
+
+    /// Returns the own address on the cable.
+    pub(crate) fn address(&self) -> Option<Ipv6Addr> {
+        let bits = u128::from(self.bits[0]) << 64 | u128::from(self.bits[1]);
+        (bits != 0).then(|| Ipv6Addr::from(bits))
+    }
+}
+
+/// What is the same at many ports.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Facts {
+    /// Whether the port is on.
+    pub(crate) up: bool,
+    /// What both ends must have alike.
+    pub(crate) wire: Wire,
+    /// Length of the cable, where the device is told.
+    pub(crate) length_m: Option<u32>,
+    /// Whether a NIC is expected at the other end, where the language says so.
+    pub(crate) faces_nic: Option<bool>,
+    /// Quality of service.
+    pub(crate) qos: Option<Arc<PortQos>>,
+}
+
+/// The number of some [`Facts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(crate) struct FactsId(u32);
+
+/// Gives equal values one number. Numbers depend on the order of threads, so nothing may be sorted by them.
+#[derive(Debug)]
+pub(crate) struct Pool<T>(Mutex<Shared<T>>);
+
+/// Values by number, and back.
+#[derive(Debug)]
+struct Shared<T> {
+    numbers: HashMap<Arc<T>, u32>,
+    values: Vec<Arc<T>>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(Mutex::new(Shared { numbers: HashMap::new(), values: Vec::new() }))
+    }
+}
+
+impl<T: Hash + Eq + Clone> Pool<T> {
+    /// Returns the number of a value, and the one copy of it.
+    pub(crate) fn intern(&self, value: &T) -> (u32, Arc<T>) {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = pool.numbers.get(value) {
+            return (*number, Arc::clone(&pool.values[*number as usize]));
+        }
+        let number = pool.values.len() as u32;
+        let shared = Arc::new(value.clone());
+        pool.numbers.insert(Arc::clone(&shared), number);
+        pool.values.push(Arc::clone(&shared));
+        (number, shared)
+    }
+
+    /// Ends the sharing and returns the values by number.
+    pub(crate) fn finish(self) -> Vec<Arc<T>> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).values
+    }
+}
+
+impl Pool<Facts> {
+    /// Returns the number of some facts.
+    pub(crate) fn facts(&self, facts: &Facts) -> FactsId {
+        FactsId(self.intern(facts).0)
+    }
+}
+
+impl FactsId {
+    /// Returns the facts of a number.
+    pub(crate) fn of(self, all: &[Arc<Facts>]) -> &Facts {
+        &all[self.0 as usize]
+    }
+}
+
+impl Switch {
+    /// Returns the route of a uSID: the only one, or nothing.
+    pub(crate) fn route(&self, usid: Usid) -> Option<SegmentRoute> {
+        let first = self.routes.partition_point(|route| route.usid < usid);
+        let route = *self.routes.get(first).filter(|route| route.usid == usid)?;
+        let twice = self.routes.get(first + 1).is_some_and(|next| next.usid == usid);
+        (!twice).then_some(route)
+    }
+
+    /// Returns the uSID whose route leads out over a slot.
+    pub(crate) fn usid_over(&self, slot: u16) -> Option<Usid> {
+        self.over.get(usize::from(slot)).copied().flatten()
+    }
+
+    /// Tells whether a uSID is one of its own.
+    pub(crate) fn owns(&self, usid: Usid) -> bool {
+        self.usids.binary_search(&usid).is_ok()
+    }
+}
+
+/// A node, where the tree describes nodes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Node {
+    /// Its ports, by slot.
+    pub(crate) ends: Vec<EndState>,
+    /// For each slot, the first segments that lead out there.
+    pub(crate) first: Vec<Vec<(Usid, bool)>>,
+    /// Segments it decapsulates.
+    pub(crate) decapsulates: Vec<Usid>,
+    /// Inner addresses.
+    pub(crate) inner: Vec<Ipv6Addr>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_stays_small() {
+        assert!(size_of::<EndState>() <= 40, "{}", size_of::<EndState>());
+        assert!(size_of::<SegmentRoute>() <= 6);
+    }
+
+    #[test]
+    fn equal_values_have_one_number() {
+        let pool = Pool::<Facts>::default();
+        let up = Facts { up: true, ..Facts::default() };
+        let number = pool.facts(&up);
+        assert_eq!(pool.facts(&up), number);
+        assert_ne!(pool.facts(&Facts::default()), number);
+        assert!(number.of(&pool.finish()).up);
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether a frame gets over a cable.
+//!
+//! In: a cable, the end it starts from, and what the route names as next hop. Out: yes or no. Always: what the
+//! tree does not describe (a NIC without a folder) is taken to be as the plan says.
+
+use crate::model::cabling::{Cable, Party, Side};
+use crate::model::device::Os;
+use crate::model::fabric::Fabric;
+use crate::model::switch::Gateway;
+
+/// Tells whether a frame gets over a cable from one side to the other.
+pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gateway) -> bool {
+    let (own, far) = cable.ends(from);
+    let Some(near) = fabric.end_state(own) else { return false };
+    if !near.configured || !fabric.facts(own).is_some_and(|facts| facts.up) {
+        return false;
+    }
+    let Some(there) = fabric.end_state(far) else {
+        // A NIC that the tree does not describe answers as planned; a switch whose files do not parse does not.
+        return matches!(far.party, Party::Node(_)) && gateway != Gateway::Other;
+    };
+    let (Some(ours), Some(theirs)) = (fabric.facts(own), fabric.facts(far)) else { return false };
+    let wire = alike(ours.wire.speed, theirs.wire.speed)
+        && alike(ours.wire.mtu, theirs.wire.mtu)
+        && alike(ours.wire.fec, theirs.wire.fec);
+    // What comes in by a port of another role is checked by the wrong rules, and dropped.
+    let admitted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
+    if !there.configured || !theirs.up || !wire || !admitted {
+        return false;
+    }
+    let resolved = match gateway {
+        Gateway::Other => false,
+        Gateway::Unneeded => true,
+        Gateway::Peer => match (near.address(), there.address()) {
+            (Some(a), Some(b)) => u128::from(a) ^ u128::from(b) == 1,
+            // The far end is of a language without addresses and answers by its MAC address.
+            (Some(_), None) => is_p4(fabric, far.party),
+            (None, _) => false,
+        },
+    };
+    let addressed = match (near.neighbour, there.mac) {
+        (Some(expected), Some(mac)) => expected == mac,
+        // Without a static neighbour the address is asked for: NICs answer, and so do nodes.
+        (None, _) => matches!(far.party, Party::Node(_)),
+        (Some(_), None) => true,
+    };
+    resolved && addressed
+}
+
+fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b,
+        (None, _) | (_, None) => true,
+    }
+}
+
+fn is_p4(fabric: &Fabric, party: Party) -> bool {
+    match party {
+        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.os == Os::P4),
+        Party::Node(_) => false,
+    }
+}

@@ -1,0 +1,160 @@
+//! How many paths arrive.
+//!
+//! In: the ways. Out: [`PathCounts`]: of all (sending NIC, plane, uplinks, receiving NIC) how many arrive and
+//! how many of those are in use. Always: counted over groups of equal ways, so that a whole fabric takes no
+//! longer than its number of groups, and exactly: nothing is estimated.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::bits::Bits;
+use super::ways::{Direction, Ways};
+use crate::model::fabric::Fabric;
+
+/// Numbers of paths, over ordered pairs of different NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct PathCounts {
+    /// Paths that the numbers of the tables allow, whether or not they are there.
+    pub named: u128,
+    /// Paths that arrive.
+    pub arrive: u128,
+    /// Paths that arrive and cross nothing drained.
+    pub in_use: u128,
+    /// Paths that arrive between NICs of one T0 group, over one switch.
+    pub local: u128,
+    /// Paths that arrive between groups of a zone, over three switches.
+    pub zone: u128,
+    /// Paths that arrive between zones, over five switches.
+    pub far: u128,
+}
+
+/// Which ways count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    Arrive,
+    InUse,
+}
+
+/// Numbers of paths by how far they go.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parts {
+    local: u128,
+    zone: u128,
+    far: u128,
+}
+
+impl Parts {
+    fn sum(self) -> u128 {
+        self.local + self.zone + self.far
+    }
+}
+
+/// Counts all paths.
+pub(crate) fn count(fabric: &Fabric, ways: &Ways) -> PathCounts {
+    let parts = |which| {
+        (0..ways.numbers.planes).map(|plane| Counting { fabric, ways, plane, which }.parts()).fold(
+            Parts::default(),
+            |sum, part| Parts {
+                local: sum.local + part.local,
+                zone: sum.zone + part.zone,
+                far: sum.far + part.far,
+            },
+        )
+    };
+    let arrive = parts(Which::Arrive);
+    PathCounts {
+        named: parts(Which::All).sum(),
+        arrive: arrive.sum(),
+        in_use: parts(Which::InUse).sum(),
+        local: arrive.local,
+        zone: arrive.zone,
+        far: arrive.far,
+    }
+}
+
+struct Counting<'a> {
+    fabric: &'a Fabric,
+    ways: &'a Ways,
+    plane: usize,
+    which: Which,
+}
+
+/// NICs by the ways of their group: of one zone, in one direction.
+type Classes = BTreeMap<Bits, u128>;
+
+impl Counting<'_> {
+    fn bits(&self, direction: &Direction, len: usize) -> Bits {
+        let mut bits = Bits::new(len);
+        for at in 0..len {
+            let counts = match self.which {
+                Which::All => true,
+                Which::Arrive => direction.carries.get(at),
+                Which::InUse => direction.carries.get(at) && !direction.drained.get(at),
+            };
+            if counts {
+                bits.set(at);
+            }
+        }
+        bits
+    }
+
+    fn parts(&self) -> Parts {
+        let numbers = self.ways.numbers;
+        let mut up: Vec<Classes> = vec![Classes::new(); numbers.zones];
+        let mut down: Vec<Classes> = vec![Classes::new(); numbers.zones];
+        let mut parts = Parts::default();
+        for (at, group) in self.fabric.groups.iter().enumerate() {
+            let ways = self.ways.group(at, self.plane);
+            let (out, into) =
+                (self.bits(&ways.out, group.nics.len()), self.bits(&ways.into, group.nics.len()));
+            let (senders, receivers) = (u128::from(out.count()), u128::from(into.count()));
+            let ups = self.bits(&ways.up, numbers.uplinks);
+            let downs = self.bits(&ways.down, numbers.uplinks);
+            parts.local += senders * receivers - u128::from(out.count_both(&into));
+            // Pairs inside the group, which the sum over classes below counts as if they went up.
+            parts.zone = parts.zone.wrapping_sub(senders * receivers * u128::from(ups.count_both(&downs)));
+            *up[usize::from(group.zone)].entry(ups).or_default() += senders;
+            *down[usize::from(group.zone)].entry(downs).or_default() += receivers;
+        }
+        for (from, ups) in up.iter().enumerate() {
+            for (to, downs) in down.iter().enumerate() {
+                let middle = (from != to).then(|| self.middle(from as u16, to as u16));
+                for (up, senders) in ups {
+                    for (down, receivers) in downs {
+                        let pairs = senders * receivers;
+                        match &middle {
+                            None => {
+                                let both = u128::from(up.count_both(down));
+                                parts.zone = parts.zone.wrapping_add(pairs * both);
+                            }
+                            Some(middle) => parts.far += pairs * through(up, down, middle),
+                        }
+                    }
+                }
+            }
+        }
+        parts
+    }
+
+    /// For every uplink of a T0, how many T1 uplinks lead from one zone to another.
+    fn middle(&self, from: u16, to: u16) -> Vec<u128> {
+        let numbers = self.ways.numbers;
+        let (Some(out), Some(into)) = (self.ways.zone(from, self.plane), self.ways.zone(to, self.plane))
+        else {
+            return vec![0; numbers.uplinks];
+        };
+        let len = numbers.uplinks / usize::from(numbers.parallel0) * numbers.t1_uplinks;
+        let (out, into) = (self.bits(&out.up, len), self.bits(&into.down, len));
+        let row = |uplink| {
+            let start = self.ways.row(uplink) * numbers.t1_uplinks;
+            (start..start + numbers.t1_uplinks).filter(|at| out.get(*at) && into.get(*at)).count() as u128
+        };
+        (0..numbers.uplinks).map(row).collect()
+    }
+}
+
+fn through(up: &Bits, down: &Bits, middle: &[u128]) -> u128 {
+    middle.iter().enumerate().filter(|(at, _)| up.get(*at) && down.get(*at)).map(|(_, count)| count).sum()
+}

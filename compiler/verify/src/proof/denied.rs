@@ -1,0 +1,254 @@
+//! What a path table denies, held against what is missing and what is drained.
+//!
+//! A path between two groups is as bad as the worst of its parts, and the parts are independent: the sender's
+//! cable, the uplinks, the receiver's cable. So a denial (a box of paths) is right if in one of the parts
+//! everything it leaves open is bad; and a part that is bad is a box that must be denied.
+
+use closc_paths::{Denied, Kind, Reason};
+use rayon::prelude::*;
+
+use super::boxes::{ALL, Box6, DOWNLINK, Denials, GROUP, SOURCE, T1_UPLINK, UPLINK, ZONE};
+use super::ways::{Direction, Level, Ways};
+use super::{IDLE, LOST, UNDRAINED, WASTED};
+use crate::check::tables::kind;
+use crate::finding::{Findings, Violation};
+use crate::model::fabric::Fabric;
+use crate::model::group::Group;
+
+/// Holds the denials of all tables against the ways. `lost` says whether missing ways are reported: where
+/// switches are at fault, that is reported there.
+pub(crate) fn check(fabric: &Fabric, ways: &Ways, lost: bool) -> Findings {
+    let planes = ways.numbers.planes;
+    (0..fabric.groups.len() * planes)
+        .into_par_iter()
+        .map(|at| {
+            let mut findings = Findings::default();
+            let group = &fabric.groups[at / planes];
+            let all: Vec<Denied> = group.table().denied().collect();
+            let plane = at % planes;
+            let in_plane = all.iter().filter(|denied| usize::from(denied.plane) == plane);
+            let header = *group.table().header();
+            let domain =
+                [header.nics, header.t0_uplinks, header.t1_uplinks, header.zones, header.groups, header.nics];
+            let denials = Denials::new(in_plane, domain);
+            let mut work =
+                Work { fabric, ways, group, at: at / planes, plane, denials, lost, findings: &mut findings };
+            work.bad_is_denied();
+            for (number, denied) in all.iter().enumerate().filter(|(_, d)| usize::from(d.plane) == plane) {
+                work.denied_is_bad(number, denied);
+            }
+            findings
+        })
+        .reduce(Findings::default, Findings::merge)
+}
+
+struct Work<'a> {
+    fabric: &'a Fabric,
+    ways: &'a Ways,
+    group: &'a Group,
+    /// Index of the group.
+    at: usize,
+    plane: usize,
+    denials: Denials,
+    lost: bool,
+    findings: &'a mut Findings,
+}
+
+impl Work<'_> {
+    /// Everything that is bad is denied.
+    fn bad_is_denied(&mut self) {
+        let own = self.ways.group(self.at, self.plane);
+        let numbers = self.ways.numbers;
+        self.findings.checked(&LOST, (self.group.nics.len() + numbers.uplinks) as u64);
+        if self.denials.deny_all() || self.group.nics.is_empty() {
+            return;
+        }
+        for (nic, entry) in self.group.nics.iter().enumerate() {
+            let mut paths = ALL;
+            paths[SOURCE] = Some(entry.downlink);
+            self.part(own.out.level(nic), paths, Kind::Local, || format!("from `{}`", entry.name));
+        }
+        let elsewhere = |kind| {
+            let groups = self.fabric.groups.iter();
+            groups.filter(|to| !to.nics.is_empty()).any(|to| self.kind(to) == kind)
+        };
+        let (zone, far) = (elsewhere(Kind::Zone), elsewhere(Kind::Far));
+        if zone || far {
+            let kind = if zone { Kind::Zone } else { Kind::Far };
+            for uplink in 0..numbers.uplinks {
+                let mut paths = ALL;
+                paths[UPLINK] = Some(uplink as u16);
+                self.part(own.up.level(uplink), paths, kind, || format!("over uplink {uplink}"));
+            }
+        }
+        if far {
+            self.middle();
+        }
+        for to in 0..self.fabric.groups.len() {
+            self.towards(to);
+        }
+    }
+
+    fn kind(&self, to: &Group) -> Kind {
+        kind((self.group.zone, self.group.group), (to.zone, to.group))
+    }
+
+    /// What is bad between the T1s of two zones.
+    fn middle(&mut self) {
+        let ways = self.ways;
+        let numbers = ways.numbers;
+        for uplink in 0..numbers.uplinks {
+            let row = ways.row(uplink) * numbers.t1_uplinks;
+            for t1_uplink in 0..numbers.t1_uplinks {
+                let mut paths = ALL;
+                paths[UPLINK] = Some(uplink as u16);
+                paths[T1_UPLINK] = Some(t1_uplink as u16);
+                let at = row + t1_uplink;
+                for zone in 0..numbers.zones as u16 {
+                    let Some(there) = ways.zone(zone, self.plane) else { continue };
+                    let (level, paths, word) = if zone == self.group.zone {
+                        (there.up.level(at), paths, "out of the zone")
+                    } else {
+                        let mut into = paths;
+                        into[ZONE] = Some(zone);
+                        (there.down.level(at), into, "into another zone")
+                    };
+                    self.part(level, paths, Kind::Far, || {
+                        format!("over T0 uplink {uplink} and T1 uplink {t1_uplink} {word}")
+                    });
+                }
+            }
+        }
+    }
+
+    /// What is bad near a destination.
+    fn towards(&mut self, to: usize) {
+        let (ways, target) = (self.ways.group(to, self.plane), &self.fabric.groups[to]);
+        if ways.whole || target.nics.is_empty() {
+            return;
+        }
+        let kind = self.kind(target);
+        let mut paths = ALL;
+        paths[ZONE] = Some(target.zone);
+        paths[GROUP] = Some(target.group);
+        if kind != Kind::Local {
+            for uplink in 0..self.ways.numbers.uplinks {
+                let mut paths = paths;
+                paths[UPLINK] = Some(uplink as u16);
+                self.part(ways.down.level(uplink), paths, kind, || {
+                    format!("over uplink {uplink} to `{}`", target.name())
+                });
+            }
+        }
+        for (nic, entry) in target.nics.iter().enumerate() {
+            let mut paths = paths;
+            paths[DOWNLINK] = Some(entry.downlink);
+            self.part(ways.into.level(nic), paths, kind, || format!("to `{}`", entry.name));
+        }
+    }
+
+    /// A part of some paths: where it is bad, they must be denied.
+    fn part(&mut self, level: Level, paths: Box6, kind: Kind, what: impl FnOnce() -> String) {
+        let (rule, why) = match level {
+            Level::Missing if self.lost => (&LOST, "do not arrive and are not denied"),
+            Level::Fine | Level::Missing => return,
+            Level::Drained => (&UNDRAINED, "cross a drained cable and are in use"),
+        };
+        self.findings.checked(rule, 1);
+        if self.denials.cover(paths, kind) {
+            return;
+        }
+        let message = format!("`{}`: paths of plane {} {} {why}", self.group.name(), self.plane, what());
+        let place = self.group.place(&["\"denied\":"]);
+        let list = self.fabric.cabling.list_of(Some(self.plane as u8));
+        self.findings.broken(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
+    }
+
+    /// A denial is right: whatever it covers is bad.
+    fn denied_is_bad(&mut self, number: usize, denied: &Denied) {
+        let (rule, least, why) = match denied.reason {
+            Reason::Absent => (&WASTED, Level::Missing, "denies paths as absent that arrive"),
+            Reason::Drained => (&IDLE, Level::Drained, "denies paths as drained that cross no drained cable"),
+        };
+        self.findings.checked(rule, 1);
+        let right = (0..self.fabric.groups.len())
+            .filter(|to| self.in_scope(denied, &self.fabric.groups[*to]))
+            .all(|to| self.worst(denied, to) >= least);
+        if !right {
+            let name = self.group.denied_names.get(number).map_or("", |name| name.as_str());
+            let message =
+                format!("`{}`: the denial of `{name}` in plane {} {why}", self.group.name(), self.plane);
+            let needle = format!("\"name\": \"{name}\"");
+            let place = self.group.place(&["\"denied\":", &format!("\"plane\": {},", self.plane), &needle]);
+            let list = self.fabric.cabling.list_of(Some(self.plane as u8));
+            self.findings.broken(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
+        }
+    }
+
+    fn in_scope(&self, denied: &Denied, to: &Group) -> bool {
+        let s = denied.scope;
+        let kind = self.kind(to);
+        s.zone.is_none_or(|zone| zone == to.zone)
+            && s.group.is_none_or(|group| group == to.group)
+            && (s.uplinks.is_none() || kind != Kind::Local)
+            && (s.t1_uplinks.is_none() || kind == Kind::Far)
+    }
+
+    /// How bad the best path of a denial towards a group is. Parts are independent, so the best path takes the
+    /// best of each part, and is as bad as the worst of those.
+    fn worst(&self, denied: &Denied, to: usize) -> Level {
+        let s = denied.scope;
+        let target = &self.fabric.groups[to];
+        let (own, there) = (self.ways.group(self.at, self.plane), self.ways.group(to, self.plane));
+        let source = best(&own.out, self.group, s.source);
+        let receiver = best(&there.into, target, s.downlink);
+        let middle = match self.kind(target) {
+            Kind::Local => Level::Fine,
+            Kind::Zone => self
+                .uplinks(denied)
+                .map(|u| own.up.level(u).max(there.down.level(u)))
+                .min()
+                .unwrap_or(Level::Missing),
+            Kind::Far => self.far(denied, to),
+        };
+        source.max(middle).max(receiver)
+    }
+
+    fn uplinks(&self, denied: &Denied) -> impl Iterator<Item = usize> + use<> {
+        range(denied.scope.uplinks, self.ways.numbers.uplinks)
+    }
+
+    fn far(&self, denied: &Denied, to: usize) -> Level {
+        let numbers = self.ways.numbers;
+        let zone = self.fabric.groups[to].zone;
+        let (Some(out), Some(into)) =
+            (self.ways.zone(self.group.zone, self.plane), self.ways.zone(zone, self.plane))
+        else {
+            return Level::Missing;
+        };
+        let (own, there) = (self.ways.group(self.at, self.plane), self.ways.group(to, self.plane));
+        let level = |u: usize, m: usize| {
+            let at = self.ways.row(u) * numbers.t1_uplinks + m;
+            let ends = own.up.level(u).max(there.down.level(u));
+            ends.max(out.up.level(at)).max(into.down.level(at))
+        };
+        self.uplinks(denied)
+            .flat_map(|u| range(denied.scope.t1_uplinks, numbers.t1_uplinks).map(move |m| (u, m)))
+            .map(|(u, m)| level(u, m))
+            .min()
+            .unwrap_or(Level::Missing)
+    }
+}
+
+/// The best level among the NICs of a group that a denial leaves open; where there are none, nothing is lost.
+fn best(nics: &Direction, group: &Group, downlink: Option<u16>) -> Level {
+    let open = group.nics.iter().enumerate().filter(|(_, nic)| downlink.is_none_or(|d| d == nic.downlink));
+    open.map(|(at, _)| nics.level(at)).min().unwrap_or(Level::Missing)
+}
+
+fn range(limits: Option<(u16, u16)>, count: usize) -> std::ops::Range<usize> {
+    match limits {
+        None => 0..count,
+        Some((first, last)) => usize::from(first)..(usize::from(last) + 1).min(count),
+    }
+}

@@ -1,0 +1,291 @@
+//! Which of the cables that lists name carry packets, in each direction, and which are drained.
+//!
+//! In: the fabric and the cables of NICs. Out: [`Ways`]: bits by group and plane (uplinks up and down, NICs) and
+//! by zone and plane (T1 to T2 and back). Always: a bit is set only if the switch has the route that the list
+//! needs, the route leads over a cable that carries, and the owner of the next uSID is at its other end.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::bits::Bits;
+use super::carry::carries;
+use crate::check::hosts;
+use crate::check::nics::NicCables;
+use crate::model::cabling::{CableId, Party, SwitchId};
+use crate::model::fabric::Fabric;
+use crate::model::group::Group;
+use crate::model::segment::{Layout, Usid};
+
+/// The numbers of the fabric, as the tables state them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) planes: usize,
+    pub(crate) zones: usize,
+    pub(crate) uplinks: usize,
+    pub(crate) t1_uplinks: usize,
+    pub(crate) parallel0: u16,
+    pub(crate) parallel1: u16,
+    pub(crate) t2_step: u16,
+    pub(crate) t2_row: u16,
+}
+
+/// One direction of some cables: which carry packets, and which of those carry no new traffic.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct Direction {
+    /// Those that carry packets.
+    pub(crate) carries: Bits,
+    /// Those that are there and drained.
+    pub(crate) drained: Bits,
+}
+
+/// How bad something is for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// It carries packets and may.
+    Fine,
+    /// It carries packets and must not.
+    Drained,
+    /// It carries none.
+    Missing,
+}
+
+impl Direction {
+    fn new(len: usize) -> Self {
+        Direction { carries: Bits::new(len), drained: Bits::new(len) }
+    }
+
+    fn set(&mut self, at: usize, way: Way) {
+        if way.carries {
+            self.carries.set(at);
+        }
+        if way.drained {
+            self.drained.set(at);
+        }
+    }
+
+    fn is_fine(&self, len: usize) -> bool {
+        self.carries.count() == len as u64 && self.drained.count() == 0
+    }
+
+    /// Returns how bad one of them is.
+    pub(crate) fn level(&self, at: usize) -> Level {
+        match (self.carries.get(at), self.drained.get(at)) {
+            (false, _) => Level::Missing,
+            (true, true) => Level::Drained,
+            (true, false) => Level::Fine,
+        }
+    }
+}
+
+/// The ways of a group in a plane.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GroupWays {
+    /// T0 to T1, by uplink.
+    pub(crate) up: Direction,
+    /// T1 to T0, by the T0's uplink.
+    pub(crate) down: Direction,
+    /// NIC to T0, by place in the list of NICs.
+    pub(crate) out: Direction,
+    /// T0 to NIC.
+    pub(crate) into: Direction,
+    /// Whether nothing on the way down to the NICs is bad.
+    pub(crate) whole: bool,
+}
+
+/// The ways between the T1s of a zone and the T2s in a plane, by T1 uplinks times row plus T1 uplink.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ZoneWays {
+    /// T1 to T2.
+    pub(crate) up: Direction,
+    /// T2 to T1.
+    pub(crate) down: Direction,
+}
+
+/// All ways.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    /// The numbers of the fabric.
+    pub(crate) numbers: Numbers,
+    /// By group times planes plus plane.
+    groups: Vec<GroupWays>,
+    /// By zone times planes plus plane; empty without a T2 tier.
+    zones: Vec<ZoneWays>,
+    /// Cables that some list names.
+    pub(crate) used: Bits,
+}
+
+impl Ways {
+    /// Returns the ways of a group (by its index) in a plane.
+    pub(crate) fn group(&self, group: usize, plane: usize) -> &GroupWays {
+        &self.groups[group * self.numbers.planes + plane]
+    }
+
+    /// Returns the ways of a zone in a plane.
+    pub(crate) fn zone(&self, zone: u16, plane: usize) -> Option<&ZoneWays> {
+        self.zones.get(usize::from(zone) * self.numbers.planes + plane)
+    }
+
+    /// Returns the row of T1s that an uplink leads to.
+    pub(crate) fn row(&self, uplink: usize) -> usize {
+        uplink / usize::from(self.numbers.parallel0)
+    }
+}
+
+/// What one cable does in one direction.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    carries: bool,
+    drained: bool,
+    cable: Option<CableId>,
+}
+
+/// Follows every cable that lists name.
+pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Option<Ways> {
+    let h = *fabric.groups.first()?.table().header();
+    let numbers = Numbers {
+        planes: h.planes.into(),
+        zones: h.zones.into(),
+        uplinks: h.t0_uplinks.into(),
+        t1_uplinks: h.t1_uplinks.into(),
+        parallel0: h.parallel0,
+        parallel1: h.parallel1,
+        t2_step: h.t2_step,
+        t2_row: h.t2_row,
+    };
+    let work = Follow { fabric, layout, numbers, owners: owners(fabric) };
+    let groups: Vec<(GroupWays, Vec<CableId>)> = (0..fabric.groups.len() * numbers.planes)
+        .into_par_iter()
+        .map(|at| work.group(at / numbers.planes, at % numbers.planes, nics))
+        .collect();
+    let far = numbers.t1_uplinks > 0 && h.t1_uplink_bits > 0;
+    let zones: Vec<(ZoneWays, Vec<CableId>)> = (0..if far { numbers.zones * numbers.planes } else { 0 })
+        .into_par_iter()
+        .map(|at| work.zone((at / numbers.planes) as u16, (at % numbers.planes) as u8))
+        .collect();
+    let mut used = Bits::new(fabric.cabling.cables.len());
+    for cable in groups.iter().map(|group| &group.1).chain(zones.iter().map(|zone| &zone.1)).flatten() {
+        used.set(cable.0 as usize);
+    }
+    Some(Ways {
+        numbers,
+        used,
+        groups: groups.into_iter().map(|group| group.0).collect(),
+        zones: zones.into_iter().map(|zone| zone.0).collect(),
+    })
+}
+
+/// The owner of each uSID in each plane. Where there are two, which is reported, the first by name.
+fn owners(fabric: &Fabric) -> HashMap<(u8, Usid), SwitchId> {
+    let mut owners = HashMap::new();
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let Some(plane) = switch.plane else { continue };
+        for usid in &switch.usids {
+            owners.entry((plane, *usid)).or_insert(id);
+        }
+    }
+    owners
+}
+
+struct Follow<'a> {
+    fabric: &'a Fabric,
+    layout: &'a Layout,
+    numbers: Numbers,
+    owners: HashMap<(u8, Usid), SwitchId>,
+}
+
+impl Follow<'_> {
+    fn owner(&self, plane: u8, usid: Option<Usid>) -> Option<SwitchId> {
+        self.owners.get(&(plane, usid?)).copied()
+    }
+
+    /// The way from a switch to the owner of a uSID that must be at the other end.
+    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<Party>) -> Way {
+        let none = Way::default();
+        let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
+        let Some(route) = self.fabric.switch(from).and_then(|switch| switch.route(usid)) else { return none };
+        let (id, cable, side) = self.fabric.plugged(from, route.slot);
+        let arrives = cable.ends(side).1.party == to && carries(self.fabric, cable, side, route.gateway);
+        Way { carries: arrives, drained: cable.drained, cable: Some(id) }
+    }
+
+    fn group(&self, at: usize, plane: usize, nics: &NicCables) -> (GroupWays, Vec<CableId>) {
+        let group = &self.fabric.groups[at];
+        let p = plane as u8;
+        let mut used = Vec::new();
+        let mut ways = GroupWays {
+            up: Direction::new(self.numbers.uplinks),
+            down: Direction::new(self.numbers.uplinks),
+            out: Direction::new(group.nics.len()),
+            into: Direction::new(group.nics.len()),
+            whole: false,
+        };
+        let t0 = self.t0(group, p);
+        for uplink in 0..self.numbers.uplinks {
+            let (row, cable) =
+                (uplink as u16 / self.numbers.parallel0, uplink as u16 % self.numbers.parallel0);
+            let up = self.layout.t1(p, group.zone, row, cable);
+            let t1 = self.owner(p, up);
+            let down = self.layout.t0(p, group.zone, group.group, cable);
+            let both = [self.way(t0, up, t1.map(Party::Switch)), self.way(t1, down, t0.map(Party::Switch))];
+            ways.up.set(uplink, both[0]);
+            ways.down.set(uplink, both[1]);
+            used.extend(both.iter().filter_map(|way| way.cable));
+        }
+        for (nic, _) in group.nics.iter().enumerate() {
+            let Some(id) = nics.cable(at, self.numbers.planes, nic, plane) else { continue };
+            let [out, into] = self.nic(t0, group, nic, id, p);
+            ways.out.set(nic, out);
+            ways.into.set(nic, into);
+            used.push(id);
+        }
+        ways.whole = ways.down.is_fine(self.numbers.uplinks) && ways.into.is_fine(group.nics.len());
+        (ways, used)
+    }
+
+    /// The group's T0: the switch that the table names, if it owns the first uSID of the group's lists.
+    fn t0(&self, group: &Group, plane: u8) -> Option<SwitchId> {
+        let stated = group.planes.get(usize::from(plane))?;
+        let id = stated.t0?;
+        let usid = self.layout.t0(plane, group.zone, group.group, 0)?;
+        let owns = self.owner(plane, Some(usid)) == Some(id) && stated.usid == usid;
+        owns.then_some(id)
+    }
+
+    /// The ways from a NIC to its T0 and back.
+    fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Way; 2] {
+        let cable = self.fabric.cabling.cable(id);
+        let usid = self.layout.nic(plane, group.nics[nic].downlink);
+        let down = self.way(t0, usid, Some(cable.lower.party));
+        let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
+        let sends = hosts::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
+        let takes = usid.is_some_and(|usid| hosts::takes(self.fabric, cable, usid));
+        let way = |carries| Way { carries, drained: cable.drained, cable: Some(id) };
+        [way(here && sends), way(down.carries && down.cable == Some(id) && takes)]
+    }
+
+    fn zone(&self, zone: u16, plane: u8) -> (ZoneWays, Vec<CableId>) {
+        let rows = self.numbers.uplinks / usize::from(self.numbers.parallel0);
+        let len = rows * self.numbers.t1_uplinks;
+        let mut ways = ZoneWays { up: Direction::new(len), down: Direction::new(len) };
+        let mut used = Vec::new();
+        for row in 0..rows as u16 {
+            for uplink in 0..self.numbers.t1_uplinks as u16 {
+                let (step, cable) = (uplink / self.numbers.parallel1, uplink % self.numbers.parallel1);
+                let before = u32::from(step) * u32::from(self.numbers.t2_step)
+                    + u32::from(row) * u32::from(self.numbers.t2_row);
+                let up = self.layout.t2(plane, before, cable);
+                let down = self.layout.t1(plane, zone, row, cable);
+                let (t1, t2) = (self.owner(plane, down), self.owner(plane, up));
+                let both =
+                    [self.way(t1, up, t2.map(Party::Switch)), self.way(t2, down, t1.map(Party::Switch))];
+                let at = usize::from(row) * self.numbers.t1_uplinks + usize::from(uplink);
+                ways.up.set(at, both[0]);
+                ways.down.set(at, both[1]);
+                used.extend(both.iter().filter_map(|way| way.cable));
+            }
+        }
+        (ways, used)
+    }
+}

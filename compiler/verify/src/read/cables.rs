@@ -1,0 +1,219 @@
+//! Reads `cables/plane-P.csv`.
+//!
+//! In: the lists of all planes. Out: [`Cabling`]. Always: a row that cannot be right (a device in two tiers, a
+//! device that nothing describes) is reported with its line; the others are used.
+
+use camino::Utf8PathBuf;
+use closc_qos::units::Length;
+use hashbrown::{HashMap, HashSet};
+use serde::Deserialize;
+use smol_str::SmolStr;
+
+use super::ReadError;
+use crate::check::cabling as rules;
+use crate::finding::{Findings, Place, Violation};
+use crate::model::cabling::{Cable, Cabling, End, Kind, List, NodeId, Party, SwitchId};
+use crate::model::names::Names;
+use crate::model::segment::Tier;
+
+/// First line of every list.
+const HEADER: [&str; 9] = [
+    "plane",
+    "kind",
+    "lower_device",
+    "lower_port",
+    "upper_device",
+    "upper_port",
+    "length",
+    "medium",
+    "state",
+];
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    plane: u8,
+    kind: &'a str,
+    lower_device: &'a str,
+    lower_port: &'a str,
+    upper_device: &'a str,
+    upper_port: &'a str,
+    length: &'a str,
+    #[expect(dead_code, reason = "the medium changes nothing that is proved; it must be there")]
+    medium: &'a str,
+    state: &'a str,
+}
+
+/// Reads all lists. `switches` and `hosts` are the names of those that have a folder, in order.
+pub(crate) fn read(
+    lists: &[(Utf8PathBuf, Vec<u8>)],
+    switches: Vec<SmolStr>,
+    hosts: &[&str],
+    findings: &mut Findings,
+) -> Cabling {
+    let nodes = node_names(lists, hosts);
+    let mut reader = Reader::new(&switches, &nodes);
+    let mut all = Vec::new();
+    for (file, bytes) in lists {
+        all.push(List { file: file.clone(), first: reader.cables.len() as u32 });
+        if let Err(error) = reader.list(file, bytes, findings) {
+            let place = error.line.map_or_else(|| Place::file(file), |line| Place::line(file, line));
+            findings.broken(Violation::new(&crate::check::files::PARSES, place, error.message));
+        }
+    }
+    let Reader { names, cables, .. } = reader;
+    Cabling::new(names, (switches, nodes), cables, all)
+}
+
+/// The names of all nodes: the lower ends of cables to NICs, and those that have a folder.
+fn node_names(lists: &[(Utf8PathBuf, Vec<u8>)], hosts: &[&str]) -> Vec<SmolStr> {
+    let mut names: HashSet<&[u8]> = hosts.iter().map(|name| name.as_bytes()).collect();
+    for line in lists.iter().flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n')) {
+        let mut fields = line.split(|byte| *byte == b',').skip(1);
+        if let (Some(b"nic-t0"), Some(name)) = (fields.next(), fields.next()) {
+            names.insert(name);
+        }
+    }
+    let mut names: Vec<SmolStr> =
+        names.into_iter().filter_map(|name| std::str::from_utf8(name).ok()).map(SmolStr::from).collect();
+    names.sort_unstable();
+    names
+}
+
+struct Reader {
+    names: Names,
+    parties: HashMap<SmolStr, Party>,
+    /// Tier and plane of each switch, by the first cable that says, and where that is.
+    known: HashMap<SwitchId, (Tier, u8, Place)>,
+    lengths: HashMap<SmolStr, u32>,
+    cables: Vec<Cable>,
+}
+
+impl Reader {
+    fn new(switches: &[SmolStr], nodes: &[SmolStr]) -> Self {
+        let switch = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Switch(SwitchId(at as u32)));
+        let node = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Node(NodeId(at as u32)));
+        // A name that is both stands for the switch, and the rows of the node are reported.
+        let parties = nodes.iter().enumerate().map(node).chain(switches.iter().enumerate().map(switch));
+        Reader {
+            names: Names::default(),
+            parties: parties.collect(),
+            known: HashMap::new(),
+            lengths: HashMap::new(),
+            cables: Vec::new(),
+        }
+    }
+
+    fn list(&mut self, file: &Utf8PathBuf, bytes: &[u8], findings: &mut Findings) -> Result<(), ReadError> {
+        let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
+        let header = reader.headers().map_err(|error| fault(&error))?.clone();
+        if header.iter().ne(HEADER) {
+            return Err(ReadError::at(1, format!("the first line is not `{}`", HEADER.join(","))));
+        }
+        let stem = file.file_stem().unwrap_or_default();
+        let plane: Option<u8> = stem.strip_prefix("plane-").and_then(|number| number.parse().ok());
+        let mut record = csv::StringRecord::new();
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => return Err(fault(&error)),
+            }
+            let line = record.position().map_or(0, |position| position.line() as usize);
+            let row: Row<'_> = record.deserialize(Some(&header)).map_err(|error| fault(&error))?;
+            findings.checked(&rules::ROWS, 1);
+            match self.row(&row, plane, &Place::line(file, line)) {
+                Ok(cable) => self.cables.push(cable),
+                Err(Wrong { message, other }) => {
+                    let violation = Violation::new(&rules::ROWS, Place::line(file, line), message);
+                    let violation = other.into_iter().fold(violation, Violation::and);
+                    let lost = [row.lower_device, row.upper_device]
+                        .into_iter()
+                        .filter(|device| !self.parties.contains_key(*device))
+                        .map(|device| Place::file(format!("switches/{device}")));
+                    findings.broken(lost.fold(violation, Violation::and));
+                }
+            }
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>, plane: Option<u8>, place: &Place) -> Result<Cable, Wrong> {
+        if plane != Some(row.plane) {
+            return Err(format!("the cable is of plane {}, and the list is not", row.plane).into());
+        }
+        let kind = match row.kind {
+            "nic-t0" => Kind::NicT0,
+            "t0-t1" => Kind::T0T1,
+            "t1-t2" => Kind::T1T2,
+            other => return Err(format!("`{other}` is no kind of cable").into()),
+        };
+        let drained = match row.state {
+            "up" => false,
+            "drained" => true,
+            other => return Err(format!("`{other}` is no state of a cable").into()),
+        };
+        let meters = self.meters(row.length)?;
+        let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
+        let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
+        let line = place.line.unwrap_or(0) as u32;
+        Ok(Cable { line, meters, plane: row.plane, kind, drained, lower, upper })
+    }
+
+    fn meters(&mut self, text: &str) -> Result<u32, String> {
+        if let Some(meters) = self.lengths.get(text) {
+            return Ok(*meters);
+        }
+        let length: Length = text.parse().map_err(|error| format!("{error}"))?;
+        let meters = u32::try_from(length.meters_ceil()).map_err(|_| format!("`{text}` is too long"))?;
+        self.lengths.insert(SmolStr::from(text), meters);
+        Ok(meters)
+    }
+
+    /// An end: a switch of a tier, or a node where no tier is given.
+    fn end(
+        &mut self,
+        device: &str,
+        port: &str,
+        tier: Option<Tier>,
+        plane: u8,
+        place: &Place,
+    ) -> Result<End, Wrong> {
+        let party = *self.parties.get(device).ok_or_else(|| {
+            format!("`{device}` has no folder below `switches/`, so nothing says what it does")
+        })?;
+        match (party, tier) {
+            (Party::Node(_), None) => {}
+            (Party::Switch(switch), Some(tier)) => {
+                let (known, home, other) =
+                    self.known.entry(switch).or_insert_with(|| (tier, plane, place.clone()));
+                let message = if *known != tier {
+                    format!("`{device}` is a {tier} here and a {known} elsewhere")
+                } else if *home != plane {
+                    format!("`{device}` is in plane {plane} here and in plane {home} elsewhere")
+                } else {
+                    return Ok(End { party, port: self.names.intern(port), slot: 0 });
+                };
+                return Err(Wrong { message, other: Some(other.clone()) });
+            }
+            (Party::Node(_), Some(tier)) => return Err(format!("`{device}` is a node and no {tier}").into()),
+            (Party::Switch(_), None) => return Err(format!("`{device}` is a switch and no node").into()),
+        }
+        Ok(End { party, port: self.names.intern(port), slot: 0 })
+    }
+}
+
+/// Why a row cannot be, and the row that it contradicts.
+struct Wrong {
+    message: String,
+    other: Option<Place>,
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Wrong { message, other: None }
+    }
+}
+
+fn fault(error: &csv::Error) -> ReadError {
+    let line = error.position().map(|position| position.line() as usize);
+    ReadError { line, message: error.to_string(), file: None }
+}

@@ -1,0 +1,379 @@
+//! Reads the path table of a T0 group in both forms, and holds one against the other.
+//!
+//! In: the JSON and the binary. Out: a [`Group`]. Always: the binary is what hosts use, so it is what is proved;
+//! the JSON adds names, and every number that both have must be the same.
+
+use std::net::Ipv6Addr;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_paths::{Choice, Denied, Kind, Reason, Scope, Table};
+use ipnet::Ipv6Net;
+use serde::Deserialize;
+use smol_str::SmolStr;
+
+use super::ReadError;
+use super::sonic::parse;
+use crate::check::tables::FORMS;
+use crate::finding::{Findings, Place, Violation};
+use crate::model::cabling::Cabling;
+use crate::model::group::{Group, GroupNic, GroupPlane, TrafficClass, destination, length, list};
+use crate::model::segment::{Layout, Usid};
+
+/// The form of the JSON that this reader knows.
+const FORM: &str = "closc-path-table/1";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    fabric: String,
+    zone: u16,
+    group: u16,
+    prefix: Ipv6Net,
+    segments: Layout,
+    entropy: Entropy,
+    planes: Vec<Plane>,
+    nics: Vec<NicEntry>,
+    destinations: Vec<DestinationEntry>,
+    denied: Vec<DeniedEntry>,
+    probes: Vec<ProbeEntry>,
+    qos: Qos,
+    delay: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entropy {
+    bits: u8,
+    t0_uplink_bits: u8,
+    plane_bits: u8,
+    t1_uplink_bits: u8,
+    t0_uplinks: u16,
+    t1_uplinks: u16,
+    active_per_plane: u16,
+    backup_per_plane: u16,
+    min_active: u16,
+    udp_port: u16,
+    #[serde(rename = "seed")]
+    _seed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the words of the file")]
+struct Plane {
+    plane: u8,
+    nic_port: u8,
+    t0: SmolStr,
+    t0_mac: String,
+    t0_usid: String,
+    uplink_order: Vec<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NicEntry {
+    name: SmolStr,
+    downlink: u16,
+    address: Ipv6Addr,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DestinationEntry {
+    zone: Option<u16>,
+    group: u16,
+    kind: String,
+    prefix: Ipv6Net,
+    template: Ipv6Addr,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeniedEntry {
+    plane: u8,
+    source_downlink: Option<u16>,
+    t0_uplinks: Option<(u16, u16)>,
+    t1_uplinks: Option<(u16, u16)>,
+    zone: Option<u16>,
+    group: Option<u16>,
+    downlink: Option<u16>,
+    reason: String,
+    name: SmolStr,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProbeEntry {
+    kind: String,
+    template: Ipv6Addr,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Qos {
+    profile: SmolStr,
+    payload_mtu: u16,
+    classes: Vec<QosClass>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QosClass {
+    name: SmolStr,
+    dscp: Vec<u8>,
+    traffic_class: u8,
+    trim: bool,
+}
+
+/// Why a table cannot be read: which of the two files, and what is wrong with it.
+pub(crate) struct Unreadable {
+    /// Whether it is the binary.
+    pub(crate) binary: bool,
+    /// What is wrong.
+    pub(crate) error: ReadError,
+}
+
+/// Reads a table. The fabric's name must be that of the manifest.
+pub(crate) fn read(
+    paths: (&Utf8Path, &Utf8Path),
+    json: &[u8],
+    binary: Vec<u8>,
+    fabric: &str,
+    cabling: &Cabling,
+    findings: &mut Findings,
+) -> Result<Group, Unreadable> {
+    let text = |error: ReadError| Unreadable { binary: false, error };
+    let document: Document = serde_json::from_slice(json).map_err(|error| text(error.into()))?;
+    if document.format != FORM {
+        return Err(text(ReadError::whole(format!(
+            "path tables of form `{}` are not known here",
+            document.format
+        ))));
+    }
+    if document.fabric != fabric {
+        return Err(text(ReadError::whole(format!("the table is of fabric `{}`", document.fabric))));
+    }
+    let opened = Table::open(&binary);
+    let table =
+        opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
+    let group = group(&document, cabling).map_err(|message| text(ReadError::whole(message)))?;
+    let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
+    compare(&document, &table, &group, findings);
+    group.bytes = binary;
+    Ok(group)
+}
+
+fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
+    let plane = |plane: &Plane| {
+        Ok::<_, String>(GroupPlane {
+            name: plane.t0.clone(),
+            t0: cabling.switch_named(&plane.t0),
+            mac: parse(&plane.t0_mac)?,
+            usid: usid(&plane.t0_usid)?,
+        })
+    };
+    let nic = |nic: &NicEntry| {
+        let (node, number) = nic
+            .name
+            .rsplit_once("/nic")
+            .and_then(|(node, number)| Some((node, number.parse().ok()?)))
+            .ok_or_else(|| format!("`{}` is not the name of a NIC, `NODE/nicN`", nic.name))?;
+        Ok::<_, String>(GroupNic {
+            name: nic.name.clone(),
+            node: cabling.node_named(node),
+            number,
+            downlink: nic.downlink.checked_sub(1).ok_or("downlinks count from 1")?,
+            address: nic.address,
+        })
+    };
+    let class = |class: &QosClass| TrafficClass {
+        name: class.name.clone(),
+        dscp: class.dscp.clone(),
+        class: class.traffic_class,
+        trim: class.trim,
+    };
+    if !document.segments.fits() {
+        return Err("the fields of a uSID take more than 16 bits, or the block is no /32".to_owned());
+    }
+    for (at, plane) in document.planes.iter().enumerate() {
+        if usize::from(plane.plane) != at || plane.nic_port != plane.plane {
+            return Err(format!("plane {} and NIC port {} stand in place {at}", plane.plane, plane.nic_port));
+        }
+    }
+    Ok(Group {
+        json: Utf8PathBuf::new(),
+        binary: Utf8PathBuf::new(),
+        bytes: Vec::new(),
+        zone: document.zone,
+        group: document.group.checked_sub(1).ok_or("groups count from 1")?,
+        layout: document.segments,
+        planes: document.planes.iter().map(plane).collect::<Result<_, _>>()?,
+        nics: document.nics.iter().map(nic).collect::<Result<_, _>>()?,
+        classes: document.qos.classes.iter().map(class).collect(),
+        profile: document.qos.profile.clone(),
+        delay: document.delay.as_ref().map(ToString::to_string),
+        denied_names: document.denied.iter().map(|denied| denied.name.clone()).collect(),
+    })
+}
+
+fn usid(text: &str) -> Result<Usid, String> {
+    let fault = || format!("`{text}` is no uSID of four hexadecimal digits");
+    if text.len() != 4 {
+        return Err(fault());
+    }
+    u16::from_str_radix(text, 16).map(Usid).map_err(|_| fault())
+}
+
+/// Holds both forms against each other.
+fn compare(document: &Document, table: &Table<'_>, group: &Group, findings: &mut Findings) {
+    let mut compare = Compare { group, findings };
+    compare.numbers(document, table);
+    compare.orders(document, table);
+    compare.destinations(document, table);
+    compare.denied(document, table);
+    compare.probes(document, table);
+}
+
+struct Compare<'a> {
+    group: &'a Group,
+    findings: &'a mut Findings,
+}
+
+impl Compare<'_> {
+    /// Counts a comparison; what it was about, and where it stands, is asked for only where it fails.
+    fn equal<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        json: &T,
+        binary: &T,
+        about: impl FnOnce() -> (String, Vec<String>),
+    ) {
+        let group = self.group;
+        self.findings.expect(json == binary, &FORMS, || {
+            let (what, needles) = about();
+            let message = format!("{what} is {json:?} here and {binary:?} in `{}`", group.binary);
+            Violation::new(&FORMS, Place::text(group.json.clone(), needles), message)
+        });
+    }
+
+    fn numbers(&mut self, document: &Document, table: &Table<'_>) {
+        let h = table.header();
+        let (entropy, segments) = (&document.entropy, &document.segments);
+        let bits = u16::from(h.uplink_bits) + u16::from(h.plane_bits) + u16::from(h.t1_uplink_bits);
+        let pairs = [
+            ("zone", document.zone, h.zone),
+            ("group", document.group, h.group + 1),
+            ("bits", entropy.bits.into(), bits),
+            ("t0_uplink_bits", entropy.t0_uplink_bits.into(), h.uplink_bits.into()),
+            ("plane_bits", entropy.plane_bits.into(), h.plane_bits.into()),
+            ("t1_uplink_bits", entropy.t1_uplink_bits.into(), h.t1_uplink_bits.into()),
+            ("t0_uplinks", entropy.t0_uplinks, h.t0_uplinks),
+            ("t1_uplinks", entropy.t1_uplinks, h.t1_uplinks),
+            ("active_per_plane", entropy.active_per_plane, h.active),
+            ("backup_per_plane", entropy.backup_per_plane, h.backup),
+            ("min_active", entropy.min_active, h.min_active),
+            ("udp_port", entropy.udp_port, h.udp_port),
+            ("parallel_t0_t1", segments.parallel_t0_t1, h.parallel0),
+            ("parallel_t1_t2", segments.parallel_t1_t2.max(1), h.parallel1),
+            ("usids_per_t1", segments.usids_per_t1, h.per_t1),
+            ("payload_mtu", document.qos.payload_mtu, h.mtu),
+            ("planes", document.planes.len() as u16, h.planes.into()),
+            ("plane_shift", segments.plane_shift() as u16, h.plane_shift.into()),
+        ];
+        for (name, json, binary) in pairs {
+            self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")]));
+        }
+        let prefix = Ipv6Net::new(Ipv6Addr::from(h.pool), h.pool_len).ok();
+        let inside = prefix.is_some_and(|pool| pool.contains(&document.prefix.network()));
+        self.equal(&inside, &true, || {
+            ("that the group's prefix is in the pool of NIC addresses".into(), vec!["\"prefix\":".into()])
+        });
+    }
+
+    fn orders(&mut self, document: &Document, table: &Table<'_>) {
+        for plane in &document.planes {
+            let binary: Vec<u16> = table.order(plane.plane).collect();
+            self.equal(&plane.uplink_order, &binary, || {
+                let plane = plane.plane;
+                let needles =
+                    ["\"planes\":", &format!("\"plane\": {plane},"), "\"uplink_order\":"].map(str::to_owned);
+                (format!("the order of uplinks in plane {plane}"), needles.into())
+            });
+        }
+    }
+
+    fn destinations(&mut self, document: &Document, table: &Table<'_>) {
+        let h = table.header();
+        let places = (0..h.zones).flat_map(|zone| (0..h.groups).map(move |group| (zone, group)));
+        let count = usize::from(h.zones) * usize::from(h.groups);
+        self.equal(&document.destinations.len(), &count, || {
+            ("the number of destinations".into(), vec!["\"destinations\":".into()])
+        });
+        let group = self.group;
+        for (entry, (zone, number)) in document.destinations.iter().zip(places) {
+            let about = |what: &str| {
+                (format!("{what} of group {}", number + 1), group.destination_place(zone, number).needles)
+            };
+            let found = destination(table, zone, number, 0).map(|to| {
+                let choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
+                (word(to.kind), list(table, &to, choice).0)
+            });
+            self.equal(&[entry.zone.unwrap_or(0), entry.group], &[zone, number + 1], || about("the place"));
+            self.equal(&Some((entry.kind.as_str(), entry.template)), &found, || about("the template"));
+            let inner = crate::model::group::inner(h, zone, number, 0);
+            self.equal(&entry.prefix.contains(&inner), &true, || about("that NICs are in the prefix"));
+        }
+    }
+
+    fn denied(&mut self, document: &Document, table: &Table<'_>) {
+        let json: Vec<Option<Denied>> = document.denied.iter().map(denied).collect();
+        let binary: Vec<Option<Denied>> = table.denied().map(Some).collect();
+        let list = || vec!["\"denied\":".to_owned()];
+        self.equal(&json.len(), &binary.len(), || ("the number of denials".into(), list()));
+        for (entry, (json, binary)) in document.denied.iter().zip(json.iter().zip(&binary)) {
+            self.equal(json, binary, || {
+                let needles = [list(), vec![format!("\"name\": \"{}\"", entry.name)]].concat();
+                (format!("the denial of `{}`", entry.name), needles)
+            });
+        }
+    }
+
+    fn probes(&mut self, document: &Document, table: &Table<'_>) {
+        let probes: Vec<(&str, Ipv6Addr)> =
+            document.probes.iter().map(|probe| (probe.kind.as_str(), probe.template)).collect();
+        let binary = vec![("t0", table.t0_probe(0, 0).into()), ("t1", table.t1_probe(0, 0, 0).into())];
+        self.equal(&probes, &binary, || ("the list of probes".into(), vec!["\"probes\":".into()]));
+    }
+}
+
+fn denied(entry: &DeniedEntry) -> Option<Denied> {
+    // Names count from 1, fields of entropy values from 0.
+    let from_one = |value: Option<u16>| match value {
+        Some(value) => value.checked_sub(1).map(Some),
+        None => Some(None),
+    };
+    Some(Denied {
+        plane: entry.plane,
+        reason: match entry.reason.as_str() {
+            "absent" => Reason::Absent,
+            "drained" => Reason::Drained,
+            _ => return None,
+        },
+        scope: Scope {
+            source: from_one(entry.source_downlink)?,
+            uplinks: entry.t0_uplinks,
+            t1_uplinks: entry.t1_uplinks,
+            zone: entry.zone,
+            group: from_one(entry.group)?,
+            downlink: from_one(entry.downlink)?,
+        },
+    })
+}
+
+fn word(kind: Kind) -> &'static str {
+    match length(kind) {
+        2 => "local",
+        4 => "zone",
+        _ => "far",
+    }
+}

@@ -1,0 +1,230 @@
+//! The outcome of a verification: what was proved by which rule, and what is broken where.
+//!
+//! In: findings and counts. Out: [`Report`], for people as text and for tools by serde. Always: rules in the
+//! order of codes, violations in the order of codes and places; the same tree gives the same report.
+
+use std::fmt::Write as _;
+
+use closc_diagnostics::Rule;
+use serde::Serialize;
+
+use crate::finding::{Tally, Violation};
+use crate::proof::count::PathCounts;
+use crate::walk::exhaustive::WalkCounts;
+
+/// Characters that a line has for what a rule says.
+const SUBJECT_MAX: usize = 76;
+
+/// The outcome of a verification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Name of the fabric.
+    pub fabric: String,
+    /// How packets find their way.
+    pub routing: String,
+    /// What is left open with this routing; empty where hosts write the path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_proved: Vec<&'static str>,
+    /// What was read.
+    pub read: ReadCounts,
+    /// What was proved of paths; absent where hosts do not write paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths: Option<PathCounts>,
+    /// What walking every path found; absent where it was not asked for or would take too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walk: Option<WalkCounts>,
+    /// What each rule was applied to.
+    pub rules: Vec<RuleCounts>,
+    /// What is broken, of each rule the first in order.
+    pub violations: Vec<Violation>,
+    /// Violations that were found, shown or not.
+    pub broken: u64,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ReadCounts {
+    /// Files.
+    pub files: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Nodes that the tree describes.
+    pub nodes: u64,
+    /// Cables.
+    pub cables: u64,
+    /// Path tables.
+    pub tables: u64,
+    /// NICs in them.
+    pub nics: u64,
+}
+
+/// What a rule was applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RuleCounts {
+    /// The rule's code.
+    pub code: &'static str,
+    /// Its title: what is wrong where it is broken.
+    pub title: &'static str,
+    /// What holds where it is not.
+    pub what: &'static str,
+    /// How often it was applied, and broken.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+impl RuleCounts {
+    pub(crate) fn new(rule: &'static Rule, tally: Tally) -> Self {
+        RuleCounts { code: rule.code, title: rule.title, what: rule.what, tally }
+    }
+}
+
+impl Report {
+    /// Tells whether everything holds.
+    pub fn holds(&self) -> bool {
+        self.broken == 0
+    }
+
+    /// Returns the report for people: violations, then the summary.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for violation in &self.violations {
+            show(&mut text, violation);
+        }
+        let shown = self.violations.len() as u64;
+        if self.broken > shown {
+            let _ = writeln!(text, "... and {} more\n", thousands((self.broken - shown).into()));
+        }
+        text + &self.summary()
+    }
+
+    /// Returns what was read and what holds by which rule, for people.
+    pub fn summary(&self) -> String {
+        let mut text = String::new();
+        let read = &self.read;
+        let _ = writeln!(
+            text,
+            "{}: {} files, {} bytes; {} switches, {} cables, {} NICs",
+            self.fabric,
+            thousands(read.files.into()),
+            thousands(read.bytes.into()),
+            thousands(read.switches.into()),
+            thousands(read.cables.into()),
+            thousands(read.nics.into()),
+        );
+        self.paths_text(&mut text);
+        for open in &self.not_proved {
+            let _ = writeln!(text, "not proved with routing {}: {open}", self.routing);
+        }
+        let facts: u128 = self.rules.iter().map(|rule| u128::from(rule.tally.facts)).sum();
+        let verdict = if self.holds() { "all of them hold" } else { "not all of them hold" };
+        let _ = writeln!(
+            text,
+            "{} facts by {} rules: {verdict}{}",
+            thousands(facts),
+            self.rules.len(),
+            if self.holds() {
+                String::new()
+            } else {
+                format!(", {} are broken", thousands(self.broken.into()))
+            },
+        );
+        for rule in &self.rules {
+            let broken = match rule.tally.broken {
+                0 => String::new(),
+                broken => format!("  BROKEN {}", thousands(broken.into())),
+            };
+            let _ = writeln!(
+                text,
+                "  {}  {:>14}  {}{broken}",
+                rule.code,
+                thousands(rule.tally.facts.into()),
+                shortened(subject(rule))
+            );
+        }
+        text
+    }
+
+    fn paths_text(&self, text: &mut String) {
+        if let Some(paths) = &self.paths {
+            let _ = writeln!(
+                text,
+                "paths: {} of {} arrive ({} over one switch, {} over three, {} over five); {} are in use",
+                thousands(paths.arrive),
+                thousands(paths.named),
+                thousands(paths.local),
+                thousands(paths.zone),
+                thousands(paths.far),
+                thousands(paths.in_use),
+            );
+        }
+        if let Some(walk) = &self.walk {
+            let _ = writeln!(
+                text,
+                "walked one by one: {} of {} arrive, {} are lost without being denied",
+                thousands(walk.arrive),
+                thousands(walk.walked),
+                thousands(walk.lost),
+            );
+        }
+    }
+}
+
+/// What a rule says: what is wrong where it is broken, else the first statement of what it checks.
+fn subject(rule: &RuleCounts) -> &'static str {
+    if rule.tally.broken > 0 {
+        return rule.title;
+    }
+    let ends = [". ", "; ", ": "].iter().filter_map(|end| rule.what.find(end));
+    let end = ends.min().unwrap_or(rule.what.len());
+    rule.what[..end].trim_end_matches('.')
+}
+
+/// Cuts a line between words where it is longer than a terminal is wide; `closc explain` has all of it.
+fn shortened(text: &str) -> String {
+    if text.len() <= SUBJECT_MAX {
+        return text.to_owned();
+    }
+    let end = text[..SUBJECT_MAX].rfind(' ').unwrap_or(SUBJECT_MAX);
+    format!("{} ...", text[..end].trim_end_matches(','))
+}
+
+fn show(text: &mut String, violation: &Violation) {
+    let _ = writeln!(text, "error[{}]: {}", violation.rule.code, violation.message);
+    let _ = writeln!(text, "  --> {}", violation.place);
+    for other in &violation.others {
+        let _ = writeln!(text, "  and {other}");
+    }
+    let first = if violation.about.is_some() { "packet:" } else { "  ring:" };
+    for (at, step) in violation.journey.iter().enumerate() {
+        let place = step.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+        let _ = writeln!(text, "   {} {}{place}", if at > 0 { "     ->" } else { first }, step.text);
+    }
+    text.push('\n');
+}
+
+/// Shows a number with commas between thousands.
+fn thousands(number: u128) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_readable() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(35_115_652_612_096), "35,115,652,612,096");
+    }
+}

@@ -1,0 +1,145 @@
+//! One packet, hop by hop, by longest prefix match over everything that a switch was told.
+//!
+//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Always: every walk ends;
+//! a packet that passes more switches than any list has uSIDs goes round.
+
+use std::net::Ipv6Addr;
+
+use crate::model::cabling::{CableId, Party, Side, SwitchId};
+use crate::model::fabric::Fabric;
+use crate::model::segment::{Usid, shifted, slots};
+use crate::model::switch::{Gateway, Switch};
+use crate::proof::carry::carries;
+
+/// Switches after which a packet goes round: no list has more than six uSIDs.
+const HOPS_MAX: usize = 12;
+
+/// The fabric as packets see it.
+pub(crate) struct Network<'a> {
+    pub(crate) fabric: &'a Fabric,
+    /// For each cable, whether frames get up and down.
+    carries: Vec<[bool; 2]>,
+}
+
+/// One switch of a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop {
+    /// The switch.
+    pub(crate) switch: SwitchId,
+    /// The destination address behind the switch's own uSID, if the list began with that.
+    pub(crate) address: Ipv6Addr,
+    /// Whether the list began with the switch's own uSID.
+    pub(crate) own: bool,
+    /// The cable it leaves by.
+    pub(crate) out: Option<(CableId, Side)>,
+}
+
+/// How a walk ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// At a NIC, by a cable, with the list that is left.
+    Nic(CableId, Ipv6Addr),
+    /// A switch has no route for the uSID, or its files do not parse.
+    NoRoute,
+    /// A switch has a blackhole for it.
+    Blackhole,
+    /// A switch has several next hops for it.
+    Several,
+    /// The list ends at a switch.
+    ListEnds,
+    /// The frame does not get over the cable.
+    Cable(CableId),
+    /// It goes round.
+    Loop,
+}
+
+/// What a switch does with a packet.
+enum Decision {
+    Over(u16, Gateway),
+    Drop(Ending),
+}
+
+impl<'a> Network<'a> {
+    /// Works out which cables carry frames.
+    pub(crate) fn new(fabric: &'a Fabric) -> Self {
+        let cables = fabric.cabling.cables.iter();
+        let both = |cable| [Side::Lower, Side::Upper].map(|side| carries(fabric, cable, side, Gateway::Peer));
+        let carried = cables.map(both).collect();
+        Network { fabric, carries: carried }
+    }
+
+    /// Tells whether frames get over a cable from a side.
+    fn carries(&self, id: CableId, from: Side, gateway: Gateway) -> bool {
+        match gateway {
+            Gateway::Other => false,
+            Gateway::Peer => self.carries[id.0 as usize][usize::from(from == Side::Upper)],
+            Gateway::Unneeded => carries(self.fabric, self.fabric.cabling.cable(id), from, gateway),
+        }
+    }
+
+    /// Walks a packet that a NIC has sent over its cable; each switch it passes goes to a function.
+    pub(crate) fn walk(&self, from: CableId, address: Ipv6Addr, mut pass: impl FnMut(Hop)) -> Ending {
+        let mut at = self.fabric.cabling.cable(from).upper.party;
+        let mut address = address;
+        let mut by = from;
+        for _ in 0..HOPS_MAX {
+            let switch_id = match at {
+                Party::Node(_) => return Ending::Nic(by, address),
+                Party::Switch(id) => id,
+            };
+            let Some(switch) = self.fabric.switch(switch_id) else { return Ending::NoRoute };
+            let own = switch.owns(slots(address)[0]) && self.inside(address);
+            if own {
+                address = shifted(address);
+            }
+            let mut hop = Hop { switch: switch_id, address, own, out: None };
+            if own && slots(address)[0] == Usid(0) {
+                pass(hop);
+                return Ending::ListEnds;
+            }
+            let (slot, gateway) = match self.decide(switch, address) {
+                Decision::Over(slot, gateway) => (slot, gateway),
+                Decision::Drop(ending) => {
+                    pass(hop);
+                    return ending;
+                }
+            };
+            let (id, cable, side) = self.fabric.plugged(switch_id, slot);
+            hop.out = Some((id, side));
+            pass(hop);
+            if !self.carries(id, side, gateway) {
+                return Ending::Cable(id);
+            }
+            at = cable.ends(side).1.party;
+            by = id;
+        }
+        Ending::Loop
+    }
+
+    fn inside(&self, address: Ipv6Addr) -> bool {
+        self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(address))
+    }
+
+    /// Longest prefix match over all routes.
+    fn decide(&self, switch: &Switch, address: Ipv6Addr) -> Decision {
+        let odd = switch.odd.iter().filter(|route| route.prefix.contains(&address));
+        let odd = odd.max_by_key(|route| route.prefix.prefix_len());
+        let segment = if self.inside(address) { switch.route(slots(address)[0]) } else { None };
+        match (segment, odd) {
+            (Some(route), None) => Decision::Over(route.slot, route.gateway),
+            (Some(route), Some(odd)) if odd.prefix.prefix_len() < 48 => {
+                Decision::Over(route.slot, route.gateway)
+            }
+            (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && self.inside(address)) => {
+                match odd.hops.as_slice() {
+                    [] => Decision::Drop(Ending::Blackhole),
+                    [(Some(slot), gateway)] => Decision::Over(*slot, *gateway),
+                    [(None, _)] => Decision::Drop(Ending::NoRoute),
+                    [..] => Decision::Drop(Ending::Several),
+                }
+            }
+            (None, _) if switch.blackhole && self.inside(address) => Decision::Drop(Ending::Blackhole),
+            _ => Decision::Drop(Ending::NoRoute),
+        }
+    }
+}

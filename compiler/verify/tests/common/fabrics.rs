@@ -1,0 +1,70 @@
+//! Random small fabrics of every target, with exceptions, over the same road as a user's file.
+
+use closc_plan::Plan;
+use closc_tests::exceptions;
+use closc_tests::shape;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
+/// A language that switches are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Sonic,
+    Frr,
+    Linux,
+    P4,
+    /// T0s of one, T1s of another.
+    Mixed,
+    /// SONiC with paused classes.
+    Lossless,
+}
+
+impl Target {
+    pub(crate) const ALL: [Target; 6] =
+        [Target::Sonic, Target::Frr, Target::Linux, Target::P4, Target::Mixed, Target::Lossless];
+
+    /// Puts the target into a fabric file that is for Linux.
+    pub(crate) fn apply(self, yaml: &str) -> String {
+        let linux = "platform: linux, os: linux";
+        let sonic = || yaml.replace(linux, "platform: th5-512x100g, os: sonic").replace("virtual", "dac");
+        match self {
+            Target::Sonic => sonic(),
+            Target::Lossless => sonic().replace("qos: lossy-trim", "qos: lossless"),
+            Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
+            Target::Linux => yaml.to_owned(),
+            Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),
+            Target::Mixed => yaml.replacen(linux, "platform: linux, os: frr", 1).replacen(
+                linux,
+                "platform: bmv2, os: p4",
+                1,
+            ),
+        }
+    }
+}
+
+/// A source of random fabrics, the same in every run.
+pub(crate) struct Fabrics {
+    runner: TestRunner,
+    count: usize,
+}
+
+impl Fabrics {
+    pub(crate) fn new() -> Self {
+        Fabrics { runner: TestRunner::deterministic(), count: 0 }
+    }
+
+    /// Returns the next fabric: its file and its plan. Targets take turns; one that a shape does not fit on is
+    /// tried with the next shape.
+    pub(crate) fn next(&mut self) -> (Target, String, Plan) {
+        let target = Target::ALL[self.count % Target::ALL.len()];
+        self.count += 1;
+        loop {
+            let tree = exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics");
+            let yaml = target.apply(&tree.current().yaml());
+            if let Ok(plan) = shape::try_plan(&yaml) {
+                return (target, yaml, plan);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Renders a plan into a tree in memory, manifest included, without the command line.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub(crate) mod damage;
+pub(crate) mod fabrics;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use camino::Utf8PathBuf;
+use closc_entries::{Pipeline, entries_file, pipeline_files};
+use closc_plan::Plan;
+use closc_render::{Artefact, Templates, path_table, targets};
+use closc_topology::{HostOs, Link, NicPort, PlaneId, TierId};
+use closc_verify::{Limits, Memory};
+use serde_json::{Map, Value, json};
+
+/// The limits of the hardware that the fabrics here are of.
+pub(crate) fn limits() -> BTreeMap<String, Limits> {
+    let tomahawk = Limits { segments: 256, routes: 6400, neighbours: 1024, buffer_bytes: 165_335_712 };
+    BTreeMap::from([("Arista-7060X6-64PE-B-C512S2".to_owned(), tomahawk)])
+}
+
+/// Renders everything that the command line would write.
+pub(crate) fn tree(plan: &Plan) -> Memory {
+    let templates = Templates::shipped();
+    let topology = plan.topology();
+    let mut artefacts: Vec<Artefact> = Vec::new();
+    let mut p4 = false;
+    for switch in plan.switches() {
+        let intent = plan.device(switch);
+        if let Some(target) = targets::target(intent.os) {
+            artefacts.extend(target.device(&intent, &templates).expect("the switch renders"));
+        } else {
+            let file = entries_file(Pipeline::fabric(), &intent).expect("the entries render");
+            artefacts.push(Artefact::new(file.path, file.text));
+            p4 = true;
+        }
+    }
+    if p4 {
+        artefacts.extend(pipeline_files(Pipeline::fabric()).map(|file| Artefact::new(file.path, file.text)));
+    }
+    if topology.hosts.os == HostOs::Linux {
+        for node in plan.nodes() {
+            artefacts.extend(targets::host(&plan.host(node), &templates).expect("the node renders"));
+            let routes = targets::linux::host_routes(plan, node, &templates);
+            artefacts.extend(routes.expect("the routes render"));
+        }
+    }
+    for (zone, group) in plan.groups().filter(|_| plan.is_source_routed()) {
+        artefacts.extend(path_table::render(&plan.path_table(zone, group)));
+    }
+    artefacts.extend(topology.plane_ids().map(|plane| cables(plan, plane)));
+    let mut memory = Memory::default();
+    memory.files.extend(artefacts.into_iter().map(|artefact| (artefact.path, artefact.bytes)));
+    sign(&mut memory, &topology.name, topology.routing.word());
+    memory
+}
+
+/// Writes the manifest anew, so that damage is found by what it does and not by its digest.
+pub(crate) fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
+    memory.files.remove(&Utf8PathBuf::from("manifest.json"));
+    let entry =
+        |bytes: &Vec<u8>| json!({ "size": bytes.len(), "blake3": blake3::hash(bytes).to_hex().as_str() });
+    let files: Map<String, Value> =
+        memory.files.iter().map(|(path, bytes)| (path.to_string(), entry(bytes))).collect();
+    let manifest = json!({
+        "format": "closc-manifest/1", "closc": "0", "fabric": fabric, "routing": routing, "source": "",
+        "inputs": "", "counts": {}, "files": files,
+    });
+    let bytes = serde_json::to_vec_pretty(&manifest).expect("a manifest has only string keys");
+    memory.files.insert("manifest.json".into(), bytes);
+}
+
+/// The cable list of a plane, as installers get it.
+fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
+    let fabric = plan.fabric();
+    let mut text =
+        String::from("plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n");
+    let hosts = fabric.nics().map(|nic| Link::Host(NicPort { plane, nic }));
+    let switches = fabric.plane_switches(plane).flat_map(|lower| {
+        let count = plan.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);
+        (0..count).map(move |up| Link::Fabric { lower, up })
+    });
+    for link in hosts.chain(switches).filter(|link| fabric.has_link(*link)) {
+        let ends = plan.cable_ends(link);
+        let cable = fabric.cable(link);
+        let kind = match link {
+            Link::Host(_) => "nic-t0",
+            Link::Fabric { lower, .. } if lower.tier == TierId::T0 => "t0-t1",
+            Link::Fabric { .. } => "t1-t2",
+        };
+        let state = if fabric.is_drained(link) { "drained" } else { "up" };
+        let ((lower, lower_port), (upper, upper_port)) = (ends.lower, ends.upper);
+        let _ = writeln!(
+            text,
+            "{plane},{kind},{lower},{lower_port},{upper},{upper_port},{},{},{state}",
+            cable.length, cable.medium
+        );
+    }
+    Artefact::new(format!("cables/plane-{plane}.csv"), text)
+}

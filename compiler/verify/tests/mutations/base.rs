@@ -1,0 +1,100 @@
+//! The trees that are damaged: small fabrics, each of which holds before.
+
+use std::collections::BTreeMap;
+
+use closc_plan::Plan;
+use closc_tests::shape::{self, Shape, T2};
+use closc_verify::{Memory, Options, verify};
+
+use crate::common::fabrics::Target;
+use crate::common::{limits, tree};
+
+/// A fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Base {
+    Sonic,
+    Lossless,
+    Frr,
+    Linux,
+    P4,
+    /// Three tiers.
+    Zones,
+    /// Two cables between a T0 and a T1.
+    Parallel,
+    /// With switches and cables that are absent or drained.
+    Declared,
+}
+
+impl Base {
+    pub(crate) const ALL: [Base; 8] = [
+        Base::Sonic,
+        Base::Lossless,
+        Base::Frr,
+        Base::Linux,
+        Base::P4,
+        Base::Zones,
+        Base::Parallel,
+        Base::Declared,
+    ];
+
+    fn plan(self) -> Plan {
+        let small = Shape {
+            planes: 2,
+            groups: 2,
+            per_group: 2,
+            rails: 1,
+            t1: 2,
+            parallel: 1,
+            t2: None,
+            exceptions: String::new(),
+        };
+        let (target, shape) = match self {
+            Base::Sonic => (Target::Sonic, small),
+            Base::Lossless => (Target::Lossless, small),
+            Base::Frr => (Target::Frr, small),
+            Base::Linux => (Target::Linux, small),
+            Base::P4 => (Target::P4, small),
+            Base::Zones => {
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: false };
+                (Target::Linux, Shape { per_group: 1, t2: Some(t2), ..small })
+            }
+            Base::Parallel => (Target::Linux, Shape { parallel: 2, ..small }),
+            Base::Declared => {
+                let exceptions = "exceptions:\n  absent: [p0-t1-002, p1-t0-001--p1-t1-001]\n  \
+                                  drained: [p1-t0-002--p1-t1-002]\n"
+                    .to_owned();
+                (Target::Linux, Shape { groups: 3, exceptions, ..small })
+            }
+        };
+        shape::plan(&target.apply(&shape.yaml()))
+    }
+}
+
+/// All trees, compiled once.
+pub(crate) struct Trees(BTreeMap<Base, (Plan, Memory)>);
+
+impl Trees {
+    pub(crate) fn new() -> Self {
+        let compiled = |base: Base| {
+            let plan = base.plan();
+            let tree = tree(&plan);
+            let report = verify(&tree, &options()).expect("the tree can be read");
+            assert!(report.holds(), "{base:?} holds before it is damaged\n{}", report.text());
+            (base, (plan, tree))
+        };
+        Trees(Base::ALL.into_iter().map(compiled).collect())
+    }
+
+    pub(crate) fn plan(&self, base: Base) -> &Plan {
+        &self.0[&base].0
+    }
+
+    pub(crate) fn tree(&self, base: Base) -> &Memory {
+        &self.0[&base].1
+    }
+}
+
+/// How trees are verified: with limits, and every violation shown.
+pub(crate) fn options() -> Options {
+    Options { limits: limits(), shown: usize::MAX, ..Options::default() }
+}

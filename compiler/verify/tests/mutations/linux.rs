@@ -1,0 +1,86 @@
+//! Damage to switches that are a Linux kernel, to fabrics of three tiers, with parallel cables, and with exceptions.
+
+use crate::Mutation;
+use crate::base::Base::{Declared, Linux, Parallel, Zones};
+use crate::common::damage::Damage::{All, Behind, Exchange, Gone, Lost, More, Same, Text, Twice};
+
+const T0: &str = "switches/p0-t0-001/ip.batch";
+const T1: &str = "switches/p0-t1-001/ip.batch";
+const SETTINGS: &str = "switches/p0-t0-001/sysctl.conf";
+const DEVICES: &str = "switches/p0-t0-001/devices.batch";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const SWITCHES: &[Mutation] = &[
+    ("routes to two T1s exchanged", Linux, T0, Exchange("fcbb:bbbb:4001::/48", "fcbb:bbbb:4002::/48"), "V0605"),
+    ("routes to two NICs exchanged", Linux, T0, Exchange("fcbb:bbbb:8001::/48", "fcbb:bbbb:8002::/48"), "V0605"),
+    ("routes to two T0s exchanged", Linux, T1, Exchange("fcbb:bbbb:1::/48", "fcbb:bbbb:2::/48"), "V0605"),
+    ("route over another port", Linux, T0, Behind("replace fcbb:bbbb:4001::/48", "eth501", "eth502"), "V0603"),
+    ("route over a port that is not there", Linux, T0, Behind("replace fcbb:bbbb:4001::/48", "eth501", "eth9"), "V0603"),
+    ("route without a next hop", Linux, T0, Text("via fd00:c105:2:1000:1:1:0:b dev eth501", "dev eth501"), "V0603"),
+    ("route over a tunnel", Linux, T0, Behind("replace fcbb:bbbb:4001::/48", "via", "encap seg6 mode inline segs fcbb:bbbb:2:: via"), "V0102"),
+    ("no route to a T1", Linux, T0, Lost("replace fcbb:bbbb:4001::/48"), "V0606"),
+    ("no route to a NIC", Linux, T0, Lost("replace fcbb:bbbb:8002::/48"), "V0606"),
+    ("a route is there twice", Linux, T0, Twice("replace fcbb:bbbb:4001::/48"), "V0604"),
+    ("default route", Linux, T0, More("route replace default via fd00:c105:2:1000:1:1:0:b dev eth501\n"), "V0601"),
+    ("default route of a higher metric", Linux, T0, More("route replace ::/0 via fd00:c105:2:1000:1:1:0:b dev eth501 metric 9999\n"), "V0601"),
+    ("two next hops for a uSID", Linux, T0, More("route replace fcbb:bbbb:4001::/48 nexthop via fd00:c105:2:1000:1:1:0:b dev eth501 weight 1 nexthop via fd00:c105:2:1000:1:2:0:b dev eth502 weight 1\n"), "V0604"),
+    ("no blackhole", Linux, T0, Lost("route replace blackhole"), "V0602"),
+    ("blackhole of more than the block", Linux, T0, Text("blackhole fcbb:bbbb::/32", "blackhole fcbb::/16"), "V0602"),
+    ("blackhole of a neighbour", Linux, T0, More("route replace blackhole fcbb:bbbb:4001::/48\n"), "V0601"),
+    ("a wider route", Linux, T0, Text("replace fcbb:bbbb:4001::/48 via", "replace fcbb:bbbb:4000::/36 via"), "V0601"),
+    ("a rule of another table", Linux, T0, More("rule add from all lookup 7\n"), "V0102"),
+    ("no segment", Linux, T0, Lost("End flavors next-csid"), "V0504"),
+    ("a plain End", Linux, T0, Text("End flavors next-csid lblen 32 nflen 16", "End"), "V0501"),
+    ("segment of another length", Linux, T0, Text("nflen 16", "nflen 32"), "V0501"),
+    ("a decapsulating segment", Linux, T0, Text("End flavors next-csid lblen 32 nflen 16", "End.DT6 table 254"), "V0501"),
+    ("segment bound to the loopback", Linux, T0, Text("count dev sr0", "count dev lo"), "V0501"),
+    ("segment of another switch", Linux, T0, Text("replace fcbb:bbbb:1::/48 encap", "replace fcbb:bbbb:2::/48 encap"), "V0503"),
+    ("segment of another plane", Linux, T0, Text("replace fcbb:bbbb:1::/48 encap", "replace fcbb:bbbb:801::/48 encap"), "V0502"),
+    ("a port is off", Linux, T0, Lost("link set dev eth501 up"), "V0204"),
+    ("a NIC port is off", Linux, T0, Lost("link set dev eth1 up"), "V0204"),
+    ("a port too many", Linux, T0, More("link set dev eth77 up\n"), "V0204"),
+    ("small packets only", Linux, T0, Behind("dev eth501", "mtu 9216", "mtu 1500"), "V0302"),
+    ("MAC address of one port is another", Linux, T0, Behind("dev eth501", "02:c1:00:00:00:01", "02:c1:00:00:00:55"), "V0304"),
+    ("no address", Linux, T0, Lost("address replace fd00:c105:2:1000:1:1:0:a/127"), "V0301"),
+    ("address of another length", Linux, T0, Text("1000:1:1:0:a/127", "1000:1:1:0:a/126"), "V0301"),
+    ("addresses of two ports exchanged", Linux, T0, Exchange("a/127 dev eth501 nodad", "a/127 dev eth502 nodad"), "V0301"),
+    ("no static neighbour", Linux, T0, Lost("neighbour replace fd00:c105:2:1000:1:1:0:b"), "V0304"),
+    ("no static neighbour for a NIC", Linux, T0, Lost("neighbour replace fd00:c105:2:0:1:1:0:a"), "V0304"),
+    ("static neighbour of another NIC", Linux, T0, Text("02:d0:00:01:00:01", "02:d0:00:01:00:02"), "V0304"),
+    ("static neighbour that ages", Linux, T0, Text("nud permanent", "nud stale"), "V0102"),
+    ("loopback of another switch", Linux, T0, Text("fd00:c105:3::1/128", "fd00:c105:3::2/128"), "V0401"),
+    ("files of another switch", Linux, T0, Same("switches/p0-t0-002/ip.batch"), "V0301"),
+    ("the kernel does not forward", Linux, SETTINGS, Text("all.forwarding = 1", "all.forwarding = 0"), "V0105"),
+    ("no IPv6", Linux, SETTINGS, Text("all.disable_ipv6 = 0", "all.disable_ipv6 = 1"), "V0105"),
+    ("addresses go when a port goes down", Linux, SETTINGS, Text("all.keep_addr_on_down = 1", "all.keep_addr_on_down = 0"), "V0105"),
+    ("routes are learned from whoever offers them", Linux, SETTINGS, Text("all.accept_ra = 0", "all.accept_ra = 2"), "V0105"),
+    ("one port takes redirects", Linux, SETTINGS, Text("eth501.accept_redirects = 0", "eth501.accept_redirects = 1"), "V0105"),
+    ("settings of another kind", Linux, SETTINGS, More("net.ipv6.conf.all.proxy_ndp = 1\n"), "V0105"),
+    ("the segments' device is not made", Linux, DEVICES, Lost("link add"), "V0105"),
+    ("the segments' device is another", Linux, DEVICES, Text("name sr0", "name sr1"), "V0105"),
+    ("no settings", Linux, SETTINGS, Gone, "V0105"),
+];
+
+const Z0_T1: &str = "switches/z1-p0-t1-001/ip.batch";
+const T2: &str = "switches/p0-t2-001/ip.batch";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const TIERS: &[Mutation] = &[
+    ("routes of a T1 to two T2s exchanged", Zones, Z0_T1, Exchange("fcbb:bbbb:6001::/48 via", "fcbb:bbbb:6002::/48 via"), "V0605"),
+    ("no route of a T1 to a T2", Zones, Z0_T1, Lost("fcbb:bbbb:6001::/48 via"), "V0606"),
+    ("routes of a T2 to two zones exchanged", Zones, T2, Exchange("fcbb:bbbb:2001::/48", "fcbb:bbbb:2081::/48"), "V0605"),
+    ("no route of a T2 to a zone", Zones, T2, Lost("fcbb:bbbb:2081::/48 via"), "V0606"),
+    ("no blackhole on a T2", Zones, T2, Lost("route replace blackhole"), "V0602"),
+    ("segment of a T2 is a T1's", Zones, T2, Text("replace fcbb:bbbb:6001::/48 encap", "replace fcbb:bbbb:2001::/48 encap"), "V0502"),
+    ("segment of a T2 is another's", Zones, T2, Text("replace fcbb:bbbb:6001::/48 encap", "replace fcbb:bbbb:6002::/48 encap"), "V0503"),
+    ("default route on a T2", Zones, T2, More("route replace default via fd00::1 dev eth1\n"), "V0601"),
+    ("a T2's port is off", Zones, T2, Lost("link set dev eth1 up"), "V0204"),
+    ("parallel cables numbered otherwise at a T0", Parallel, T0, Exchange("replace fcbb:bbbb:4001::/48", "replace fcbb:bbbb:4002::/48"), "V0607"),
+    ("parallel cables numbered otherwise at a T1", Parallel, T1, Exchange("replace fcbb:bbbb:1::/48 via", "replace fcbb:bbbb:2::/48 via"), "V0607"),
+    ("one of two segments is missing", Parallel, T0, Lost("replace fcbb:bbbb:2::/48 encap"), "V0504"),
+    ("a third segment", Parallel, T0, More("route replace fcbb:bbbb:9::/48 encap seg6local action End flavors next-csid lblen 32 nflen 16 count dev sr0\n"), "V0504"),
+    ("no route over the second of two cables", Parallel, T0, Lost("replace fcbb:bbbb:4002::/48"), "V0606"),
+    ("both uSIDs over one of two cables", Parallel, T0, Text("via fd00:c105:2:1000:1:2:0:b dev eth502", "via fd00:c105:2:1000:1:1:0:b dev eth501"), "V0604"),
+    ("route to a switch that is declared absent", Declared, T0, More("route replace fcbb:bbbb:4002::/48 via fd00:c105:2:1000:1:2:0:b dev eth502\n"), "V0603"),
+    ("port of a cable that is declared absent is on", Declared, "switches/p1-t1-001/ip.batch", All("dev eth2", "dev eth1"), "V0204"),
+];

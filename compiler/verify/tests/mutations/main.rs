@@ -1,0 +1,114 @@
+//! Damages compiled trees in hundreds of ways, and wants each found by its rule, with the name of the damaged file.
+//!
+//! The manifest is made anew after the damage, so that it is found by what it does and not by its digest; a few
+//! are left to the digests. Adding a way is adding a row to a table.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod base;
+mod cables;
+mod frr;
+mod hosts;
+mod linux;
+mod p4;
+mod qos;
+mod sonic;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use base::{Base, Trees};
+use camino::Utf8Path;
+use closc_verify::{Place, Report, Violation, verify};
+use common::damage::{Damage, damage};
+
+/// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
+type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
+
+const TABLES: [&[Mutation]; 17] = [
+    sonic::ROUTES,
+    sonic::SEGMENTS,
+    sonic::PORTS,
+    sonic::DEVICE,
+    qos::LOSSY,
+    qos::LOSSLESS,
+    frr::CONF,
+    frr::BESIDE,
+    linux::SWITCHES,
+    linux::TIERS,
+    hosts::NODES,
+    hosts::SPRAYS,
+    p4::ENTRIES,
+    tables::FORMS,
+    tables::BYTES,
+    tables::BOTH,
+    cables::LISTS,
+];
+
+/// What keeps a mutation from counting as found: nothing, or a line for people.
+fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
+    let (name, base, file, what, rule) = mutation;
+    let mut tree = trees.tree(*base).clone();
+    damage(trees.plan(*base), &mut tree, file, *what);
+    if sign {
+        common::sign(&mut tree, "shape", "srv6-static");
+    }
+    let mut line = format!("{base:?} {file}: {name} ({rule}): ");
+    let report = match verify(&tree, &base::options()) {
+        Ok(report) => report,
+        Err(error) => return Some(line + &error.to_string()),
+    };
+    if found(&report, file, rule) {
+        return None;
+    }
+    let _ = write!(line, "{} broken", report.broken);
+    for violation in report.violations.iter().take(6) {
+        let _ = write!(line, "\n    {} {}: {}", violation.rule.code, violation.place, violation.message);
+    }
+    Some(line)
+}
+
+/// Tells whether the rule found something, and names the file. Both forms of a path table are named by either, and a
+/// file that is gone by its folder.
+fn found(report: &Report, file: &str, rule: &str) -> bool {
+    let file = Utf8Path::new(file);
+    let same = |place: &Place| {
+        let table =
+            file.starts_with("path-tables") && place.file.with_extension("") == file.with_extension("");
+        place.file == file || table || Some(place.file.as_path()) == file.parent()
+    };
+    let named = |violation: &Violation| same(&violation.place) || violation.others.iter().any(same);
+    report.violations.iter().any(|violation| violation.rule.code == rule && named(violation))
+}
+
+#[test]
+fn every_damage_is_found_and_its_file_named() {
+    let trees = Trees::new();
+    let mut missed: Vec<String> = Vec::new();
+    let mut by_file: BTreeMap<(&str, Base), usize> = BTreeMap::new();
+    let (mut count, mut rules) = (0, BTreeSet::new());
+    let signed = TABLES.into_iter().flatten().map(|mutation| (mutation, true));
+    for (mutation, sign) in signed.chain(cables::UNSIGNED.iter().map(|mutation| (mutation, false))) {
+        count += 1;
+        rules.insert(mutation.4);
+        let name = mutation.2.rsplit('/').next().unwrap_or_default();
+        *by_file.entry((name, mutation.1)).or_default() += 1;
+        missed.extend(self::missed(&trees, mutation, sign));
+    }
+    for ((file, base), count) in by_file {
+        println!("{count:4}  {file} of {base:?}");
+    }
+    println!("{} of {count} found, by {} rules", count - missed.len(), rules.len());
+    assert!(missed.is_empty(), "{} of {count} missed:\n{}", missed.len(), missed.join("\n"));
+    assert!(count >= 200, "there are {count} ways of damage");
+}
+
+#[test]
+fn names_are_given_once() {
+    let mut names = BTreeSet::new();
+    for (name, base, file, ..) in TABLES.into_iter().flatten().chain(cables::UNSIGNED) {
+        assert!(names.insert((name, base, file)), "{base:?} {file}: {name}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Fabrics in which switches choose the way: what can be checked is, and what is not is said.
+
+mod common;
+
+use closc_tests::shape;
+use closc_verify::{Memory, Options, Report, verify};
+
+fn tree(routing: &str, target: &str) -> Memory {
+    common::tree(&shape::plan(&format!(
+        "fabric: other\nplanes: 2\nrouting: {routing}\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 \
+         }}, os: linux }}\ntiers:\n  t0: {{ {target}, up: 2 }}\n  t1: {{ {target} }}\ncables:\n  nic-t0: {{ length: 1m, \
+         medium: dac }}\n  t0-t1: {{ length: 2m, medium: dac }}\naddresses: {{ management: 10.64.0.0/14 }}\n"
+    )))
+}
+
+fn report(tree: &Memory) -> Report {
+    verify(tree, &Options { limits: common::limits(), ..Options::default() }).expect("the tree can be read")
+}
+
+const SONIC: &str = "platform: th5-512x100g, os: sonic";
+const FRR: &str = "platform: linux, os: frr";
+
+#[test]
+fn what_is_not_proved_is_said() {
+    for (routing, target) in [
+        ("ecmp-static", SONIC),
+        ("ecmp-static", FRR),
+        ("ecmp-static", "platform: linux, os: linux"),
+        ("ecmp-static", "platform: bmv2, os: p4"),
+        ("bgp-unnumbered", SONIC),
+        ("bgp-unnumbered", FRR),
+    ] {
+        let report = report(&tree(routing, target));
+        let text = report.text();
+        assert!(report.holds(), "{routing}, {target}\n{text}");
+        assert!(report.paths.is_none() && report.walk.is_none(), "nothing is claimed of paths");
+        assert!(text.contains(&format!("not proved with routing {routing}: that packets arrive")), "{text}");
+    }
+}
+
+#[test]
+fn cables_are_checked_all_the_same() {
+    for (routing, target) in [("ecmp-static", FRR), ("bgp-unnumbered", FRR), ("bgp-unnumbered", SONIC)] {
+        let mut tree = tree(routing, target);
+        let list = tree.files.get_mut(camino::Utf8Path::new("cables/plane-0.csv")).expect("a list");
+        let text = String::from_utf8(list.clone()).expect("text");
+        let swapped = text.replace("p0-t1-001,", "\0").replace("p0-t1-002,", "p0-t1-001,");
+        *list = swapped.replace('\0', "p0-t1-002,").into_bytes();
+        common::sign(&mut tree, "other", routing);
+        let report = report(&tree);
+        let found = report.violations.iter().any(|violation| violation.rule.code == "V0203");
+        assert!(found, "{routing}: a device expects another neighbour\n{}", report.text());
+    }
+}

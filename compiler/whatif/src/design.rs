@@ -1,0 +1,149 @@
+//! Figures of a design, to be held against those of another.
+//!
+//! In: a fabric. Out: what it is built of, how far NICs are apart, and what one failure of each kind costs. Always:
+//! counted from the fabric and not from formulas; figures that grow with the fabric are compared for each NIC, so that
+//! fabrics of different size can be compared.
+
+use closc_fabric::{Counts, Fabric};
+use closc_plan::PathKind;
+use closc_topology::{Link, NicPort, PlaneId};
+use serde::Serialize;
+
+use crate::WhatIf;
+use crate::each::Class;
+use crate::element::{Element, Elements, Kind};
+
+/// A figure of a design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// What it counts.
+    pub what: &'static str,
+    /// How many.
+    pub value: u64,
+    /// Whether it grows with the number of NICs.
+    pub per_nic: bool,
+}
+
+/// Figures of a fabric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    /// NICs.
+    pub nics: u64,
+    /// The figures, in the order of reading.
+    pub figures: Vec<Figure>,
+    /// What one failure of each kind costs: the most costly class of each kind that there is.
+    pub failures: Vec<(Kind, Class)>,
+}
+
+/// Kinds whose failures are compared.
+const FAILURES: [Kind; 9] =
+    [Kind::T0T1, Kind::T1T2, Kind::NicT0, Kind::Cage, Kind::Nic, Kind::T0, Kind::T1, Kind::T2, Kind::Plane];
+
+impl Design {
+    /// Counts a fabric.
+    pub fn of(elements: Elements<'_>) -> Design {
+        let fabric = elements.fabric;
+        let topology = fabric.topology();
+        let counts = Counts::of(fabric);
+        let modules = Modules::of(elements);
+        let farthest = match (&topology.t2, topology.t0.count) {
+            (Some(_), _) if topology.zones > 1 => PathKind::Far,
+            (_, 1) => PathKind::Local,
+            (_, _) => PathKind::Zone,
+        };
+        let paths = match farthest {
+            PathKind::Local => counts.paths_local,
+            PathKind::Zone => counts.paths_zone,
+            PathKind::Far => counts.paths_far,
+        };
+        let whole = |what, value| Figure { what, value, per_nic: false };
+        let each = |what, value| Figure { what, value, per_nic: true };
+        let figures = vec![
+            whole("NICs", counts.nics),
+            whole("planes", counts.planes),
+            each("switches", counts.switches()),
+            each("T0 switches", counts.t0),
+            each("T1 switches", counts.t1),
+            each("T2 switches", counts.t2),
+            each("host cables", counts.host_links),
+            each("fabric cables", counts.fabric_links),
+            each("modules in cages and NICs", modules.all),
+            each("of them optical", modules.optical),
+            whole("switches on the longest path", farthest.switches() as u64),
+            whole("paths between the farthest NICs", paths),
+            whole("NICs behind one switch", u64::from(topology.hosts.per_group)),
+        ];
+        let whatif = WhatIf::new(elements);
+        let failures = FAILURES
+            .into_iter()
+            .filter_map(|kind| Some((kind, whatif.each(&[kind], 1).into_iter().next()?)))
+            .collect();
+        Design { nics: counts.nics, figures, failures }
+    }
+}
+
+/// Returns the ratio of two figures at equal numbers of NICs, as a fraction in lowest terms; nothing where the second is
+/// 0.
+pub fn ratio(figure: Figure, nics: u64, other: Figure, other_nics: u64) -> Option<(u64, u64)> {
+    let (mut a, mut b) = (u128::from(figure.value), u128::from(other.value));
+    if figure.per_nic {
+        a *= u128::from(other_nics);
+        b *= u128::from(nics);
+    }
+    if b == 0 {
+        return None;
+    }
+    let divisor = gcd(a, b);
+    Some((u64::try_from(a / divisor).ok()?, u64::try_from(b / divisor).ok()?))
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What is plugged into cages of switches, and one module for each NIC.
+struct Modules {
+    all: u64,
+    optical: u64,
+}
+
+impl Modules {
+    fn of(elements: Elements<'_>) -> Modules {
+        let fabric = elements.fabric;
+        let mut modules = Modules { all: 0, optical: 0 };
+        for element in elements.all(Kind::Cage) {
+            if let Element::Cage(switch, cage) = element
+                && let Some(link) = elements.in_cage(switch, cage).next()
+            {
+                modules.add(fabric, link);
+            }
+        }
+        for nic in fabric.nics() {
+            let ports = fabric.topology().plane_ids().map(|plane: PlaneId| NicPort { plane, nic });
+            if let Some(link) = ports.map(Link::Host).find(|link| fabric.has_link(*link)) {
+                modules.add(fabric, link);
+            }
+        }
+        modules
+    }
+
+    fn add(&mut self, fabric: &Fabric, link: Link) {
+        self.all += 1;
+        // Copper, passive, redriven or retimed, and what is no cable at all.
+        let electric = ["dac", "acc", "aec", "virtual"];
+        self.optical += u64::from(!electric.contains(&fabric.cable(link).medium.as_str()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_of_equal_numbers_of_nics() {
+        let figure = |value, per_nic| Figure { what: "switches", value, per_nic };
+        assert_eq!(ratio(figure(6144, true), 131_072, figure(1280, true), 16_384), Some((3, 5)));
+        assert_eq!(ratio(figure(3, false), 131_072, figure(5, false), 16_384), Some((3, 5)));
+        assert_eq!(ratio(figure(3, true), 8, figure(0, true), 8), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Every failure of some kinds, one, two or more at a time.
+//!
+//! In: kinds and a number. Out: classes of failures that cost the same, each with how many there are and what one of
+//! them costs. Always: every combination is counted exactly once and none is sampled. What symmetry makes equal is
+//! computed once: the reference fabric has 5.5e11 pairs of T0-T1 cables, which cost five different things.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::WhatIf;
+use crate::element::{Element, Kind};
+use crate::outcome::Outcome;
+use crate::state::State;
+use crate::symmetry::Touched;
+
+/// Failures that cost the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Kinds of what fails together, in order.
+    pub kinds: Vec<Kind>,
+    /// How many combinations there are.
+    pub count: u128,
+    /// One of them.
+    pub example: Vec<Element>,
+    /// What it costs.
+    pub outcome: Outcome,
+}
+
+/// What a failure costs, without saying where: failures with equal costs are one class.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Cost {
+    kinds: Vec<Kind>,
+    newly_cut_off: u64,
+    loss_max: u64,
+    plane_loss_max: u64,
+    loss_sum: u128,
+    touched: u64,
+    alone_min_mbps: u64,
+    nics_cut_off: usize,
+    nodes_cut_off: u64,
+}
+
+impl Cost {
+    fn of(kinds: Vec<Kind>, outcome: &Outcome) -> Cost {
+        Cost {
+            kinds,
+            newly_cut_off: outcome.newly_cut_off,
+            loss_max: outcome.loss_max,
+            plane_loss_max: outcome.plane_loss_max,
+            loss_sum: outcome.loss_sum,
+            touched: outcome.touched,
+            alone_min_mbps: outcome.alone_min_mbps,
+            nics_cut_off: outcome.nics_cut_off.len(),
+            nodes_cut_off: outcome.nodes_cut_off,
+        }
+    }
+}
+
+/// Fails every combination of `together` different elements of some kinds. The most costly classes come first.
+pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize) -> Vec<Class> {
+    let all: Vec<Element> = kinds.iter().flat_map(|kind| whatif.elements.all(*kind)).collect();
+    let topology = whatif.elements.fabric.topology();
+    let mut touched = Touched::of(topology);
+    touched.add(topology, &whatif.given);
+    let mut found = Found { whatif, all: &all, classes: BTreeMap::new() };
+    if together > 0 {
+        found.extend(&whatif.state, &touched, &mut Vec::new(), together, 1);
+    }
+    let orders: u128 = (1..=together as u128).product();
+    let mut classes: Vec<Class> = found
+        .classes
+        .into_iter()
+        .map(|(cost, (count, example, outcome))| Class {
+            kinds: cost.kinds,
+            count: count / orders,
+            example,
+            outcome,
+        })
+        .collect();
+    classes.sort_by(|a, b| {
+        let cost =
+            |class: &Class| (class.outcome.newly_cut_off, class.outcome.loss_max, class.outcome.loss_sum);
+        cost(b).cmp(&cost(a)).then_with(|| a.example.cmp(&b.example))
+    });
+    classes
+}
+
+struct Found<'a> {
+    whatif: &'a WhatIf<'a>,
+    all: &'a [Element],
+    /// Combinations in any order, an example and what it costs.
+    classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
+}
+
+impl Found<'_> {
+    /// Fails one more element after those that failed already; `count` is how many orders of elements these stand for.
+    fn extend(
+        &mut self,
+        state: &State,
+        touched: &Touched,
+        failed: &mut Vec<Element>,
+        left: usize,
+        count: u128,
+    ) {
+        let topology = self.whatif.elements.fabric.topology();
+        let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
+        for element in self.all.iter().filter(|element| !failed.contains(element)) {
+            let mut key = touched.key(topology, &self.whatif.elements.losses(*element));
+            key.push(element.kind() as u32);
+            classes.entry(key).or_insert((0, *element)).0 += 1;
+        }
+        for (more, element) in classes.into_values() {
+            let losses = self.whatif.elements.losses(element);
+            let mut state = state.clone();
+            state.lose(topology, &losses);
+            failed.push(element);
+            if left > 1 {
+                let mut touched = touched.clone();
+                touched.add(topology, &losses);
+                self.extend(&state, &touched, failed, left - 1, count * more);
+            } else {
+                self.add(&state, failed, count * more);
+            }
+            failed.pop();
+        }
+    }
+
+    fn add(&mut self, state: &State, failed: &[Element], count: u128) {
+        let outcome = self.whatif.compare(state, 1);
+        let mut kinds: Vec<Kind> = failed.iter().map(|element| element.kind()).collect();
+        kinds.sort_unstable();
+        let mut example = failed.to_vec();
+        example.sort_unstable();
+        let cost = Cost::of(kinds, &outcome);
+        self.classes.entry(cost).or_insert_with(|| (0, example, outcome)).0 += count;
+    }
+}

@@ -1,0 +1,428 @@
+//! Counts the paths of all pairs by composition.
+//!
+//! In: a fabric and two states of it. Out: [`Outcome`]. Always: exact. Two groups meet in a plane at an intersection of
+//! two bitsets; ports of NICs are put on top by counting how many NICs have lost which planes. No pair is listed, and
+//! none is left out.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_plan::PathKind;
+use closc_topology::{Nic, Node};
+use rayon::prelude::*;
+
+use crate::distribution::Distribution;
+use crate::group::{Sort, sorts};
+use crate::outcome::{Apart, Outcome, Worst};
+use crate::state::State;
+
+/// Planes at most.
+const PLANES: usize = 16;
+
+/// Up to so many paths, pairs are counted in an array.
+const DENSE_MAX: u64 = 1 << 16;
+
+const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];
+
+/// Compares two states of a fabric.
+pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: usize) -> Outcome {
+    let sorts = sorts(fabric, before, after);
+    let work = Work::new(fabric, before, after, &sorts, worst);
+    let sum = (0..sorts.len())
+        .into_par_iter()
+        .fold(
+            || Tally::new(&work),
+            |mut sum, at| {
+                work.local(&mut sum, at);
+                for other in at..sorts.len() {
+                    work.across(&mut sum, at, other);
+                }
+                sum
+            },
+        )
+        .reduce(|| Tally::new(&work), Tally::merge);
+    work.finish(sum)
+}
+
+/// What does not change while pairs are counted.
+struct Work<'a> {
+    fabric: &'a Fabric,
+    before: &'a State,
+    after: &'a State,
+    sorts: &'a [Sort<'a>],
+    /// Number of the first sort of NICs of each sort of groups.
+    first: Vec<usize>,
+    nic_sorts: usize,
+    planned: [u64; 3],
+    /// Parts of the whole that one path is.
+    parts: [u64; 3],
+    /// Mb/s of a NIC port, and of the narrowest cable between switches.
+    port_mbps: u64,
+    path_mbps: [u64; 3],
+    worst: usize,
+}
+
+/// Paths of two groups, plane by plane.
+struct Planes {
+    kind: usize,
+    before: [u64; PLANES],
+    after: [u64; PLANES],
+    alone: [u64; PLANES],
+}
+
+/// What was counted.
+struct Tally {
+    paths: [Count; 3],
+    alone: [BTreeMap<u64, u64>; 3],
+    touched: u64,
+    newly_cut_off: u64,
+    loss_max: u64,
+    plane_loss_max: u64,
+    loss_sum: u128,
+    /// Sorts of NICs that reach another NIC.
+    reached: Vec<bool>,
+    worst: Vec<Candidate>,
+    keep: usize,
+}
+
+/// Pairs by their paths.
+enum Count {
+    Dense(Vec<u64>),
+    Sparse(BTreeMap<u64, u64>),
+}
+
+/// Pairs that may be among the worst, in the order of being so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    share: u64,
+    loss: Reverse<u64>,
+    kind: usize,
+    sorts: (usize, usize),
+    nics: (usize, usize),
+    paths: u64,
+    before: u64,
+    pairs: u64,
+}
+
+impl<'a> Work<'a> {
+    fn new(
+        fabric: &'a Fabric,
+        before: &'a State,
+        after: &'a State,
+        sorts: &'a [Sort<'a>],
+        worst: usize,
+    ) -> Self {
+        let topology = fabric.topology();
+        let (planes, up) = (u64::from(topology.planes), u64::from(topology.t0.up.count));
+        let t1_up = topology.t2.as_ref().map_or(1, |_| u64::from(topology.t1.up.count));
+        let mut nic_sorts = 0;
+        let first = sorts.iter().map(|sort| {
+            nic_sorts += sort.nics.len();
+            nic_sorts - sort.nics.len()
+        });
+        let first = first.collect();
+        let mbps = |speed: closc_platform::Breakout| u64::from(speed.speed.mbps());
+        let port_mbps = u64::from(topology.port_speed().mbps());
+        let t0_mbps = mbps(topology.t0.up.breakout);
+        let t1_mbps = topology.t2.as_ref().map_or(t0_mbps, |_| t0_mbps.min(mbps(topology.t1.up.breakout)));
+        Work {
+            fabric,
+            before,
+            after,
+            sorts,
+            first,
+            nic_sorts,
+            planned: [planes, planes * up, planes * up * t1_up],
+            parts: [up * t1_up, t1_up, 1],
+            port_mbps,
+            path_mbps: [port_mbps, t0_mbps, t1_mbps],
+            worst,
+        }
+    }
+
+    /// Pairs inside groups of a sort.
+    fn local(&self, sum: &mut Tally, at: usize) {
+        let sort = &self.sorts[at];
+        let planes = self.planes(0, |state, plane, first| {
+            state.local(plane, if first { sort.before } else { sort.after })
+        });
+        let groups = sort.members.len() as u64;
+        for (a, from) in sort.nics.iter().enumerate() {
+            for (b, to) in sort.nics.iter().enumerate().skip(a) {
+                let pairs = if a == b { from.count * (from.count - 1) / 2 } else { from.count * to.count };
+                let masks = (from.before & to.before, from.after & to.after);
+                self.add(sum, &planes, masks, pairs * groups, (at, at), (a, b));
+            }
+        }
+    }
+
+    /// Pairs between groups of two sorts.
+    fn across(&self, sum: &mut Tally, at: usize, other: usize) {
+        let (first, second) = (&self.sorts[at], &self.sorts[other]);
+        let (n, m) = (first.members.len() as u64, second.members.len() as u64);
+        let groups = if at == other { n * (n - 1) / 2 } else { n * m };
+        if groups == 0 {
+            return;
+        }
+        let planes = if first.zone == second.zone {
+            self.planes(1, |state, plane, early| {
+                let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
+                state.zone(plane, first.zone, a, b)
+            })
+        } else {
+            self.planes(2, |state, plane, early| {
+                let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
+                state.far(plane, (first.zone, a), (second.zone, b))
+            })
+        };
+        for (a, from) in first.nics.iter().enumerate() {
+            for (b, to) in second.nics.iter().enumerate() {
+                let masks = (from.before & to.before, from.after & to.after);
+                let pairs = from.count * to.count * groups;
+                self.add(sum, &planes, masks, pairs, (at, other), (a, b));
+            }
+        }
+    }
+
+    /// Counts the paths of each plane in both states.
+    fn planes(&self, kind: usize, count: impl Fn(&State, usize, bool) -> u64) -> Planes {
+        let mut planes = Planes { kind, before: [0; PLANES], after: [0; PLANES], alone: [0; PLANES] };
+        for plane in 0..self.after.shape.planes {
+            planes.before[plane] = count(self.before, plane, true);
+            planes.after[plane] = count(self.after, plane, false);
+            planes.alone[plane] = self.port_mbps.min(planes.after[plane] * self.path_mbps[kind]);
+        }
+        planes
+    }
+
+    fn add(
+        &self,
+        sum: &mut Tally,
+        planes: &Planes,
+        (mask_before, mask_after): (u16, u16),
+        pairs: u64,
+        sorts: (usize, usize),
+        nics: (usize, usize),
+    ) {
+        if pairs == 0 {
+            return;
+        }
+        let (mut before, mut after, mut alone, mut plane_loss) = (0, 0, 0, 0);
+        let mut left = mask_before | mask_after;
+        while left != 0 {
+            let plane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let then = if mask_before >> plane & 1 == 1 { planes.before[plane] } else { 0 };
+            let now = if mask_after >> plane & 1 == 1 { planes.after[plane] } else { 0 };
+            before += then;
+            after += now;
+            alone += if mask_after >> plane & 1 == 1 { planes.alone[plane] } else { 0 };
+            plane_loss = plane_loss.max(then.saturating_sub(now));
+        }
+        let parts = self.parts[planes.kind];
+        let loss = before.saturating_sub(after) * parts;
+        sum.paths[planes.kind].add(after, pairs);
+        *sum.alone[planes.kind].entry(alone).or_default() += pairs;
+        sum.loss_sum += u128::from(loss) * u128::from(pairs);
+        sum.loss_max = sum.loss_max.max(loss);
+        sum.plane_loss_max = sum.plane_loss_max.max(plane_loss * parts);
+        sum.touched += if after < before { pairs } else { 0 };
+        sum.newly_cut_off += if after == 0 && before > 0 { pairs } else { 0 };
+        if after > 0 {
+            sum.reached[self.first[sorts.0] + nics.0] = true;
+            sum.reached[self.first[sorts.1] + nics.1] = true;
+        }
+        let (kind, loss) = (planes.kind, Reverse(loss));
+        sum.consider(Candidate {
+            share: after * parts,
+            loss,
+            kind,
+            sorts,
+            nics,
+            paths: after,
+            before,
+            pairs,
+        });
+    }
+
+    fn finish(&self, sum: Tally) -> Outcome {
+        let mut share: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut apart = Vec::new();
+        for (at, (paths, alone)) in sum.paths.into_iter().zip(sum.alone).enumerate() {
+            let paths = paths.finish();
+            for (value, pairs) in paths.counts() {
+                *share.entry(value * self.parts[at]).or_default() += pairs;
+            }
+            if paths.pairs() > 0 {
+                let alone_mbps = Distribution::new(alone);
+                apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
+            }
+        }
+        let share = Distribution::new(share);
+        let nics_cut_off = self.cut_off(&sum.reached);
+        Outcome {
+            whole: self.planned[1] * self.parts[1],
+            planes: self.after.shape.planes as u64,
+            touched: sum.touched,
+            cut_off: share.at(0),
+            newly_cut_off: sum.newly_cut_off,
+            loss_max: sum.loss_max,
+            plane_loss_max: sum.plane_loss_max,
+            loss_sum: sum.loss_sum,
+            alone_min_mbps: apart.iter().map(|apart| apart.alone_mbps.minimum()).min().unwrap_or(0),
+            nics: self.nics(),
+            nodes_cut_off: self.nodes(&nics_cut_off),
+            nics_cut_off,
+            worst: sum.worst.iter().map(|candidate| self.worst(candidate)).collect(),
+            apart,
+            share,
+        }
+    }
+
+    fn nics(&self) -> u64 {
+        let of = |sort: &Sort<'_>| sort.nics.iter().map(|nics| nics.count).sum::<u64>();
+        self.sorts.iter().map(|sort| of(sort) * sort.members.len() as u64).sum()
+    }
+
+    /// Lists the NICs that reach no other.
+    fn cut_off(&self, reached: &[bool]) -> Vec<Nic> {
+        let mut found = Vec::new();
+        for (sort, first) in self.sorts.iter().zip(&self.first) {
+            for nics in (0..sort.nics.len()).filter(|nics| !reached[first + nics]) {
+                for member in 0..sort.members.len() {
+                    found.extend(sort.nics_of(self.fabric, (self.before, self.after), member, nics));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Counts the nodes all of whose NICs are in the list.
+    fn nodes(&self, nics: &[Nic]) -> u64 {
+        let topology = self.fabric.topology();
+        let mut by_node: BTreeMap<Node, usize> = BTreeMap::new();
+        for nic in nics {
+            *by_node.entry(topology.node_of(*nic).0).or_default() += 1;
+        }
+        let all = |node: Node| {
+            let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
+            nics.filter(|nic| self.fabric.has_nic(*nic)).count()
+        };
+        by_node.into_iter().filter(|(node, count)| all(*node) == *count).count() as u64
+    }
+
+    fn worst(&self, found: &Candidate) -> Worst {
+        let same = found.sorts.0 == found.sorts.1;
+        let nic = |sort: usize, member: usize, nics: usize, nth: usize| {
+            let states = (self.before, self.after);
+            let mut all = self.sorts[sort].nics_of(self.fabric, states, member, nics);
+            all.nth(nth).expect("a sort has as many NICs as were counted")
+        };
+        let local = found.kind == 0;
+        let second = usize::from(local && found.nics.0 == found.nics.1);
+        let example = (
+            nic(found.sorts.0, 0, found.nics.0, 0),
+            nic(found.sorts.1, usize::from(same && !local), found.nics.1, second),
+        );
+        Worst {
+            share: found.share,
+            paths: found.paths,
+            before: found.before,
+            planned: self.planned[found.kind],
+            example,
+            pairs: found.pairs,
+        }
+    }
+}
+
+impl Tally {
+    fn new(work: &Work<'_>) -> Self {
+        Tally {
+            paths: work.planned.map(Count::new),
+            alone: Default::default(),
+            touched: 0,
+            newly_cut_off: 0,
+            loss_max: 0,
+            plane_loss_max: 0,
+            loss_sum: 0,
+            reached: vec![false; work.nic_sorts],
+            worst: Vec::new(),
+            keep: work.worst,
+        }
+    }
+
+    fn consider(&mut self, candidate: Candidate) {
+        if self.worst.len() == self.keep && self.worst.last().is_none_or(|last| candidate >= *last) {
+            return;
+        }
+        let at = self.worst.partition_point(|other| *other < candidate);
+        self.worst.insert(at, candidate);
+        self.worst.truncate(self.keep);
+    }
+
+    fn merge(mut self, other: Tally) -> Tally {
+        for (own, more) in self.paths.iter_mut().zip(other.paths) {
+            own.merge(more);
+        }
+        for (own, more) in self.alone.iter_mut().zip(other.alone) {
+            for (value, pairs) in more {
+                *own.entry(value).or_default() += pairs;
+            }
+        }
+        self.touched += other.touched;
+        self.newly_cut_off += other.newly_cut_off;
+        self.loss_max = self.loss_max.max(other.loss_max);
+        self.plane_loss_max = self.plane_loss_max.max(other.plane_loss_max);
+        self.loss_sum += other.loss_sum;
+        for (own, more) in self.reached.iter_mut().zip(other.reached) {
+            *own |= more;
+        }
+        for candidate in other.worst {
+            self.consider(candidate);
+        }
+        self
+    }
+}
+
+impl Count {
+    fn new(planned: u64) -> Self {
+        if planned < DENSE_MAX {
+            Count::Dense(vec![0; planned as usize + 1])
+        } else {
+            Count::Sparse(BTreeMap::new())
+        }
+    }
+
+    fn add(&mut self, paths: u64, pairs: u64) {
+        match self {
+            Count::Dense(counts) => counts[paths as usize] += pairs,
+            Count::Sparse(counts) => *counts.entry(paths).or_default() += pairs,
+        }
+    }
+
+    fn merge(&mut self, other: Count) {
+        match other {
+            Count::Dense(counts) => {
+                for (paths, pairs) in counts.into_iter().enumerate().filter(|(_, pairs)| *pairs > 0) {
+                    self.add(paths as u64, pairs);
+                }
+            }
+            Count::Sparse(counts) => {
+                for (paths, pairs) in counts {
+                    self.add(paths, pairs);
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Distribution {
+        match self {
+            Count::Dense(counts) => {
+                Distribution::new(counts.into_iter().enumerate().map(|(paths, pairs)| (paths as u64, pairs)))
+            }
+            Count::Sparse(counts) => Distribution::new(counts),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! T0 groups that are alike before and after, with their NICs by what is left of them.
+//!
+//! In: a fabric and two states of it. Out: sorts of groups. Always: every group with a NIC belongs to exactly one sort,
+//! so the work grows with the square of what is damaged and never with that of the NICs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::Fabric;
+use closc_topology::{Nic, ZoneId};
+
+use crate::state::{Profile, State};
+
+/// NICs of a group that are alike: the planes in which their ports work, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Nics {
+    pub(crate) before: u16,
+    pub(crate) after: u16,
+    pub(crate) count: u64,
+}
+
+/// Groups that are alike.
+#[derive(Debug)]
+pub(crate) struct Sort<'s> {
+    pub(crate) zone: ZoneId,
+    pub(crate) before: &'s Profile,
+    pub(crate) after: &'s Profile,
+    pub(crate) nics: Vec<Nics>,
+    /// The groups.
+    pub(crate) members: Vec<u16>,
+}
+
+impl Sort<'_> {
+    /// Returns the NICs of one sort in a member, in order.
+    pub(crate) fn nics_of<'f>(
+        &self,
+        fabric: &'f Fabric,
+        (before, after): (&'f State, &'f State),
+        member: usize,
+        sort: usize,
+    ) -> impl Iterator<Item = Nic> + use<'f> {
+        let wanted = self.nics[sort];
+        fabric
+            .group_nics(self.zone, self.members[member])
+            .filter(move |nic| (before.ports(*nic), after.ports(*nic)) == (wanted.before, wanted.after))
+    }
+}
+
+/// Sorts the groups of a fabric.
+pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) -> Vec<Sort<'s>> {
+    let topology = fabric.topology();
+    let mut damaged: BTreeMap<(ZoneId, u16), BTreeSet<u16>> = BTreeMap::new();
+    for nic in before.damaged_nics().chain(after.damaged_nics()) {
+        damaged.entry((nic.zone, nic.group)).or_default().insert(nic.downlink);
+    }
+    let none = BTreeSet::new();
+    let mut sorts: BTreeMap<_, Vec<u16>> = BTreeMap::new();
+    for zone in topology.zone_ids() {
+        for group in 0..topology.t0.count {
+            let special = damaged.get(&(zone, group)).unwrap_or(&none);
+            let nics = nics(fabric, before, after, (zone, group), special);
+            if !nics.is_empty() {
+                let number = before.shape.group(zone, group);
+                let key = (zone, before.profile(number), after.profile(number), nics);
+                sorts.entry(key).or_default().push(group);
+            }
+        }
+    }
+    sorts
+        .into_iter()
+        .map(|((zone, before, after, nics), members)| Sort { zone, before, after, nics, members })
+        .collect()
+}
+
+/// Counts the NICs of a group by what is left of them; those without damage are counted at once.
+fn nics(
+    fabric: &Fabric,
+    before: &State,
+    after: &State,
+    (zone, group): (ZoneId, u16),
+    special: &BTreeSet<u16>,
+) -> Vec<Nics> {
+    let mut found: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+    let all = before.all_planes();
+    let plain = u64::from(fabric.topology().hosts.per_group) - special.len() as u64;
+    if plain > 0 {
+        found.insert((all, all), plain);
+    }
+    for downlink in special {
+        let nic = Nic { zone, group, downlink: *downlink };
+        if fabric.has_nic(nic) {
+            *found.entry((before.ports(nic), after.ports(nic))).or_default() += 1;
+        }
+    }
+    found.into_iter().map(|((before, after), count)| Nics { before, after, count }).collect()
+}

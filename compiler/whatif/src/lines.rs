@@ -1,0 +1,51 @@
+//! Lists as comma-separated lines, with the number of each line.
+//!
+//! In: text and the names of its columns. Out: rows of that many fields, or what is wrong with a line. Always: a first
+//! line that repeats the names is skipped, as are empty lines and those that start with `#`.
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct LineError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong, and what to write.
+    pub why: String,
+}
+
+/// A line.
+pub(crate) struct Row<const N: usize> {
+    pub(crate) line: u64,
+    pub(crate) fields: [String; N],
+}
+
+/// Reads all lines.
+pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result<Row<N>, LineError>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                rows.push(Err(LineError { line, why: format!("does not parse: {error}") }));
+                continue;
+            }
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        if rows.is_empty() && record.iter().eq(header.iter().copied()) {
+            continue;
+        }
+        let fields: Vec<String> = record.iter().map(str::to_owned).collect();
+        rows.push(fields.try_into().map(|fields| Row { line, fields }).map_err(|fields: Vec<String>| {
+            let why = format!("has {} fields and wants {N}: {}", fields.len(), header.join(","));
+            LineError { line, why }
+        }));
+    }
+    rows
+}

@@ -1,0 +1,148 @@
+//! Names of elements, and back.
+//!
+//! In: an element, or what somebody wrote. Out: the name, or the elements. Always: what `exceptions` of a fabric file
+//! and `closc drain` call a thing is its name here; what they have no word for is a word and a number.
+//!
+//! | name | element |
+//! |---|---|
+//! | `p3-t0-017`, `p3-t0-017--p3-t1-005`, `su017-n004`, `su017-n004/nic2`, `su017-n004/nic2.p3`, `plane 3` | as in `exceptions`, ranges in brackets too |
+//! | `p3-t0-017/cage9` | what is plugged into the cage with this number on the panel |
+//! | `group 17`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
+//! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
+//! | `domain feed-a` | a domain of the list |
+
+use closc_topology::{Switch, Target, ZoneId};
+
+use crate::element::{Element, Elements};
+
+const CAGE: &str = "/cage";
+
+impl Elements<'_> {
+    /// Returns the name of an element.
+    pub fn name(&self, element: Element) -> String {
+        let topology = self.fabric.topology();
+        let naming = &topology.naming;
+        match element {
+            Element::Link(link) => topology.link_name(link).unwrap_or_default(),
+            Element::Switch(switch) => naming.switch(switch).to_string(),
+            Element::Cage(switch, cage) => {
+                format!("{}{CAGE}{}", naming.switch(switch), self.panel_number(switch, cage))
+            }
+            Element::Nic(nic) => {
+                let (node, number) = topology.node_of(nic);
+                naming.nic(node, number)
+            }
+            Element::Node(node) => naming.node(node).to_string(),
+            Element::Group(zone, group) if topology.t2.is_some() => {
+                format!("zone {zone} group {}", group + 1)
+            }
+            Element::Group(_, group) => format!("group {}", group + 1),
+            Element::Plane(plane) => format!("plane {plane}"),
+            Element::Zone(zone) => format!("zone {zone}"),
+            Element::Site(site) => {
+                let name = topology.sites.get(usize::from(site)).map_or("", |site| site.name.as_str());
+                format!("site {name}")
+            }
+            Element::Domain(domain) => {
+                let name = self.domains.get(domain as usize).map_or("", |domain| domain.name.as_str());
+                format!("domain {name}")
+            }
+        }
+    }
+
+    /// Returns the names of elements, with `+` between them.
+    pub fn names(&self, elements: &[Element]) -> String {
+        let names: Vec<String> = elements.iter().map(|element| self.name(*element)).collect();
+        names.join(" + ")
+    }
+
+    fn panel_number(&self, switch: Switch, cage: u16) -> u16 {
+        let panel = &self.fabric.topology().hardware(switch).0.panel;
+        panel.first_number + cage * panel.number_step
+    }
+
+    /// Returns the elements that a name stands for, all of them there; or says why there are none.
+    pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
+        let name = name.trim();
+        let words: Vec<&str> = name.split_whitespace().collect();
+        match words.as_slice() {
+            ["group", group] => self.group("0", group).map(|found| vec![found]),
+            ["zone", zone, "group", group] => self.group(zone, group).map(|found| vec![found]),
+            ["zone", zone] => self.zone(zone).map(|zone| vec![Element::Zone(zone)]),
+            ["site", site] => self.site(site).map(|found| vec![found]),
+            ["domain", domain] => self.domain(domain).map(|found| vec![found]),
+            _ => match name.split_once(CAGE) {
+                Some((switches, cage)) => self.cages_named(switches, cage),
+                None => self.exception(name),
+            },
+        }
+    }
+
+    fn exception(&self, name: &str) -> Result<Vec<Element>, String> {
+        // `plane=3` is what `--avoid` and `drain` take, too.
+        let plane = name.strip_prefix("plane=").map(|number| format!("plane {number}"));
+        let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name))?;
+        found
+            .into_iter()
+            .map(|(name, target)| {
+                let (element, there) = match target {
+                    Target::Plane(plane) => (Element::Plane(plane), true),
+                    Target::Switch(switch) => (Element::Switch(switch), self.fabric.has_switch(switch)),
+                    Target::Node(node) => (Element::Node(node), self.fabric.nodes().any(|n| n == node)),
+                    Target::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),
+                    Target::Link(link) => (Element::Link(link), self.fabric.has_link(link)),
+                };
+                there
+                    .then_some(element)
+                    .ok_or_else(|| format!("`{name}` is declared absent in the fabric file"))
+            })
+            .collect()
+    }
+
+    fn cages_named(&self, switches: &str, cage: &str) -> Result<Vec<Element>, String> {
+        let number: u16 =
+            cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
+        let mut found = Vec::new();
+        for element in self.exception(switches)? {
+            let Element::Switch(switch) = element else {
+                return Err(format!("`{}` is no switch and has no cages", self.name(element)));
+            };
+            let panel = &self.fabric.topology().hardware(switch).0.panel;
+            let step = panel.number_step.max(1);
+            let cage = number
+                .checked_sub(panel.first_number)
+                .filter(|above| above % step == 0)
+                .map(|above| above / step)
+                .filter(|cage| self.in_cage(switch, *cage).next().is_some())
+                .ok_or_else(|| format!("cage {number} of `{}` holds no cable", self.name(element)))?;
+            found.push(Element::Cage(switch, cage));
+        }
+        Ok(found)
+    }
+
+    fn group(&self, zone: &str, group: &str) -> Result<Element, String> {
+        let zone = self.zone(zone)?;
+        let count = self.fabric.topology().t0.count;
+        let number = group.parse::<u16>().ok().filter(|number| (1..=count).contains(number));
+        let number =
+            number.ok_or_else(|| format!("`{group}` is no T0 group; they are counted from 1 to {count}"))?;
+        Ok(Element::Group(zone, number - 1))
+    }
+
+    fn zone(&self, zone: &str) -> Result<ZoneId, String> {
+        let zones = self.fabric.topology().zones;
+        let number = zone.parse::<u16>().ok().filter(|number| *number < zones).map(ZoneId);
+        number.ok_or_else(|| format!("`{zone}` is no zone; they are counted from 0 to {}", zones - 1))
+    }
+
+    fn site(&self, name: &str) -> Result<Element, String> {
+        let sites = &self.fabric.topology().sites;
+        let at = sites.iter().position(|site| site.name == name);
+        at.map(|at| Element::Site(at as u16)).ok_or_else(|| format!("`{name}` is no site of the fabric file"))
+    }
+
+    fn domain(&self, name: &str) -> Result<Element, String> {
+        let at = self.domains.iter().position(|domain| domain.name == name);
+        at.map(|at| Element::Domain(at as u32)).ok_or_else(|| format!("`{name}` is in no list of domains"))
+    }
+}

@@ -1,0 +1,157 @@
+//! Random failures that can be repeated.
+//!
+//! In: kinds with a rate or a number, and a seed. Out: elements. Always: whether an element fails is a function of the
+//! seed and its coordinate, so a higher rate takes more and keeps what a lower one took, and a fabric that grows keeps
+//! its draws.
+
+use std::fmt;
+use std::str::FromStr;
+
+use closc_topology::{Link, Nic, PlaneId, Switch};
+
+use crate::element::{Element, Elements, Kind};
+
+/// How many elements of a kind fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Each by itself with this probability.
+    Part(f64),
+    /// Exactly so many, chosen evenly.
+    Count(usize),
+}
+
+/// A kind and how many of it fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Draw {
+    /// What fails.
+    pub kind: Kind,
+    /// How many.
+    pub rate: Rate,
+}
+
+impl FromStr for Draw {
+    type Err = String;
+
+    /// Reads `t0-t1=1%` or `t1=3`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, rate) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}` has no rate: write `t0-t1=1%` or `t1=3`"))?;
+        let kind = Kind::parse(kind.trim()).ok_or_else(|| unknown(kind.trim()))?;
+        let rate = match rate.trim().strip_suffix('%') {
+            Some(percent) => {
+                let percent: f64 =
+                    percent.trim().parse().map_err(|_| format!("`{rate}` is no percentage"))?;
+                if !(0.0..=100.0).contains(&percent) {
+                    return Err(format!("`{rate}` is not between 0% and 100%"));
+                }
+                Rate::Part(percent / 100.0)
+            }
+            None => Rate::Count(rate.trim().parse().map_err(|_| {
+                format!("`{rate}` is no number of failures; a rate has a percent sign, as in `1%`")
+            })?),
+        };
+        Ok(Draw { kind, rate })
+    }
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rate {
+            Rate::Part(part) => write!(f, "{}={}%", self.kind.word(), part * 100.0),
+            Rate::Count(count) => write!(f, "{}={count}", self.kind.word()),
+        }
+    }
+}
+
+/// Says which kinds there are.
+pub fn unknown(word: &str) -> String {
+    let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+    format!("`{word}` is no kind of element; there are {}", words.join(", "))
+}
+
+/// Draws the elements that fail, kind by kind.
+pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Vec<Element> {
+    let mut failed = Vec::new();
+    for draw in draws {
+        let all = elements.all(draw.kind);
+        match draw.rate {
+            Rate::Part(part) => failed.extend(all.into_iter().filter(|at| chance(seed, *at) < part)),
+            Rate::Count(count) => {
+                let mut ranked: Vec<(u64, Element)> =
+                    all.into_iter().map(|element| (hash(seed, element), element)).collect();
+                ranked.sort_unstable();
+                let mut first: Vec<Element> = ranked.into_iter().take(count).map(|(_, e)| e).collect();
+                first.sort_unstable();
+                failed.extend(first);
+            }
+        }
+    }
+    failed
+}
+
+/// A number from 0 to 1, 1 excluded.
+fn chance(seed: u64, element: Element) -> f64 {
+    (hash(seed, element) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn hash(seed: u64, element: Element) -> u64 {
+    let (high, low) = place(element);
+    mix(mix(mix(seed) ^ high) ^ low)
+}
+
+/// A coordinate as two numbers: kind, plane and zone; index and what is within it.
+fn place(element: Element) -> (u64, u64) {
+    let high = |plane: PlaneId, zone: u16| {
+        (element.kind() as u64) << 32 | u64::from(plane.0) << 16 | u64::from(zone)
+    };
+    let low = |index: u16, within: u16| u64::from(index) << 16 | u64::from(within);
+    let of_nic = |nic: Nic, plane| (high(plane, nic.zone.0), low(nic.group, nic.downlink));
+    let of_switch = |at: Switch, within| (high(at.plane, at.zone.0), low(at.index, within));
+    let none = PlaneId(0);
+    match element {
+        Element::Link(Link::Host(port)) => of_nic(port.nic, port.plane),
+        Element::Link(Link::Fabric { lower, up }) => of_switch(lower, up),
+        Element::Switch(switch) => of_switch(switch, 0),
+        Element::Cage(switch, cage) => {
+            let (high, low) = of_switch(switch, cage);
+            (high | u64::from(switch.tier.level()) << 24, low)
+        }
+        Element::Nic(nic) => of_nic(nic, none),
+        Element::Node(node) => (high(none, node.zone.0), low(node.unit, node.index)),
+        Element::Group(zone, group) => (high(none, zone.0), low(group, 0)),
+        Element::Plane(plane) => (high(plane, 0), 0),
+        Element::Zone(zone) => (high(none, zone.0), 0),
+        Element::Site(site) => (high(none, 0), u64::from(site)),
+        Element::Domain(domain) => (high(none, 0), u64::from(domain)),
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit.
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_numbers_are_read() {
+        let draw: Draw = "t0-t1=1%".parse().unwrap();
+        assert_eq!(draw, Draw { kind: Kind::T0T1, rate: Rate::Part(0.01) });
+        assert_eq!("breakout = 3".parse::<Draw>().unwrap().to_string(), "transceiver=3");
+        for (text, error) in [
+            ("t0-t1", "no rate"),
+            ("t9=1%", "no kind of element; there are t0-t1,"),
+            ("t1=101%", "not between"),
+            ("t1=NaN%", "not between"),
+            ("t1=0.01", "a rate has a percent sign"),
+        ] {
+            assert!(text.parse::<Draw>().unwrap_err().contains(error), "{text}");
+        }
+    }
+}

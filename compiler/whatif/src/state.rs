@@ -1,0 +1,238 @@
+//! A fabric with holes: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
+//!
+//! In: a fabric and what failed. Out: paths of a plane between two groups, by intersecting bitsets. Always: what the
+//! file declares absent or drained carries nothing; a path takes the same uplink numbers up and down, as segment lists
+//! do, so an uplink that is lost at either end is lost to the pair.
+
+use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_topology::{Link, Nic, Switch, TierId, Topology, Wiring, ZoneId};
+
+use crate::bits::{self, Words};
+use crate::element::Losses;
+
+/// The numbers of a fabric that paths are counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) planes: usize,
+    pub(crate) zones: usize,
+    pub(crate) groups: usize,
+    /// Uplinks of a T0, and how many of them go to the same T1.
+    pub(crate) t0_up: usize,
+    pub(crate) t0_parallel: usize,
+    /// Uplinks of a T1, and how many of them go to the same T2; 0 without a T2 tier.
+    pub(crate) t1_up: usize,
+    pub(crate) t1_parallel: usize,
+    /// Words of a set of T0 uplinks.
+    words: usize,
+}
+
+impl Shape {
+    fn of(topology: &Topology) -> Self {
+        let (t0_up, t1_up) = (usize::from(topology.t0.up.count), usize::from(topology.t1.up.count));
+        Shape {
+            planes: usize::from(topology.planes),
+            zones: usize::from(topology.zones),
+            groups: usize::from(topology.t0.count),
+            t0_up,
+            t0_parallel: usize::from(topology.t0.parallel.max(1)),
+            t1_up,
+            t1_parallel: usize::from(topology.t1.parallel.max(1)),
+            words: bits::words(t0_up),
+        }
+    }
+
+    fn t1s(&self) -> usize {
+        self.t0_up / self.t0_parallel
+    }
+
+    /// Returns the number of a group over all zones.
+    pub(crate) fn group(&self, zone: ZoneId, group: u16) -> usize {
+        usize::from(zone.0) * self.groups + usize::from(group)
+    }
+}
+
+/// What of a group works: for each plane one word that is 0 where its T0 is lost, then its uplinks.
+pub(crate) type Profile = Box<[u64]>;
+
+/// A fabric with holes.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) shape: Shape,
+    planes: Vec<bool>,
+    /// What of groups works, where it is not everything; by number over all zones.
+    damaged: BTreeMap<usize, Profile>,
+    whole: Profile,
+    /// T0 uplinks whose T1 works, by plane and zone.
+    t1s: Vec<Words>,
+    /// T1 uplinks that work, by plane, zone and T1; T2s of a plane that are lost are left out of all zones.
+    crossings: Vec<Words>,
+    /// Planes in which a port of a NIC does not work, one bit each, where there are any.
+    ports: BTreeMap<Nic, u16>,
+}
+
+impl State {
+    /// Returns a fabric as its file leaves it.
+    pub(crate) fn of(fabric: &Fabric) -> State {
+        let topology = fabric.topology();
+        let shape = Shape::of(topology);
+        let profile = [&[1][..], &bits::full(shape.t0_up)].concat().repeat(shape.planes);
+        let mut state = State {
+            shape,
+            planes: vec![true; shape.planes],
+            damaged: BTreeMap::new(),
+            whole: profile.into(),
+            t1s: vec![bits::full(shape.t0_up); shape.planes * shape.zones],
+            crossings: vec![bits::full(shape.t1_up); shape.planes * shape.zones * shape.t1s()],
+            ports: BTreeMap::new(),
+        };
+        let exceptions = &topology.exceptions;
+        state.lose(
+            topology,
+            &Losses {
+                planes: exceptions.drained_planes.clone(),
+                switches: exceptions.absent_switches.union(&exceptions.drained_switches).copied().collect(),
+                nics: exceptions.absent_nics.clone(),
+                links: exceptions.absent_links.union(&exceptions.drained_links).copied().collect(),
+            },
+        );
+        state
+    }
+
+    /// Takes things away.
+    pub(crate) fn lose(&mut self, topology: &Topology, losses: &Losses) {
+        for plane in &losses.planes {
+            self.planes[usize::from(plane.0)] = false;
+        }
+        for switch in &losses.switches {
+            self.lose_switch(topology, *switch);
+        }
+        for nic in &losses.nics {
+            self.ports.insert(*nic, u16::MAX);
+        }
+        for link in &losses.links {
+            self.lose_link(*link);
+        }
+    }
+
+    fn lose_switch(&mut self, topology: &Topology, switch: Switch) {
+        let plane = usize::from(switch.plane.0);
+        let index = usize::from(switch.index);
+        match switch.tier {
+            TierId::T0 => self.of_t0(switch)[0] = 0,
+            TierId::T1 => {
+                let parallel = self.shape.t0_parallel;
+                let row = self.row(plane, usize::from(switch.zone.0));
+                bits::clear(&mut self.t1s[row], index * parallel..(index + 1) * parallel);
+            }
+            TierId::T2 => {
+                let t1s = self.shape.t1s();
+                let (t1s, step) = match topology.t2_wiring {
+                    Wiring::Full => (0..t1s, index),
+                    Wiring::Rows => {
+                        let rows = usize::from(topology.t2_rows.max(1));
+                        (index % rows..index % rows + 1, index / rows)
+                    }
+                };
+                let lost = step * self.shape.t1_parallel..(step + 1) * self.shape.t1_parallel;
+                for zone in 0..self.shape.zones {
+                    for t1 in t1s.clone() {
+                        let at = self.row(plane, zone) * self.shape.t1s() + t1;
+                        bits::clear(&mut self.crossings[at], lost.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    fn lose_link(&mut self, link: Link) {
+        match link {
+            Link::Host(port) => *self.ports.entry(port.nic).or_default() |= 1 << port.plane.0,
+            Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
+                bits::clear(&mut self.of_t0(lower)[1..], usize::from(up)..usize::from(up) + 1);
+            }
+            Link::Fabric { lower, up } => {
+                let row = self.row(usize::from(lower.plane.0), usize::from(lower.zone.0));
+                let at = row * self.shape.t1s() + usize::from(lower.index);
+                bits::clear(&mut self.crossings[at], usize::from(up)..usize::from(up) + 1);
+            }
+        }
+    }
+
+    /// The part of a group's profile that is about one T0.
+    fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
+        let whole = &self.whole;
+        let group = self.shape.group(t0.zone, t0.index);
+        let profile = self.damaged.entry(group).or_insert_with(|| whole.clone());
+        let stride = 1 + self.shape.words;
+        let start = usize::from(t0.plane.0) * stride;
+        &mut profile[start..start + stride]
+    }
+
+    fn row(&self, plane: usize, zone: usize) -> usize {
+        plane * self.shape.zones + zone
+    }
+
+    /// Returns what of a group works.
+    pub(crate) fn profile(&self, group: usize) -> &Profile {
+        self.damaged.get(&group).unwrap_or(&self.whole)
+    }
+
+    /// Returns the planes in which a port of a NIC works, one bit each.
+    pub(crate) fn ports(&self, nic: Nic) -> u16 {
+        !self.ports.get(&nic).copied().unwrap_or(0) & self.all_planes()
+    }
+
+    /// Returns a bit for each plane.
+    pub(crate) fn all_planes(&self) -> u16 {
+        (u32::MAX >> (32 - self.shape.planes)) as u16
+    }
+
+    /// Returns the NICs with a port that does not work.
+    pub(crate) fn damaged_nics(&self) -> impl Iterator<Item = Nic> + '_ {
+        self.ports.keys().copied()
+    }
+
+    fn t0<'p>(&self, profile: &'p Profile, plane: usize) -> Option<&'p [u64]> {
+        let stride = 1 + self.shape.words;
+        let part = &profile[plane * stride..(plane + 1) * stride];
+        (self.planes[plane] && part[0] != 0).then_some(&part[1..])
+    }
+
+    /// Counts the paths of a plane inside a group: 1 or 0.
+    pub(crate) fn local(&self, plane: usize, group: &Profile) -> u64 {
+        u64::from(self.t0(group, plane).is_some())
+    }
+
+    /// Counts the paths of a plane between two groups of a zone.
+    pub(crate) fn zone(&self, plane: usize, zone: ZoneId, a: &Profile, b: &Profile) -> u64 {
+        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return 0 };
+        let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
+        a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum()
+    }
+
+    /// Counts the paths of a plane between two groups of different zones: for each T0 uplink that is left, the T1
+    /// uplinks that are left at both ends.
+    pub(crate) fn far(
+        &self,
+        plane: usize,
+        (from, a): (ZoneId, &Profile),
+        (to, b): (ZoneId, &Profile),
+    ) -> u64 {
+        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return 0 };
+        let (from, to) = (self.row(plane, usize::from(from.0)), self.row(plane, usize::from(to.0)));
+        let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s());
+        let mut paths = 0;
+        for (word, (a, b)) in a.iter().zip(b).enumerate() {
+            let mut left = a & b & self.t1s[from][word] & self.t1s[to][word];
+            while left != 0 {
+                let t1 = (word * 64 + left.trailing_zeros() as usize) / parallel;
+                let crossings = self.crossings[from * t1s + t1].iter().zip(&self.crossings[to * t1s + t1]);
+                paths += crossings.map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>();
+                left &= left - 1;
+            }
+        }
+        paths
+    }
+}

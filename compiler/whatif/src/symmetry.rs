@@ -1,0 +1,204 @@
+//! Which failures cost the same, because renaming what nobody has touched turns one into the other.
+//!
+//! In: what has been touched already (exceptions of the file, earlier failures) and losses. Out: a key; equal keys cost
+//! the same. Always: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, T1s of a plane, parallel
+//! cables and T2s that nothing names can be exchanged without a pair gaining or losing a path or a node its NICs (a T1
+//! together with the T1s of its number in the other zones, since a path takes the same number at both ends). Losses with
+//! different keys may cost the same, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, Wiring, ZoneId};
+
+use crate::element::Losses;
+
+/// What kind of number a coordinate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Axis {
+    Plane,
+    Zone,
+    Unit,
+    Group,
+    Node,
+    Nic,
+    T1,
+    /// A cable among the parallel ones between a T0 and a T1.
+    T0Cable,
+    T2,
+    /// A cable among the parallel ones between a T1 and a T2.
+    T1Cable,
+}
+
+/// A coordinate with the numbers of those that it lies within.
+type Place = (Axis, Scope, u16);
+
+/// Numbers of what a coordinate lies within, outer ones first.
+type Scope = [u16; 4];
+
+/// What has been touched.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Touched(BTreeSet<Place>);
+
+/// What of it a key holds for a coordinate that nobody has touched: the order in which it appears.
+const FRESH: u32 = 1 << 16;
+
+/// The most coordinates that a loss names.
+const PLACES: usize = 6;
+
+/// A loss as a kind and the coordinates that it names, outer ones first.
+struct Effect {
+    code: u32,
+    places: [Option<Place>; PLACES],
+}
+
+impl Effect {
+    fn new<const A: usize, const B: usize>(code: u32, first: [Place; A], rest: [Place; B]) -> Self {
+        let mut places = [None; PLACES];
+        for (slot, place) in places.iter_mut().zip(first.into_iter().chain(rest)) {
+            *slot = Some(place);
+        }
+        Effect { code, places }
+    }
+}
+
+impl Touched {
+    /// Returns what the file of a fabric touches.
+    pub(crate) fn of(topology: &Topology) -> Touched {
+        let exceptions = &topology.exceptions;
+        let mut touched = Touched::default();
+        touched.add(
+            topology,
+            &Losses {
+                planes: exceptions.drained_planes.clone(),
+                switches: exceptions.absent_switches.union(&exceptions.drained_switches).copied().collect(),
+                nics: exceptions.absent_nics.clone(),
+                links: exceptions.absent_links.union(&exceptions.drained_links).copied().collect(),
+            },
+        );
+        touched
+    }
+
+    /// Adds what losses name.
+    pub(crate) fn add(&mut self, topology: &Topology, losses: &Losses) {
+        for effect in effects(topology, losses) {
+            self.0.extend(effect.places.into_iter().flatten());
+        }
+    }
+
+    /// Returns the key of losses.
+    pub(crate) fn key(&self, topology: &Topology, losses: &Losses) -> Vec<u32> {
+        let mut fresh = Fresh::default();
+        let mut key = Vec::new();
+        for effect in effects(topology, losses) {
+            key.push(effect.code);
+            for place in effect.places.into_iter().flatten() {
+                let touched = self.0.contains(&place);
+                key.push(if touched { u32::from(place.2) } else { fresh.label(place) });
+            }
+        }
+        key
+    }
+}
+
+/// Labels of coordinates that nobody has touched, in the order in which they appear.
+#[derive(Default)]
+struct Fresh {
+    labels: BTreeMap<Place, u32>,
+    next: BTreeMap<(Axis, Scope), u32>,
+}
+
+impl Fresh {
+    fn label(&mut self, place: Place) -> u32 {
+        *self.labels.entry(place).or_insert_with(|| {
+            let next = self.next.entry((place.0, place.1)).or_insert(FRESH);
+            *next += 1;
+            *next - 1
+        })
+    }
+}
+
+/// Takes losses apart, in order.
+fn effects<'a>(topology: &'a Topology, losses: &'a Losses) -> impl Iterator<Item = Effect> + 'a {
+    let planes = losses.planes.iter().map(|plane| Effect::new(0, [of_plane(*plane)], []));
+    let switches = losses.switches.iter().map(|switch| of_switch(topology, *switch));
+    let nics = losses.nics.iter().map(|nic| Effect::new(4, of_nic(topology, *nic), []));
+    let links = losses.links.iter().map(|link| of_link(topology, *link));
+    planes.chain(switches).chain(nics).chain(links)
+}
+
+fn of_plane(plane: PlaneId) -> Place {
+    (Axis::Plane, [0; 4], u16::from(plane.0))
+}
+
+fn of_zone(zone: ZoneId) -> Place {
+    (Axis::Zone, [0; 4], zone.0)
+}
+
+fn of_group(topology: &Topology, zone: ZoneId, group: u16) -> [Place; 3] {
+    let unit = group / u16::from(topology.hosts.rails.max(1));
+    [of_zone(zone), (Axis::Unit, [zone.0, 0, 0, 0], unit), (Axis::Group, [zone.0, unit, 0, 0], group)]
+}
+
+fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
+    let [zone, unit, group] = of_group(topology, nic.zone, nic.group);
+    let (node, _) = topology.node_of(nic);
+    let within = [nic.zone.0, unit.2, nic.group, node.index];
+    let node = (Axis::Node, [nic.zone.0, unit.2, 0, 0], node.index);
+    [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
+}
+
+fn of_t1(plane: PlaneId, index: u16) -> [Place; 2] {
+    [of_plane(plane), (Axis::T1, [u16::from(plane.0), 0, 0, 0], index)]
+}
+
+/// The row of a T2 as a number to lie within: 0 where every T1 reaches every T2.
+fn row(topology: &Topology, t1: u16) -> u16 {
+    match topology.t2_wiring {
+        Wiring::Full => 0,
+        Wiring::Rows => t1 + 1,
+    }
+}
+
+/// A T2 by its step; in rows it lies within the T1s of its row.
+fn of_t2(topology: &Topology, plane: PlaneId, t1: u16, step: u16) -> Place {
+    (Axis::T2, [u16::from(plane.0), row(topology, t1), 0, 0], step)
+}
+
+fn of_switch(topology: &Topology, switch: Switch) -> Effect {
+    let plane = switch.plane;
+    match switch.tier {
+        TierId::T0 => Effect::new(1, [of_plane(plane)], of_group(topology, switch.zone, switch.index)),
+        TierId::T1 => Effect::new(2, of_t1(plane, switch.index), [of_zone(switch.zone)]),
+        TierId::T2 => {
+            let rows = topology.t2_rows.max(1);
+            match topology.t2_wiring {
+                Wiring::Full => Effect::new(3, [of_plane(plane)], [of_t2(topology, plane, 0, switch.index)]),
+                Wiring::Rows => {
+                    let (t1, step) = (switch.index % rows, switch.index / rows);
+                    Effect::new(3, of_t1(plane, t1), [of_t2(topology, plane, t1, step)])
+                }
+            }
+        }
+    }
+}
+
+fn of_link(topology: &Topology, link: Link) -> Effect {
+    match link {
+        Link::Host(port) => Effect::new(5, [of_plane(port.plane)], of_nic(topology, port.nic)),
+        Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
+            let parallel = topology.t0.parallel.max(1);
+            let (index, cable) = (up / parallel, up % parallel);
+            let [plane, t1] = of_t1(lower.plane, index);
+            let cable = (Axis::T0Cable, [u16::from(lower.plane.0), index, 0, 0], cable);
+            Effect::new(6, [plane, t1, cable], of_group(topology, lower.zone, lower.index))
+        }
+        Link::Fabric { lower, up } => {
+            let parallel = topology.t1.parallel.max(1);
+            let (step, cable) = (up / parallel, up % parallel);
+            let row = row(topology, lower.index);
+            let cable = (Axis::T1Cable, [u16::from(lower.plane.0), row, step, 0], cable);
+            let rest = [of_zone(lower.zone), of_t2(topology, lower.plane, lower.index, step), cable];
+            Effect::new(7, of_t1(lower.plane, lower.index), rest)
+        }
+    }
+}

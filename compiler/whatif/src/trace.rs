@@ -1,0 +1,203 @@
+//! A trace of failures and repairs, followed moment by moment.
+//!
+//! In: lines of `TIME,down|up,ELEMENT`. Out: what is left after each moment, or every fault with its line. Always: times
+//! do not run backwards; what goes down was up, and the other way round; an element and its parts fail independently, so
+//! a cable is down while it or its switch is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::WhatIf;
+use crate::element::{Element, Elements};
+use crate::lines::{self, LineError};
+use crate::outcome::Outcome;
+
+/// Whether something fails or comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// It fails.
+    Down,
+    /// It comes back.
+    Up,
+}
+
+/// A line of a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The time as it was written.
+    pub time: String,
+    /// Seconds: since the start that the trace counts from, or since 1970.
+    pub seconds: f64,
+    /// What happens.
+    pub change: Change,
+    /// To what.
+    pub elements: Vec<Element>,
+}
+
+/// What is left from one moment of a trace to the next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The time as it was written.
+    pub time: String,
+    /// The same in seconds.
+    pub seconds: f64,
+    /// What happened.
+    pub changes: Vec<(Change, Element)>,
+    /// How many elements are down.
+    pub down: usize,
+    /// What is left.
+    pub outcome: Outcome,
+}
+
+/// First line of a trace.
+const HEADER: [&str; 3] = ["time", "event", "element"];
+
+/// Reads a trace.
+pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineError>> {
+    let mut events: Vec<Event> = Vec::new();
+    let mut faults = Vec::new();
+    // The line by which an element went down.
+    let mut down: BTreeMap<Element, u64> = BTreeMap::new();
+    for row in lines::rows(text, &HEADER) {
+        let row = match row {
+            Ok(row) => row,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
+            }
+        };
+        let mut bad = |why: String| faults.push(LineError { line: row.line, why });
+        let [time, change, name] = row.fields;
+        let seconds = seconds(&time);
+        if let (Ok(seconds), Some(last)) = (&seconds, events.last())
+            && *seconds < last.seconds
+        {
+            bad(format!("`{time}` is before `{}` of the line above: sort the trace by time", last.time));
+        }
+        let change = match change.as_str() {
+            "down" => Ok(Change::Down),
+            "up" => Ok(Change::Up),
+            other => Err(format!("`{other}` is no event: write `down` or `up`")),
+        };
+        let found = elements.parse(&name);
+        match (seconds, change, found) {
+            (Ok(seconds), Ok(change), Ok(elements_named)) => {
+                for element in &elements_named {
+                    if let Err(why) = turn(&mut down, *element, change, row.line) {
+                        bad(format!("`{}` {why}", elements.name(*element)));
+                    }
+                }
+                events.push(Event { time, seconds, change, elements: elements_named });
+            }
+            (seconds, change, found) => {
+                for why in [seconds.err(), change.err(), found.err()].into_iter().flatten() {
+                    bad(why);
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(events) } else { Err(faults) }
+}
+
+fn turn(
+    down: &mut BTreeMap<Element, u64>,
+    element: Element,
+    change: Change,
+    line: u64,
+) -> Result<(), String> {
+    match change {
+        Change::Down => match down.insert(element, line) {
+            None => Ok(()),
+            Some(since) => Err(format!("is down already, since line {since}")),
+        },
+        Change::Up => match down.remove(&element) {
+            Some(_) => Ok(()),
+            None => Err("is not down".to_owned()),
+        },
+    }
+}
+
+/// Reads seconds, or a time of RFC 3339 in UTC.
+fn seconds(text: &str) -> Result<f64, String> {
+    let bad = || format!("`{text}` is no time: write seconds as `12.5`, or UTC as `2026-05-05T12:00:00Z`");
+    match text.strip_suffix('Z').and_then(|utc| utc.split_once('T')) {
+        Some((date, clock)) => {
+            Ok(days(date).ok_or_else(bad)? as f64 * 86_400.0 + of_day(clock).ok_or_else(bad)?)
+        }
+        None => {
+            text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0).ok_or_else(bad)
+        }
+    }
+}
+
+/// Days since 1970 of `2026-05-05`, by the proleptic Gregorian calendar.
+fn days(date: &str) -> Option<i64> {
+    let parts: Vec<i64> = date.split('-').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [year, month, day] = parts.as_slice() else { return None };
+    let leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let lengths = [31, if leap(*year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let month = usize::try_from(*month).ok().filter(|month| (1..=12).contains(month))?;
+    if !(1970..=9999).contains(year) || !(1..=lengths[month - 1]).contains(day) {
+        return None;
+    }
+    let before = *year - 1;
+    let to_year = |year: i64| year * 365 + year / 4 - year / 100 + year / 400;
+    Some(to_year(before) - to_year(1969) + lengths[..month - 1].iter().sum::<i64>() + day - 1)
+}
+
+/// Seconds of `12:00:00.5`.
+fn of_day(clock: &str) -> Option<f64> {
+    let mut parts = clock.split(':');
+    let (hours, minutes) = (parts.next()?.parse::<u8>().ok()?, parts.next()?.parse::<u8>().ok()?);
+    let seconds: f64 = parts.next()?.parse().ok()?;
+    let fits = hours < 24 && minutes < 60 && (0.0..61.0).contains(&seconds) && parts.next().is_none();
+    fits.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
+}
+
+/// Follows a trace. Events of one time are one moment.
+pub(crate) fn follow(whatif: &WhatIf<'_>, events: &[Event]) -> Vec<Moment> {
+    let mut down: BTreeSet<Element> = BTreeSet::new();
+    let mut moments = Vec::new();
+    for now in events.chunk_by(|a, b| a.seconds.total_cmp(&b.seconds).is_eq()) {
+        let mut changes = Vec::new();
+        for event in now {
+            for element in &event.elements {
+                match event.change {
+                    Change::Down => drop(down.insert(*element)),
+                    Change::Up => drop(down.remove(element)),
+                }
+                changes.push((event.change, *element));
+            }
+        }
+        let failed: Vec<Element> = down.iter().copied().collect();
+        moments.push(Moment {
+            time: now[0].time.clone(),
+            seconds: now[0].seconds,
+            changes,
+            down: failed.len(),
+            outcome: whatif.fail(&failed, 1),
+        });
+    }
+    moments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_or_utc() {
+        assert_eq!(seconds("12.5"), Ok(12.5));
+        assert_eq!(seconds("1970-01-01T00:00:00Z"), Ok(0.0));
+        // Both from `date -u -d ... +%s`.
+        assert_eq!(seconds("2026-05-05T12:30:15.5Z"), Ok(1_777_984_215.5));
+        assert_eq!(seconds("2000-03-01T00:00:00Z"), Ok(951_868_800.0));
+        for text in
+            ["", "-1", "NaN", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-05-05T24:00:00Z", "noon"]
+        {
+            assert!(seconds(text).unwrap_err().contains("is no time"), "{text}");
+        }
+    }
+}

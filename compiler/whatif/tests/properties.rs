@@ -1,0 +1,173 @@
+//! Properties over random fabrics with random failures: counting agrees with walking, and classes are exact.
+
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::{PathKind, Plan};
+use closc_tests::exceptions::excepted;
+use closc_tests::shape::Shape;
+use closc_topology::Nic;
+use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use walk::{Left, kind, walk};
+
+/// Elements of the fabric, whatever it is.
+fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> Vec<Element> {
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| !elements.all(*kind).is_empty()).collect();
+    picks
+        .iter()
+        .map(|(kind, element)| *element.get(&elements.all(*kind.get(&kinds))))
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
+fn failures() -> impl Strategy<Value = Vec<(Index, Index)>> {
+    prop::collection::vec(any::<(Index, Index)>(), 0..5)
+}
+
+fn total(paths: &[u64]) -> u64 {
+    paths.iter().sum()
+}
+
+/// Holds an outcome against a walk.
+fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) -> Result<(), TestCaseError> {
+    let mut paths: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
+    let mut alone: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
+    let (mut touched, mut cut, mut newly, mut loss_max, mut plane_loss, mut loss_sum) = (0, 0, 0, 0, 0, 0);
+    let mut reached = BTreeSet::new();
+    let mut least = None;
+    let port = u64::from(plan.topology().port_speed().mbps());
+    for (pair, left) in walked {
+        let (before, after) = (total(&left.before), total(&left.after));
+        *paths.entry(kind(*pair)).or_default().entry(after).or_default() += 1;
+        let planes = left.after.iter().filter(|paths| **paths > 0).count() as u64;
+        *alone.entry(kind(*pair)).or_default().entry(planes * port).or_default() += 1;
+        touched += u64::from(after < before);
+        cut += u64::from(after == 0);
+        newly += u64::from(after == 0 && before > 0);
+        let part = outcome.whole / left.planned;
+        prop_assert_eq!(part * left.planned, outcome.whole);
+        loss_max = loss_max.max((before - after) * part);
+        loss_sum += u128::from((before - after) * part);
+        let planes = left.before.iter().zip(&left.after);
+        plane_loss = planes.map(|(before, after)| (before - after) * part).fold(plane_loss, u64::max);
+        if after > 0 {
+            reached.extend([pair.0, pair.1]);
+        }
+        least = Some(least.map_or(after * part, |least: u64| least.min(after * part)));
+    }
+    prop_assert_eq!(outcome.pairs(), walked.len() as u64);
+    for apart in &outcome.apart {
+        let counts: Vec<(u64, u64)> = paths.remove(&apart.kind).unwrap_or_default().into_iter().collect();
+        prop_assert_eq!(apart.paths.counts(), counts.as_slice(), "{}", kind_word(apart.kind));
+        let counts: Vec<(u64, u64)> = alone.remove(&apart.kind).unwrap_or_default().into_iter().collect();
+        prop_assert_eq!(apart.alone_mbps.counts(), counts.as_slice(), "{}", kind_word(apart.kind));
+    }
+    prop_assert!(paths.is_empty());
+    prop_assert_eq!(
+        (outcome.touched, outcome.cut_off, outcome.newly_cut_off, outcome.loss_max, outcome.plane_loss_max),
+        (touched, cut, newly, loss_max, plane_loss)
+    );
+    prop_assert_eq!(outcome.loss_sum, loss_sum);
+    let cut_off: Vec<Nic> = plan.fabric().nics().filter(|nic| !reached.contains(nic)).collect();
+    prop_assert_eq!(&outcome.nics_cut_off, &cut_off);
+    let nodes = plan.nodes().filter(|node| {
+        let topology = plan.topology();
+        let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(*node, number));
+        nics.filter(|nic| plan.fabric().has_nic(*nic)).all(|nic| cut_off.contains(&nic))
+    });
+    prop_assert_eq!(outcome.nodes_cut_off, nodes.count() as u64);
+    prop_assert_eq!(outcome.share.minimum(), least.unwrap_or(0));
+    for worst in &outcome.worst {
+        let (a, b) = worst.example;
+        let left = &walked[&(a.min(b), a.max(b))];
+        prop_assert_eq!(worst.paths, total(&left.after));
+        prop_assert_eq!((worst.before, worst.planned), (total(&left.before), left.planned));
+    }
+    if let (Some(first), Some(least)) = (outcome.worst.first(), least) {
+        prop_assert_eq!(first.share, least);
+    }
+    Ok(())
+}
+
+fn compare(shape: &Shape, given: &[(Index, Index)], more: &[(Index, Index)]) -> Result<(), TestCaseError> {
+    let plan = shape.plan();
+    let elements = Elements::of(plan.fabric());
+    let (given, more) = (pick(&elements, given), pick(&elements, more));
+    let outcome = WhatIf::given(elements, &given).fail(&more, 4);
+    let walked = walk(&plan, &elements.losses_of(&given), &elements.losses_of(&more));
+    check(&plan, &outcome, &walked)
+}
+
+/// What a failure costs, wherever it is.
+type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
+
+/// Fails every combination by itself.
+fn one_by_one(shape: &Shape, kinds: &[Kind], together: usize) -> Result<(), TestCaseError> {
+    let plan = shape.plan();
+    let elements = Elements::of(plan.fabric());
+    let whatif = WhatIf::new(elements);
+    let all: Vec<Element> = kinds.iter().flat_map(|kind| elements.all(*kind)).collect();
+    let cost = |outcome: &Outcome| -> Cost {
+        (
+            outcome.newly_cut_off,
+            outcome.loss_max,
+            outcome.plane_loss_max,
+            outcome.loss_sum,
+            outcome.touched,
+            outcome.alone_min_mbps,
+            outcome.nics_cut_off.len(),
+            outcome.nodes_cut_off,
+        )
+    };
+    let mut wanted: BTreeMap<Cost, u128> = BTreeMap::new();
+    for (at, first) in all.iter().enumerate() {
+        if together == 1 {
+            *wanted.entry(cost(&whatif.fail(&[*first], 0))).or_default() += 1;
+        }
+        for second in all[at + 1..].iter().filter(|_| together == 2) {
+            *wanted.entry(cost(&whatif.fail(&[*first, *second], 0))).or_default() += 1;
+        }
+    }
+    let mut found: BTreeMap<Cost, u128> = BTreeMap::new();
+    for class in whatif.each(kinds, together) {
+        prop_assert_eq!(class.example.len(), together);
+        prop_assert_eq!(cost(&whatif.fail(&class.example, 0)), cost(&class.outcome));
+        *found.entry(cost(&class.outcome)).or_default() += class.count;
+    }
+    prop_assert_eq!(found, wanted);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn counting_agrees_with_walking(shape in excepted(), given in failures(), more in failures()) {
+        compare(&shape, &given, &more)?;
+    }
+
+    #[test]
+    fn one_at_a_time_is_every_failure(shape in excepted()) {
+        one_by_one(&shape, &Kind::ALL, 1)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_at_a_time_are_every_pair(shape in excepted(), first in any::<Index>(), second in any::<Index>()) {
+        let plan = shape.plan();
+        let elements = Elements::of(plan.fabric());
+        let kinds: BTreeSet<Kind> = [*first.get(&Kind::ALL), *second.get(&Kind::ALL)].into();
+        let kinds: Vec<Kind> = kinds.into_iter().collect();
+        let count: usize = kinds.iter().map(|kind| elements.all(*kind).len()).sum();
+        prop_assume!(count <= 120);
+        one_by_one(&shape, &kinds, 2)?;
+    }
+}

@@ -1,0 +1,134 @@
+//! Numbers that were published about the reference fabric, counted from its file.
+//!
+//! Source: arXiv 2605.04333, sections 2 and 5: losing a T0-T1 link costs 0.4 %, losing a NIC link 12 %, a T0 takes one
+//! plane from its group, a T1 nothing in steady state; two tiers need 3/5 of the switches and 2/3 of the optics of three,
+//! and pass 3 switches instead of 5.
+
+use std::fs;
+use std::path::Path;
+
+use closc_plan::Plan;
+use closc_tests::shape::plan;
+use closc_whatif::{Design, Elements, Figure, Kind, Outcome, WhatIf, draw, ratio};
+
+fn reference(name: &str) -> Plan {
+    plan(&text(name))
+}
+
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../topologies/reference").join(name);
+    fs::read_to_string(path).expect("the reference fabric is in the tree")
+}
+
+fn fail(plan: &Plan, name: &str) -> Outcome {
+    let elements = Elements::of(plan.fabric());
+    WhatIf::new(elements).fail(&elements.parse(name).unwrap(), 1)
+}
+
+fn near(value: f64, wanted: f64) -> bool {
+    (value - wanted).abs() < 1e-12
+}
+
+#[test]
+fn what_one_failure_costs_on_the_reference_fabric() {
+    let plan = reference("mrc-8x512.yaml");
+    let pairs = 131_072 * 131_071 / 2;
+    let of_group = 256 * (131_072 - 256) + 256 * 255 / 2;
+
+    let cable = fail(&plan, "p3-t0-017--p3-t1-005");
+    assert!(near(cable.part_of_plane(cable.plane_loss_max), 1.0 / 256.0), "0.4 % of the plane's share");
+    assert!(near(cable.part(cable.loss_max), 1.0 / 2048.0));
+    assert_eq!((cable.pairs(), cable.touched), (pairs, 256 * (131_072 - 256)));
+    assert_eq!((cable.alone_min_mbps, cable.cut_off), (800_000, 0), "a pair alone goes round it");
+
+    let port = fail(&plan, "su017-n004/nic2.p3");
+    assert!(near(port.part(port.loss_max), 0.125), "12.5 % of the NIC's bandwidth");
+    assert_eq!((port.touched, port.cut_off, port.alone_min_mbps), (131_071, 0, 700_000));
+
+    let t0 = fail(&plan, "p3-t0-017");
+    assert!(near(t0.part(t0.loss_max), 0.125), "one plane");
+    assert!(near(t0.part_of_plane(t0.plane_loss_max), 1.0));
+    assert_eq!((t0.touched, t0.cut_off), (of_group, 0), "of its group, and of nobody else");
+
+    let t1 = fail(&plan, "p3-t1-005");
+    assert_eq!((t1.cut_off, t1.nics_cut_off.len()), (0, 0), "nobody is cut off");
+    assert_eq!(t1.alone_min_mbps, 800_000, "nothing, once load is spread anew");
+    assert!(near(t1.part(t1.loss_max), 1.0 / 2048.0));
+
+    let plane = fail(&plan, "plane 3");
+    assert!(near(plane.part(plane.loss_max), 0.125));
+    assert_eq!((plane.touched, plane.cut_off), (pairs, 0));
+
+    let nic = fail(&plan, "su017-n004/nic2");
+    assert_eq!((nic.newly_cut_off, nic.nics_cut_off.len(), nic.nodes_cut_off), (131_071, 1, 0));
+}
+
+#[test]
+fn one_percent_of_all_cables_between_switches() {
+    let plan = reference("mrc-8x512.yaml");
+    let elements = Elements::of(plan.fabric());
+    let failed = draw(&elements, &["t0-t1=1%".parse().unwrap()], 7);
+    // 1,048,576 draws with a standard deviation of 102.
+    assert!((10_486 - 510..10_486 + 510).contains(&failed.len()), "{}", failed.len());
+    let outcome = WhatIf::new(elements).fail(&failed, 3);
+    assert_eq!(outcome.pairs(), 131_072 * 131_071 / 2, "every pair is counted");
+    // A path is left where both cables are: 0.99^2 of them.
+    let zone = outcome.apart.last().unwrap();
+    assert!((zone.paths.mean() / 2048.0 - 0.9801).abs() < 0.0005, "{}", zone.paths.mean());
+    assert_eq!((outcome.cut_off, outcome.alone_min_mbps), (0, 800_000));
+    assert!(zone.paths.minimum() > 1_900 && zone.paths.minimum() < zone.paths.quantile(1));
+    assert_eq!(outcome.worst[0].paths, zone.paths.minimum());
+}
+
+fn figure(design: &Design, what: &str) -> Figure {
+    *design.figures.iter().find(|figure| figure.what == what).unwrap()
+}
+
+fn compare(ours: &Design, theirs: &Design, what: &str) -> Option<(u64, u64)> {
+    ratio(figure(ours, what), ours.nics, figure(theirs, what), theirs.nics)
+}
+
+/// Eight planes with as many NICs as the three tiers have: 64 groups, and 8 cables from each T0 to each of 32 T1s.
+fn eight_planes_of_equal_size() -> String {
+    text("mrc-8x512.yaml")
+        .replace("groups: 512", "groups: 64")
+        .replace("os: sonic, down: 256, up: 256,", "os: frr, down: 256, up: 256, parallel: 8,")
+        .replace("os: sonic, count: 256", "os: frr, count: 32")
+}
+
+#[test]
+fn eight_planes_of_two_tiers_against_one_of_three() {
+    let (two, three) = (plan(&eight_planes_of_equal_size()), reference("three-tier-64x800g.yaml"));
+    let (two, three) = (Design::of(Elements::of(two.fabric())), Design::of(Elements::of(three.fabric())));
+    assert_eq!((two.nics, three.nics), (16_384, 16_384));
+    assert_eq!(compare(&two, &three, "switches"), Some((3, 5)));
+    assert_eq!(compare(&two, &three, "modules in cages and NICs"), Some((2, 3)));
+    assert_eq!(figure(&two, "switches on the longest path").value, 3);
+    assert_eq!(figure(&three, "switches on the longest path").value, 5);
+    assert_eq!(figure(&two, "NICs behind one switch").value, 256);
+    assert_eq!(figure(&three, "NICs behind one switch").value, 32);
+    let cost = |design: &Design, kind: Kind| {
+        let found = design.failures.iter().find(|(other, _)| *other == kind).unwrap();
+        found.1.outcome.clone()
+    };
+    // "0.4 % (not 3 %)"
+    let (a, b) = (cost(&two, Kind::T0T1), cost(&three, Kind::T0T1));
+    assert!(near(a.part_of_plane(a.plane_loss_max), 1.0 / 256.0));
+    assert!(near(b.part_of_plane(b.plane_loss_max), 1.0 / 32.0));
+    // A cable, transceiver or T0 at the NICs takes all from somebody, or an eighth.
+    for kind in [Kind::NicT0, Kind::Cage, Kind::T0] {
+        let (a, b) = (cost(&two, kind), cost(&three, kind));
+        assert!(near(a.part(a.loss_max), 0.125) && a.cut_off == 0, "{kind:?}");
+        assert!(near(b.part(b.loss_max), 1.0) && b.cut_off > 0, "{kind:?}");
+    }
+    assert_eq!(cost(&three, Kind::T0).nics_cut_off.len(), 32);
+}
+
+#[test]
+fn the_reference_fabrics_differ_in_size_and_compare_for_each_nic() {
+    let plans = [reference("mrc-4x256.yaml"), reference("three-tier-64x800g.yaml")];
+    let [four, three] = plans.each_ref().map(|plan| Design::of(Elements::of(plan.fabric())));
+    assert_eq!((four.nics, three.nics), (32_768, 16_384));
+    assert_eq!(compare(&four, &three, "switches"), Some((3, 5)));
+    assert_eq!(compare(&four, &three, "modules in cages and NICs"), Some((2, 3)));
+}

@@ -1,0 +1,33 @@
+//! Says why a test did not run. The test runner keeps what a passing test prints with `println!` or `eprintln!` to
+//! itself, so a reason printed so is never seen; this one is written to standard error itself.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::panic::Location;
+use std::thread;
+
+/// Writes `test NAME at FILE:LINE skipped: REASON`. The caller returns.
+#[track_caller]
+pub fn skip(reason: impl Display) {
+    let text = line(thread::current().name(), Location::caller(), &reason);
+    // One write, so that lines of tests that run at the same time stay whole; nobody is left to tell if it fails.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+fn line(test: Option<&str>, place: &Location<'_>, reason: &dyn Display) -> String {
+    let test = test.unwrap_or("without a name");
+    format!("test {test} at {}:{} skipped: {reason}\n", place.file(), place.line())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_the_test_its_place_and_the_reason() {
+        let text = line(thread::current().name(), Location::caller(), &"no frr");
+        let place = format!(" at {}:", file!());
+        assert!(text.starts_with("test tests::the_line_names_the_test_its_place_and_the_reason"), "{text}");
+        assert!(text.contains(&place) && text.ends_with(" skipped: no frr\n"), "{text}");
+    }
+}
