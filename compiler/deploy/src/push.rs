@@ -1,7 +1,8 @@
 //! A push: wave after wave, many switches at a time, with a gate between waves and a bound on failures.
 //!
-//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Always: a wave is the switches of one plane; while it
-//! is worked on all other planes carry on; after too many failures no further switch is begun.
+//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Always: what is worked on at a time are switches of one
+//! plane, in the order of the waves that targets belong to; all other planes carry on meanwhile; after too many failures
+//! no further switch is begun.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -81,13 +82,13 @@ struct Job {
 
 async fn run(jobs: Vec<Job>, options: &PushOptions, reporter: Reporter, gate: Gate) -> PushReport {
     let options = Arc::new(*options);
-    let mut waves: BTreeMap<Option<u8>, Vec<Job>> = BTreeMap::new();
+    let mut waves: BTreeMap<(usize, Option<u8>), Vec<Job>> = BTreeMap::new();
     for job in jobs {
-        waves.entry(job.target.plane).or_default().push(job);
+        waves.entry((job.target.wave, job.target.plane)).or_default().push(job);
     }
     let mut report = PushReport::default();
     let n_waves = waves.len();
-    for (place, (plane, jobs)) in waves.into_iter().enumerate() {
+    for (place, ((_, plane), jobs)) in waves.into_iter().enumerate() {
         if report.stopped.is_some() {
             skip(jobs, &mut report);
             continue;

@@ -19,6 +19,8 @@ pub struct Target {
     pub name: String,
     /// Its plane, where that is known.
     pub plane: Option<u8>,
+    /// The wave of a push that it belongs to; waves go one after the other, and within a wave the planes.
+    pub wave: usize,
     /// How to reach it.
     pub dial: Dial,
     /// The number by which the target knows it.
@@ -59,6 +61,7 @@ impl Target {
         Ok(Target {
             name: name.to_owned(),
             plane: device.plane,
+            wave: 0,
             dial: Dial::Address(endpoint.map_err(|error| fault(error.to_string()))?),
             device: DeviceId(device.device_id),
             controller: Controller {

@@ -153,6 +153,12 @@ impl Tree {
         })
     }
 
+    /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
+    /// digests to hold it against.
+    pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files + Send + Sync>) -> Self {
+        Tree { files, fabric, digests: BTreeMap::new(), devices }
+    }
+
     /// Returns the name of the fabric.
     pub fn fabric(&self) -> &str {
         &self.fabric

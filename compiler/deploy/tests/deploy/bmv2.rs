@@ -31,7 +31,7 @@ impl Bmv2 {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path).map(|folder| folder.join("simple_switch_grpc"));
         let Some(program) = program.into_iter().find(|program| program.is_file()) else {
-            println!("skipped: no simple_switch_grpc in PATH");
+            closc_skip::skip("no simple_switch_grpc in PATH");
             return None;
         };
         let address = format!("127.0.0.1:{}", free_port());

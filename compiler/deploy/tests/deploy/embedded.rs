@@ -21,16 +21,16 @@ use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_o
 const CPU_PORT: u32 = 510;
 
 /// Embedded switches, linked as the plan says, each behind an address of its own.
-struct Site<'p> {
+pub(crate) struct Site<'p> {
     plan: &'p Plan,
-    fabric: Fabric,
-    nodes: BTreeMap<Switch, Node>,
+    pub(crate) fabric: Fabric,
+    pub(crate) nodes: BTreeMap<Switch, Node>,
     endpoints: Vec<Endpoint>,
-    lab: Lab,
+    pub(crate) lab: Lab,
 }
 
 impl<'p> Site<'p> {
-    async fn start(plan: &'p Plan) -> Self {
+    pub(crate) async fn start(plan: &'p Plan) -> Self {
         let mut fabric = Fabric::new(FabricConfig::default());
         let (mut nodes, mut endpoints) = (BTreeMap::new(), Vec::new());
         let mut inventory = Inventory::default();
@@ -75,7 +75,7 @@ impl<'p> Site<'p> {
     }
 
     /// Where a NIC is plugged in, in a plane, and its MAC address.
-    fn nic(&self, link: Link, nic: Nic) -> (LinkEnd, Mac) {
+    pub(crate) fn nic(&self, link: Link, nic: Nic) -> (LinkEnd, Mac) {
         let Link::Host(port) = link else { panic!("a NIC has a cable of its own") };
         let t0 = nic.t0(port.plane);
         let ports = self.plan.device(t0).ports;

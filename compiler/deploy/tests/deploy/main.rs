@@ -2,6 +2,7 @@
 
 mod bmv2;
 mod drift;
+mod ecmp;
 mod embedded;
 mod faults;
 mod files;

@@ -1,6 +1,6 @@
 //! Figures of a push: how fast entries reach switches, one and many at once.
 //!
-//! `figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one embedded switch, to one BMv2 where
+//! `deploy_figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one embedded switch, to one BMv2 where
 //! `simple_switch_grpc` is in the PATH, and a share of them to each of many embedded switches, over gRPC on loopback.
 //! Embedded switches run in this process and share its processors.
 
@@ -89,6 +89,7 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
         let target = Target {
             name: format!("switch-{number}"),
             plane: None,
+            wave: 0,
             dial: Dial::Address(Endpoint::plain(address).expect("an address")),
             device: DeviceId(*device),
             controller: Controller::new(ElectionId(1)),
