@@ -2,10 +2,18 @@
 //!
 //! In: packets. Out: arrivals and counters, as the data plane has them. Always: a backend judges nothing.
 
+pub mod bmv2;
+pub mod embedded;
 pub mod linux;
+pub(crate) mod p4;
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::net::Ipv6Addr;
+use std::os::unix::fs::DirBuilderExt as _;
+
+use camino::Utf8Path;
 
 use crate::LabError;
 use crate::model::{DeviceId, PortId};
@@ -22,6 +30,11 @@ pub trait Backend {
     /// Reads the counters of every port only, which may be cheaper.
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         Ok(self.counters()?.ports)
+    }
+
+    /// Tells whether switches send errors about packets that they cannot forward, as kernels do.
+    fn answers_losses(&self) -> bool {
+        true
     }
 }
 
@@ -139,5 +152,21 @@ impl Counters {
             (*key, counter.since(earlier.segments.get(key).copied().unwrap_or_default()))
         });
         Counters { ports: ports_since(&self.ports, &earlier.ports), segments: segments.collect() }
+    }
+}
+
+/// Makes the folder of a lab, for its owner alone.
+fn make_folder(folder: &Utf8Path) -> Result<(), LabError> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(LabError::io(format!("make `{folder}`")))
+}
+
+/// Removes the folder of a lab; fine where it is gone.
+pub(crate) fn remove_folder(folder: &Utf8Path) -> Result<(), LabError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(LabError::io(format!("remove `{folder}`"))(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }

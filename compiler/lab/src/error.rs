@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 
+use crate::Target;
 use crate::backend::linux::Feature;
 
 /// Why a lab cannot do what it was asked.
@@ -35,12 +36,80 @@ pub enum LabError {
         /// The limit.
         limit: usize,
     },
+    /// The switches of the tree are for something else.
+    #[error(
+        "switch `{switch}` of the tree is not one that target `{target}` runs: {}",
+        other_target(*target)
+    )]
+    WrongTarget {
+        /// The target that was asked for.
+        target: Target,
+        /// A switch.
+        switch: String,
+    },
+    /// Nodes have no configuration for the kernel.
+    #[error(
+        "node `{node}` of the tree has no configuration, and on target `{target}` the kernel plays the nodes: write \
+         `os: linux` below `hosts`, or use `--target embedded`"
+    )]
+    NoNodes {
+        /// The target that was asked for.
+        target: Target,
+        /// A node.
+        node: String,
+    },
+    /// A program that runs switches is not there.
+    #[error(
+        "`{program}` is not in PATH: build p4lang/behavioral-model with its gRPC target, or run the embedded switch in \
+         its place with `--switch-program closc`, or take `--target embedded`"
+    )]
+    NoProgram {
+        /// The program.
+        program: String,
+    },
+    /// A program that runs switches did not start.
+    #[error("{what} did not start: {message}")]
+    Start {
+        /// What was started.
+        what: String,
+        /// What it said.
+        message: String,
+    },
+    /// A switch has no pipeline yet.
+    #[error(
+        "switch `{device}` has no pipeline yet: program the lab with `closc push {tree} --inventory lab`"
+    )]
+    NotProgrammed {
+        /// The switch.
+        device: String,
+        /// The tree.
+        tree: Utf8PathBuf,
+    },
+    /// A switch does not answer over P4Runtime.
+    #[error("`{device}`: {message}")]
+    P4Runtime {
+        /// The switch.
+        device: String,
+        /// What went wrong.
+        message: String,
+    },
+    /// The process of a lab does not do what it is asked.
+    #[error("the process of the lab: {0}")]
+    Process(String),
     /// Namespaces of the same names exist and are not ours.
     #[error(
         "{} that this lab did not make: delete what is not needed, for example with \
          `ip netns del {}`", count(.0.len(), "namespace exists", "namespaces exist"), .0.first().map_or("", |n| n)
     )]
     Foreign(Vec<String>),
+    /// The folder that remembers labs is somebody else's.
+    #[error("`{folder}` belongs to user {owner}: remove it, or name another with CLOSC_RUNTIME")]
+    NotOurs {
+        /// The folder.
+        folder: Utf8PathBuf,
+        /// Number of its owner.
+        owner: u32,
+    },
     /// Nothing is up under that name.
     #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`)")]
     NotUp {
@@ -122,9 +191,7 @@ pub enum TreeFault {
     #[error("form `{0}` is not known here")]
     Form(String),
     /// Nothing of the kind is there.
-    #[error(
-        "there is no {0}: is this a compiled tree, with `linux` as the operating system of every device?"
-    )]
+    #[error("there is no {0}: is this a compiled tree of a fabric with source routing?")]
     Nothing(&'static str),
     /// Tables of two fabrics lie side by side.
     #[error("it belongs to fabric `{found}`, the others to `{expected}`")]
@@ -135,8 +202,23 @@ pub enum TreeFault {
         expected: String,
     },
     /// A cable to a device without files.
-    #[error("device `{0}` has cables but neither `switches/{0}/ip.batch` nor `hosts/{0}/ip.batch`")]
+    #[error(
+        "switch `{0}` has cables but neither `switches/{0}/ip.batch` nor `switches/{0}/entries.txtpb`: labs run \
+         switches with `os: linux` or `os: p4`"
+    )]
     NoDevice(String),
+    /// P4Info or entries.
+    #[error("{0}")]
+    P4(String),
+    /// A port of a P4 switch whose number is not known.
+    #[error(
+        "port `{0}` has a cable and no entry in `ingress.port_role` under the number at the end of its name: compile \
+         the tree again"
+    )]
+    Port(String),
+    /// No MAC address.
+    #[error("`{0}` is no MAC address")]
+    Mac(String),
     /// A port with two cables.
     #[error("port `{0}` has two cables")]
     TwoCables(String),
@@ -183,6 +265,17 @@ impl LabError {
 
 fn list_features(missing: &[Feature]) -> String {
     missing.iter().fold(String::new(), |text, feature| format!("{text}\n  - {feature}"))
+}
+
+fn other_target(target: Target) -> &'static str {
+    match target {
+        Target::Embedded | Target::Bmv2 => {
+            "write `platform: bmv2, os: p4` for every tier, or use `--target linux`"
+        }
+        Target::Linux => {
+            "write `platform: linux, os: linux` for every tier, or use `--target embedded` or `--target bmv2`"
+        }
+    }
 }
 
 fn similar(names: &[String]) -> String {

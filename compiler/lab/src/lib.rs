@@ -1,17 +1,19 @@
 //! A lab: brings a compiled fabric up on one machine and walks it packet by packet.
 //!
-//! In: a compiled tree: `linux` artefacts, path tables and cable lists, nothing else. Out: network namespaces and
+//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists, nothing else. Out: switches and
 //! cables between them, reports of what packets and counters did. Always: nothing is asked of the planner; what
 //! is expected comes from the addresses and the cable list, what happened from the data plane; what `up` made,
-//! `down` removes, and no namespace of others is touched.
+//! `down` removes, and nothing of others is touched.
 //!
 //! - [`tree`] reads the artefacts, [`model`] is the fabric as its cable lists have it, [`walk`] says where a
 //!   packet ought to go;
 //! - [`traffic`], [`test`], [`probe`] and [`trace`] say what to send and judge what comes of it;
-//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6;
+//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6, [`backend::embedded`] are
+//!   embedded switches in one process, [`backend::bmv2`] a process for each switch; [`mininet`] writes a script;
 //! - [`Lab`] is what the command line calls.
 
 pub mod backend;
+pub mod mininet;
 pub mod model;
 pub mod packet;
 pub mod probe;
@@ -24,8 +26,13 @@ pub mod walk;
 mod error;
 mod lab;
 mod progress;
+mod sample;
 mod show;
 
 pub use error::{LabError, TreeFault};
-pub use lab::{CutReport, DownReport, Lab, LinkLayer, MiswireReport, Options, Status, UpReport, down, list};
+pub use lab::{
+    CutReport, DownReport, Lab, Life, LinkLayer, MiswireReport, Options, Status, Target, UpReport, down,
+    inventory, list,
+};
 pub use progress::{Interrupt, Progress, Watch};
+pub use sample::{Drawn, Extent};

@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use ipnet::Ipv6Net;
 
 use crate::error::{LabError, TreeFault};
-use crate::tree::{DeviceKind, GroupTable, Nic, Tree};
+use crate::tree::{DeviceKind, GroupTable, Nic, Software, Tree};
 
 /// A device, by its place in [`Model::devices`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +34,11 @@ impl PortId {
     /// Returns the cable.
     pub fn cable(self) -> CableId {
         CableId(self.0 / 2)
+    }
+
+    /// Returns its number, from 0: the same wherever the same cable lists are read.
+    pub(crate) fn number(self) -> u32 {
+        self.0 as u32
     }
 
     /// Tells whether the port faces away from the NICs.
@@ -94,6 +99,8 @@ pub struct Model {
     /// Segment that each NIC port receives.
     nic_segments: BTreeMap<PortId, u16>,
     ports: BTreeMap<(DeviceId, String), PortId>,
+    /// Ports of a device whose cables lead to whoever answers to a segment, in the order of its ports.
+    leading: BTreeMap<(DeviceId, u16), Vec<PortId>>,
 }
 
 impl Model {
@@ -107,12 +114,32 @@ impl Model {
             cables: Vec::with_capacity(tree.cables.len()),
             nic_segments: BTreeMap::new(),
             ports: BTreeMap::new(),
+            leading: BTreeMap::new(),
         };
         model.plug(tree).map_err(|f| fault(tree.folder.join("cables"), f))?;
         for table in &tree.tables {
-            model.seat(table).map_err(|f| fault(tree.folder.join("path-tables"), f))?;
+            model.seat(tree, table).map_err(|f| fault(tree.folder.join("path-tables"), f))?;
         }
+        model.leading = model.lead();
         Ok(model)
+    }
+
+    /// Finds out where the cables of every port lead.
+    fn lead(&self) -> BTreeMap<(DeviceId, u16), Vec<PortId>> {
+        let mut leading: BTreeMap<_, Vec<PortId>> = BTreeMap::new();
+        for (at, device) in self.devices.iter().enumerate() {
+            for port in &device.ports {
+                let far = &self.devices[self.end(port.far()).0.0];
+                let segments = match far.kind {
+                    DeviceKind::Switch => far.segments.clone(),
+                    DeviceKind::Node => self.nic_segment(port.far()).into_iter().collect(),
+                };
+                for segment in segments {
+                    leading.entry((DeviceId(at), segment)).or_default().push(*port);
+                }
+            }
+        }
+        leading
     }
 
     /// Returns the device of a name.
@@ -141,6 +168,12 @@ impl Model {
     pub fn port_name(&self, port: PortId) -> String {
         let (device, name) = self.end(port);
         format!("{}:{name}", self.devices[device.0].name)
+    }
+
+    /// Returns the port of a number.
+    pub(crate) fn port_of(&self, number: u32) -> Option<PortId> {
+        let number = number as usize;
+        (number < self.cables.len() * 2).then_some(PortId(number))
     }
 
     /// Returns the name of a cable.
@@ -210,16 +243,24 @@ impl Model {
     }
 
     /// Learns which segments the ports of a group's NICs receive.
-    fn seat(&mut self, table: &GroupTable) -> Result<(), TreeFault> {
+    fn seat(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
         for nic in &table.nics {
             let mut ports = 0;
             for plane in 0..table.planes {
                 let Some(port) = self.nic_port(nic, plane) else { continue };
                 let segment = table.nic_segment(nic, plane);
-                let node = &self.devices[self.end(port).0.0];
-                if node.segments.binary_search(&segment).is_err() {
-                    let segment = self.prefix(segment).to_string();
-                    return Err(TreeFault::NoDecapsulation { port: self.port_name(port), segment });
+                let node = &mut self.devices[self.cables[port.cable().0].ends[0].0.0];
+                let software = tree.devices.get(&node.name).map(|device| device.software);
+                match node.segments.binary_search(&segment) {
+                    Ok(_) => {}
+                    // Nobody else says what such a node answers to.
+                    Err(place) if software == Some(Software::Unconfigured) => {
+                        node.segments.insert(place, segment);
+                    }
+                    Err(_) => {
+                        let segment = self.prefix(segment).to_string();
+                        return Err(TreeFault::NoDecapsulation { port: self.port_name(port), segment });
+                    }
                 }
                 self.nic_segments.insert(port, segment);
                 ports += 1;
@@ -245,25 +286,19 @@ impl Model {
     /// Returns the port of a device whose cable leads to whoever answers to a segment: for a NIC its own cable,
     /// for a switch the cable of the segment's number among parallel ones.
     pub fn towards(&self, from: DeviceId, segment: u16) -> Option<PortId> {
-        let device = &self.devices[from.0];
-        let to_nic = device.ports.iter().find(|port| self.nic_segment(port.far()) == Some(segment));
-        if let Some(port) = to_nic {
-            return Some(*port);
-        }
-        let switch = |port: &&PortId| {
-            let far = &self.devices[self.end(port.far()).0.0];
-            far.kind == DeviceKind::Switch && far.segments.binary_search(&segment).is_ok()
-        };
-        let cables: Vec<PortId> = device.ports.iter().filter(switch).copied().collect();
+        let cables = self.leading.get(&(from, segment))?;
         let first = *cables.first()?;
+        if self.nic_segment(first.far()) == Some(segment) {
+            return Some(first);
+        }
         let far = &self.devices[self.end(first.far()).0.0];
         let number = far.segments.binary_search(&segment).ok()?;
         if cables.len() == usize::from(self.cables[first.cable().0].parallel) {
             return cables.get(number).copied();
         }
         // Some of the parallel cables are absent, and the list does not say which: the switch itself names them.
-        let way = device.ways.get(&segment)?;
-        cables.into_iter().find(|port| self.end(*port).1 == way)
+        let way = self.devices[from.0].ways.get(&segment)?;
+        cables.iter().copied().find(|port| self.end(*port).1 == way)
     }
 }
 

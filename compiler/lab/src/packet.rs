@@ -5,10 +5,15 @@
 
 use std::net::Ipv6Addr;
 
+use crate::backend::Packet;
+
 /// The inner packet's next header (RFC 768 over RFC 8200).
 const UDP: u8 = 17;
 
-/// Hop limit of inner packets: nobody on the way may change it.
+/// IPv6 in IPv6 (RFC 2473).
+const IPV6: u8 = 41;
+
+/// Hop limit of inner packets, which nobody on the way may change, and of outer ones: five switches and some.
 const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;
@@ -78,10 +83,26 @@ pub fn payload(inner: &[u8]) -> &[u8] {
     inner.get(HEADERS..).unwrap_or(&[])
 }
 
+/// Returns where an inner packet goes.
+pub fn destination(inner: &[u8]) -> Option<Ipv6Addr> {
+    let bytes = <[u8; 16]>::try_from(inner.get(24..40)?).ok()?;
+    Some(Ipv6Addr::from(bytes))
+}
+
+/// Puts the outer header before a packet.
+pub fn outer(packet: &Packet) -> Vec<u8> {
+    let mut out = Vec::with_capacity(40 + packet.inner.len());
+    out.extend((6_u32 << 28).to_be_bytes());
+    out.extend((packet.inner.len() as u16).to_be_bytes());
+    out.extend([IPV6, HOP_LIMIT]);
+    out.extend(packet.source.octets());
+    out.extend(packet.destination.octets());
+    out.extend(&packet.inner);
+    out
+}
+
 /// Splits an encapsulated packet into outer destination and inner packet; nothing for other packets.
 pub fn decapsulate(packet: &[u8]) -> Option<(Ipv6Addr, &[u8])> {
-    /// IPv6 in IPv6 (RFC 2473).
-    const IPV6: u8 = 41;
     let header = packet.get(..40)?;
     let destination = <[u8; 16]>::try_from(&header[24..40]).ok()?;
     let length = usize::from(u16::from_be_bytes([header[4], header[5]]));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::count;
-use crate::lab::{CutReport, DownReport, MiswireReport, Status, UpReport};
+use crate::lab::{CutReport, DownReport, MiswireReport, Status, Target, UpReport};
 use crate::probe::{Accused, ProbeReport};
 use crate::test::TestReport;
 use crate::trace::Finding;
@@ -13,32 +13,42 @@ const SHOWN: usize = 10;
 
 impl fmt::Display for UpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UpReport { fabric, switches, nodes, cables, seconds, again } = self;
+        let UpReport { fabric, target, switches, nodes, cables, seconds, again, inventory } = self;
         let word = if *again { "configured again" } else { "up" };
+        let on = if *target == Target::Linux { String::new() } else { format!(" on target {target}") };
         writeln!(
             f,
-            "{fabric} is {word}: {switches} switches, {nodes} nodes, {cables} cables in {seconds:.2} s"
-        )
+            "{fabric} is {word}{on}: {switches} switches, {nodes} nodes, {cables} cables in {seconds:.2} s"
+        )?;
+        inventory.iter().try_for_each(|path| writeln!(f, "inventory: {path}"))
     }
 }
 
 impl fmt::Display for DownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let namespaces = count(self.namespaces, "namespace", "namespaces");
-        writeln!(f, "{} is down: {namespaces} removed in {:.2} s", self.fabric, self.seconds)
+        let namespaces = count(self.namespaces, "namespace removed", "namespaces removed");
+        let processes = count(self.processes, "process ended", "processes ended");
+        let removed = match (self.namespaces, self.processes) {
+            (0, 0) => String::new(),
+            (_, 0) => format!(": {namespaces}"),
+            (0, _) => format!(": {processes}"),
+            (_, _) => format!(": {namespaces}, {processes}"),
+        };
+        writeln!(f, "{} is down{removed} in {:.2} s", self.fabric, self.seconds)
     }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let namespaces = count(self.namespaces, "namespace", "namespaces");
+        let switches = count(self.switches, "switch", "switches");
         let word = if self.complete && self.missing.is_empty() { "up" } else { "broken" };
-        writeln!(f, "{} is {word}: {namespaces}, from {}", self.fabric, self.tree)?;
+        writeln!(f, "{} is {word}: {switches} on target {}, from {}", self.fabric, self.target, self.tree)?;
         if !self.complete {
             writeln!(f, "  bringing it up was not finished: take it down")?;
         }
-        shown(f, &self.missing, |name| format!("namespace {name} is gone"))?;
-        shown(f, &self.changes, Clone::clone)
+        shown(f, &self.missing, |name| format!("{name} is gone"))?;
+        shown(f, &self.changes, Clone::clone)?;
+        self.inventory.iter().try_for_each(|path| writeln!(f, "  inventory: {path}"))
     }
 }
 
@@ -46,9 +56,10 @@ impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let absent =
             if self.absent > 0 { format!(" ({} more are absent)", self.absent) } else { String::new() };
+        let drawn = self.drawn.map_or_else(String::new, |d| format!(" of {} (seed {})", d.of, d.seed));
         writeln!(
             f,
-            "{} pairs, {} paths{absent}, {} packets: {} delivered, {} lost, {} misdelivered",
+            "{} pairs, {}{drawn} paths{absent}, {} packets: {} delivered, {} lost, {} misdelivered",
             self.pairs, self.paths, self.packets, self.delivered, self.lost, self.misdelivered
         )?;
         if self.strayed + self.damaged > 0 {

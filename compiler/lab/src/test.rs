@@ -13,7 +13,8 @@ use crate::LabError;
 use crate::backend::{Backend, Counters};
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
-use crate::traffic::{self, PathRef};
+use crate::sample::{Extent, Selected};
+use crate::traffic::PathRef;
 use crate::tree::Tree;
 
 /// How each path of a test ended, for those who look for the cause.
@@ -25,14 +26,15 @@ pub(crate) struct Outcomes<'a> {
     pub(crate) leaking: Vec<PortId>,
 }
 
-/// Sends a packet over every path and judges what came of it.
+/// Sends a packet over every path, or every path of a sample, and judges what came of it.
 pub fn run(
     tree: &Tree,
     model: &Model,
     backend: &mut dyn Backend,
+    extent: Extent,
     watch: &Watch<'_>,
 ) -> Result<TestReport, LabError> {
-    Ok(run_with_outcomes(tree, model, backend, watch, false)?.0)
+    Ok(run_with_outcomes(tree, model, backend, extent, watch, false)?.0)
 }
 
 /// The same; with `keep` set, every path with its end comes along.
@@ -40,19 +42,19 @@ pub(crate) fn run_with_outcomes<'a>(
     tree: &'a Tree,
     model: &Model,
     backend: &mut dyn Backend,
+    extent: Extent,
     watch: &Watch<'_>,
     keep: bool,
 ) -> Result<(TestReport, Outcomes<'a>), LabError> {
-    let nics: Vec<_> = traffic::nics(tree).collect();
-    let mut report = TestReport::default();
+    let selected = Selected::new(tree, extent);
+    let mut report = TestReport { pairs: selected.pairs, drawn: selected.drawn, ..TestReport::default() };
     let mut outcomes = Outcomes::default();
     let mut expected = Counters::default();
     let before = backend.counters()?;
-    for (at, (table, from)) in nics.iter().enumerate() {
+    let senders = selected.senders();
+    selected.each(tree, model, |at, outgoing| {
         watch.check()?;
-        watch.step("send packets", at as u64, nics.len() as u64);
-        let outgoing = traffic::outgoing(tree, model, table, from);
-        report.pairs += nics.len() as u64 - 1;
+        watch.step("send packets", at, senders);
         report.absent += outgoing.absent;
         let (good, bad): (Vec<_>, Vec<_>) = outgoing.paths.into_iter().partition(|path| path.journey.is_ok());
         for path in &bad {
@@ -72,8 +74,9 @@ pub(crate) fn run_with_outcomes<'a>(
                 pile.push(path);
             }
         }
-    }
-    watch.step("send packets", nics.len() as u64, nics.len() as u64);
+        Ok::<(), LabError>(())
+    })?;
+    watch.step("send packets", senders, senders);
     let counted = backend.counters()?.since(&before);
     outcomes.leaking = report.compare(model, &expected, &counted);
     Ok((report, outcomes))

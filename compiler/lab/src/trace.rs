@@ -18,6 +18,7 @@ use crate::backend::{Arrival, Backend, PortCounter, Sink, ports_since};
 use crate::model::{CableId, Model, PortId};
 use crate::packet::Tag;
 use crate::progress::Watch;
+use crate::sample::Extent;
 use crate::test::{self, Outcomes, TestReport};
 use crate::traffic::PathRef;
 use crate::tree::Tree;
@@ -73,7 +74,7 @@ pub fn run(
     backend: &mut dyn Backend,
     watch: &Watch<'_>,
 ) -> Result<(TestReport, Vec<Finding>), LabError> {
-    let (report, outcomes) = test::run_with_outcomes(tree, model, backend, watch, true)?;
+    let (report, outcomes) = test::run_with_outcomes(tree, model, backend, Extent::Everything, watch, true)?;
     let findings = diagnose(model, backend, &outcomes, watch)?;
     Ok((report, findings))
 }
@@ -155,8 +156,10 @@ fn pulse(
 ) -> Result<Mate, LabError> {
     let Ok(journey) = &path.journey else { return Ok(Mate::Unreached) };
     let before = backend.port_counters()?;
-    let packets: Vec<_> =
-        (0..PULSE).map(|number| path.silent_packet(Tag { batch: u32::MAX, number })).collect();
+    // P4 switches let nobody send from no address, and answer nothing.
+    let silent = backend.answers_losses();
+    let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
+    let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
     backend.exchange(&packets, &mut Quiet)?;
     let counted = ports_since(&backend.port_counters()?, &before);
     let received = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.received);
@@ -172,7 +175,11 @@ fn pulse(
         return Ok(Mate::Right { forwarded });
     }
     let on_path: BTreeSet<PortId> = journey.crossings.iter().map(|crossing| crossing.far()).collect();
-    let elsewhere = model.all_ports().find(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted);
+    let came: Vec<PortId> =
+        model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
+    // Where they came in first, whoever belongs to that port has not sent them; further on somebody has.
+    let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
+    let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // A swap on the path itself: the packets skip a step and come in where they would have come in later.
     let later = journey.crossings[step + 1..].iter().map(|crossing| crossing.far());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);

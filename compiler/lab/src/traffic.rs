@@ -1,4 +1,4 @@
-//! Which packets a test sends: one for every path of every ordered pair of NICs.
+//! Which packets a test sends: one for every path of every ordered pair of NICs, or for a sample of them.
 //!
 //! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the journey it ought to make.
 //! Always: paths that the table calls absent are counted and left out; drained ones are sent.
@@ -122,19 +122,36 @@ pub fn nics(tree: &Tree) -> impl Iterator<Item = (&GroupTable, &Nic)> {
 /// Returns every path from a NIC to every other.
 pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: &'a Nic) -> Outgoing<'a> {
     let mut out = Outgoing::default();
-    let udp_port = table.udp_port();
     for (_, to) in nics(tree).filter(|(_, to)| to.address != from.address) {
         for named in table.paths(from, to.address).unwrap_or_default() {
-            let Some(port) = model.nic_port(from, named.plane).filter(|_| !named.absent) else {
-                out.absent += 1;
-                continue;
-            };
-            let journey = model.walk(port, named.destination).map_err(|fault| fault.to_string());
-            let journey = journey.and_then(|journey| reaches(model, journey, to, named.plane));
-            out.paths.push(PathRef { from, to, named, udp_port, parallel: table.parallel, port, journey });
+            out.take(path(model, table, (from, to), named));
         }
     }
     out
+}
+
+impl<'a> Outgoing<'a> {
+    /// Takes a path, or counts one that is absent.
+    pub(crate) fn take(&mut self, path: Option<PathRef<'a>>) {
+        match path {
+            Some(path) => self.paths.push(path),
+            None => self.absent += 1,
+        }
+    }
+}
+
+/// Returns a path that a table names; nothing where the table calls it absent or its first cable is not there.
+pub(crate) fn path<'a>(
+    model: &Model,
+    table: &'a GroupTable,
+    (from, to): (&'a Nic, &'a Nic),
+    named: Named,
+) -> Option<PathRef<'a>> {
+    let port = model.nic_port(from, named.plane).filter(|_| !named.absent)?;
+    let journey = model.walk(port, named.destination).map_err(|fault| fault.to_string());
+    let journey = journey.and_then(|journey| reaches(model, journey, to, named.plane));
+    let (udp_port, parallel) = (table.udp_port(), table.parallel);
+    Some(PathRef { from, to, named, udp_port, parallel, port, journey })
 }
 
 /// Refuses a journey that ends elsewhere than at the receiver's port of the plane.

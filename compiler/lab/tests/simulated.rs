@@ -2,6 +2,7 @@
 
 mod common;
 
+use closc_lab::Extent;
 use closc_lab::model::{CableId, Model};
 use closc_lab::probe::{self, Accused};
 use closc_lab::test::{self, TestReport};
@@ -18,7 +19,7 @@ fn read(yaml: &str) -> (Tree, Model) {
 }
 
 fn run(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> TestReport {
-    quietly(|watch| test::run(tree, model, backend, watch)).unwrap()
+    quietly(|watch| test::run(tree, model, backend, Extent::Everything, watch)).unwrap()
 }
 
 fn diagnose(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> (TestReport, Vec<Finding>) {

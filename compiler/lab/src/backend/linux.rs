@@ -1,6 +1,6 @@
 //! The kernel's own SRv6: a network namespace for each device, a veth pair for each cable.
 //!
-//! In: a model and the namespaces of its devices. Out: packets carried and counters read. Always: devices are
+//! In: a tree and the namespaces of its devices. Out: packets carried and counters read. Always: devices are
 //! configured by their own batch files alone; this module plugs cables, sends, listens and counts.
 
 mod apply;
@@ -9,6 +9,7 @@ mod counters;
 mod features;
 mod namespace;
 mod netlink;
+mod site;
 mod stations;
 mod wire;
 
@@ -17,40 +18,51 @@ use std::sync::Arc;
 
 pub use features::{Feature, check as check_features};
 
-pub(crate) use apply::{Files, configure, open_link_layer, spread_routes};
+pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};
-pub(crate) use wire::{Plug, plug, raise, unplug};
+pub(crate) use site::settle;
+pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
 use super::{Backend, Counters, Packet, PortCounter, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
+use crate::tree::{GroupTable, Tree};
+use apply::Files;
 use stations::Stations;
 
 /// The kernel's own SRv6 in network namespaces.
 #[derive(Debug)]
 pub struct Linux {
+    tree: Arc<Tree>,
     model: Arc<Model>,
     /// By device, in the order of the model.
     namespaces: Vec<Namespace>,
-    udp_port: u16,
+    /// The same order.
+    files: Vec<Files>,
+    /// Namespace in which cut cables end.
+    nowhere: String,
     jobs: usize,
     stations: Option<Stations>,
 }
 
 impl Linux {
-    /// Takes the namespaces of a model's devices, and the port that nodes listen on.
-    pub(crate) fn new(model: Arc<Model>, namespaces: Vec<Namespace>, udp_port: u16, jobs: usize) -> Self {
-        Linux { model, namespaces, udp_port, jobs, stations: None }
-    }
-
-    /// Forgets open sockets: cables were moved, and with them interfaces.
-    pub(crate) fn rewired(&mut self) {
-        self.stations = None;
+    /// Takes the namespaces of a model's devices, which need not exist yet, and the name of one more.
+    pub(crate) fn new(
+        tree: Arc<Tree>,
+        model: Arc<Model>,
+        namespaces: Vec<Namespace>,
+        nowhere: String,
+        jobs: usize,
+    ) -> Self {
+        let files =
+            model.devices.iter().map(|d| Files { folder: tree.devices[&d.name].folder.clone() }).collect();
+        Linux { tree, model, namespaces, files, nowhere, jobs, stations: None }
     }
 
     fn stations(&mut self) -> Result<&mut Stations, LabError> {
         if self.stations.is_none() {
-            self.stations = Some(Stations::open(&self.model, &self.namespaces, self.udp_port)?);
+            let udp_port = self.tree.tables.first().map_or(0, GroupTable::udp_port);
+            self.stations = Some(Stations::open(&self.model, &self.namespaces, udp_port)?);
         }
         Ok(self.stations.as_mut().expect("it was just opened"))
     }

@@ -10,14 +10,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
-use super::Status;
+use super::target::Target;
 use crate::LabError;
-use crate::backend::linux::{Namespace, exists};
+use crate::backend::linux::Namespace;
 use crate::model::Model;
-use crate::tree::Tree;
+use crate::tree::{DeviceKind, Tree};
 
 /// Version of the file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,15 +25,17 @@ pub(super) struct State {
     version: u32,
     /// The fabric.
     pub(super) fabric: String,
-    tree: Utf8PathBuf,
+    /// What runs its switches.
+    pub(super) target: Target,
+    pub(super) tree: Utf8PathBuf,
     /// Names of the devices, in the order of the model.
     devices: Vec<String>,
+    /// Those of them that are switches.
+    pub(super) switches: Vec<String>,
     /// Both ends of each cable, as `device:port`.
     cables: Vec<(String, String)>,
-    /// Namespace in which cut cables end.
-    nowhere: bool,
     /// Whether everything was made.
-    complete: bool,
+    pub(super) complete: bool,
     /// What was done to cables.
     pub(super) changes: Vec<Change>,
 }
@@ -50,47 +52,28 @@ pub(super) enum Change {
 
 impl State {
     /// Describes what a tree will be when it is up.
-    pub(super) fn new(tree: &Tree, model: &Model) -> State {
+    pub(super) fn new(tree: &Tree, model: &Model, target: Target) -> State {
+        let switches = model.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         State {
             version: VERSION,
             fabric: tree.fabric.clone(),
-            tree: tree.folder.clone(),
+            target,
+            tree: absolute(&tree.folder),
             devices: model.devices.iter().map(|device| device.name.clone()).collect(),
+            switches: switches.map(|device| device.name.clone()).collect(),
             cables: (0..model.cables.len())
                 .map(crate::model::CableId)
                 .map(|cable| (model.port_name(cable.lower()), model.port_name(cable.upper())))
                 .collect(),
-            nowhere: false,
             complete: false,
             changes: Vec::new(),
         }
     }
 
-    /// Tells whether devices and cables are the same.
+    /// Tells whether target, devices and cables are the same.
     pub(super) fn is_same(&self, other: &State) -> bool {
-        (&self.fabric, &self.devices, &self.cables) == (&other.fabric, &other.devices, &other.cables)
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    pub(super) fn complete(&mut self) {
-        self.complete = true;
-    }
-
-    /// Says that the namespace of cut cables is about to be made.
-    pub(super) fn with_nowhere(&mut self) {
-        self.nowhere = true;
-    }
-
-    pub(super) fn has_nowhere(&self) -> bool {
-        self.nowhere
-    }
-
-    /// Returns the name of the namespace in which cut cables end. No device can have it: names have no `--`.
-    pub(super) fn nowhere(&self) -> String {
-        format!("closc-{}--nowhere", self.fabric)
+        (&self.fabric, self.target, &self.devices, &self.cables)
+            == (&other.fabric, other.target, &other.devices, &other.cables)
     }
 
     /// Returns the namespaces of the devices.
@@ -103,30 +86,18 @@ impl State {
             .collect()
     }
 
-    /// Returns the names of all namespaces.
+    /// Returns the names of the namespaces of the devices.
     pub(super) fn names(&self) -> Vec<String> {
-        let devices = self.devices.iter().map(|device| format!("closc-{}-{device}", self.fabric));
-        devices.chain(self.nowhere.then(|| self.nowhere())).collect()
+        self.devices.iter().map(|device| format!("closc-{}-{device}", self.fabric)).collect()
     }
 
-    /// Returns the namespaces that ought to exist and do not.
-    pub(super) fn missing(&self) -> Vec<String> {
-        self.names().into_iter().filter(|name| !exists(name)).collect()
-    }
-
-    pub(super) fn status(&self) -> Status {
+    /// Returns what was done to cables, in words.
+    pub(super) fn changes_in_words(&self) -> Vec<String> {
         let say = |change: &Change| match change {
             Change::Swapped(a, b) => format!("{a} and {b} are swapped"),
             Change::Cut(cable) => format!("{cable} is cut"),
         };
-        Status {
-            fabric: self.fabric.clone(),
-            tree: self.tree.clone(),
-            namespaces: self.names().len(),
-            missing: self.missing(),
-            complete: self.complete,
-            changes: self.changes.iter().map(say).collect(),
-        }
+        self.changes.iter().map(say).collect()
     }
 
     /// Writes it down.
@@ -182,6 +153,11 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
     Ok(Some(state))
 }
 
+/// A tree is looked for again from wherever the next command is run.
+fn absolute(folder: &Utf8Path) -> Utf8PathBuf {
+    folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
+}
+
 fn file(runtime: &Utf8Path, fabric: &str) -> Utf8PathBuf {
     runtime.join(format!("{fabric}.json"))
 }
@@ -196,7 +172,12 @@ pub(super) struct Guard {
 impl Guard {
     /// Locks a fabric.
     pub(super) fn take(runtime: &Utf8Path, fabric: &str) -> Result<Guard, LabError> {
-        fs::create_dir_all(runtime).map_err(LabError::io(format!("make `{runtime}`")))?;
+        let what = || format!("make `{runtime}`");
+        fs::create_dir_all(runtime).map_err(LabError::io(what()))?;
+        let owner = fs::metadata(runtime).map_err(LabError::io(what()))?.uid();
+        if owner != nix::unistd::geteuid().as_raw() {
+            return Err(LabError::NotOurs { folder: runtime.to_owned(), owner });
+        }
         let path = runtime.join(format!("{fabric}.lock"));
         loop {
             let file = File::create(&path).map_err(LabError::io(format!("open `{path}`")))?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::inbox::End;
 use crate::backend::{Counters, PortCounter, SegmentCounter};
 use crate::model::{DeviceId, Model, PortId};
+use crate::sample::Drawn;
 use crate::traffic::{PathName, PathRef};
 
 /// Faults named one by one in a report; all are counted.
@@ -19,6 +20,9 @@ pub struct TestReport {
     pub pairs: u64,
     /// Paths that packets were sent over.
     pub paths: u64,
+    /// What they were drawn from, where they are a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
     /// Packets sent: one a path, more on parallel cables.
     pub packets: u64,
     /// Paths that the tables call absent.

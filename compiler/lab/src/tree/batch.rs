@@ -35,7 +35,7 @@ pub struct Segment {
 /// A static neighbour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Its address.
+    /// Its address; unspecified where a switch knows MAC addresses alone.
     pub address: Ipv6Addr,
     /// Its MAC address.
     pub mac: String,

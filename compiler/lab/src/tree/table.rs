@@ -6,7 +6,7 @@
 use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
-use closc_paths::{Kind, Reason, Table};
+use closc_paths::{Destination, Kind, Reason, Table};
 use ipnet::Ipv6Net;
 use serde::Deserialize;
 
@@ -26,6 +26,8 @@ pub struct GroupTable {
     pub nics: Vec<Nic>,
     /// Number of planes.
     pub planes: u8,
+    /// MAC address of the group's T0 in each plane.
+    pub t0_macs: Vec<[u8; 6]>,
     /// Cables between a T0 and a T1, and between a T1 and a T2.
     pub parallel: (u16, u16),
     segments: Segments,
@@ -56,8 +58,13 @@ struct Document {
     format: String,
     fabric: String,
     segments: Segments,
-    planes: Vec<serde::de::IgnoredAny>,
+    planes: Vec<PlaneEntry>,
     nics: Vec<NicEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PlaneEntry {
+    t0_mac: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -108,6 +115,10 @@ fn read(path: &Utf8Path) -> Result<GroupTable, LabError> {
         Ok(table) => *table.header(),
         Err(fault) => return Err(LabError::Tree { path: beside, fault: TreeFault::Table(fault) }),
     };
+    let mac = |entry: &PlaneEntry| {
+        super::mac(&entry.t0_mac).ok_or_else(|| LabError::tree(path)(TreeFault::Mac(entry.t0_mac.clone())))
+    };
+    let t0_macs = document.planes.iter().map(mac).collect::<Result<_, _>>()?;
     let nic = |entry: NicEntry| Nic {
         name: entry.name,
         downlink: entry.downlink.saturating_sub(1),
@@ -118,6 +129,7 @@ fn read(path: &Utf8Path) -> Result<GroupTable, LabError> {
         block: document.segments.block,
         nics: document.nics.into_iter().map(nic).collect(),
         planes: u8::try_from(document.planes.len()).unwrap_or(u8::MAX).min(header.planes),
+        t0_macs,
         parallel: (header.parallel0, header.parallel1),
         segments: document.segments,
         binary,
@@ -162,6 +174,37 @@ impl GroupTable {
     /// Returns every path from a NIC of the group to an inner address; nothing where the table does not know it.
     pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<Named>> {
         let table = self.table();
+        let ways = Ways::to(&table, to)?;
+        let choices = (0..self.planes).flat_map(|plane| ways.choices(plane));
+        Some(choices.map(|choice| ways.named(&table, from, choice)).collect())
+    }
+
+    /// Returns how many paths there are from a NIC of the group to an inner address; 0 where the table does not
+    /// know it.
+    pub fn count(&self, to: Ipv6Addr) -> u64 {
+        let per_plane = |ways: Ways| u64::from(ways.t0_uplinks) * u64::from(ways.t1_uplinks);
+        Ways::to(&self.table(), to).map_or(0, per_plane) * u64::from(self.planes)
+    }
+
+    /// Returns one path, by its number from 0 in the order of [`Self::paths`].
+    pub fn path(&self, from: &Nic, to: Ipv6Addr, number: u64) -> Option<Named> {
+        let table = self.table();
+        let ways = Ways::to(&table, to)?;
+        let (t0, t1) = (u64::from(ways.t0_uplinks), u64::from(ways.t1_uplinks));
+        let choice = ((number / t1 / t0) as u8, (number / t1 % t0) as u16, (number % t1) as u16);
+        (choice.0 < self.planes).then(|| ways.named(&table, from, choice))
+    }
+}
+
+/// The ways to a destination: one for each plane and uplink.
+struct Ways {
+    destination: Destination,
+    t0_uplinks: u16,
+    t1_uplinks: u16,
+}
+
+impl Ways {
+    fn to(table: &Table<'_>, to: Ipv6Addr) -> Option<Ways> {
         let header = *table.header();
         let destination = table.destination(to.octets())?;
         let (t0_uplinks, t1_uplinks) = match destination.kind {
@@ -169,29 +212,32 @@ impl GroupTable {
             Kind::Zone => (header.t0_uplinks, 1),
             Kind::Far => (header.t0_uplinks, header.t1_uplinks.max(1)),
         };
-        let absent = |choice| {
-            let place = (destination.zone, destination.group, destination.downlink);
-            table.denied().any(|d| {
-                d.reason == Reason::Absent && d.covers(destination.kind, from.downlink, place, choice)
-            })
-        };
-        let mut paths = Vec::new();
-        for plane in 0..self.planes {
-            for t0_uplink in 0..t0_uplinks {
-                for t1_uplink in 0..t1_uplinks {
-                    let high = u64::from(t1_uplink) << header.plane_bits | u64::from(plane);
-                    let entropy = (high << header.uplink_bits | u64::from(t0_uplink)) as u32;
-                    paths.push(Named {
-                        entropy,
-                        plane,
-                        t0_uplink,
-                        t1_uplink,
-                        destination: Ipv6Addr::from(table.outer(&destination, entropy).address),
-                        absent: absent(table.choice(entropy)),
-                    });
-                }
-            }
+        Some(Ways { destination, t0_uplinks, t1_uplinks })
+    }
+
+    /// Plane and uplinks of every path of a plane.
+    fn choices(&self, plane: u8) -> impl Iterator<Item = (u8, u16, u16)> + use<> {
+        let (t0_uplinks, t1_uplinks) = (self.t0_uplinks, self.t1_uplinks);
+        (0..t0_uplinks).flat_map(move |t0| (0..t1_uplinks).map(move |t1| (plane, t0, t1)))
+    }
+
+    fn named(&self, table: &Table<'_>, from: &Nic, (plane, t0_uplink, t1_uplink): (u8, u16, u16)) -> Named {
+        let header = table.header();
+        let destination = &self.destination;
+        let high = u64::from(t1_uplink) << header.plane_bits | u64::from(plane);
+        let entropy = (high << header.uplink_bits | u64::from(t0_uplink)) as u32;
+        let place = (destination.zone, destination.group, destination.downlink);
+        let choice = table.choice(entropy);
+        let absent = table
+            .denied()
+            .any(|d| d.reason == Reason::Absent && d.covers(destination.kind, from.downlink, place, choice));
+        Named {
+            entropy,
+            plane,
+            t0_uplink,
+            t1_uplink,
+            destination: Ipv6Addr::from(table.outer(destination, entropy).address),
+            absent,
         }
-        Some(paths)
     }
 }

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_lab::{Interrupt, LabError, Options, Watch};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, path_table, targets};
-use closc_topology::{Link, PlaneId};
+use closc_topology::{HostOs, Link, PlaneId};
 
 pub(crate) mod simulated;
 
@@ -50,13 +51,22 @@ fn plan(yaml: &str, fabric: &str) -> Plan {
 fn artefacts(plan: &Plan) -> Vec<Artefact> {
     let templates = Templates::shipped();
     let mut out = Vec::new();
+    let own = |file: closc_entries::File| Artefact::new(file.path, file.text);
     for switch in plan.switches() {
         let intent = plan.device(switch);
-        out.extend(targets::target(intent.os).unwrap().device(&intent, &templates).unwrap());
+        match targets::target(intent.os) {
+            Some(target) => out.extend(target.device(&intent, &templates).unwrap()),
+            None => out.push(own(entries_file(Pipeline::fabric(), &intent).unwrap())),
+        }
     }
-    for node in plan.nodes() {
-        out.extend(targets::host(&plan.host(node), &templates).unwrap());
-        out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
+    if out.iter().any(|artefact| artefact.path.as_str().ends_with("entries.txtpb")) {
+        out.extend(pipeline_files(Pipeline::fabric()).map(own));
+    }
+    if plan.topology().hosts.os == HostOs::Linux {
+        for node in plan.nodes() {
+            out.extend(targets::host(&plan.host(node), &templates).unwrap());
+            out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
+        }
     }
     for (zone, group) in plan.groups() {
         out.extend(path_table::render(&plan.path_table(zone, group)));
@@ -91,7 +101,7 @@ pub(crate) fn can_run() -> bool {
     match closc_lab::backend::linux::check_features() {
         Ok(()) => true,
         Err(error @ (LabError::NotRoot | LabError::Missing(_))) => {
-            eprintln!("skipped: {error}");
+            closc_skip::skip(format_args!("{error}"));
             false
         }
         Err(error) => panic!("{error}"),

@@ -18,7 +18,7 @@ const PATIENCE: usize = 200;
 ///
 /// The kernel makes counters and caches of routes from a reserve that it refills in the background, and refuses
 /// where a batch is faster than that. Then the batch waits a little and goes on from the same line.
-pub(super) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
+pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     let mut rest: Vec<&str> = lines.lines().collect();
     for _ in 0..PATIENCE {
         let output = ip(&["-batch", "-"], &rest.join("\n"), device)?;

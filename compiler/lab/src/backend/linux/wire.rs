@@ -36,9 +36,35 @@ pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
     ip_batch(&format!("link del dev {interface}\n"), device)
 }
 
+/// The largest packets that a veth pair takes.
+pub(crate) const MTU: u32 = 65535;
+
+/// Sets interfaces of the calling thread's namespace up, without IPv6 of their own, for a program that sends and hears
+/// whole frames.
+pub(crate) fn raise_all(interfaces: &[&str], device: &str) -> Result<(), LabError> {
+    silence()?;
+    let mut batch = String::from("link set dev lo up\n");
+    for interface in interfaces {
+        // What was there before the default was changed has its own setting.
+        let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
+        std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
+        let _ = writeln!(batch, "link set dev {interface} mtu {MTU} up");
+    }
+    ip_batch(&batch, device)
+}
+
+/// Lets no interface of the calling thread's namespace speak IPv6, nor any that comes.
+pub(crate) fn silence() -> Result<(), LabError> {
+    for which in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
+        std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
+    }
+    Ok(())
+}
+
 /// Sets an interface of the calling thread's namespace up, silent: it has no IPv6 and says nothing.
 pub(crate) fn raise(interface: &str) -> Result<(), LabError> {
     let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
     std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
-    ip_batch(&format!("link set dev {interface} mtu 65535 up\n"), "a cut cable")
+    ip_batch(&format!("link set dev {interface} mtu {MTU} up\n"), "a cut cable")
 }

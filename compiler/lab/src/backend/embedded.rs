@@ -1,0 +1,168 @@
+//! Embedded switches, all in one process; the nodes are played by whoever tests.
+//!
+//! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Always: switches are
+//! programmed and their counters read over P4Runtime, as on any other target; packets go in and out by a socket. No
+//! privilege is needed, and nothing is listened on but the loopback interface and that socket.
+
+mod nodes;
+pub(crate) mod process;
+mod server;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use server::{Running, serve};
+
+use super::p4::{self, Readers};
+use super::{Backend, Counters, Packet, PortCounter, Sink};
+use crate::LabError;
+use crate::lab::site::{Moves, Site};
+use crate::lab::{Life, LinkLayer};
+use crate::model::{Model, PortId};
+use crate::progress::Watch;
+use crate::tree::Tree;
+use nodes::Nodes;
+use wire::{Answer, Request};
+
+/// Name of the socket in the folder of a lab.
+const SOCKET: &str = "control.sock";
+/// What the process of a lab has to say.
+const LOG: &str = "log";
+
+/// A lab of embedded switches.
+#[derive(Debug)]
+pub struct Embedded {
+    tree: Arc<Tree>,
+    model: Arc<Model>,
+    folder: Utf8PathBuf,
+    life: Life,
+    nodes: Nodes,
+    stream: Option<UnixStream>,
+    readers: Option<Readers>,
+    /// The switches, where they live in this process.
+    running: Option<Running>,
+}
+
+impl Embedded {
+    /// Takes the folder of the lab, which need not exist yet; `changed` says whether cables are where they do not
+    /// belong.
+    pub(crate) fn new(
+        tree: Arc<Tree>,
+        model: Arc<Model>,
+        folder: Utf8PathBuf,
+        life: Life,
+        changed: bool,
+    ) -> Self {
+        let mut nodes = Nodes::new(&tree, Arc::clone(&model));
+        nodes.strict = !changed;
+        Embedded { tree, model, folder, life, nodes, stream: None, readers: None, running: None }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Answer, LabError> {
+        let socket = self.folder.join(SOCKET);
+        let what = || format!("speak with the lab over `{socket}`");
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => none.insert(UnixStream::connect(&socket).map_err(LabError::io(what()))?),
+        };
+        request.write(stream).map_err(LabError::io(what()))?;
+        match Answer::read(stream).map_err(LabError::io(what()))? {
+            Answer::Failed(message) => Err(LabError::Process(message)),
+            answer => Ok(answer),
+        }
+    }
+
+    fn readers(&mut self) -> Result<&Readers, LabError> {
+        let readers = match self.readers.take() {
+            Some(readers) => readers,
+            None => Readers::open(&self.tree, &self.model, &self.folder.join(p4::INVENTORY))?,
+        };
+        Ok(self.readers.insert(readers))
+    }
+}
+
+impl Backend for Embedded {
+    fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
+        let mut frames = Vec::with_capacity(packets.len());
+        for (number, packet) in packets.iter().enumerate() {
+            match self.nodes.send(packet) {
+                Some(frame) => frames.push(frame),
+                None => sink.unsent(number),
+            }
+        }
+        let Answer::Frames(frames) = self.ask(&Request::Exchange(frames))? else {
+            return Err(LabError::Process("packets were answered with something else".to_owned()));
+        };
+        for frame in &frames {
+            self.nodes.receive(frame, sink);
+        }
+        Ok(())
+    }
+
+    fn counters(&mut self) -> Result<Counters, LabError> {
+        let mut counters = self.readers()?.read(p4::What::All)?;
+        counters.ports.extend(self.nodes.counters().ports.clone());
+        counters.segments.extend(self.nodes.counters().segments.clone());
+        Ok(counters)
+    }
+
+    fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
+        let mut ports = self.readers()?.read(p4::What::Ports)?.ports;
+        ports.extend(self.nodes.counters().ports.clone());
+        Ok(ports)
+    }
+
+    fn answers_losses(&self) -> bool {
+        false
+    }
+}
+
+impl Site for Embedded {
+    fn leave(&mut self) {
+        (self.stream, self.readers, self.running) = (None, None, None);
+    }
+
+    fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        watch.check()?;
+        super::make_folder(&self.folder)?;
+        let socket = self.folder.join(SOCKET);
+        match &self.life {
+            Life::Within => self.running = Some(serve(&self.tree.folder, &socket)?),
+            Life::Process(words) => {
+                process::start(words, &self.tree.folder, &socket, &self.folder.join(LOG))?;
+            }
+        }
+        let Answer::Address(address) = self.ask(&Request::Where)? else {
+            return Err(LabError::Process("it does not say where it listens".to_owned()));
+        };
+        p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
+    }
+
+    /// Switches keep what they were told; only cables have to go back, and they are back by now.
+    fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        watch.check()
+    }
+
+    fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
+        watch.check()?;
+        self.nodes.strict = moves.link_layer == LinkLayer::AsConfigured;
+        let out = moves.ends.iter().map(|port| port.number()).collect();
+        let met = moves.pairs.iter().filter_map(|(from, to)| Some((from.number(), (*to)?.number())));
+        self.ask(&Request::Plug { out, pairs: met.collect() }).map(drop)
+    }
+}
+
+/// Names what is not there of a lab.
+pub(crate) fn missing(folder: &Utf8Path) -> Vec<String> {
+    let alive = process::is_alive(&folder.join(SOCKET));
+    if alive { Vec::new() } else { vec!["the process of its switches".to_owned()] }
+}
+
+/// Ends the process of a lab; tells whether there was one.
+pub(crate) fn end(folder: &Utf8Path) -> Result<bool, LabError> {
+    process::end(&folder.join(SOCKET))
+}

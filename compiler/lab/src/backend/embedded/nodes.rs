@@ -1,0 +1,102 @@
+//! The nodes of a lab without a kernel of their own: what a NIC sends, and what it does with what comes in.
+//!
+//! In: packets, frames. Out: frames, arrivals, counters. Always: a node does what the kernel does with the same
+//! configuration: it takes a frame for its own MAC address, takes the outer header off where the first segment left is
+//! its own, and accepts the inner packet if that is for one of its NICs.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use super::wire::Frame;
+use crate::backend::{Arrival, Counters, Packet, Sink};
+use crate::model::{DeviceId, Model, PortId};
+use crate::packet;
+use crate::traffic;
+use crate::tree::{self, DeviceKind, Tree};
+
+/// EtherType of IPv6.
+const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Ethernet header.
+const ETHERNET: usize = 14;
+
+/// The nodes of a lab.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    model: Arc<Model>,
+    /// Of each NIC port: its own MAC address where its node has one, and that of its T0.
+    ports: BTreeMap<PortId, Macs>,
+    /// Node of each inner address.
+    addresses: BTreeMap<Ipv6Addr, DeviceId>,
+    /// Ports and segments of nodes.
+    counters: Counters,
+    /// Whether frames for other MAC addresses are dropped.
+    pub(super) strict: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Macs {
+    own: Option<[u8; 6]>,
+    t0: [u8; 6],
+}
+
+impl Nodes {
+    pub(super) fn new(tree: &Tree, model: Arc<Model>) -> Self {
+        let (mut ports, mut addresses) = (BTreeMap::new(), BTreeMap::new());
+        for (table, nic) in traffic::nics(tree) {
+            for (plane, t0) in (0..table.planes).zip(&table.t0_macs) {
+                let Some(port) = model.nic_port(nic, plane) else { continue };
+                let (node, name) = model.end(port);
+                let device = tree.devices.get(&model.devices[node.0].name);
+                let own = device.and_then(|device| tree::mac(device.batch.macs.get(name)?));
+                ports.insert(port, Macs { own, t0: *t0 });
+                addresses.insert(nic.address, node);
+            }
+        }
+        Nodes { model, ports, addresses, counters: Counters::default(), strict: true }
+    }
+
+    /// Returns the frame that a packet leaves its NIC port in; nothing where it is none of a NIC.
+    pub(super) fn send(&mut self, packet: &Packet) -> Option<Frame> {
+        let macs = self.ports.get(&packet.from)?;
+        let mut bytes = Vec::with_capacity(ETHERNET + 40 + packet.inner.len());
+        bytes.extend(macs.t0);
+        // A node that nobody configured sends from a locally administered address.
+        bytes.extend(macs.own.unwrap_or([2, 0, 0, 0, 0, 1]));
+        bytes.extend(IPV6);
+        bytes.extend(packet::outer(packet));
+        self.counters.ports.entry(packet.from).or_default().sent += 1;
+        Some(Frame { port: packet.from.number(), bytes })
+    }
+
+    /// Takes a frame in.
+    pub(super) fn receive(&mut self, frame: &Frame, sink: &mut dyn Sink) {
+        let Some(port) = self.model.port_of(frame.port) else { return };
+        self.counters.ports.entry(port).or_default().received += 1;
+        let Some((header, packet)) = frame.bytes.split_at_checked(ETHERNET) else { return };
+        let Some((destination, inner)) = packet::decapsulate(packet).filter(|_| header[12..] == IPV6) else {
+            return;
+        };
+        sink.arrived(Arrival::Wire { port, destination, inner });
+        let own = self.ports.get(&port).and_then(|macs| macs.own);
+        if self.strict && own.is_some_and(|own| header[..6] != own) {
+            return;
+        }
+        let (node, _) = self.model.end(port);
+        let device = &self.model.devices[node.0];
+        let segment = destination.segments()[2];
+        let last = self.model.prefix(segment).network();
+        if device.kind != DeviceKind::Node || last != destination || !device.segments.contains(&segment) {
+            return;
+        }
+        self.counters.segments.entry((node, segment)).or_default().packets += 1;
+        if packet::destination(inner).is_some_and(|to| self.addresses.get(&to) == Some(&node)) {
+            sink.arrived(Arrival::Accepted { node, payload: packet::payload(inner) });
+        }
+    }
+
+    /// Returns what passed the ports and segments of nodes.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}

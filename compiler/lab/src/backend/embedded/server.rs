@@ -1,0 +1,267 @@
+//! The switches of a lab in one process: linked as the cable lists say, served over P4Runtime, and a socket by which
+//! packets get in and out and cables are moved.
+//!
+//! In: a tree and the path of a socket. Out: a lab that runs until it is told to stop or dropped. Always: P4Runtime is
+//! served at one address of the loopback interface, where every switch is a device of its own number; switches are
+//! empty until somebody pushes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_switch::fabric::{Delivery, Fabric, FabricConfig, LinkEnd, Node};
+use closc_switch::pipeline::PipelineCache;
+use closc_switch::server::{Endpoint, Service};
+use closc_switch::switch::{Clock, Switch, SwitchConfig};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::wire::{Answer, Frame, Request};
+use crate::LabError;
+use crate::backend::p4;
+use crate::model::{Model, PortId};
+use crate::tree::{Software, Tree};
+
+/// Longest time that a packet of a controller waits until the fabric moves it on, in milliseconds.
+const TICK_MS: u16 = 10;
+
+/// Longest time for the rest of a message that has begun.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Switches that run. Dropping it ends them.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    socket: Utf8PathBuf,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Returns where P4Runtime is served.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits until somebody ends the lab over its socket.
+    pub fn wait(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of the fabric broke");
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        self.join();
+        // Whoever looks at the socket is to see that nobody is there.
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+/// Brings up the switches of a compiled tree, empty, with a socket to work on them.
+pub fn serve(tree: &Utf8Path, socket: &Utf8Path) -> Result<Running, LabError> {
+    let tree = Tree::read(tree)?;
+    let model = Model::of(&tree)?;
+    let site = Site::new(&tree, &model)?;
+    drop((tree, model));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(LabError::io("start the asynchronous runtime"))?;
+    let service = Service::new(site.fabric.switches().map(|(_, switch)| Arc::clone(switch)));
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let start = |error| LabError::Start { what: "P4Runtime".to_owned(), message: format!("{error}") };
+    let endpoint = runtime.block_on(Endpoint::serve(service, anywhere, None)).map_err(start)?;
+    let address = endpoint.address();
+    let what = || format!("listen on `{socket}`");
+    let _ = fs::remove_file(socket);
+    let listener = UnixListener::bind(socket).map_err(LabError::io(what()))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let work = move || {
+        site.run(&listener, address, &stopped);
+        drop(endpoint);
+        runtime.shutdown_timeout(Duration::from_millis(200));
+    };
+    let thread = std::thread::Builder::new().name("lab".to_owned()).spawn(work);
+    let thread = thread.map_err(LabError::io("start a thread"))?;
+    Ok(Running { address, socket: socket.to_owned(), stop, thread: Some(thread) })
+}
+
+/// Switches and cables.
+struct Site {
+    fabric: Fabric,
+    /// Ports of switches by the number of the port; nothing for those of NICs.
+    ends: Vec<Option<LinkEnd>>,
+    numbers: HashMap<LinkEnd, u32>,
+    /// What is plugged into each port, by its number.
+    mates: Vec<Option<u32>>,
+}
+
+impl Site {
+    fn new(tree: &Tree, model: &Model) -> Result<Site, LabError> {
+        let clock = Clock::wall();
+        let mut fabric = Fabric::new(FabricConfig { clock: clock.clone(), ..FabricConfig::default() });
+        let cache = Arc::new(PipelineCache::default());
+        let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
+        for (name, device_id) in p4::device_ids(tree) {
+            let cpu_port = Some(p4::CPU_PORT);
+            let config =
+                SwitchConfig { device_id, cpu_port, clock: clock.clone(), ..SwitchConfig::default() };
+            let switch = Switch::with_cache(config, Arc::clone(&cache));
+            nodes.insert(name, fabric.add(Arc::new(switch)));
+        }
+        let end = |port: PortId| {
+            let (device, name) = model.end(port);
+            let device = &model.devices[device.0].name;
+            let number =
+                tree.devices.get(device).filter(|d| d.software == Software::P4)?.numbers.get(name)?;
+            Some(LinkEnd { node: *nodes.get(device.as_str())?, port: u32::from(*number) })
+        };
+        let ends: Vec<Option<LinkEnd>> = model.all_ports().map(end).collect();
+        let numbers = (0..).zip(&ends).filter_map(|(number, end)| Some(((*end)?, number))).collect();
+        let mates = vec![None; ends.len()];
+        let mut site = Site { fabric, ends, numbers, mates };
+        for port in model.all_ports().filter(|port| port.is_lower()) {
+            site.plug(port.number(), port.far().number()).map_err(LabError::Process)?;
+        }
+        Ok(site)
+    }
+
+    /// Serves guests until it is told to stop.
+    fn run(mut self, listener: &UnixListener, address: SocketAddr, stop: &AtomicBool) {
+        let mut guests: Vec<UnixStream> = Vec::new();
+        while !stop.load(Ordering::Acquire) {
+            // Packets that controllers sent.
+            self.fabric.run_until(u64::MAX, |_| {});
+            let ready = match ready(listener, &guests) {
+                Ok(ready) => ready,
+                Err(error) => {
+                    tracing::error!("the socket of the lab: {error}");
+                    return;
+                }
+            };
+            let came = ready.first().copied().unwrap_or(false);
+            let mut staying = Vec::with_capacity(guests.len() + 1);
+            for (mut guest, speaks) in guests.into_iter().zip(&ready[1..]) {
+                match if *speaks { self.serve(&mut guest, address) } else { Ok(Turn::Next) } {
+                    Ok(Turn::Next) => staying.push(guest),
+                    Ok(Turn::Gone) => {}
+                    Ok(Turn::Stop) => return,
+                    Err(error) => tracing::warn!("the socket of the lab: {error}"),
+                }
+            }
+            guests = staying;
+            if came {
+                match listener.accept().and_then(|(stream, _)| patient(stream)) {
+                    Ok(stream) => guests.push(stream),
+                    Err(error) => tracing::warn!("the socket of the lab: {error}"),
+                }
+            }
+        }
+    }
+
+    /// Serves one request of a guest.
+    fn serve(&mut self, stream: &mut UnixStream, address: SocketAddr) -> io::Result<Turn> {
+        let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
+        let (answer, turn) = match request {
+            Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), Turn::Next),
+            Request::Plug { out, pairs } => (self.rewire(&out, &pairs), Turn::Next),
+            Request::Where => (Answer::Address(address.to_string()), Turn::Next),
+            Request::Stop => (Answer::Done, Turn::Stop),
+        };
+        answer.write(stream)?;
+        Ok(turn)
+    }
+
+    fn exchange(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
+        for frame in frames {
+            if let Some(end) = self.mate(frame.port).and_then(|mate| self.ends[mate as usize]) {
+                self.fabric.inject(end.node, end.port, frame.bytes);
+            }
+        }
+        let mut out = Vec::new();
+        let (numbers, mates) = (&self.numbers, &self.mates);
+        self.fabric.run_until(u64::MAX, |Delivery { node, port, frame, .. }| {
+            let mate = numbers.get(&LinkEnd { node, port }).and_then(|number| mates[*number as usize]);
+            out.extend(mate.map(|port| Frame { port, bytes: frame }));
+        });
+        out
+    }
+
+    fn rewire(&mut self, out: &[u32], pairs: &[(u32, u32)]) -> Answer {
+        let known = |port: &u32| (*port as usize) < self.ends.len();
+        if !out.iter().chain(pairs.iter().flat_map(|(a, b)| [a, b])).all(known) {
+            return Answer::Failed("there is no such port".to_owned());
+        }
+        for port in out {
+            self.unplug(*port);
+        }
+        match pairs.iter().try_for_each(|(a, b)| self.plug(*a, *b)) {
+            Ok(()) => Answer::Done,
+            Err(message) => Answer::Failed(message),
+        }
+    }
+
+    fn mate(&self, port: u32) -> Option<u32> {
+        self.mates.get(port as usize).copied().flatten()
+    }
+
+    fn unplug(&mut self, port: u32) {
+        if let Some(mate) = self.mates[port as usize].take() {
+            self.mates[mate as usize] = None;
+            if let (Some(end), Some(_)) = (self.ends[port as usize], self.ends[mate as usize]) {
+                self.fabric.unlink(end);
+            }
+        }
+    }
+
+    fn plug(&mut self, a: u32, b: u32) -> Result<(), String> {
+        if let (Some(one), Some(other)) = (self.ends[a as usize], self.ends[b as usize]) {
+            self.fabric.link(one, other).map_err(|error| error.to_string())?;
+        }
+        self.mates[a as usize] = Some(b);
+        self.mates[b as usize] = Some(a);
+        Ok(())
+    }
+}
+
+/// What comes after a request.
+enum Turn {
+    Next,
+    Gone,
+    Stop,
+}
+
+/// A guest that stops in the middle of a message must not stop the lab.
+fn patient(stream: UnixStream) -> io::Result<UnixStream> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// Waits until somebody comes or speaks, but not for long: first whether somebody comes, then who speaks.
+fn ready(listener: &UnixListener, guests: &[UnixStream]) -> io::Result<Vec<bool>> {
+    let all = std::iter::once(listener.as_fd()).chain(guests.iter().map(UnixStream::as_fd));
+    let mut waits: Vec<PollFd<'_>> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match poll(&mut waits, PollTimeout::from(TICK_MS)) {
+        Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+        Err(errno) => return Err(errno.into()),
+    }
+    Ok(waits.iter().map(|wait| wait.any() == Some(true)).collect())
+}

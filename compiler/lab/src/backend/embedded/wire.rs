@@ -1,0 +1,218 @@
+//! What is said over the socket of a lab: a kind, a length, and so many bytes.
+//!
+//! In: a stream. Out: requests and answers. Always: an answer to each request, in order; ports are the numbers that
+//! both sides give them from the same cable lists.
+
+use std::io::{self, Read, Write};
+
+/// Longest message: frames of one sender and of everything they become.
+const LENGTH_MAX: u32 = 1 << 30;
+
+/// A packet at a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// The port of a NIC.
+    pub(super) port: u32,
+    /// The packet, from the Ethernet header on.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What is asked of a lab.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Request {
+    /// Puts packets into the cables of NIC ports; the answer is what comes out of such cables.
+    Exchange(Vec<Frame>),
+    /// Pulls the cables out of some ports and connects others.
+    Plug {
+        /// Ports whose cables are pulled out.
+        out: Vec<u32>,
+        /// Ports that are connected then.
+        pairs: Vec<(u32, u32)>,
+    },
+    /// Asks where P4Runtime is served.
+    Where,
+    /// Ends the lab.
+    Stop,
+}
+
+/// What a lab answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Packets.
+    Frames(Vec<Frame>),
+    /// An address.
+    Address(String),
+    /// It is done.
+    Done,
+    /// It cannot be done.
+    Failed(String),
+}
+
+impl Request {
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Request::Exchange(frames) => message(out, 1, &encode(frames)),
+            Request::Plug { out: ports, pairs } => {
+                let mut bytes = (ports.len() as u32).to_be_bytes().to_vec();
+                let pairs = pairs.iter().flat_map(|(a, b)| [a, b]);
+                ports.iter().chain(pairs).for_each(|port| bytes.extend(port.to_be_bytes()));
+                message(out, 2, &bytes)
+            }
+            Request::Where => message(out, 3, &[]),
+            Request::Stop => message(out, 4, &[]),
+        }
+    }
+
+    /// Reads a request; nothing where the other side has gone.
+    pub(super) fn read(input: &mut impl Read) -> io::Result<Option<Request>> {
+        let Some((kind, bytes)) = read(input)? else { return Ok(None) };
+        let request = match kind {
+            1 => decode(&bytes).map(Request::Exchange),
+            2 => plug(&bytes),
+            3 => Some(Request::Where),
+            4 => Some(Request::Stop),
+            _ => None,
+        };
+        request.map(Some).ok_or_else(nonsense)
+    }
+}
+
+impl Answer {
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Answer::Frames(frames) => message(out, 1, &encode(frames)),
+            Answer::Address(text) => message(out, 2, text.as_bytes()),
+            Answer::Done => message(out, 3, &[]),
+            Answer::Failed(text) => message(out, 4, text.as_bytes()),
+        }
+    }
+
+    pub(super) fn read(input: &mut impl Read) -> io::Result<Answer> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (kind, bytes) = read(input)?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+        let answer = match kind {
+            1 => decode(&bytes).map(Answer::Frames),
+            2 => Some(Answer::Address(text(&bytes))),
+            3 => Some(Answer::Done),
+            4 => Some(Answer::Failed(text(&bytes))),
+            _ => None,
+        };
+        answer.ok_or_else(nonsense)
+    }
+}
+
+fn nonsense() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a message that makes no sense")
+}
+
+fn message(out: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= LENGTH_MAX);
+    let length = length.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let mut whole = Vec::with_capacity(bytes.len() + 5);
+    whole.push(kind);
+    whole.extend(length.to_be_bytes());
+    whole.extend(bytes);
+    out.write_all(&whole)
+}
+
+fn read(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
+    let mut kind = [0];
+    loop {
+        match input.read(&mut kind) {
+            Ok(0) => return Ok(None),
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut length = [0; 4];
+    input.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length);
+    if length > LENGTH_MAX {
+        return Err(nonsense());
+    }
+    let mut bytes = Vec::new();
+    // Memory grows with what comes, not with what a length promises.
+    let read = input.take(u64::from(length)).read_to_end(&mut bytes)?;
+    if read < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some((kind[0], bytes)))
+}
+
+fn encode(frames: &[Frame]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(frames.iter().map(|frame| frame.bytes.len() + 8).sum());
+    for frame in frames {
+        bytes.extend(frame.port.to_be_bytes());
+        bytes.extend((frame.bytes.len() as u32).to_be_bytes());
+        bytes.extend(&frame.bytes);
+    }
+    bytes
+}
+
+fn decode(mut bytes: &[u8]) -> Option<Vec<Frame>> {
+    let mut frames = Vec::new();
+    while !bytes.is_empty() {
+        let (port, rest) = word(bytes)?;
+        let (length, rest) = word(rest)?;
+        let (frame, rest) = rest.split_at_checked(length as usize)?;
+        frames.push(Frame { port, bytes: frame.to_vec() });
+        bytes = rest;
+    }
+    Some(frames)
+}
+
+fn plug(bytes: &[u8]) -> Option<Request> {
+    let (count, mut rest) = word(bytes)?;
+    let mut ports = Vec::new();
+    while !rest.is_empty() {
+        let (port, behind) = word(rest)?;
+        ports.push(port);
+        rest = behind;
+    }
+    let (out, pairs) = ports.split_at_checked(count as usize)?;
+    let (pairs, odd) = pairs.as_chunks::<2>();
+    odd.is_empty()
+        .then(|| Request::Plug { out: out.to_vec(), pairs: pairs.iter().map(|[a, b]| (*a, *b)).collect() })
+}
+
+fn word(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (word, rest) = bytes.split_first_chunk()?;
+    Some((u32::from_be_bytes(*word), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        let frames = vec![Frame { port: 7, bytes: vec![1, 2, 3] }, Frame { port: 0, bytes: vec![] }];
+        let plug = Request::Plug { out: vec![1, 2, 3], pairs: vec![(1, 3)] };
+        let requests = [Request::Exchange(frames.clone()), plug, Request::Where, Request::Stop];
+        let mut bytes = Vec::new();
+        for request in &requests {
+            request.write(&mut bytes).unwrap();
+        }
+        let mut input = bytes.as_slice();
+        for request in requests {
+            assert_eq!(Request::read(&mut input).unwrap(), Some(request));
+        }
+        assert_eq!(Request::read(&mut input).unwrap(), None);
+        for answer in [Answer::Frames(frames), Answer::Failed("no".into()), Answer::Done] {
+            let mut bytes = Vec::new();
+            answer.write(&mut bytes).unwrap();
+            assert_eq!(Answer::read(&mut bytes.as_slice()).unwrap(), answer);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_error_and_takes_no_memory() {
+        for bytes in [&[9, 0, 0, 0, 0][..], &[1, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 9, 1], &[1, 0]] {
+            assert!(Request::read(&mut &*bytes).is_err(), "{bytes:?}");
+        }
+        // A frame longer than its message, and an odd number of ports.
+        assert!(Request::read(&mut &[1, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 1][..]).is_err());
+        assert!(Request::read(&mut &[2, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1][..]).is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! A lab of namespaces: made, moved about, configured.
+
+use std::collections::BTreeSet;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::Linux;
+use super::apply::{Files, configure, open_link_layer, spread_routes};
+use super::namespace::{Namespace, create, exists};
+use super::wire::{Plug, plug, raise, unplug};
+use crate::LabError;
+use crate::backend::Backend;
+use crate::lab::LinkLayer;
+use crate::lab::site::{Moves, Site};
+use crate::model::{CableId, PortId};
+use crate::progress::Watch;
+
+/// A port is silent if its counters stay the same so often at this distance.
+const SETTLE: Duration = Duration::from_millis(15);
+const SETTLE_SILENT: u32 = 3;
+/// After this many readings a lab is taken as it is.
+const SETTLE_TRIES: u32 = 200;
+
+impl Site for Linux {
+    fn foreign(&self) -> Vec<String> {
+        self.namespaces.iter().map(|n| n.name.clone()).filter(|name| exists(name)).collect()
+    }
+
+    fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        self.make_namespaces(watch)?;
+        self.plug_all(watch)?;
+        self.configure(watch)
+    }
+
+    fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        self.configure_some(&(0..self.namespaces.len()).collect::<Vec<_>>(), watch)?;
+        settle(self, watch)
+    }
+
+    fn leave(&mut self) {
+        self.stations = None;
+    }
+
+    /// Besides moving cables, configures the devices again that this concerns.
+    fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
+        // Open sockets belong to interfaces that go away.
+        self.stations = None;
+        for port in &moves.ends {
+            let (device, name) = self.model.end(*port);
+            self.namespaces[device.0].run(|| unplug(name, &self.namespaces[device.0].device))?;
+        }
+        if moves.pairs.iter().any(|(_, to)| to.is_none()) && !exists(&self.nowhere) {
+            create(std::slice::from_ref(&self.nowhere))?;
+        }
+        let plugs: Vec<(Plug, Plug)> =
+            moves.pairs.iter().map(|(from, to)| (self.plug_of(*from), self.far_plug(*from, *to))).collect();
+        plug(&plugs)?;
+        self.raise_loose(&plugs)?;
+        let devices: BTreeSet<usize> = moves.ends.iter().map(|port| self.model.end(*port).0.0).collect();
+        self.configure_some(&devices.into_iter().collect::<Vec<_>>(), watch)?;
+        settle(self, watch)?;
+        if moves.link_layer == LinkLayer::Open {
+            let met = moves.pairs.iter().filter_map(|(from, to)| Some((*from, (*to)?)));
+            let both: Vec<_> = met.flat_map(|(from, to)| [(from, to), (to, from)]).collect();
+            open_link_layer(&self.tree, &self.model, &self.namespaces, &both)?;
+        }
+        Ok(())
+    }
+}
+
+impl Linux {
+    /// Makes the namespaces of all devices.
+    pub(crate) fn make_namespaces(&self, watch: &Watch<'_>) -> Result<(), LabError> {
+        let names: Vec<String> = self.namespaces.iter().map(|n| n.name.clone()).collect();
+        watch.step("make namespaces", 0, names.len() as u64);
+        for some in names.chunks(256) {
+            watch.check()?;
+            create(some)?;
+        }
+        Ok(())
+    }
+
+    /// Applies the files of some devices, by their places in the model.
+    pub(crate) fn configure_some(&self, devices: &[usize], watch: &Watch<'_>) -> Result<(), LabError> {
+        let namespaces: Vec<Namespace> = devices.iter().map(|at| self.namespaces[*at].clone()).collect();
+        let files: Vec<Files> = devices.iter().map(|at| self.files[*at].clone()).collect();
+        configure(&namespaces, &files, self.jobs, watch)?;
+        watch.check()?;
+        spread_routes(&namespaces, &files, self.jobs)
+    }
+
+    fn plug_all(&self, watch: &Watch<'_>) -> Result<(), LabError> {
+        let cables: Vec<(Plug, Plug)> = (0..self.model.cables.len())
+            .map(|at| (self.plug_of(CableId(at).lower()), self.plug_of(CableId(at).upper())))
+            .collect();
+        let mut done = 0;
+        for some in cables.chunks(512) {
+            watch.check()?;
+            watch.step("plug cables", done, cables.len() as u64);
+            plug(some)?;
+            done += some.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn plug_of(&self, port: PortId) -> Plug {
+        let (device, name) = self.model.end(port);
+        Plug { namespace: self.namespaces[device.0].name.clone(), interface: name.to_owned() }
+    }
+
+    /// The other end of a cable; a loose end where it leads nowhere.
+    fn far_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
+        to.map_or_else(
+            || {
+                let side = if from.is_lower() { 'a' } else { 'b' };
+                let interface = format!("cut{}{side}", from.cable().0);
+                Plug { namespace: self.nowhere.clone(), interface }
+            },
+            |port| self.plug_of(port),
+        )
+    }
+
+    /// Gives the loose ends of cut cables a carrier, so that the ports at the other ends notice nothing.
+    fn raise_loose(&self, pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
+        let nowhere = &self.nowhere;
+        for (_, plug) in pairs.iter().filter(|(_, plug)| plug.namespace == *nowhere) {
+            let namespace = Namespace { name: nowhere.clone(), device: nowhere.clone() };
+            namespace.run(|| raise(&plug.interface))?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until no port speaks on its own any more: a new address is reported to a group or two, and such packets
+/// must not be counted as traffic.
+pub(crate) fn settle(backend: &mut dyn Backend, watch: &Watch<'_>) -> Result<(), LabError> {
+    let mut silent = 0;
+    let mut last = backend.port_counters()?;
+    for _ in 0..SETTLE_TRIES {
+        watch.check()?;
+        sleep(SETTLE);
+        let now = backend.port_counters()?;
+        silent = if now == last { silent + 1 } else { 0 };
+        if silent == SETTLE_SILENT {
+            return Ok(());
+        }
+        last = now;
+    }
+    tracing::warn!("ports do not fall silent: counters may show more than traffic");
+    Ok(())
+}

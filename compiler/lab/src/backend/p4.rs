@@ -1,0 +1,244 @@
+//! Switches as their controllers see them: where they are, and what they have counted.
+//!
+//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Always: what is read is
+//! what any controller would read: the direct counters of `port_role` (what came in by a port) and `my_sid` (what a
+//! segment handled), and the cells of `port_class` (what went out by a port, class by class).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_deploy::{Device as Entry, Inventory, Target};
+use closc_runtime::client::{Client, ClientError, Options};
+use closc_runtime::proto::v1;
+use closc_runtime::{DeviceId as P4Id, entry};
+use tokio::task::JoinSet;
+use tonic::Code;
+use v1::entity::Entity;
+
+use super::Counters;
+use crate::LabError;
+use crate::model::{DeviceId, Model, PortId};
+use crate::tree::{self, Software, Tree};
+
+/// Name of the inventory in the folder of a lab.
+pub(crate) const INVENTORY: &str = "inventory.json";
+
+/// The port that stands for the controller (`CPU_PORT` in `constants.p4`).
+pub(crate) const CPU_PORT: u32 = 510;
+
+/// Classes of each port in `port_class`.
+const CLASSES: u32 = 8;
+
+/// Switches that are read at the same time.
+const PARALLEL: usize = 64;
+
+/// Returns the switches of a tree with the numbers by which controllers know them, from 1.
+pub(crate) fn device_ids(tree: &Tree) -> impl Iterator<Item = (&str, u64)> {
+    let switches = tree.devices.iter().filter(|(_, device)| device.software == Software::P4);
+    switches.map(|(name, _)| name.as_str()).zip(1..)
+}
+
+/// Writes the inventory of a lab; `endpoint` says where a switch is.
+pub(crate) fn write_inventory(
+    tree: &Tree,
+    folder: &Utf8Path,
+    endpoint: impl Fn(&str) -> String,
+) -> Result<(), LabError> {
+    let planes: BTreeMap<&str, u8> = tree
+        .cables
+        .iter()
+        .flat_map(|row| [(row.lower.device.as_str(), row.plane), (row.upper.device.as_str(), row.plane)])
+        .collect();
+    let mut inventory = Inventory::default();
+    for (name, id) in device_ids(tree) {
+        let mut entry = Entry::at(endpoint(name), id);
+        entry.plane = planes.get(name).copied();
+        inventory.devices.insert(name.to_owned(), entry);
+    }
+    let path = folder.join(INVENTORY);
+    let new = folder.join(format!(".{INVENTORY}"));
+    fs::write(&new, inventory.to_json())
+        .and_then(|()| fs::rename(&new, &path))
+        .map_err(LabError::io(format!("write `{path}`")))
+}
+
+/// Which counters are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Those of ports.
+    Ports,
+    /// Those of segments.
+    Segments,
+    /// All.
+    All,
+}
+
+/// Connections to all switches of a lab.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    runtime: tokio::runtime::Runtime,
+    tree: Utf8PathBuf,
+    ids: Arc<Ids>,
+    switches: Vec<Arc<Reader>>,
+}
+
+/// Numbers of the P4Info.
+#[derive(Debug)]
+struct Ids {
+    port_role: u32,
+    my_sid: u32,
+    port_class: u32,
+}
+
+/// One switch.
+#[derive(Debug)]
+struct Reader {
+    device: DeviceId,
+    name: String,
+    client: Client,
+    /// Ports by their numbers.
+    ports: BTreeMap<u32, PortId>,
+}
+
+impl Readers {
+    /// Connects to the switches of an inventory.
+    pub(crate) fn open(tree: &Tree, model: &Model, inventory: &Utf8Path) -> Result<Readers, LabError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(LabError::io("start the asynchronous runtime"))?;
+        let text = fs::read_to_string(inventory).map_err(LabError::io(format!("read `{inventory}`")))?;
+        let wrong =
+            |device: &str, message: String| LabError::P4Runtime { device: device.to_owned(), message };
+        let inventory = Inventory::parse(&text).map_err(|error| wrong("inventory", error.to_string()))?;
+        let ids = ids(tree)?;
+        let mut connected: BTreeMap<&str, Client> = BTreeMap::new();
+        let mut switches = Vec::new();
+        for (name, entry) in &inventory.devices {
+            let Some(device) = model.device(name) else { continue };
+            let id = P4Id(entry.device_id);
+            let client = if let Some(client) = connected.get(entry.endpoint.as_str()) {
+                client.of(id)
+            } else {
+                let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+                let target = Target::from_inventory(name, entry, &inventory.defaults, &nothing);
+                let target = target.map_err(|error| wrong(name, error.to_string()))?;
+                let client = runtime.block_on(target.connect(Options::default()));
+                let client = client.map_err(|error| wrong(name, error.to_string()))?;
+                connected.insert(&entry.endpoint, client.clone());
+                client
+            };
+            let numbers = tree.devices.get(name).map(|device| &device.numbers);
+            let port =
+                |(port, number): (&String, &u16)| Some((u32::from(*number), model.port(device, port)?));
+            let ports = numbers.into_iter().flatten().filter_map(port).collect();
+            switches.push(Arc::new(Reader { device, name: name.clone(), client, ports }));
+        }
+        Ok(Readers { runtime, tree: tree.folder.clone(), ids: Arc::new(ids), switches })
+    }
+
+    /// Reads counters of all switches.
+    pub(crate) fn read(&self, what: What) -> Result<Counters, LabError> {
+        let mut all = Counters::default();
+        for some in self.switches.chunks(PARALLEL) {
+            let mut work = JoinSet::new();
+            for reader in some {
+                let (reader, ids) = (Arc::clone(reader), Arc::clone(&self.ids));
+                let read = async move {
+                    let counters = reader.read(&ids, what).await;
+                    (reader, counters)
+                };
+                work.spawn_on(read, self.runtime.handle());
+            }
+            let mut done = self.runtime.block_on(work.join_all());
+            done.sort_by_key(|(reader, _)| reader.device);
+            for (reader, counters) in done {
+                let counters = counters.map_err(|error| self.fault(&reader.name, &error))?;
+                all.ports.extend(counters.ports);
+                all.segments.extend(counters.segments);
+            }
+        }
+        Ok(all)
+    }
+
+    fn fault(&self, device: &str, error: &ClientError) -> LabError {
+        let device = device.to_owned();
+        if error.code() == Some(Code::FailedPrecondition) {
+            return LabError::NotProgrammed { device, tree: self.tree.clone() };
+        }
+        LabError::P4Runtime { device, message: error.to_string() }
+    }
+}
+
+impl Reader {
+    async fn read(&self, ids: &Ids, what: What) -> Result<Counters, ClientError> {
+        let mut asked = Vec::new();
+        if what != What::Segments {
+            asked.push(with_counters(ids.port_role));
+            let cells =
+                self.ports.keys().flat_map(|port| (0..CLASSES).map(move |class| port * CLASSES + class));
+            asked.extend(cells.map(|cell| cell_of(ids.port_class, cell)));
+        }
+        if what != What::Ports {
+            asked.push(with_counters(ids.my_sid));
+        }
+        let mut counters = Counters::default();
+        for entity in self.client.read(asked).await? {
+            match entity.entity {
+                Some(Entity::TableEntry(entry)) => self.take_entry(ids, &entry, &mut counters),
+                Some(Entity::CounterEntry(entry)) => self.take_cell(&entry, &mut counters),
+                Some(_) | None => {}
+            }
+        }
+        Ok(counters)
+    }
+
+    fn take_entry(&self, ids: &Ids, entry: &v1::TableEntry, counters: &mut Counters) {
+        let packets = packets(entry.counter_data.as_ref());
+        let Some(key) = tree::exact(entry) else { return };
+        if entry.table_id == ids.my_sid {
+            counters.segments.entry((self.device, key as u16)).or_default().packets += packets;
+        } else if let Some(port) = self.ports.get(&(key as u32)) {
+            counters.ports.entry(*port).or_default().received += packets;
+        }
+    }
+
+    fn take_cell(&self, entry: &v1::CounterEntry, counters: &mut Counters) {
+        let cell = entry.index.as_ref().map_or(0, |index| index.index);
+        if let Some(port) = self.ports.get(&(cell as u32 / CLASSES)) {
+            counters.ports.entry(*port).or_default().sent += packets(entry.data.as_ref());
+        }
+    }
+}
+
+fn ids(tree: &Tree) -> Result<Ids, LabError> {
+    let info = tree::p4info(&tree.folder)?;
+    let find = || -> Result<Ids, closc_runtime::info::LookupError> {
+        Ok(Ids {
+            port_role: info.table("ingress.port_role")?.preamble.id,
+            my_sid: info.table("ingress.my_sid")?.preamble.id,
+            port_class: info.counter("egress.port_class")?.preamble.id,
+        })
+    };
+    find().map_err(|error| LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(error.to_string())))
+}
+
+fn with_counters(table: u32) -> v1::Entity {
+    let mut wildcard = entry::wildcard(table);
+    if let Some(Entity::TableEntry(entry)) = &mut wildcard.entity {
+        entry.counter_data = Some(v1::CounterData::default());
+    }
+    wildcard
+}
+
+fn cell_of(counter_id: u32, cell: u32) -> v1::Entity {
+    let index = Some(v1::Index { index: i64::from(cell) });
+    v1::CounterEntry { counter_id, index, data: None }.into()
+}
+
+fn packets(data: Option<&v1::CounterData>) -> u64 {
+    data.map_or(0, |data| data.packet_count.cast_unsigned())
+}

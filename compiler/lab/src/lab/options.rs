@@ -1,0 +1,67 @@
+//! How labs are brought up, and where they are remembered.
+
+use std::thread::available_parallelism;
+
+use camino::Utf8PathBuf;
+
+use super::Target;
+
+/// How a lab is brought up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Folder that remembers what is up.
+    pub runtime: Utf8PathBuf,
+    /// Threads.
+    pub jobs: usize,
+    /// Most devices brought up on one machine.
+    pub devices_max: usize,
+    /// What runs the switches; what fits the tree if not given.
+    pub target: Option<Target>,
+    /// How long embedded switches live.
+    pub life: Life,
+    /// The program that each switch of target `bmv2` is, with its first arguments: one that takes the command line of
+    /// `simple_switch_grpc`.
+    pub switch: Vec<String>,
+}
+
+/// How long embedded switches live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Life {
+    /// As long as the lab is open in this process.
+    Within,
+    /// In a process of their own, until the lab is taken down. These words are run, with the folder of the tree and
+    /// the path of a socket behind them; it calls [`serve`](crate::backend::embedded::serve) with both.
+    Process(Vec<String>),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            runtime: runtime(),
+            jobs: available_parallelism().map_or(2, usize::from),
+            devices_max: 16_384,
+            target: None,
+            life: Life::Within,
+            switch: vec!["simple_switch_grpc".to_owned()],
+        }
+    }
+}
+
+impl Options {
+    /// Returns the folder of a fabric's lab: sockets, inventory, logs.
+    pub fn folder(&self, fabric: &str) -> Utf8PathBuf {
+        self.runtime.join(fabric)
+    }
+}
+
+/// Where labs are remembered: `/run/closc/lab` for root, else the user's own runtime folder.
+fn runtime() -> Utf8PathBuf {
+    let user = nix::unistd::geteuid();
+    if user.is_root() {
+        return Utf8PathBuf::from("/run/closc/lab");
+    }
+    match std::env::var("XDG_RUNTIME_DIR") {
+        Ok(folder) if !folder.is_empty() => Utf8PathBuf::from(folder).join("closc/lab"),
+        Ok(_) | Err(_) => Utf8PathBuf::from(format!("/tmp/closc-{user}/lab")),
+    }
+}

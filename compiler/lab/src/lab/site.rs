@@ -1,0 +1,136 @@
+//! What a lab consists of, whatever its target: made, moved about, found missing, removed.
+
+use std::sync::Arc;
+
+use camino::Utf8Path;
+
+use super::state::State;
+use super::target::Target;
+use super::{LinkLayer, Options};
+use crate::LabError;
+use crate::backend::bmv2::{self, Bmv2};
+use crate::backend::embedded::{self, Embedded};
+use crate::backend::linux::{self, Linux};
+use crate::backend::{Backend, remove_folder};
+use crate::model::{Model, PortId};
+use crate::progress::Watch;
+use crate::tree::Tree;
+
+/// Everything a lab of one target consists of.
+pub(crate) trait Site: Backend + std::fmt::Debug {
+    /// Names what is in the way and not ours.
+    fn foreign(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Makes everything.
+    fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Configures again what is there.
+    fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Lets go of everything that is open, before it is removed.
+    fn leave(&mut self) {}
+
+    /// Pulls cables out of ports and plugs others in; a port that is paired with nothing gets a cable that ends
+    /// nowhere, with its carrier.
+    fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError>;
+}
+
+/// Cables that change places.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    /// Ports whose cables are pulled out.
+    pub(crate) ends: Vec<PortId>,
+    /// What is plugged into what then.
+    pub(crate) pairs: Vec<(PortId, Option<PortId>)>,
+    /// What the link layer does at the ends.
+    pub(crate) link_layer: LinkLayer,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Removed {
+    /// Namespaces.
+    pub(super) namespaces: usize,
+    /// Processes.
+    pub(super) processes: usize,
+}
+
+/// Checks that this machine can run labs of a target.
+pub(super) fn check(target: Target) -> Result<(), LabError> {
+    match target {
+        Target::Embedded => Ok(()),
+        Target::Bmv2 | Target::Linux => linux::check_features(),
+    }
+}
+
+/// Returns the site of a lab, which need not be made yet.
+pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &Options) -> Box<dyn Site> {
+    let (tree, model) = (Arc::clone(tree), Arc::clone(model));
+    match state.target {
+        Target::Embedded => {
+            let folder = options.folder(&state.fabric);
+            let changed = !state.changes.is_empty();
+            Box::new(Embedded::new(tree, model, folder, options.life.clone(), changed))
+        }
+        Target::Bmv2 => {
+            let namespaces = state.namespaces(&model);
+            let (panel, folder) = (panel(&state.fabric), options.folder(&state.fabric));
+            let program = options.switch.clone();
+            Box::new(Bmv2::new((tree, model), namespaces, panel, folder, program, options.jobs))
+        }
+        Target::Linux => {
+            let namespaces = state.namespaces(&model);
+            Box::new(Linux::new(tree, model, namespaces, nowhere(&state.fabric), options.jobs))
+        }
+    }
+}
+
+/// Returns the name of the namespace in which cut cables end. No device can have it: names have no `--`.
+fn nowhere(fabric: &str) -> String {
+    format!("closc-{fabric}--nowhere")
+}
+
+/// Returns the name of the namespace that is the patch panel.
+fn panel(fabric: &str) -> String {
+    format!("closc-{fabric}--panel")
+}
+
+/// Returns the names of all namespaces that a lab may have.
+fn namespaces(state: &State) -> Vec<String> {
+    match state.target {
+        Target::Embedded => Vec::new(),
+        Target::Bmv2 => state.names().into_iter().chain([panel(&state.fabric)]).collect(),
+        Target::Linux => state.names().into_iter().chain([nowhere(&state.fabric)]).collect(),
+    }
+}
+
+/// Names what a lab ought to consist of and is not there.
+pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
+    let folder = runtime.join(&state.fabric);
+    let gone = |name: &String| !linux::exists(name);
+    let namespaces = || state.names().into_iter().filter(gone).map(|name| format!("namespace {name}"));
+    match state.target {
+        Target::Embedded => embedded::missing(&folder),
+        Target::Bmv2 => namespaces().chain(bmv2::missing(&folder, state.switches.iter())).collect(),
+        Target::Linux => namespaces().collect(),
+    }
+}
+
+/// Removes everything a lab consists of, as far as it is there.
+pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabError> {
+    let folder = runtime.join(&state.fabric);
+    let processes = match state.target {
+        Target::Embedded => usize::from(embedded::end(&folder)?),
+        Target::Bmv2 => bmv2::end(&folder, state.switches.iter())?,
+        Target::Linux => 0,
+    };
+    let names = namespaces(state);
+    let present = names.iter().filter(|name| linux::exists(name)).count();
+    if present > 0 {
+        linux::delete(&names)?;
+    }
+    remove_folder(&folder)?;
+    Ok(Removed { namespaces: present, processes })
+}

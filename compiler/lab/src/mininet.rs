@@ -1,0 +1,134 @@
+//! A fabric as a Mininet script: hosts that are the kernel's, switches that are BMv2 or the embedded switch.
+//!
+//! In: a tree of P4 switches and Linux nodes. Out: a Python program that stands by itself. Always: it needs Mininet and
+//! root, no Open vSwitch and no controller; switches listen at sockets in a folder, and nothing is reachable from
+//! outside of its namespaces; the same tree gives the same script.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::LabError;
+use crate::backend::p4;
+use crate::lab::Target;
+use crate::model::Model;
+use crate::traffic;
+use crate::tree::{DeviceKind, GroupTable, Tree};
+
+/// What every script does with its tables.
+const PROGRAM: &str = include_str!("mininet/script.py");
+
+/// The modules that it needs.
+const IMPORTS: &str = "\
+import argparse
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+";
+
+/// Files of a node, by the names that the script has for them.
+#[derive(Serialize)]
+struct Files {
+    sysctl: String,
+    devices: String,
+    batch: String,
+    routes: String,
+}
+
+/// Writes the script of a tree; `switch` is the program that its switches are if nobody says otherwise.
+pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabError> {
+    Target::Bmv2.check(tree)?;
+    let mut hosts = BTreeMap::new();
+    for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {
+        let read = |file: &str| {
+            let path = device.folder.join(file);
+            std::fs::read_to_string(&path).map_err(LabError::tree(&path))
+        };
+        let routes =
+            if device.folder.join("routes.batch").is_file() { read("routes.batch")? } else { String::new() };
+        let (sysctl, devices, batch) = (read("sysctl.conf")?, read("devices.batch")?, read("ip.batch")?);
+        hosts.insert(name, Files { sysctl, devices, batch, routes });
+    }
+    let switches: Vec<_> = p4::device_ids(tree)
+        .map(|(name, id)| {
+            let ports: Vec<_> =
+                tree.devices[name].numbers.iter().map(|(port, number)| (number, port)).collect();
+            (name, id, ports)
+        })
+        .collect();
+    let cables: Vec<_> = tree
+        .cables
+        .iter()
+        .map(|row| (&row.lower.device, &row.lower.port, &row.upper.device, &row.upper.port))
+        .collect();
+    let planes: BTreeMap<_, _> = tree
+        .cables
+        .iter()
+        .flat_map(|row| [(&row.lower.device, row.plane), (&row.upper.device, row.plane)])
+        .filter(|(name, _)| !hosts.contains_key(name))
+        .collect();
+    let mut out = format!(
+        "#!/usr/bin/env python3\n\"\"\"Fabric {fabric} in Mininet, written by closc. Run it as root; `--help` tells \
+         more.\n\nProgram its switches with `closc push TREE --inventory INVENTORY`.\n\"\"\"\n\n{IMPORTS}\n",
+        fabric = tree.fabric
+    );
+    let udp_port = tree.tables.first().map_or(0, GroupTable::udp_port);
+    constant(&mut out, "", "FABRIC", &tree.fabric);
+    constant(&mut out, "", "SWITCH", &switch);
+    constant(&mut out, "", "UDP_PORT", &udp_port);
+    list(&mut out, "Name, device id, and number and name of each port.", "SWITCHES", &switches);
+    constant(&mut out, "Plane of each switch.\n", "PLANES", &planes);
+    list(&mut out, "Lower device and port, upper device and port.", "CABLES", &cables);
+    constant(&mut out, "The files of each node.\n", "HOSTS", &hosts);
+    let what = "Sender and its port, outer source and destination; receiver, inner source and destination.";
+    list(&mut out, what, "PATHS", &paths(tree, model));
+    out.push_str(PROGRAM);
+    Ok(out)
+}
+
+/// Every path that is there, as the script walks it.
+fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
+    let mut paths = Vec::new();
+    for (table, from) in traffic::nics(tree) {
+        for path in traffic::outgoing(tree, model, table, from).paths {
+            let (sender, port) = model.end(path.port);
+            let name = |device: crate::model::DeviceId| model.devices[device.0].name.clone();
+            let Ok(journey) = &path.journey else { continue };
+            let source = from.address.to_string();
+            paths.push([
+                name(sender),
+                port.to_owned(),
+                source.clone(),
+                path.named.destination.to_string(),
+                name(model.end(journey.end()).0),
+                source,
+                path.to.address.to_string(),
+            ]);
+        }
+    }
+    paths
+}
+
+/// Writes a constant. Strings, numbers, lists and objects look the same in JSON and in Python.
+fn constant(out: &mut String, comment: &str, name: &str, value: &impl Serialize) {
+    let comment = if comment.is_empty() { String::new() } else { format!("# {comment}") };
+    let _ = writeln!(out, "{comment}{name} = {}", json(value));
+}
+
+/// Writes a list, an element a line.
+fn list(out: &mut String, comment: &str, name: &str, values: &[impl Serialize]) {
+    let _ = writeln!(out, "# {comment}\n{name} = [");
+    for value in values {
+        let _ = writeln!(out, "    {},", json(value));
+    }
+    out.push_str("]\n");
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("keys are strings")
+}

@@ -1,0 +1,155 @@
+//! A sample of the paths of a fabric, for fabrics with more paths than anybody wants to walk.
+//!
+//! In: how many, and a seed. Out: that many different paths, sender by sender. Always: the same tree, number and seed
+//! give the same sample; a pair of NICs is drawn first and then one of its paths, so that near pairs, which have few
+//! paths, are not drowned by far ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::model::Model;
+use crate::traffic::{self, Outgoing};
+use crate::tree::{GroupTable, Nic, Tree};
+
+/// How many draws a path may take before the sample is left as it is: only samples of nearly everything need many.
+const DRAWS: u64 = 16;
+
+/// How much of a fabric a test walks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Extent {
+    /// Every path of every pair.
+    #[default]
+    Everything,
+    /// So many paths.
+    Sample {
+        /// How many.
+        paths: u64,
+        /// Seed of the choice.
+        seed: u64,
+    },
+}
+
+/// What a sample was drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Drawn {
+    /// Paths of the fabric.
+    pub of: u64,
+    /// Seed of the choice.
+    pub seed: u64,
+}
+
+/// The paths of a test, sender by sender.
+pub(crate) struct Selected<'a> {
+    nics: Vec<(&'a GroupTable, &'a Nic)>,
+    /// Of a sample: receivers and numbers of paths by sender.
+    chosen: Option<BTreeMap<usize, BTreeSet<(usize, u64)>>>,
+    /// What a sample was drawn from.
+    pub(crate) drawn: Option<Drawn>,
+    /// Ordered pairs of NICs.
+    pub(crate) pairs: u64,
+}
+
+impl<'a> Selected<'a> {
+    /// Selects the paths of a test. A sample of as many paths as there are is everything.
+    pub(crate) fn new(tree: &'a Tree, extent: Extent) -> Self {
+        let nics: Vec<_> = traffic::nics(tree).collect();
+        let everything = Selected { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
+        match extent {
+            Extent::Everything => everything,
+            Extent::Sample { paths, seed } => everything.draw(paths, seed),
+        }
+    }
+
+    fn draw(self, paths: u64, seed: u64) -> Self {
+        let of: u64 = self.groups().map(|(table, nics, to)| table.count(to.address) * nics).sum();
+        if paths >= of || self.nics.len() < 2 {
+            return self;
+        }
+        let mut random = Random(seed);
+        let mut chosen: BTreeMap<usize, BTreeSet<(usize, u64)>> = BTreeMap::new();
+        let mut found = 0;
+        for _ in 0..paths.saturating_mul(DRAWS) {
+            if found == paths {
+                break;
+            }
+            let from = random.below(self.nics.len() as u64) as usize;
+            let other = random.below(self.nics.len() as u64 - 1) as usize;
+            let to = other + usize::from(other >= from);
+            let count = self.nics[from].0.count(self.nics[to].1.address);
+            if count > 0 {
+                let fresh = chosen.entry(from).or_default().insert((to, random.below(count)));
+                found += u64::from(fresh);
+            }
+        }
+        let receivers = |paths: &BTreeSet<(usize, u64)>| {
+            paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64
+        };
+        let pairs = chosen.values().map(receivers).sum();
+        Selected { chosen: Some(chosen), drawn: Some(Drawn { of, seed }), pairs, ..self }
+    }
+
+    /// Every table once for each receiver, with the number of its NICs that are not the receiver.
+    fn groups(&self) -> impl Iterator<Item = (&'a GroupTable, u64, &'a Nic)> {
+        let tables = self.nics.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b));
+        tables.flat_map(|nics| {
+            let own = |to: &Nic| nics.iter().any(|(_, nic)| nic.address == to.address);
+            let others = move |to: &Nic| nics.len() as u64 - u64::from(own(to));
+            let table = nics[0].0;
+            self.nics.iter().map(move |(_, to)| (table, others(to), *to))
+        })
+    }
+
+    /// Returns how many senders there are.
+    pub(crate) fn senders(&self) -> u64 {
+        self.chosen.as_ref().map_or(self.nics.len(), BTreeMap::len) as u64
+    }
+
+    /// Calls a function with the paths of each sender.
+    pub(crate) fn each<E>(
+        &self,
+        tree: &'a Tree,
+        model: &Model,
+        mut work: impl FnMut(u64, Outgoing<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(chosen) = &self.chosen else {
+            let mut nics = (0..).zip(&self.nics);
+            return nics
+                .try_for_each(|(at, (table, from))| work(at, traffic::outgoing(tree, model, table, from)));
+        };
+        for (at, (from, paths)) in (0..).zip(chosen) {
+            let (table, from) = self.nics[*from];
+            let mut outgoing = Outgoing::default();
+            for (to, number) in paths {
+                let to = self.nics[*to].1;
+                let named = table.path(from, to.address, *number);
+                outgoing.take(named.and_then(|named| traffic::path(model, table, (from, to), named)));
+            }
+            work(at, outgoing)?;
+        }
+        Ok(())
+    }
+}
+
+/// Ordered pairs of so many.
+fn pairs(nics: usize) -> u64 {
+    (nics * nics.saturating_sub(1)) as u64
+}
+
+/// SplitMix64: small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Returns a number below another, which is not 0.
+    fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+}
