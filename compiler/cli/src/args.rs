@@ -2,6 +2,10 @@
 
 pub mod control;
 pub mod diff;
+pub mod export;
+pub mod lab;
+pub mod te;
+pub mod whatif;
 
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -39,6 +43,10 @@ pub enum Format {
     Json,
     /// Annotations for GitHub workflows
     Github,
+    /// For a pull request: differences only
+    Markdown,
+    /// For a browser: differences only
+    Html,
 }
 
 /// What to do.
@@ -48,6 +56,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Compile a fabric file into a tree of artefacts
     Compile(CompileArgs),
+    /// Prove from the files of a compiled tree that every path arrives, over the links it names
+    Verify(VerifyArgs),
     /// Compare two fabrics: what changes, what it does to traffic, how to roll it out
     Diff(diff::DiffArgs),
     /// Declare a switch, plane or cable drained, and show what that does
@@ -56,17 +66,24 @@ pub enum Command {
     Undrain(diff::DrainArgs),
     /// Print the cables to plug, pull or move from one fabric to a larger one
     Grow(diff::GrowArgs),
+    /// Tell what failures cost: paths and bandwidth left to all pairs, and who is cut off
+    Whatif(whatif::WhatifArgs),
     /// Print the paths between two NICs, hop by hop
     Paths(PathsArgs),
+    /// Place a demand matrix: pins, and utilisation against ECMP and the optimum
+    Te(te::TeArgs),
     /// Explain a diagnostic code, a device or a headroom
     Explain(ExplainArgs),
+    /// Write files for other programs: hosts, schedulers, orchestrators
+    #[command(subcommand)]
+    Export(export::ExportCommand),
     /// Print the JSON Schema of fabric files
     Schema,
     /// List the platforms of the catalogue
     Platforms,
     /// Bring a compiled fabric up on this machine and walk it
     #[command(subcommand)]
-    Lab(LabCommand),
+    Lab(lab::LabCommand),
     /// Bring live switches to what a compiled tree says, over P4Runtime
     Push(control::PushArgs),
     /// Tell how live switches differ from a compiled tree
@@ -119,6 +136,28 @@ pub struct CompileArgs {
     pub force: bool,
 }
 
+/// Arguments of `verify`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 everything holds, 1 the tree could not be verified, 2 something does not hold"
+)]
+pub struct VerifyArgs {
+    /// Compiled tree
+    pub tree: Utf8PathBuf,
+    /// Also walk every path one by one where there are at most this many
+    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
+    pub walk: u64,
+    /// Show at most this many violations of each rule
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub shown: usize,
+    /// Do not hold files against the digests of the manifest
+    #[arg(long)]
+    pub no_digests: bool,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
 /// Arguments of `paths`.
 #[derive(Debug, clap::Args)]
 pub struct PathsArgs {
@@ -148,53 +187,6 @@ pub struct ExplainArgs {
     /// A code such as `E0203`; `codes`; `device FILE SWITCH`; or `headroom FILE SWITCH PORT`
     #[arg(required = true, num_args = 1..=4, value_name = "WHAT")]
     pub what: Vec<String>,
-}
-
-/// Commands of `lab`.
-#[derive(Debug, Subcommand)]
-pub enum LabCommand {
-    /// Bring a fabric up in network namespaces
-    Up(LabArgs),
-    /// Send packets over every path of every pair and check arrival and counters
-    Test(LabArgs),
-    /// Tell what is up
-    Status {
-        /// Fabric file or compiled tree; every lab of this machine if not given
-        source: Option<Utf8PathBuf>,
-    },
-    /// Take everything down again
-    Down(LabArgs),
-    /// Swap two cables, show what is lost, and say which cables they are
-    Miswire {
-        /// Lab
-        #[command(flatten)]
-        lab: LabArgs,
-        /// First cable, for example `p0-t0-001--p0-t1-001`
-        first: String,
-        /// Second cable
-        second: String,
-        /// Leave the cables swapped
-        #[arg(long)]
-        keep: bool,
-    },
-    /// Cut a cable, probe, and say which cable is cut
-    Cut {
-        /// Lab
-        #[command(flatten)]
-        lab: LabArgs,
-        /// Cable
-        cable: String,
-        /// Leave the cable cut
-        #[arg(long)]
-        keep: bool,
-    },
-}
-
-/// Arguments of every lab command.
-#[derive(Debug, clap::Args)]
-pub struct LabArgs {
-    /// Fabric file or compiled tree
-    pub source: Utf8PathBuf,
 }
 
 fn parse_number(text: &str) -> Result<u32, String> {

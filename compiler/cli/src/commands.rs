@@ -7,17 +7,23 @@ mod diff;
 mod drain;
 mod drift;
 mod explain;
+mod export;
 mod grow;
 mod lab;
 mod paths;
 mod platforms;
 mod push;
 pub mod switch;
+mod te;
+mod verify;
 mod watch;
+mod whatif;
 
 use closc_diff::Turn;
 
-use crate::args::{Args, Command};
+use anyhow::bail;
+
+use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome};
 
 /// The schema as it is committed; a test holds it against the types.
@@ -25,15 +31,23 @@ const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 
 /// Runs the command that was asked for.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
+    if !differs && matches!(args.format, Format::Markdown | Format::Html) {
+        bail!("only differences have a form for pages: use `--format human`, `json` or `github`");
+    }
     match &args.command {
         Command::Check(command) => check::run(args, command),
         Command::Compile(command) => compile::run(args, command),
+        Command::Verify(command) => verify::run(args, command),
         Command::Diff(command) => diff::run(args, command),
         Command::Drain(command) => drain::run(args, command, Turn::On),
         Command::Undrain(command) => drain::run(args, command, Turn::Off),
         Command::Grow(command) => grow::run(args, command),
+        Command::Whatif(command) => whatif::run(args, command),
         Command::Paths(command) => paths::run(args, command),
+        Command::Te(command) => te::run(args, command),
         Command::Explain(command) => explain::run(args, command),
+        Command::Export(command) => export::run(args, command),
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
         Command::Platforms => platforms::run(args),
         Command::Lab(command) => lab::run(args, command),

@@ -62,7 +62,9 @@ fn plan(
     let fabric = Fabric::new(Arc::new(topology));
     let graph = FabricGraph::of(&fabric);
     closc_fabric::checks::check(&fabric, &graph, diagnostics);
-    Ok(Some(Plan::new(fabric)))
+    let plan = Plan::new(fabric);
+    closc_plan::checks::check(&plan, diagnostics);
+    Ok(Some(plan))
 }
 
 /// Returns the built-in catalogue with the platforms of a site.
@@ -112,7 +114,7 @@ fn bytes(file: &Utf8Path) -> anyhow::Result<Vec<u8>> {
 /// Shows diagnostics in the form that was asked for.
 pub fn show(format: Format, diagnostics: &Diagnostics, sources: &Sources) {
     match format {
-        Format::Human => {
+        Format::Human | Format::Markdown | Format::Html => {
             let shown = text::all(diagnostics, sources, text::Colour::Terminal);
             anstream::eprint!("{shown}");
             if diagnostics.has_errors() {

@@ -8,6 +8,7 @@
 mod args;
 mod commands;
 mod input;
+mod limits;
 mod names;
 mod output;
 mod progress;

@@ -5,7 +5,7 @@
 use anyhow::{Context as _, bail};
 use closc_plan::{Path, Plan};
 use closc_topology::naming::LINK_SEPARATOR;
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
+use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Switch};
 
 /// Finds a NIC by its name, or by its node's name and the rail wanted.
 pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
@@ -27,6 +27,23 @@ fn example(plan: &Plan) -> String {
     plan.fabric().nics().next().map_or_else(String::new, |nic| {
         let (node, number) = topology.node_of(nic);
         topology.naming.nic(node, number)
+    })
+}
+
+/// Finds a node by its name.
+pub fn node(plan: &Plan, name: &str) -> anyhow::Result<Node> {
+    let topology = plan.topology();
+    let there = |node: &Node| {
+        (0..topology.hosts.nics_per_node).any(|number| {
+            let known = node.zone.0 < topology.zones
+                && node.unit < topology.units()
+                && node.index < topology.nodes_per_unit();
+            known && plan.fabric().has_nic(topology.nic_of(*node, number))
+        })
+    };
+    topology.naming.parse_node(name).filter(there).with_context(|| {
+        let first = plan.nodes().next().map(|node| topology.naming.node(node)).unwrap_or_default();
+        format!("`{name}` is no node of this fabric; the first is `{first}`")
     })
 }
 

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use camino::Utf8Path;
 use serde::Serialize;
 
 use crate::args::Format;
@@ -39,7 +40,7 @@ pub fn result<T: Serialize>(
 ) -> anyhow::Result<()> {
     let text = match format {
         Format::Json => serde_json::to_string_pretty(value).context("the result has no JSON form")? + "\n",
-        Format::Human | Format::Github => human(value),
+        Format::Human | Format::Github | Format::Markdown | Format::Html => human(value),
     };
     print(&text)
 }
@@ -52,11 +53,18 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file whole or not at all.
+pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
+    let partial = path.with_file_name(format!(".{}.closc-new", path.file_name().unwrap_or("result")));
+    std::fs::write(&partial, text).with_context(|| format!("cannot write `{partial}`"))?;
+    std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))
+}
+
 /// Shows why a command failed.
 pub fn failure(error: &anyhow::Error, format: Format) {
     let text = format!("{error:#}");
     match format {
-        Format::Human => eprintln!("error: {text}"),
+        Format::Human | Format::Markdown | Format::Html => eprintln!("error: {text}"),
         Format::Json => println!("{}", serde_json::json!({ "error": text })),
         Format::Github => println!("::error ::{}", text.replace('%', "%25").replace('\n', "%0A")),
     }

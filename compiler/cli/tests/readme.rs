@@ -104,6 +104,7 @@ fn the_tour_works_as_it_is_written() {
             .args(["-c", &step.command])
             .current_dir(place.path())
             .env("PATH", &path)
+            .env("CLOSC_RUNTIME", place.path().join("run/lab"))
             .output()
             .expect("sh runs");
         let printed = String::from_utf8_lossy(&run.stdout);

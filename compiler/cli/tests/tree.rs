@@ -174,14 +174,18 @@ fn every_kind_of_exception_gives_the_same_tree_as_a_fresh_run() {
         "devices: { p0-t0-002: { os: frr } }",
         "cables: { su003-n001/nic0.p0: { length: 2m, medium: virtual } }",
     ];
-    let place = Place::new();
-    place.compile(BASE, "out", &[]);
-    for (at, exception) in exceptions.iter().enumerate() {
-        let text = format!("{BASE}exceptions: {{ {exception} }}\n");
-        place.compile(&text, "out", &[]);
-        let fresh = format!("fresh-{at}");
-        place.compile(&text, &fresh, &[]);
-        assert_eq!(place.bytes("out"), place.bytes(&fresh), "{exception}");
+    // Where switches choose paths, those far from an exception weigh it too.
+    for routing in ["srv6-static", "ecmp-static"] {
+        let place = Place::new();
+        let base = format!("{BASE}routing: {routing}\n");
+        place.compile(&base, "out", &[]);
+        for (at, exception) in exceptions.iter().enumerate() {
+            let text = format!("{base}exceptions: {{ {exception} }}\n");
+            place.compile(&text, "out", &[]);
+            let fresh = format!("fresh-{at}");
+            place.compile(&text, &fresh, &[]);
+            assert_eq!(place.bytes("out"), place.bytes(&fresh), "{routing}: {exception}");
+        }
     }
 }
 

@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_deploy::PushOptions;
 
 /// Which switches, and how to reach them.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct FleetArgs {
     /// Compiled tree; for `push` also a plan that `push --out` saved
     pub source: Utf8PathBuf,
-    /// Where the switches are: YAML or JSON, one entry a switch
+    /// Where the switches are: YAML or JSON, one entry a switch; `lab` for those of the fabric's lab
     #[arg(long, short, value_name = "FILE")]
     pub inventory: Utf8PathBuf,
     /// Only these switches
@@ -29,6 +29,19 @@ pub struct FleetArgs {
 }
 
 impl FleetArgs {
+    /// Returns the arguments for all switches of a tree.
+    pub fn of(tree: &Utf8Path, inventory: &Utf8Path) -> Self {
+        let options = PushOptions::default();
+        FleetArgs {
+            source: tree.to_owned(),
+            inventory: inventory.to_owned(),
+            device: Vec::new(),
+            plane: Vec::new(),
+            max_parallel: options.max_parallel,
+            timeout: options.timeout.as_secs(),
+        }
+    }
+
     /// Returns the options that all commands share.
     pub fn options(&self) -> PushOptions {
         PushOptions {

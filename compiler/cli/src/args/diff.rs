@@ -1,12 +1,11 @@
 //! Arguments of the commands that compare fabrics.
 
 use camino::Utf8PathBuf;
-use clap::ValueEnum;
 
 /// Arguments of `diff`.
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
-    /// Fabric file, `git:REV:PATH`, or compiled tree
+    /// Fabric file, `git:REV:PATH`, compiled tree, or `live` for what switches hold
     #[arg(required_unless_present_any = ["show", "check"])]
     pub old: Option<String>,
     /// The same, after the change
@@ -24,29 +23,18 @@ pub struct DiffArgs {
     /// Part of any pair's bandwidth that a wave may take, in percent; one plane if not given
     #[arg(long, value_name = "PERCENT", requires = "waves", value_parser = parse_percent)]
     pub share: Option<f64>,
-    /// Form of the view for people
-    #[arg(long = "as", value_name = "FORM", value_enum, default_value_t = Form::Text)]
-    pub form: Form,
+    /// Where the switches of `live` are: YAML or JSON, one entry a switch; `lab` for those of the fabric's lab
+    #[arg(long, short, value_name = "FILE")]
+    pub inventory: Option<Utf8PathBuf>,
     /// Save the difference with the digests of both sides
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
     /// Show a saved difference
     #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "check", "out", "waves"])]
     pub show: Option<Utf8PathBuf>,
-    /// Show a saved difference, and fail if one of its sides is no longer what it was
+    /// Show a saved difference, and fail if one of its sides is no longer what it was; `push` does the same
     #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "out", "waves"])]
     pub check: Option<Utf8PathBuf>,
-}
-
-/// Form of the view for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Form {
-    /// For a terminal
-    Text,
-    /// For a pull request
-    Markdown,
-    /// For a browser
-    Html,
 }
 
 /// Arguments of `drain` and `undrain`.

@@ -21,9 +21,7 @@ use crate::tree::{archive, manifest};
 
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
-    if let Some(jobs) = command.jobs {
-        rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("cannot start threads")?;
-    }
+    start_threads(command.jobs)?;
     let overlay = overlay(command.templates.as_deref())?;
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
@@ -42,6 +40,16 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         output::result(args.format, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Starts as many threads as were asked for.
+pub fn start_threads(jobs: Option<usize>) -> anyhow::Result<()> {
+    match jobs {
+        Some(jobs) => {
+            rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("cannot start threads")
+        }
+        None => Ok(()),
+    }
 }
 
 /// Compiles a whole fabric with the shipped templates into a folder, for commands that need a tree.
@@ -137,7 +145,7 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     )
 }
 
-fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
+pub fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
     let path = place.join(manifest::NAME);
     match std::fs::read(&path) {
         Ok(bytes) => {

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_deploy::{Event, Files, Fleet, Inventory, Observer, Tree, What};
+use closc_deploy::{Event, Files, Fleet, Inventory, Observer, Plan, Tree, What};
 use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
 use crate::args::{Args, Format};
+use crate::commands::lab;
+use crate::limits;
 use crate::progress;
+use crate::tree::manifest;
 
 /// Runs some work on an asynchronous runtime.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    limits::raise_open_files();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -21,11 +25,42 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
         .block_on(work)
 }
 
+/// What stands for the inventory of the fabric's lab.
+const LAB: &str = "lab";
+
 /// Reads the inventory.
 pub fn inventory(args: &FleetArgs) -> anyhow::Result<Inventory> {
-    let path = &args.inventory;
+    let path = if args.inventory == LAB { &of_lab(&args.source)? } else { &args.inventory };
+    parsed(path)
+}
+
+/// Reads the inventory of a fabric of this name.
+pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Inventory> {
+    if inventory != LAB {
+        return parsed(inventory);
+    }
+    let path = closc_lab::inventory(fabric, &lab::options()?)
+        .with_context(|| format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up`"))?;
+    parsed(&path)
+}
+
+fn parsed(path: &Utf8Path) -> anyhow::Result<Inventory> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?;
     Inventory::parse(&text).with_context(|| format!("`{path}`"))
+}
+
+/// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.
+fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
+    let fabric = if source.is_file() {
+        let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
+        Plan::from_json(&text).with_context(|| format!("`{source}` is no saved plan"))?.fabric
+    } else {
+        manifest::fabric(source)?
+    };
+    let options = lab::options()?;
+    closc_lab::inventory(&fabric, &options).with_context(|| {
+        format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up {source}`")
+    })
 }
 
 /// Puts the inventory and the tree together.

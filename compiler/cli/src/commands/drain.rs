@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use closc_diff::{Change, Difference, Exception, Options, Report, Thing, Turn, edit};
 use closc_topology::Link;
 
-use crate::args::diff::{DrainArgs, Form};
+use crate::args::diff::DrainArgs;
 use crate::args::{Args, Format};
 use crate::commands::diff;
 use crate::names::Avoid;
@@ -36,7 +36,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
         let lines = similar::TextDiff::from_lines(&text, &changed);
         output::print(&format!("{}\n", lines.unified_diff().context_radius(1)))?;
     }
-    diff::print(args, Form::Text, &report, false, None)?;
+    diff::print(args, &report, false)?;
     if command.write {
         std::fs::write(file, changed).with_context(|| format!("cannot write `{file}`"))?;
     }

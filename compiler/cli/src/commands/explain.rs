@@ -60,6 +60,8 @@ fn rules() -> Vec<&'static Rule> {
     let mut rules: Vec<&'static Rule> = closc_topology::checks::rules();
     rules.extend(closc_platform::RULES);
     rules.extend(closc_fabric::checks::RULES);
+    rules.extend(closc_plan::checks::RULES);
+    rules.extend(closc_verify::rules());
     rules.sort_by_key(|rule| rule.code);
     rules
 }

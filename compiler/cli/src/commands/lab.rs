@@ -3,36 +3,45 @@
 //! The source is a compiled tree, or a fabric file, which is compiled into the lab's own folder first. Everything
 //! the lab does comes from the tree.
 
+mod run;
+
+use std::io::Write as _;
 use std::sync::Mutex;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_lab::{Interrupt, Lab, LinkLayer, Options, Progress, Watch};
+use closc_lab::{Interrupt, Lab, Life, LinkLayer, Options, Progress, Watch};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::args::{Args, LabArgs, LabCommand};
+use crate::args::Args;
+use crate::args::lab::{LabArgs, LabCommand, TargetArgs};
 use crate::commands::compile;
 use crate::input;
+use crate::limits;
 use crate::output::{self, Outcome};
 use crate::progress;
 use crate::tree::manifest;
 
 /// Runs a lab command.
 pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
-    let options = Options::default();
+    let mut options = options()?;
     let interrupt = Interrupt::on_signals().context("cannot listen for signals")?;
     let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
     let show =
         |progress: Progress| bar.lock().expect("no thread panics while it holds the bar").show(progress);
     let watch = Watch::new(&show, &interrupt);
     match command {
-        LabCommand::Up(lab) => with_tree(args, lab, &options, |tree| {
-            let (_, report) = Lab::up(tree, &options, &watch)?;
-            print(args, &report, true)
-        }),
-        LabCommand::Test(lab) => with_tree(args, lab, &options, |tree| {
-            let report = Lab::open(tree, &options)?.test(&watch)?;
+        LabCommand::Run(command) => run::run(args, command, options, &watch),
+        LabCommand::Up { lab, target } => {
+            take_target(&mut options, target)?;
+            with_tree(args, lab, &options, |tree| {
+                let (_, report) = Lab::up(tree, &options, &watch)?;
+                print(args, &report, true)
+            })
+        }
+        LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree| {
+            let report = Lab::open(tree, &options)?.walk(extent.extent(), &watch)?;
             print(args, &report, report.is_fine())
         }),
         LabCommand::Status { source: None } => {
@@ -71,7 +80,51 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             }
             print(args, &report, true)
         }),
+        LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree| {
+            let mut lab = Lab::open(tree, &options)?;
+            lab.restore(&watch)?;
+            print(args, &lab.status(), true)
+        }),
+        LabCommand::Serve { tree, socket } => serve(tree, socket),
     }
+}
+
+/// Says what runs the switches.
+fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
+    options.target = target.target.map(Into::into);
+    options.switch = match target.switch_program.as_str() {
+        "closc" => vec![program()?, "switch".to_owned()],
+        other => vec![other.to_owned()],
+    };
+    Ok(())
+}
+
+/// Returns the path of this program.
+fn program() -> anyhow::Result<String> {
+    let program = std::env::current_exe().context("cannot find the program itself")?;
+    Ok(Utf8PathBuf::try_from(program).context("the program itself")?.into_string())
+}
+
+/// Returns how labs are brought up by commands: in processes that outlive them.
+pub fn options() -> anyhow::Result<Options> {
+    let life = Life::Process(vec![program()?, "lab".to_owned(), "serve".to_owned()]);
+    let mut options = Options { life, ..Options::default() };
+    if let Ok(folder) = std::env::var("CLOSC_RUNTIME") {
+        options.runtime = folder.into();
+    }
+    Ok(options)
+}
+
+/// Is the process that embedded switches live in.
+fn serve(tree: &Utf8Path, socket: &Utf8Path) -> anyhow::Result<Outcome> {
+    limits::raise_open_files();
+    let running = closc_lab::backend::embedded::serve(tree, socket)?;
+    // Whoever waits for this line has what it needs; nothing is written to the pipe afterwards.
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", running.address())?;
+    out.flush()?;
+    running.wait();
+    Ok(Outcome::Fine)
 }
 
 fn print<T: Serialize + ToString>(args: &Args, report: &T, fine: bool) -> anyhow::Result<Outcome> {
@@ -80,7 +133,7 @@ fn print<T: Serialize + ToString>(args: &Args, report: &T, fine: bool) -> anyhow
 }
 
 /// Hands over the tree of a lab: the one that was named, or one compiled from the file that was named.
-fn with_tree(
+pub fn with_tree(
     args: &Args,
     lab: &LabArgs,
     options: &Options,
@@ -106,11 +159,7 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
         return Ok(Some(lab.source.to_string()));
     }
     if lab.source.is_dir() {
-        let path = lab.source.join(manifest::NAME);
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{path}`"))?;
-        let manifest: manifest::Manifest =
-            serde_json::from_slice(&bytes).with_context(|| format!("`{path}` does not parse"))?;
-        return Ok(Some(manifest.fabric));
+        return manifest::fabric(&lab.source).map(Some);
     }
     Ok(input::read(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
 }

@@ -72,7 +72,9 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
     }
     match args.format {
         Format::Json => output::result(args.format, &listing, |_| String::new())?,
-        Format::Human | Format::Github => output::print(&human(&listing))?,
+        Format::Human | Format::Github | Format::Markdown | Format::Html => {
+            output::print(&human(&listing))?;
+        }
     }
     Ok(Outcome::Fine)
 }

@@ -1,15 +1,18 @@
 //! `closc push`: brings switches to what the compiled tree says, and says what it did.
 
+mod saved;
+
 use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use camino::Utf8Path;
 use closc_deploy::{Fleet, Gate, Plan, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
 
 use crate::args::Args;
 use crate::args::control::PushArgs;
-use crate::commands::control;
+use crate::commands::{control, diff};
 use crate::output::{self, Outcome};
 
 /// Pushes a tree, a saved plan, or shows what would be pushed.
@@ -19,10 +22,13 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         take_over: command.take_over,
         ..command.fleet.options()
     };
+    if let Some(report) = difference(&command.fleet.source)? {
+        return saved::push(args, command, &report, &options);
+    }
     let inventory = control::inventory(&command.fleet)?;
     if command.fleet.source.is_file() {
         let targets = targets(command, &inventory)?;
-        return saved(args, command, &targets, &options);
+        return saved_plan(args, command, &targets, &options);
     }
     let fleet = control::fleet(&command.fleet, &inventory)?;
     if command.dry_run || command.out.is_some() {
@@ -44,8 +50,23 @@ fn targets(command: &PushArgs, inventory: &closc_deploy::Inventory) -> anyhow::R
         .collect()
 }
 
+/// Reads a difference that `closc diff --out` saved; nothing where the source is something else.
+fn difference(source: &Utf8Path) -> anyhow::Result<Option<closc_diff::Report>> {
+    if !source.is_file() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
+    // The whole is read by whoever wrote it; here only its form is asked for.
+    let form = serde_json::from_str::<serde_json::Value>(&text).ok();
+    let form = form.as_ref().and_then(|value| value.get("format")?.as_str());
+    if form != Some(closc_diff::FORMAT) {
+        return Ok(None);
+    }
+    diff::parse(&text).map(Some).with_context(|| format!("`{source}` is no saved difference"))
+}
+
 /// Pushes a plan that was saved; a switch that has moved since is refused.
-fn saved(
+fn saved_plan(
     args: &Args,
     command: &PushArgs,
     targets: &[Target],
@@ -75,9 +96,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
         anyhow::anyhow!("{}", faults.join("\n"))
     })?;
     if let Some(path) = &command.out {
-        let partial = path.with_file_name(format!(".{}.closc-new", path.file_name().unwrap_or("plan")));
-        std::fs::write(&partial, plan.to_json()).with_context(|| format!("cannot write `{partial}`"))?;
-        std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))?;
+        output::replace(path, &plan.to_json())?;
     }
     if command.dry_run {
         output::print(&plan.show())?;
@@ -117,7 +136,7 @@ fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
     Ok(if report.is_good() { Outcome::Fine } else { Outcome::Failed })
 }
 
-fn human(report: &PushReport) -> String {
+pub(super) fn human(report: &PushReport) -> String {
     let (good, failed, skipped) = report.counts();
     let sent = report.updates();
     let mut text = format!(

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_fabric::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,15 @@ pub struct Manifest {
     pub counts: CountsEntry,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, FileEntry>,
+}
+
+/// Returns the name of the fabric that a tree was compiled from.
+pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
+    let path = tree.join(NAME);
+    let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{path}`"))?;
+    let manifest: Manifest =
+        serde_json::from_slice(&bytes).with_context(|| format!("`{path}` does not parse"))?;
+    Ok(manifest.fabric)
 }
 
 /// A file of the tree.

@@ -3,7 +3,7 @@
 //! In: a plan. Out: [`Unit`]s in the order of the tree, each with a [`Fingerprint`]. Always: two units of equal
 //! fingerprint render to the same bytes. A fingerprint covers the program's version, the templates, the whole
 //! topology without its exceptions, and those exceptions that touch the unit; so one changed cable renders two
-//! switches again, not six thousand.
+//! switches again, not six thousand. Where switches choose paths it renders those of its plane.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub fn units(plan: &Plan, selection: &Selection) -> Vec<Unit> {
     if !selection.is_everything() {
         return units;
     }
-    if topology.hosts.os == HostOs::Linux {
+    if topology.hosts.has_files() {
         units.extend(plan.nodes().map(Unit::Host));
     }
     if plan.is_source_routed() {
@@ -70,7 +70,9 @@ impl Unit {
             }
             Unit::Host(node) => {
                 let mut artefacts = targets::host(&plan.host(node), templates)?;
-                artefacts.extend(targets::linux::host_routes(plan, node, templates)?);
+                if plan.topology().hosts.os == HostOs::Linux {
+                    artefacts.extend(targets::linux::host_routes(plan, node, templates)?);
+                }
                 Ok(artefacts)
             }
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
@@ -101,6 +103,9 @@ pub struct Fingerprints {
     common: blake3::Hash,
     touched: BTreeMap<Unit, blake3::Hasher>,
     every_group: blake3::Hasher,
+    /// What each plane's switches weigh: where they choose paths, an exception concerns them all.
+    planes: BTreeMap<PlaneId, blake3::Hasher>,
+    is_source_routed: bool,
 }
 
 impl Fingerprints {
@@ -110,6 +115,8 @@ impl Fingerprints {
             common: common(plan, templates),
             touched: BTreeMap::new(),
             every_group: blake3::Hasher::new(),
+            planes: BTreeMap::new(),
+            is_source_routed: plan.is_source_routed(),
         };
         fingerprints.touch_all(plan);
         fingerprints
@@ -130,6 +137,11 @@ impl Fingerprints {
         if let Unit::Group(..) | Unit::Host(_) = unit {
             hasher.update(self.every_group.finalize().as_bytes());
         }
+        if let (Unit::Switch(switch), false) = (unit, self.is_source_routed)
+            && let Some(plane) = self.planes.get(&switch.plane)
+        {
+            hasher.update(plane.finalize().as_bytes());
+        }
         let mut short = [0; 16];
         short.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         Fingerprint(short)
@@ -140,6 +152,7 @@ impl Fingerprints {
         for switch in exceptions.absent_switches.iter().chain(&exceptions.drained_switches) {
             let drained = exceptions.drained_switches.contains(switch);
             self.around(plan, *switch, &format!("{switch:?} {drained}"));
+            self.plane(switch.plane, &format!("{switch:?} {drained}"));
             self.every_group.update(format!("{switch:?} {drained}").as_bytes());
         }
         for (switch, hardware) in &exceptions.switches {
@@ -163,6 +176,7 @@ impl Fingerprints {
             for link in set {
                 let text = format!("{link:?} {word}");
                 self.link(plan, *link, &text);
+                self.plane(link.plane(), &text);
                 self.every_group.update(text.as_bytes());
             }
         }
@@ -173,6 +187,11 @@ impl Fingerprints {
 
     fn touch(&mut self, unit: Unit, text: &str) {
         self.touched.entry(unit).or_default().update(text.as_bytes());
+    }
+
+    /// Everything that chooses paths in a plane.
+    fn plane(&mut self, plane: PlaneId, text: &str) {
+        self.planes.entry(plane).or_default().update(text.as_bytes());
     }
 
     /// A switch, everything plugged into it, and the cable list of its plane.

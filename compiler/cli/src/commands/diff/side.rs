@@ -1,17 +1,22 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
-//! In: what was written on the command line. Out: a plan or the manifest of a tree. Always: both sides are read side by
+//! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Always: both sides are read side by
 //! side, and the faults of both are shown.
 
+use std::io;
 use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_diff::tree::Files;
+use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_fabric::{Fabric, FabricGraph};
 use closc_plan::Plan;
+use closc_platform::Os;
+use closc_topology::Switch;
 
 use crate::args::Args;
 use crate::input;
@@ -52,6 +57,40 @@ impl Side {
     }
 }
 
+impl Side {
+    /// Returns what its P4 switches are to hold: the files of a tree, or those that a fabric file would be compiled to.
+    pub fn entries(&self) -> anyhow::Result<Tree> {
+        match self {
+            Side::Tree(compiled) => {
+                let place = compiled.place.clone();
+                Tree::open(Arc::new(move |path: &str| std::fs::read(place.join(path))))
+                    .with_context(|| format!("`{}`", compiled.place))
+            }
+            Side::Plan(planned) => Ok(made(planned.plan.clone())),
+        }
+    }
+}
+
+/// The entries of a plan, each switch rendered when it is asked for.
+fn made(plan: Plan) -> Tree {
+    let is_p4 = |switch: &Switch| plan.topology().hardware(*switch).1 == Os::P4;
+    let devices =
+        plan.switches().filter(is_p4).map(|s| plan.topology().naming.switch(s).to_string()).collect();
+    let fabric = plan.topology().name.to_string();
+    let missing = |path: &str| io::Error::new(io::ErrorKind::NotFound, format!("`{path}` is not compiled"));
+    let files = move |path: &str| -> io::Result<Vec<u8>> {
+        if let Some(file) = pipeline_files(Pipeline::fabric()).into_iter().find(|file| file.path == path) {
+            return Ok(file.text.into_bytes());
+        }
+        let name = path.strip_prefix("switches/").and_then(|rest| rest.split('/').next());
+        let switch = name.and_then(|name| plan.topology().naming.parse_switch(name));
+        let intent = plan.device(switch.ok_or_else(|| missing(path))?);
+        let file = entries_file(Pipeline::fabric(), &intent).map_err(io::Error::other)?;
+        if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
+    };
+    Tree::made(fabric, devices, Arc::new(files))
+}
+
 impl Compiled {
     /// Returns the digests by path.
     pub fn files(&self) -> Files<'_> {
@@ -71,6 +110,29 @@ pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, S
     // All faults first, so that those of the second side are seen too.
     let (old, new) = (old?.shown(args), new?.shown(args));
     Ok(old.zip(new))
+}
+
+/// Reads one side; nothing if it has faults, which were shown.
+pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
+    Ok(read(args, source)?.shown(args))
+}
+
+/// Reads a side of a saved difference, and refuses one that is no longer what it was.
+pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
+    let Some(side) = one(args, &then.source)? else {
+        bail!("`{}` of the saved difference is no longer valid", then.source)
+    };
+    let now = side.side();
+    if then.digest != now.digest {
+        let short = |digest: &str| digest[..digest.len().min(12)].to_owned();
+        bail!(
+            "the saved difference is stale: `{}` was {} and is {}; compare again",
+            then.source,
+            short(&then.digest),
+            short(&now.digest)
+        );
+    }
+    Ok(side)
 }
 
 /// Reads two fabric files; nothing if one has faults, which were shown.

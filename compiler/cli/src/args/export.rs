@@ -1,0 +1,108 @@
+//! Arguments of `export`: one enum line for each export.
+
+use camino::Utf8PathBuf;
+use clap::Subcommand;
+use closc_qos::units::Bytes;
+use closc_topology::HostOutput;
+
+/// What can be exported.
+#[derive(Debug, Subcommand)]
+pub enum ExportCommand {
+    /// Write the files of single nodes: NIC classes, netplan, systemd-networkd, NCCL
+    Host(HostArgs),
+    /// Write a Mininet script of P4 switches, BMv2 or embedded ones
+    Mininet(MininetArgs),
+    /// Write Kubernetes objects that hand the NICs of all nodes to pods
+    Kubernetes(KubernetesArgs),
+    /// Place the ranks of a job so that little crosses zones, and write Slurm's tree and a hostfile
+    Ranks(RanksArgs),
+}
+
+/// Arguments of `export host`.
+#[derive(Debug, clap::Args)]
+pub struct HostArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Nodes, for example `su001-n001`
+    #[arg(required = true, value_name = "NODE")]
+    pub nodes: Vec<String>,
+    /// Folder to write `hosts/NODE/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Write only these kinds
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_output)]
+    pub only: Vec<HostOutput>,
+}
+
+/// Arguments of `export mininet`.
+#[derive(Debug, clap::Args)]
+pub struct MininetArgs {
+    /// Fabric file or compiled tree
+    pub source: Utf8PathBuf,
+    /// Script to write
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Utf8PathBuf,
+    /// Program of each switch where the script is not told another; `closc` is the embedded switch
+    #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
+    pub switch: String,
+}
+
+/// Arguments of `export kubernetes`.
+#[derive(Debug, clap::Args)]
+pub struct KubernetesArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `kubernetes/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Namespace of the network operator
+    #[arg(long, value_name = "NAME", default_value = "nvidia-network-operator")]
+    pub operator_namespace: String,
+    /// Namespace of the pods
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub namespace: String,
+    /// Release of the NVIDIA network operator, for the versions of its parts, for example `v26.7.0`
+    #[arg(long, value_name = "VERSION")]
+    pub release: Option<String>,
+}
+
+/// Arguments of `export ranks`.
+#[derive(Debug, clap::Args)]
+pub struct RanksArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `ranks/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Ranks of a tensor-parallel group
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub tp: u32,
+    /// Ranks of a data-parallel group
+    #[arg(long, value_name = "N")]
+    pub dp: u32,
+    /// Pipeline stages
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub pp: u32,
+    /// GPUs of a node; as many as NICs if not given
+    #[arg(long, value_name = "N")]
+    pub gpus_per_node: Option<u32>,
+    /// Names of the nodes that are free, one a line; all if not given
+    #[arg(long, value_name = "FILE")]
+    pub free: Option<Utf8PathBuf>,
+    /// What a rank sends to the next of its tensor-parallel group in a step
+    #[arg(long, value_name = "BYTES", default_value = "8GB")]
+    pub tp_bytes: Bytes,
+    /// What a rank sends to the next of its data-parallel group in a step
+    #[arg(long, value_name = "BYTES", default_value = "2GB")]
+    pub dp_bytes: Bytes,
+    /// What a rank exchanges with the next stage in a step
+    #[arg(long, value_name = "BYTES", default_value = "500MB")]
+    pub pp_bytes: Bytes,
+}
+
+fn parse_output(text: &str) -> Result<HostOutput, String> {
+    HostOutput::ALL.into_iter().find(|output| output.word() == text).ok_or_else(|| {
+        let words: Vec<&str> = HostOutput::ALL.into_iter().map(HostOutput::word).collect();
+        format!("there are {}", words.join(", "))
+    })
+}

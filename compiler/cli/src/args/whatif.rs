@@ -1,0 +1,71 @@
+//! Arguments of `whatif`.
+
+use camino::Utf8PathBuf;
+use closc_whatif::{Draw, Kind, unknown_kind};
+
+/// Arguments of `whatif`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = NAMES)]
+pub struct WhatifArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Fail these together; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub fail: Vec<String>,
+    /// Fail some of a kind at random, for example `t0-t1=1%` or `t1=3`; may be given several times
+    #[arg(long, value_name = "KIND=RATE", value_delimiter = ',')]
+    pub random: Vec<Draw>,
+    /// Seed of the random failures
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Repeat the random failures with this many seeds, one after the other
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub trials: u64,
+    /// Fail each of these kinds, every combination of them; `all` for every kind
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_kinds)]
+    pub each: Vec<Kinds>,
+    /// How many fail at the same time with `--each`
+    #[arg(long, short = 'k', value_name = "N", default_value_t = 1, requires = "each",
+          value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub together: u8,
+    /// Follow a trace of failures and repairs: lines of TIME,down|up,NAME
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "against", "trials"])]
+    pub trace: Option<Utf8PathBuf>,
+    /// Hold the design against that of another fabric file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "fail", "random"])]
+    pub against: Option<Utf8PathBuf>,
+    /// What fails together and the fabric file does not know, such as power feeds: lines of DOMAIN,NAME
+    #[arg(long, value_name = "FILE")]
+    pub domains: Option<Utf8PathBuf>,
+    /// Show so many of the worst pairs
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub worst: usize,
+}
+
+/// One kind, or all.
+#[derive(Debug, Clone)]
+pub struct Kinds(pub Vec<Kind>);
+
+const NAMES: &str = "\
+Names are those of `exceptions` in the fabric file, with ranges in brackets:
+  p3-t0-017                  a switch           p3-t0-017--p3-t1-005   a cable
+  su017-n004                 a node             plane 3                a plane
+  su017-n004/nic2            a NIC              su017-n004/nic2.p3     a NIC port and its cable
+and what fails as one:
+  p3-t0-017/cage9            a transceiver or breakout cable, by its number on the panel
+  group 17, zone 1 group 17  a T0 group         zone 1, site north, domain feed-a
+
+Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, group, plane, zone, site, domain
+
+A NIC's bandwidth is counted in two ways: while all pairs send, each gets the part of its paths that is left; alone, a
+pair gets what its NIC ports carry in the planes that still have a path.
+
+Exit codes: 0 everybody reaches everybody who did before, 1 failed, 2 some pair is cut off";
+
+fn parse_kinds(word: &str) -> Result<Kinds, String> {
+    if word == "all" {
+        return Ok(Kinds(Kind::ALL.to_vec()));
+    }
+    Kind::parse(word).map(|kind| Kinds(vec![kind])).ok_or_else(|| unknown_kind(word))
+}

@@ -1,0 +1,141 @@
+//! `live`: what switches hold, against what a fabric file or tree wants of them.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_deploy::{DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, drift, plan};
+use closc_diff::live::{Device, Entry, waves};
+use closc_diff::{Options, Report, Sign};
+
+use super::side::{self, Side};
+use crate::args::Args;
+use crate::args::diff::DiffArgs;
+use crate::commands::control;
+
+/// What stands for the switches themselves.
+pub const LIVE: &str = "live";
+
+/// Compares switches with a side; nothing if the side has faults, which were shown.
+pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> anyhow::Result<Option<Report>> {
+    if command.text {
+        bail!("entries of switches have no text difference: leave `--text` out");
+    }
+    let Some(side) = side::one(args, other)? else { return Ok(None) };
+    let fleet = fleet(command, &side)?;
+    let (found, held) = read(args, &fleet)?;
+    let own = closc_diff::Side {
+        source: LIVE.to_owned(),
+        fabric: fleet.fabric.clone(),
+        digest: digest(&held).to_string(),
+    };
+    let devices = devices(&found, &held, is_old)?;
+    let (old, new) = if is_old { (own, side.side().clone()) } else { (side.side().clone(), own) };
+    let mut report = closc_diff::live::compare(&devices, old, new, Options { list: command.list });
+    if command.waves {
+        report.waves = waves(&devices);
+    }
+    Ok(Some(report))
+}
+
+/// Refuses a saved difference if switches no longer hold what they held.
+pub fn unchanged(
+    args: &Args,
+    command: &DiffArgs,
+    then: &closc_diff::Side,
+    other: &closc_diff::Side,
+) -> anyhow::Result<()> {
+    let side = side::unchanged(args, other)?;
+    let (_, held) = read(args, &fleet(command, &side)?)?;
+    if digest(&held).to_string() != then.digest {
+        bail!("the saved difference is stale: switches hold something else than they did; compare again");
+    }
+    Ok(())
+}
+
+fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
+    let path = command.inventory.as_deref();
+    let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
+    let inventory = control::inventory_of(&side.side().fabric, path)?;
+    let tree = std::sync::Arc::new(side.entries()?);
+    let beside = control::in_folder(control::beside(path));
+    Ok(Fleet::new(&inventory, &beside, &tree, |_| true)?)
+}
+
+/// Reads every switch: how it differs, and what it holds.
+fn read(args: &Args, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
+    let options = PushOptions::default();
+    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let read = control::block_on(async {
+        let found = drift(fleet, &options, observer).await;
+        Ok((found, plan(fleet, &options, closc_deploy::silent()).await))
+    });
+    bar.finish_and_clear();
+    let (found, held) = read?;
+    let held = held.map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })?;
+    Ok((found, held))
+}
+
+/// Returns a digest of what switches hold.
+pub fn digest(held: &Plan) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for (name, device) in &held.devices {
+        hasher.update(format!("{name} {} {:?}\n", device.set_pipeline, device.live).as_bytes());
+    }
+    hasher.finalize()
+}
+
+fn devices(found: &DriftReport, held: &Plan, is_old: bool) -> anyhow::Result<BTreeMap<String, Device>> {
+    let mut devices = BTreeMap::new();
+    for (name, drift) in &found.devices {
+        let plane = held.devices.get(name).and_then(|device| device.plane);
+        let device = match drift {
+            DeviceDrift::None => continue,
+            DeviceDrift::Unknown(fault) => bail!("`{name}`: {fault}"),
+            DeviceDrift::Pipeline { wanted, live } => {
+                let live = live.map_or_else(|| "none".to_owned(), |live| live.to_string());
+                let (a, b) = if is_old { (live, wanted.to_string()) } else { (wanted.to_string(), live) };
+                Device { plane, whole: Some(format!("{a} -> {b}, with every entry")), entries: Vec::new() }
+            }
+            DeviceDrift::Entries { differences, .. } => {
+                let entries = differences.iter().map(|difference| entry(difference, is_old)).collect();
+                Device { plane, whole: None, entries }
+            }
+        };
+        devices.insert(name.clone(), device);
+    }
+    Ok(devices)
+}
+
+/// An entry, whose first word is the table that it is of.
+fn entry(difference: &Difference, is_old: bool) -> Entry {
+    let (sign, old, new) = match difference {
+        Difference::Missing { wanted } => (Sign::Add, None, Some(wanted)),
+        Difference::Unexpected { live } => (Sign::Remove, Some(live), None),
+        Difference::Changed { wanted, live } => (Sign::Change, Some(live), Some(wanted)),
+    };
+    let (old, new) = if is_old { (old, new) } else { (new, old) };
+    let sign = match (sign, is_old) {
+        (Sign::Add, false) => Sign::Remove,
+        (Sign::Remove, false) => Sign::Add,
+        (sign, _) => sign,
+    };
+    let split = |text: &str| {
+        let (object, rest) = text.split_once(' ').unwrap_or((text, ""));
+        (object.to_owned(), rest.trim_start().to_owned())
+    };
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            let ((object, old), (_, new)) = (split(old), split(new));
+            Entry { sign, object, text: format!("{old} -> {new}") }
+        }
+        (Some(one), None) | (None, Some(one)) => {
+            let (object, text) = split(one);
+            Entry { sign, object, text }
+        }
+        (None, None) => Entry { sign, object: String::new(), text: String::new() },
+    }
+}

@@ -1,0 +1,61 @@
+//! `closc export`: files for other programs, outside a compiled tree.
+//!
+//! In: a fabric file. Out: files below a folder. Always: a file is whole or not there; what was written is listed.
+
+mod host;
+mod kubernetes;
+mod mininet;
+mod ranks;
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use closc_render::Artefact;
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::args::export::ExportCommand;
+use crate::output::{self, Outcome};
+
+/// Exports what was asked for.
+pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
+    match command {
+        ExportCommand::Host(command) => host::run(args, command),
+        ExportCommand::Mininet(command) => mininet::run(args, command),
+        ExportCommand::Kubernetes(command) => kubernetes::run(args, command),
+        ExportCommand::Ranks(command) => ranks::run(args, command),
+    }
+}
+
+/// What an export wrote.
+#[derive(Serialize)]
+struct Written {
+    files: Vec<String>,
+}
+
+/// Writes files below a folder, and lists them.
+fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Outcome> {
+    let written = Written { files: put(out, artefacts)? };
+    output::result(args.format, &written, |written| {
+        written.files.iter().fold(String::new(), |mut text, file| {
+            let _ = writeln!(text, "{file}");
+            text
+        })
+    })?;
+    Ok(Outcome::Fine)
+}
+
+/// Writes files below a folder; returns their places.
+fn put(out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Vec<String>> {
+    for artefact in artefacts {
+        let place = out.join(&artefact.path);
+        let folder = place.parent().context("an artefact has a name")?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{folder}`"))?;
+        let partial = place.with_file_name(format!(".{}.partial", place.file_name().unwrap_or_default()));
+        std::fs::write(&partial, &artefact.bytes).with_context(|| format!("cannot write `{partial}`"))?;
+        std::fs::rename(&partial, &place)
+            .with_context(|| format!("cannot rename `{partial}` to `{place}`"))?;
+    }
+    Ok(artefacts.iter().map(|artefact| out.join(&artefact.path).to_string()).collect())
+}

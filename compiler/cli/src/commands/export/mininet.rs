@@ -1,0 +1,26 @@
+//! `closc export mininet`: a script that brings a fabric up in Mininet.
+
+use anyhow::Context as _;
+use closc_lab::mininet::script;
+use closc_lab::model::Model;
+use closc_lab::tree::Tree;
+use closc_render::Artefact;
+
+use super::write;
+use crate::args::Args;
+use crate::args::export::MininetArgs;
+use crate::args::lab::LabArgs;
+use crate::commands::lab;
+use crate::output::Outcome;
+
+/// Writes the script.
+pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
+    let source = LabArgs { source: command.source.clone() };
+    lab::with_tree(args, &source, &lab::options()?, |tree| {
+        let tree = Tree::read(tree)?;
+        let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
+        let name = command.out.file_name().context("`--out` names no file")?;
+        let folder = command.out.parent().context("`--out` names no file")?;
+        write(args, folder, &[Artefact::new(name, text)])
+    })
+}

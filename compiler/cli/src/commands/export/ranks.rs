@@ -1,0 +1,75 @@
+//! `closc export ranks`: which node gets which ranks of a job, and what that saves.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use closc_plan::{Crossing, Job, Plan, Traffic};
+use closc_qos::units::Bytes;
+use closc_render::schedule;
+use closc_topology::Node;
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::args::export::RanksArgs;
+use crate::output::{self, Outcome};
+use crate::{input, names};
+
+/// What was placed, and what crosses.
+#[derive(Serialize)]
+struct Report {
+    ranks: u32,
+    nodes: usize,
+    placed: Crossing,
+    by_name: Crossing,
+    files: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let gpus = command.gpus_per_node.unwrap_or_else(|| u32::from(plan.topology().hosts.nics_per_node));
+    let traffic =
+        Traffic { tensor: command.tp_bytes.0, data: command.dp_bytes.0, pipeline: command.pp_bytes.0 };
+    let job = Job::new((command.tp, command.dp, command.pp), gpus, traffic)?;
+    let placement = plan.place(&job, &free(plan, command)?)?;
+    let mut artefacts = schedule::slurm(&plan.topology().name, &plan.units());
+    artefacts.extend(schedule::placement(&placement, gpus));
+    let report = Report {
+        ranks: job.ranks(),
+        nodes: job.nodes(),
+        placed: placement.placed,
+        by_name: placement.by_name,
+        files: super::put(&command.out, &artefacts)?,
+    };
+    output::result(args.format, &report, human)?;
+    Ok(Outcome::Fine)
+}
+
+/// The nodes that can be used.
+fn free(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
+    let Some(file) = &command.free else { return Ok(plan.nodes().collect()) };
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut nodes = lines.map(|name| names::node(plan, name)).collect::<anyhow::Result<Vec<Node>>>()?;
+    nodes.sort_unstable();
+    nodes.dedup();
+    Ok(nodes)
+}
+
+fn human(report: &Report) -> String {
+    let mut text = format!("{} ranks on {} nodes\n\n", report.ranks, report.nodes);
+    let _ = writeln!(text, "{:<24} {:>14} {:>14}", "in a step", "as placed", "by name");
+    let mut line = |what: &str, of: &dyn Fn(&Crossing) -> String| {
+        let _ = writeln!(text, "{what:<24} {:>14} {:>14}", of(&report.placed), of(&report.by_name));
+    };
+    line("zones", &|crossing| crossing.zones.to_string());
+    line("pairs across zones", &|crossing| crossing.zone_edges.to_string());
+    line("bytes across zones", &|crossing| Bytes(crossing.zone_bytes).human());
+    line("pairs across units", &|crossing| crossing.unit_edges.to_string());
+    line("bytes across units", &|crossing| Bytes(crossing.unit_bytes).human());
+    text.push('\n');
+    for file in &report.files {
+        let _ = writeln!(text, "{file}");
+    }
+    text
+}

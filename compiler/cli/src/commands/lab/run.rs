@@ -1,0 +1,141 @@
+//! `closc lab run`: everything in one command. Compiles, brings the fabric up, programs it over P4Runtime, walks every
+//! path, and takes it down again.
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use closc_deploy::{PushReport, open_gate, push};
+use closc_lab::test::TestReport;
+use closc_lab::{DownReport, Lab, LabError, Life, Options, UpReport, Watch};
+use serde::Serialize;
+
+use super::with_tree;
+use crate::args::control::FleetArgs;
+use crate::args::lab::RunArgs;
+use crate::args::{Args, Format};
+use crate::commands::check::thousands;
+use crate::commands::{control, push as pushing};
+use crate::limits;
+use crate::output::{self, Outcome};
+
+/// What was done.
+#[derive(Serialize)]
+struct Report {
+    up: UpReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    push: Option<Pushed>,
+    test: TestReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    down: Option<DownReport>,
+    /// Time of everything.
+    seconds: f64,
+    /// Most memory that the process has had: with the switches in it, unless they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Pushed {
+    #[serde(flatten)]
+    report: PushReport,
+    seconds: f64,
+}
+
+/// Runs everything.
+pub fn run(
+    args: &Args,
+    command: &RunArgs,
+    mut options: Options,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    limits::raise_open_files();
+    super::take_target(&mut options, &command.target)?;
+    if !command.keep {
+        // Switches that live in this process cannot outlive it, whatever happens to it.
+        options.life = Life::Within;
+    }
+    with_tree(args, &command.lab, &options, |tree| {
+        say(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
+        let (mut lab, up) = Lab::up(tree, &options, watch).map_err(way_out)?;
+        say(args, || up.to_string())?;
+        let walked = program_and_walk(args, command, tree, &mut lab, &up, watch);
+        let down = match (&walked, command.keep) {
+            (Ok(_), true) => None,
+            (_, _) => Some(lab.down()?),
+        };
+        let (push, test) = walked?;
+        if let Some(down) = &down {
+            say(args, || down.to_string())?;
+        }
+        let fine = test.is_fine();
+        let seconds = started.elapsed().as_secs_f64();
+        let report = Report { up, push, test, down, seconds, peak_memory_bytes: limits::peak_memory() };
+        output::result(args.format, &report, |report| summary(report, fine))?;
+        Ok(if fine { Outcome::Fine } else { Outcome::Failed })
+    })
+}
+
+fn program_and_walk(
+    args: &Args,
+    command: &RunArgs,
+    tree: &Utf8Path,
+    lab: &mut Lab,
+    up: &UpReport,
+    watch: &Watch<'_>,
+) -> anyhow::Result<(Option<Pushed>, TestReport)> {
+    let push = match &up.inventory {
+        Some(inventory) => Some(program(args, tree, inventory)?),
+        None => None,
+    };
+    let started = Instant::now();
+    let test = lab.walk(command.extent.extent(), watch)?;
+    say(args, || timed(&test.to_string(), started))?;
+    Ok((push, test))
+}
+
+/// Pushes the tree to every switch.
+fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result<Pushed> {
+    let started = Instant::now();
+    let fleet_args = FleetArgs::of(tree, inventory);
+    let fleet = control::fleet(&fleet_args, &control::inventory(&fleet_args)?)?;
+    let (observer, bar) = control::observer(args, fleet.members.len(), "pushing");
+    let options = fleet_args.options();
+    let report = control::block_on(async { Ok(push(&fleet, &options, observer, open_gate()).await) })?;
+    bar.finish_and_clear();
+    say(args, || timed(&pushing::human(&report), started))?;
+    anyhow::ensure!(report.is_good(), "not every switch could be programmed");
+    Ok(Pushed { report, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Says what a stage did, as soon as it is done.
+fn say(args: &Args, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    if args.format == Format::Json { Ok(()) } else { output::print(&text()) }
+}
+
+/// Adds the time to the first line of a text.
+fn timed(text: &str, started: Instant) -> String {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    format!("{first} in {:.2} s\n{rest}", started.elapsed().as_secs_f64())
+}
+
+fn summary(report: &Report, fine: bool) -> String {
+    let memory = report
+        .peak_memory_bytes
+        .map_or_else(String::new, |bytes| format!(", {} MiB of memory at most", thousands(bytes >> 20)));
+    let word = if fine { "everything is as it should be" } else { "something is wrong" };
+    format!("{word}: {:.2} s{memory}\n", report.seconds)
+}
+
+/// Adds to an error what to do where the kernel was to run the switches.
+fn way_out(error: LabError) -> anyhow::Error {
+    let kernel = matches!(error, LabError::NotRoot | LabError::Missing(_));
+    let error = anyhow::Error::new(error);
+    if !kernel {
+        return error;
+    }
+    error.context(
+        "the switches of this fabric are not P4 switches, so the kernel is to run them; write `platform: bmv2, os: p4` \
+         for every tier, and embedded switches run it without any privilege",
+    )
+}

@@ -1,0 +1,118 @@
+//! Pushes a difference that `closc diff --out` saved, in the order of its waves.
+//!
+//! Both sides are read again and have to be what they were. Every switch that changes has to hold what the old side
+//! wants of it, or already what the new side wants, so that a push that died can be repeated.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::bail;
+use closc_deploy::{Fleet, Inventory, Plan, PushOptions, Target, plan, push_plan};
+use closc_diff::Report;
+
+use super::{finish, gate};
+use crate::args::Args;
+use crate::args::control::PushArgs;
+use crate::commands::{control, diff};
+use crate::output::{self, Outcome};
+
+/// Names of switches that are shown.
+const SHOWN: usize = 5;
+
+/// Pushes a saved difference.
+pub fn push(
+    args: &Args,
+    command: &PushArgs,
+    report: &Report,
+    options: &PushOptions,
+) -> anyhow::Result<Outcome> {
+    if report.new.source == diff::LIVE {
+        bail!("the new side of `{}` is what switches hold already", command.fleet.source);
+    }
+    let new = diff::unchanged(args, &report.new)?;
+    let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
+    let inventory = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
+    let fleet = fleet(command, &inventory, &new, true)?;
+    if fleet.members.is_empty() {
+        bail!("no switch of `{}` takes P4Runtime and is selected", report.new.source);
+    }
+    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let made = control::block_on(async { Ok(plan(&fleet, options, observer).await) })?;
+    bar.finish_and_clear();
+    let plan = made.map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })?;
+    match &old {
+        None if diff::digest(&plan).to_string() != report.old.digest => {
+            bail!("the saved difference is stale: switches hold something else than they did; compare again")
+        }
+        None => {}
+        Some(old) => as_before(&plan, &self::fleet(command, &inventory, old, false)?)?,
+    }
+    if command.dry_run {
+        output::print(&plan.show())?;
+        return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
+    }
+    let targets = in_waves(&fleet, report);
+    let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
+    let done =
+        control::block_on(async { Ok(push_plan(&targets, &plan, options, observer, gate(command)).await?) })?;
+    bar.finish_and_clear();
+    finish(args, &done)
+}
+
+/// The switches of a side. Of the old one only those that are still reached count.
+fn fleet(
+    command: &PushArgs,
+    inventory: &Inventory,
+    side: &diff::Side,
+    is_new: bool,
+) -> anyhow::Result<Fleet> {
+    let tree = Arc::new(side.entries()?);
+    let beside = control::in_folder(control::beside(&command.fleet.inventory));
+    let both = |name: &str| tree.devices().contains(name) && inventory.devices.contains_key(name);
+    let select = |name: &str| control::is_selected(&command.fleet, inventory, name) && (is_new || both(name));
+    Ok(Fleet::new(inventory, &beside, &tree, select)?)
+}
+
+/// Refuses switches that change and hold something else than the old side wants of them.
+fn as_before(plan: &Plan, old: &Fleet) -> anyhow::Result<()> {
+    let members: BTreeMap<&str, _> = old.members.iter().map(|m| (m.target.name.as_str(), m)).collect();
+    let mut moved = Vec::new();
+    for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
+        let Some(member) = members.get(name.as_str()) else { continue };
+        let before = (member.wanted)()?;
+        let same_program = plan
+            .programs
+            .get(&device.program)
+            .is_some_and(|program| program.pipeline().cookie() == before.program.pipeline().cookie());
+        let held = before.state.digest(before.program.info());
+        if same_program && (device.set_pipeline || device.live != held) {
+            moved.push(format!("`{name}`"));
+        }
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let more = if moved.len() > SHOWN { format!(" and {} more", moved.len() - SHOWN) } else { String::new() };
+    moved.truncate(SHOWN);
+    bail!(
+        "the live state has moved: {}{more} hold neither what the old side wants nor what the new one does; look with \
+         `closc diff live NEW --inventory FILE`, and compare again",
+        moved.join(", ")
+    );
+}
+
+/// Puts each switch into the first wave that configures it; those of none go last.
+fn in_waves(fleet: &Fleet, report: &Report) -> Vec<Target> {
+    let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, wave) in report.waves.iter().enumerate() {
+        for name in &wave.switches {
+            waves.entry(name).or_insert(at);
+        }
+    }
+    let wave = |name: &str| waves.get(name).copied().unwrap_or(report.waves.len());
+    let targets = fleet.members.iter().map(|member| member.target.clone());
+    targets.map(|target| Target { wave: wave(&target.name), ..target }).collect()
+}

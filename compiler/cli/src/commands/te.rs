@@ -1,0 +1,119 @@
+//! `closc te`: places a demand matrix over the plan and compares with ECMP and with the optimum.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, Report, engineer, human};
+
+use crate::args::te::TeArgs;
+use crate::args::{Args, Format};
+use crate::input;
+use crate::output::{self, Outcome};
+
+/// Places the demands.
+pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = broken(input.plan, &command.fail)?;
+    let matrix = matrix(&plan, &command.demand)?;
+    let options = Options {
+        seed: command.seed,
+        flows: command.flows,
+        tolerance: command.tolerance / 100.0,
+        slices: command.slices,
+        ..Options::default()
+    };
+    let placed = engineer(&plan, &matrix, &options)?;
+    let report = placed.report(&plan, &command.fail);
+    if let Some(out) = &command.out {
+        write(&plan, &placed, out)?;
+    }
+    match args.format {
+        Format::Human | Format::Json | Format::Markdown | Format::Html => {
+            output::result(args.format, &report, human)?;
+        }
+        Format::Github => output::print(&annotations(&report))?,
+    }
+    Ok(if report.fits { Outcome::Fine } else { Outcome::Differences })
+}
+
+/// Takes away what is declared broken.
+fn broken(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
+    if fail.is_empty() {
+        return Ok(plan);
+    }
+    let mut topology = plan.topology().clone();
+    for name in fail {
+        closc_te::fail(&mut topology, name).context("`--fail`")?;
+    }
+    Ok(Plan::new(Fabric::new(Arc::new(topology))))
+}
+
+/// Reads the demands; shows every fault of theirs.
+fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{file}`"))?;
+    let read = if file.extension() == Some("parquet") {
+        Matrix::from_parquet(plan, bytes)
+    } else {
+        Matrix::from_csv(plan, &bytes)
+    };
+    read.or_else(|faults| {
+        let lines: Vec<String> = faults.iter().map(|fault| format!("{file}:{fault}")).collect();
+        bail!("{}", lines.join("\n       "))
+    })
+}
+
+/// Writes the pins beside their place first, so that nobody reads half a file.
+fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
+    let partial = Utf8PathBuf::from(format!("{out}.partial"));
+    let put = || -> anyhow::Result<()> {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&partial)?);
+        if out.extension() == Some("csv") {
+            file.write_all(Pin::CSV_HEADER.as_bytes())?;
+            for pin in placed.pins(plan) {
+                file.write_all(pin.csv().as_bytes())?;
+            }
+        } else {
+            json(plan, placed, &mut file)?;
+        }
+        file.flush()?;
+        file.get_ref().sync_all()?;
+        std::fs::rename(&partial, out)?;
+        Ok(())
+    };
+    put()
+        .inspect_err(|_| drop(std::fs::remove_file(&partial)))
+        .with_context(|| format!("cannot write `{out}`"))
+}
+
+/// Writes the pins as JSON, one a line.
+fn json(plan: &Plan, placed: &Placed, file: &mut impl std::io::Write) -> anyhow::Result<()> {
+    let topology = plan.topology();
+    let head = serde_json::json!({
+        "format": PINS_FORMAT,
+        "fabric": topology.name.as_str(),
+        "routing": topology.routing.word(),
+    });
+    let head = head.to_string();
+    write!(file, "{},\"pins\":[", head.trim_end_matches('}'))?;
+    for (at, pin) in placed.pins(plan).enumerate() {
+        write!(file, "{}\n{}", if at == 0 { "" } else { "," }, serde_json::to_string(&pin)?)?;
+    }
+    writeln!(file, "\n]}}")?;
+    Ok(())
+}
+
+/// One annotation for each demand that is not carried, and one for the figures.
+fn annotations(report: &Report) -> String {
+    let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let lost = report.unplaced.iter().map(|left| {
+        let line = format!("{} to {}: {:.1} Gb/s not carried: {}", left.from, left.to, left.gbps, left.why);
+        format!("::warning title=traffic engineering::{}\n", escape(&line))
+    });
+    let max = report.methods.iter().map(|method| format!("{} {:.2} %", method.name, method.max * 100.0));
+    let line = format!("{}, bound {:.2} %", max.collect::<Vec<_>>().join(", "), report.bound * 100.0);
+    lost.chain([format!("::notice title=traffic engineering::{}\n", escape(&line))]).collect()
+}

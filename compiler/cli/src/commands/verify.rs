@@ -1,0 +1,116 @@
+//! `closc verify`: proves from the files of a compiled tree that every path arrives.
+//!
+//! In: a tree, and the table sizes of the catalogue. Out: what was proved by which rule, and every violation with
+//! file, line and a packet's journey. Exits with 0 where everything holds, with 1 where the tree could not be
+//! verified, with 2 where it could and something does not hold.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_diagnostics::show::github;
+use closc_diagnostics::{Diagnostics, Sources};
+use closc_platform::{Catalogue, Platform};
+use closc_verify::{Folder, Limits, Options, Report, Tree, verify};
+use indicatif::ProgressBar;
+
+use crate::args::{Args, Format, VerifyArgs};
+use crate::commands::compile::{read_manifest, start_threads};
+use crate::output::{self, Outcome};
+use crate::{input, progress};
+
+/// Verifies a tree.
+pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
+    start_threads(command.jobs)?;
+    let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
+    let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
+    input::show(args.format, &diagnostics, &sources);
+    if diagnostics.has_errors() {
+        return Ok(Outcome::Failed);
+    }
+    let options = Options {
+        digests: !command.no_digests,
+        walk_up_to: command.walk.into(),
+        shown: command.shown,
+        limits: limits(&catalogue),
+    };
+    let tree = Watched::new(args, &command.tree);
+    let report = verify(&tree, &options)?;
+    tree.bar.finish_and_clear();
+    match args.format {
+        Format::Human | Format::Json | Format::Markdown | Format::Html => {
+            output::result(args.format, &report, Report::text)?;
+        }
+        Format::Github => output::print(&annotations(&command.tree, &report))?,
+    }
+    Ok(if report.holds() { Outcome::Fine } else { Outcome::Differences })
+}
+
+/// Sizes of tables and buffers by what a `config_db.json` calls its hardware.
+fn limits(catalogue: &Catalogue) -> BTreeMap<String, Limits> {
+    let mut limits = BTreeMap::new();
+    for platform in catalogue.ids().filter_map(|id| catalogue.get(id)) {
+        let Some(sonic) = &platform.sonic else { continue };
+        let names = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
+        for hwsku in std::iter::once(&sonic.hwsku).chain(names) {
+            merge(limits.entry(hwsku.clone()), platform);
+        }
+    }
+    limits
+}
+
+/// One box has several entries, one for each breakout: what fits none of them fits nowhere.
+fn merge(entry: std::collections::btree_map::Entry<'_, String, Limits>, platform: &Platform) {
+    let found = &platform.limits;
+    let known = entry.or_insert(Limits { segments: 0, routes: 0, neighbours: 0, buffer_bytes: 0 });
+    known.segments = known.segments.max(found.my_sids);
+    known.routes = known.routes.max(found.ipv6_routes);
+    known.neighbours = known.neighbours.max(found.neighbours);
+    let buffer = platform.buffer.as_ref().map_or(0, |buffer| buffer.total.0);
+    known.buffer_bytes = known.buffer_bytes.max(buffer);
+}
+
+/// Violations as annotations, and the summary as text.
+fn annotations(tree: &Utf8Path, report: &Report) -> String {
+    let mut text = String::new();
+    for violation in &report.violations {
+        let file = tree.join(&violation.place.file);
+        let mut message = violation.message.clone();
+        for step in &violation.journey {
+            let _ = write!(message, "\n{}", step.text);
+        }
+        text.push_str(&github::annotation(
+            "error",
+            Some((file.as_str(), violation.place.line.unwrap_or(1), 1)),
+            violation.rule.code,
+            &message,
+        ));
+    }
+    text.push_str(&report.summary());
+    text
+}
+
+/// A folder that moves a bar on with every file that is read.
+struct Watched {
+    folder: Folder,
+    bar: ProgressBar,
+}
+
+impl Watched {
+    fn new(args: &Args, root: &Utf8Path) -> Self {
+        // What cannot be read shows when it is verified.
+        let files = read_manifest(root).ok().flatten().map_or(0, |manifest| manifest.files.len());
+        Watched {
+            folder: Folder::new(Utf8PathBuf::from(root)),
+            bar: progress::bar(args.quiet, files as u64, "reading"),
+        }
+    }
+}
+
+impl Tree for Watched {
+    fn read(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        self.bar.inc(1);
+        self.folder.read(path, into)
+    }
+}

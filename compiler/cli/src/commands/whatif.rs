@@ -1,0 +1,147 @@
+//! `closc whatif`: what failures cost.
+//!
+//! Without more, what one failure of each kind costs. What is given by `--fail` and `--random` fails first, and `--each`
+//! and `--trace` come on top of it.
+
+mod show;
+mod table;
+mod view;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_plan::Plan;
+use closc_whatif::{
+    Design, Domain, Element, Elements, Kind, LineError, WhatIf, draw, read_domains, read_trace,
+};
+
+use crate::args::Args;
+use crate::args::whatif::WhatifArgs;
+use crate::input;
+use crate::output::{self, Outcome};
+
+/// Answers the question.
+pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let domains = domains(plan, command)?;
+    let elements = Elements { fabric: plan.fabric(), domains: &domains };
+    if let Some(other) = &command.against {
+        return against(args, plan, elements, other);
+    }
+    let mut named = BTreeSet::new();
+    for name in &command.fail {
+        named.extend(elements.parse(name).map_err(anyhow::Error::msg)?);
+    }
+    let failed = |seed: u64| -> Vec<Element> {
+        named.iter().copied().chain(draw(&elements, &command.random, seed)).collect()
+    };
+    let kinds: BTreeSet<Kind> = command.each.iter().flat_map(|kinds| kinds.0.iter().copied()).collect();
+    let given = failed(command.seed);
+    if let Some(path) = &command.trace {
+        return trace(args, elements, &given, path);
+    }
+    if !kinds.is_empty() || (named.is_empty() && command.random.is_empty()) {
+        let asked = !kinds.is_empty();
+        let kinds: Vec<Kind> = if asked { kinds.into_iter().collect() } else { Kind::ALL.to_vec() };
+        return each(args, elements, &given, &kinds, command, asked);
+    }
+    if command.trials > 1 {
+        return trials(args, elements, command, failed);
+    }
+    let outcome = WhatIf::new(elements).fail(&given, command.worst);
+    let seed = (!command.random.is_empty()).then_some(command.seed);
+    let view = view::Answer::of(elements, &given, seed, &outcome);
+    output::result(args.format, &view, show::answer)?;
+    Ok(ended(outcome.newly_cut_off))
+}
+
+fn ended(cut_off: u64) -> Outcome {
+    if cut_off == 0 { Outcome::Fine } else { Outcome::Differences }
+}
+
+/// Fails every combination. Kinds that differ are combined only where they are asked to fail together.
+fn each(
+    args: &Args,
+    elements: Elements<'_>,
+    given: &[Element],
+    kinds: &[Kind],
+    command: &WhatifArgs,
+    asked: bool,
+) -> anyhow::Result<Outcome> {
+    let together = usize::from(command.together);
+    let whatif = WhatIf::given(elements, given);
+    let classes = if asked {
+        whatif.each(kinds, together)
+    } else {
+        kinds.iter().flat_map(|kind| whatif.each(&[*kind], 1)).collect()
+    };
+    if classes.is_empty() {
+        bail!("`{}` has nothing of this kind, or too little to fail {together} at a time", name(elements));
+    }
+    let view = view::Each::of(elements, given, together, !asked, &classes);
+    output::result(args.format, &view, show::each)?;
+    let cut_off = classes.iter().map(|class| class.outcome.newly_cut_off).max().unwrap_or(0);
+    Ok(if asked { ended(cut_off) } else { Outcome::Fine })
+}
+
+/// Repeats random failures with other seeds.
+fn trials(
+    args: &Args,
+    elements: Elements<'_>,
+    command: &WhatifArgs,
+    failed: impl Fn(u64) -> Vec<Element>,
+) -> anyhow::Result<Outcome> {
+    let whatif = WhatIf::new(elements);
+    let mut trials = Vec::new();
+    for seed in command.seed..command.seed.saturating_add(command.trials) {
+        let failed = failed(seed);
+        let outcome = whatif.fail(&failed, 1);
+        trials.push(view::Trial::of(elements, seed, failed.len(), &outcome));
+    }
+    let view = view::Trials::of(elements, trials);
+    output::result(args.format, &view, show::trials)?;
+    Ok(ended(view.pairs_newly_cut_off_max))
+}
+
+/// Follows a trace.
+fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path) -> anyhow::Result<Outcome> {
+    let events = read_trace(&elements, &text(path)?).map_err(|faults| listed(path, &faults))?;
+    if events.is_empty() {
+        bail!("`{path}` holds no event: write lines of TIME,down|up,NAME");
+    }
+    let moments = WhatIf::given(elements, given).follow(&events);
+    let view = view::Trace::of(elements, given, &moments);
+    output::result(args.format, &view, show::trace)?;
+    Ok(ended(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
+}
+
+/// Holds one design against another.
+fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, other)? else { return Ok(Outcome::Failed) };
+    let theirs = Elements::of(input.plan.fabric());
+    let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
+    let view = view::Against::of((plan, &ours), (&input.plan, &other));
+    output::result(args.format, &view, show::against)?;
+    Ok(Outcome::Fine)
+}
+
+fn domains(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Vec<Domain>> {
+    let Some(path) = &command.domains else { return Ok(Vec::new()) };
+    read_domains(&Elements::of(plan.fabric()), &text(path)?).map_err(|faults| listed(path, &faults))
+}
+
+fn text(path: &Utf8Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))
+}
+
+fn listed(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {
+    let lines: Vec<String> =
+        faults.iter().map(|fault| format!("{path}:{}: {}", fault.line, fault.why)).collect();
+    anyhow::anyhow!("{}", lines.join("\n"))
+}
+
+fn name(elements: Elements<'_>) -> &str {
+    &elements.fabric.topology().name
+}

@@ -1,0 +1,303 @@
+//! What `closc whatif` prints for people.
+
+use std::fmt::Write as _;
+
+use closc_diff::{number, percent};
+
+use super::table;
+use super::view::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
+
+/// Columns of the longest bar.
+const BAR: u64 = 40;
+
+/// Names shown in a line.
+const NAMES: usize = 4;
+
+fn gbps(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+fn plural(count: u64, one: &str) -> String {
+    format!("{} {one}{}", number(count), if count == 1 { "" } else { "s" })
+}
+
+fn failed(failed: &Failed) -> String {
+    if failed.count == 0 {
+        return "nothing fails".to_owned();
+    }
+    if failed.count <= NAMES {
+        return format!("{} fail{}", failed.names.join(", "), if failed.count == 1 { "s" } else { "" });
+    }
+    let kinds: Vec<String> = failed
+        .kinds
+        .iter()
+        .map(|(kind, count)| format!("{} {}", number(*count as u64), kind.word()))
+        .collect();
+    format!("{} fail", kinds.join(", "))
+}
+
+/// One failure.
+pub fn answer(answer: &Answer) -> String {
+    let seed = answer.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
+    let mut out = format!("{}: {}{seed}\n", answer.fabric, failed(&answer.failed));
+    left(&mut out, &answer.left);
+    out
+}
+
+fn left(out: &mut String, left: &Left) {
+    let part = |pairs: u64| percent(pairs as f64 / (left.pairs as f64).max(1.0));
+    let _ = writeln!(
+        out,
+        "{} of NICs: {} ({}) lose paths, {} are cut off",
+        plural(left.pairs, "pair"),
+        number(left.pairs_touched),
+        part(left.pairs_touched),
+        number(left.pairs_cut_off),
+    );
+    if left.nics_cut_off > 0 {
+        let shown: Vec<&str> = left.nics_cut_off_names.iter().take(NAMES).map(String::as_str).collect();
+        let more = if left.nics_cut_off > shown.len() { ", ..." } else { "" };
+        let _ = writeln!(
+            out,
+            "{} reach nobody, and so {}: {}{more}",
+            plural(left.nics_cut_off as u64, "NIC"),
+            plural(left.nodes_cut_off, "whole node"),
+            shown.join(", ")
+        );
+    }
+    let row = |what: String, spread: &Spread, write: &dyn Fn(f64) -> String| {
+        let values = [
+            spread.minimum,
+            spread.thousandth,
+            spread.hundredth,
+            spread.tenth,
+            spread.median,
+            spread.mean,
+            spread.planned,
+        ];
+        [what].into_iter().chain(values.into_iter().map(write)).collect::<Vec<String>>()
+    };
+    let count = |value: f64| if value.fract() == 0.0 { number(value as u64) } else { format!("{value:.3}") };
+    let mut rows = vec![
+        row("Gb/s, all send".to_owned(), &left.gbps_loaded, &gbps),
+        row("Gb/s, one pair sends".to_owned(), &left.gbps_alone, &gbps),
+    ];
+    for apart in &left.apart {
+        rows.push(row(format!("paths, {} pairs", apart.kind), &apart.paths, &count));
+    }
+    out.push_str(&table::draw(&["", "minimum", "0.1 %", "1 %", "10 %", "median", "mean", "planned"], &rows));
+    if left.shares.len() > 1 {
+        out.push_str("shares of the bandwidth, all send\n");
+        let most = left.shares.iter().map(|(_, _, pairs)| *pairs).max().unwrap_or(1).max(1);
+        let rows: Vec<Vec<String>> = left
+            .shares
+            .iter()
+            .map(|(from, below, pairs)| {
+                let bar = u128::from(*pairs) * u128::from(BAR) / u128::from(most);
+                let range = format!("{:.2} - {:.2} %", from * 100.0, below * 100.0);
+                vec![range, number(*pairs), part(*pairs), "#".repeat(bar as usize)]
+            })
+            .collect();
+        for line in table::draw(&["", "", "", ""], &rows).lines().skip(1) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    let worse: Vec<_> = left.worst.iter().filter(|worst| worst.paths < worst.paths_planned).collect();
+    if !worse.is_empty() {
+        out.push_str("worst pairs\n");
+        for worst in worse {
+            let more = match worst.pairs {
+                0 | 1 => String::new(),
+                pairs => format!(", and {} alike", number(pairs - 1)),
+            };
+            let _ = writeln!(
+                out,
+                "  {} and {}: {} of {} paths, {} Gb/s{more}",
+                worst.from,
+                worst.to,
+                number(worst.paths),
+                number(worst.paths_planned),
+                gbps(worst.gbps),
+            );
+        }
+    }
+}
+
+fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
+    let mut row = head;
+    row.push(percent(cost.pairs_touched as f64 / (pairs as f64).max(1.0)));
+    row.push(percent(cost.loss_max));
+    row.push(percent(cost.plane_loss_max));
+    row.push(percent(cost.loss_mean));
+    row.push(gbps(cost.gbps_alone_min));
+    row.push(number(cost.pairs_cut_off));
+    row.push(number(cost.nics_cut_off as u64));
+    row
+}
+
+/// Every failure of some kinds. Where no kind was asked for, the worst of each stands for all.
+pub fn each(each: &Each) -> String {
+    let times = match each.together {
+        1 => "one failure at a time".to_owned(),
+        more => format!("{more} failures at a time"),
+    };
+    let given =
+        if each.given.count == 0 { String::new() } else { format!(", after {}", failed(&each.given)) };
+    let mut out = format!("{}: {times}{given}; {} of NICs\n", each.fabric, plural(each.pairs, "pair"));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (at, class) in each.classes.iter().enumerate() {
+        let alike: Vec<&Cost> = each.classes.iter().filter(|other| other.kinds == class.kinds).collect();
+        if each.overview && each.classes[..at].iter().any(|other| other.kinds == class.kinds) {
+            continue;
+        }
+        let kinds: Vec<&str> = class.kinds.iter().map(|kind| kind.word()).collect();
+        let count = if each.overview { alike.iter().map(|c| c.failures).sum() } else { class.failures };
+        let mut row = cost(class, vec![kinds.join(" + "), big(count)], each.pairs);
+        row.push(class.example.join(" + "));
+        rows.push(row);
+    }
+    let heads = [
+        "kind",
+        "failures",
+        "pairs",
+        "worst loses",
+        "of a plane",
+        "mean",
+        "alone Gb/s",
+        "pairs cut off",
+        "NICs",
+        if each.overview { "the worst" } else { "for example" },
+    ];
+    out.push_str(&table::draw(&heads, &rows));
+    out
+}
+
+fn big(count: u128) -> String {
+    u64::try_from(count).map_or_else(|_| count.to_string(), number)
+}
+
+/// Repeated random failures.
+pub fn trials(trials: &Trials) -> String {
+    let mut out =
+        format!("{}: {} draws, of {} Gb/s\n", trials.fabric, trials.draws.len(), gbps(trials.gbps_planned));
+    let rows: Vec<Vec<String>> = trials
+        .draws
+        .iter()
+        .map(|trial| {
+            vec![
+                trial.seed.to_string(),
+                number(trial.failed as u64),
+                gbps(trial.gbps_loaded_min),
+                gbps(trial.gbps_loaded_median),
+                gbps(trial.gbps_loaded_mean),
+                gbps(trial.gbps_alone_min),
+                number(trial.pairs_cut_off),
+                number(trial.nics_cut_off as u64),
+            ]
+        })
+        .collect();
+    let heads = ["seed", "fail", "minimum", "median", "mean", "alone", "pairs cut off", "NICs"];
+    out.push_str(&table::draw(&heads, &rows));
+    out
+}
+
+/// A trace.
+pub fn trace(trace: &Trace) -> String {
+    let given =
+        if trace.given.count == 0 { String::new() } else { format!(", after {}", failed(&trace.given)) };
+    let mut out = format!(
+        "{}: {} in {} s{given}; planned are {} Gb/s and {} paths\n",
+        trace.fabric,
+        plural(trace.moments.len() as u64, "moment"),
+        gbps(trace.seconds),
+        gbps(trace.gbps_planned),
+        number(trace.paths_planned),
+    );
+    let rows: Vec<Vec<String>> = trace
+        .moments
+        .iter()
+        .map(|moment| {
+            let changes = moment.changes.iter().take(NAMES).map(|(turn, name)| match turn {
+                closc_whatif::Change::Down => format!("down {name}"),
+                closc_whatif::Change::Up => format!("up {name}"),
+            });
+            let mut changes = changes.collect::<Vec<String>>().join(", ");
+            if moment.changes.len() > NAMES {
+                let _ = write!(changes, " and {} more", number((moment.changes.len() - NAMES) as u64));
+            }
+            vec![
+                moment.time.clone(),
+                number(moment.down as u64),
+                number(moment.paths_min),
+                number(moment.paths_median),
+                gbps(moment.gbps_loaded_min),
+                gbps(moment.gbps_loaded_median),
+                gbps(moment.gbps_alone_min),
+                number(moment.pairs_cut_off),
+                number(moment.nics_cut_off as u64),
+                changes,
+            ]
+        })
+        .collect();
+    let heads = [
+        "time",
+        "down",
+        "paths min",
+        "median",
+        "Gb/s min",
+        "median",
+        "alone",
+        "pairs cut off",
+        "NICs",
+        "what happens",
+    ];
+    out.push_str(&table::draw(&heads, &rows));
+    let _ = writeln!(
+        out,
+        "over the time: {} Gb/s on average, {} at least; some pair was cut off for {} s",
+        gbps(trace.gbps_loaded_mean),
+        gbps(trace.gbps_loaded_min),
+        gbps(trace.seconds_cut_off)
+    );
+    out
+}
+
+/// One design against another.
+pub fn against(against: &Against) -> String {
+    let mut out = String::new();
+    let rows: Vec<Vec<String>> = against
+        .figures
+        .iter()
+        .map(|row| {
+            let ratio = row.ratio.map_or_else(
+                || "-".to_owned(),
+                |(a, b)| match b {
+                    1 => a.to_string(),
+                    2..=1000 => format!("{a}/{b}"),
+                    _ => format!("{:.3}", a as f64 / b as f64),
+                },
+            );
+            let note = if row.per_nic { "at equal NICs" } else { "" };
+            vec![row.what.to_owned(), number(row.ours), number(row.theirs), ratio, note.to_owned()]
+        })
+        .collect();
+    out.push_str(&table::draw(&["", &against.ours, &against.theirs, "ratio", ""], &rows));
+    out.push_str("one failure, the worst of its kind\n");
+    let mut rows = Vec::new();
+    for blast in &against.failures {
+        for (name, found) in [(&against.ours, &blast.ours), (&against.theirs, &blast.theirs)] {
+            if let Some(found) = found {
+                let head = vec![blast.kind.word().to_owned(), name.clone()];
+                let mut row = cost(found, head, 0);
+                // Pairs of fabrics of different size say nothing side by side.
+                row.remove(2);
+                rows.push(row);
+            }
+        }
+    }
+    let heads =
+        ["kind", "fabric", "worst loses", "of a plane", "mean", "alone Gb/s", "pairs cut off", "NICs"];
+    out.push_str(&table::draw(&heads, &rows));
+    out
+}

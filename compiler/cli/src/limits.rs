@@ -1,0 +1,21 @@
+//! What the system lets a process have.
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+/// Lets this process have as many files and connections open as the system allows: a fabric of thousands of switches
+/// needs one each, and many systems begin with 1,024.
+pub fn raise_open_files() {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+        && let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
+    {
+        tracing::debug!("the limit of open files stays at {soft}: {error}");
+    }
+}
+
+/// Returns the most memory that this process has had so far, in bytes, where the system tells.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}

@@ -1,0 +1,305 @@
+//! `closc diff`, `drain`, `undrain`, `grow`, and `push` of a saved difference, as people and CI call them.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+const P4: &str = "\
+fabric: diffed
+planes: 2
+hosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: bmv2, os: p4, up: 2 }
+  t1: { platform: bmv2, os: p4 }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+qos: lossy-trim
+";
+
+fn with(lines: &str) -> String {
+    format!("{P4}{lines}")
+}
+
+fn with_dscp() -> String {
+    P4.replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }")
+}
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().expect("a temporary folder"));
+        place.write("a.yaml", P4);
+        place.write("b.yaml", &with_dscp());
+        place
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("a file of the test can be written");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).expect("the file is there")
+    }
+
+    fn run(&self, program: &str, args: &[&str]) -> Output {
+        Command::new(program)
+            .args(args)
+            .current_dir(self.0.path())
+            .env("CLOSC_RUNTIME", self.0.path().join("run"))
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program runs")
+    }
+
+    /// Runs closc, expects an exit code, and returns stdout, or stderr where it fails.
+    fn ends(&self, code: i32, args: &[&str]) -> String {
+        let output = self.run(env!("CARGO_BIN_EXE_closc"), args);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        if code == 1 && !err.is_empty() { err.into_owned() } else { out.into_owned() }
+    }
+
+    fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
+        let text = self.ends(code, &[args, &["--format", "json"]].concat());
+        serde_json::from_str(&text).expect("the result is JSON")
+    }
+}
+
+#[test]
+fn sides_are_files_revisions_and_trees() {
+    let place = Place::new();
+    assert_eq!(place.ends(0, &["diff", "a.yaml", "a.yaml"]), "a.yaml and a.yaml mean the same\n");
+    assert!(place.ends(2, &["diff", "a.yaml", "b.yaml"]).contains("~ qos.classes.data.dscp  "));
+    place.ends(0, &["compile", "a.yaml", "--out", "a"]);
+    place.ends(0, &["compile", "b.yaml", "--out", "b"]);
+    let text = place.ends(2, &["diff", "a", "b", "--text"]);
+    assert!(text.contains("qos|classes.data.dscp: [4] ->"), "{text}");
+    assert!(
+        text.contains("+ switches/entries.txtpb  8 files (`p0-t0-001`, ") && text.contains("dscp=22 ->"),
+        "{text}"
+    );
+    assert!(text.contains("--- old/switches/p0-t0-001/"), "{text}");
+    assert!(place.ends(1, &["diff", "a", "b.yaml"]).contains("compile the file first"));
+    assert!(place.ends(1, &["diff", "a", "nowhere.yaml"]).contains("cannot read `nowhere.yaml`"));
+    if !place.run("sh", &["-c", "git --version"]).status.success() {
+        println!("skipped: git is not installed");
+        return;
+    }
+    let commit = "git init -q . && git add a.yaml && git -c user.name=t -c user.email=t@example.org commit -qm a && \
+                  cp b.yaml a.yaml";
+    assert!(place.run("sh", &["-c", commit]).status.success());
+    let text = place.ends(2, &["diff", "git:HEAD:a.yaml", "a.yaml"]);
+    assert!(text.contains("~ qos.classes.data.dscp  "), "{text}");
+    assert!(place.ends(1, &["diff", "git:HEAD", "a.yaml"]).contains("write `git:REV:PATH`"));
+}
+
+#[test]
+fn every_form_says_the_same() {
+    let place = Place::new();
+    let diff = ["diff", "a.yaml", "b.yaml", "--waves"];
+    let form = |form: &str| place.ends(2, &[&diff[..], &["--format", form]].concat());
+    let text = form("human");
+    assert!(text.contains("\n  wave 1 (4 min 40 s): plane 0, without 2 T1s"), "{text}");
+    assert!(text.contains("\n    hosts leave 4 switches and cables of plane 0 (2 path tables)\n"), "{text}");
+    assert!(text.ends_with("  in all about 10 min 20 s\n"), "{text}");
+    let text = form("markdown");
+    assert!(
+        text.starts_with("### `a.yaml` -> `b.yaml`\n\n| | what | change |\n") && text.contains("\nwave 2 ("),
+        "{text}"
+    );
+    let text = form("html");
+    assert!(text.starts_with("<!doctype html>") && text.contains("<h2>Waves</h2>\n<pre>wave 1 ("), "{text}");
+    let text = form("github");
+    assert!(text.contains("::notice title=fabric difference::~ qos.classes.data.dscp: "), "{text}");
+    assert!(text.contains("::notice title=rollout::wave 1 (") && text.contains("%0A  wait until"), "{text}");
+
+    let json = place.json(2, &diff);
+    let waves = json["waves"].as_array().expect("waves have a structure");
+    assert_eq!(waves.len(), 3);
+    assert_eq!(waves[1]["plane"], 1);
+    assert_eq!(waves[1]["switches"], serde_json::json!(["p1-t0-001", "p1-t0-002", "p1-t1-001", "p1-t1-002"]));
+    assert_eq!(waves[1]["steps"][0]["action"], "deny-paths");
+    assert_eq!(waves[1]["back"][0]["action"], "deny-paths");
+    assert_eq!(waves[1]["seconds"], 280);
+    assert!(place.ends(1, &["check", "a.yaml", "--format", "html"]).contains("only differences"));
+    let why = place.ends(1, &["diff", "a.yaml", "b.yaml", "--waves", "--share", "10"]);
+    assert!(why.contains("and the share is 10 %"), "{why}");
+}
+
+#[test]
+fn a_saved_difference_is_shown_and_checked() {
+    let place = Place::new();
+    let first = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
+    assert_eq!(place.ends(2, &["diff", "--show", "plan.diff"]), first);
+    assert_eq!(place.ends(2, &["diff", "--check", "plan.diff"]), first);
+    // Another comment means the same; another length does not.
+    place.write("a.yaml", &format!("# looked at\n{P4}"));
+    place.ends(2, &["diff", "--check", "plan.diff"]);
+    place.write("a.yaml", &P4.replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
+    let why = place.ends(1, &["diff", "--check", "plan.diff"]);
+    assert!(
+        why.contains("the saved difference is stale: `a.yaml` was ") && why.contains("compare again"),
+        "{why}"
+    );
+    let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
+    assert!(why.contains("is stale: `a.yaml` was "), "a stale difference is not pushed either: {why}");
+    place.write("other.json", "{}");
+    assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is no saved difference"));
+}
+
+/// A lab of embedded switches, taken down whatever happens.
+struct Lab<'a>(&'a Place);
+
+impl Drop for Lab<'_> {
+    fn drop(&mut self) {
+        drop(self.0.run(env!("CARGO_BIN_EXE_closc"), &["lab", "down", "diffed"]));
+    }
+}
+
+/// The planes that a push worked on, in order, as its events tell.
+fn planes(place: &Place, args: &[&str]) -> Vec<u64> {
+    let output = place.run(env!("CARGO_BIN_EXE_closc"), &[args, &["--format", "json"]].concat());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let events = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut planes: Vec<u64> = events.filter_map(|event| event["plane"].as_u64()).collect();
+    planes.dedup();
+    planes
+}
+
+#[test]
+fn live_switches_are_a_side_and_take_a_saved_difference() {
+    let place = Place::new();
+    let lab = ["--inventory", "lab"];
+    place.ends(0, &["lab", "up", "a.yaml"]);
+    let _lab = Lab(&place);
+    assert!(place.ends(1, &["diff", "live", "a.yaml"]).contains("`live` needs `--inventory`"));
+
+    // Empty switches take all of the first file, and then mean the same.
+    let text =
+        place.ends(2, &["diff", "live", "a.yaml", "--inventory", "lab", "--waves", "--out", "first.diff"]);
+    assert!(
+        text.contains("~ pipeline  `p0-t0-001`, `p0-t0-002`, `p0-t1-001` and 5 more: none -> 0x"),
+        "{text}"
+    );
+    place.ends(2, &["diff", "--check", "first.diff", "--inventory", "lab"]);
+    assert!(
+        place
+            .ends(0, &["push", "first.diff", "--inventory", "lab"])
+            .starts_with("8 switches are as they should be")
+    );
+    assert_eq!(
+        place.ends(0, &["diff", "live", "a.yaml", "--inventory", "lab"]),
+        "live and a.yaml mean the same\n"
+    );
+    let why = place.ends(1, &["push", "first.diff", "--inventory", "lab"]);
+    assert!(why.contains("is stale: switches hold something else than they did"), "{why}");
+
+    // Either way round, and against a tree.
+    place.ends(0, &["compile", "b.yaml", "--out", "b"]);
+    let text = place.ends(2, &[&["diff", "live", "b"][..], &lab].concat());
+    assert!(text.contains("+ ingress.dscp_class  `p0-t0-001`") && text.contains(": dscp=22 ->"), "{text}");
+    let text = place.ends(2, &[&["diff", "b", "live"][..], &lab].concat());
+    assert!(text.contains("- ingress.dscp_class  `p0-t0-001`"), "{text}");
+
+    // A difference of two files, in its own order of planes, twice.
+    place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
+    let mut saved: serde_json::Value = serde_json::from_str(&place.read("plan.diff")).unwrap();
+    saved["waves"].as_array_mut().unwrap().swap(0, 1);
+    place.write("plan.diff", &saved.to_string());
+    assert!(
+        place
+            .ends(2, &["push", "plan.diff", "--inventory", "lab", "--dry-run"])
+            .contains("8 switches change")
+    );
+    assert_eq!(
+        planes(&place, &["push", "plan.diff", "--inventory", "lab"]),
+        [1, 0],
+        "as the file orders them"
+    );
+    assert!(place.ends(0, &["push", "plan.diff", "--inventory", "lab"]).contains("; 0 updates sent"));
+    place.ends(0, &["drift", "b", "--inventory", "lab"]);
+
+    // Somebody else was there since.
+    place.write("c.yaml", &with_dscp().replace("[22]", "[24]"));
+    place.ends(2, &["diff", "live", "c.yaml", "--inventory", "lab", "--out", "other.diff"]);
+    place.ends(0, &["push", "other.diff", "--inventory", "lab"]);
+    let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
+    assert!(
+        why.contains("the live state has moved: `p0-t0-001`, ") && why.contains(" and 3 more hold"),
+        "{why}"
+    );
+}
+
+#[test]
+fn drain_and_undrain_switches_planes_and_cables() {
+    let place = Place::new();
+    for (name, line, denied) in [
+        ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of 4 paths in plane 1: 25 % of their bandwidth"),
+        ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their bandwidth"),
+        ("p0-t0-001--p0-t1-001", "drained: [p0-t0-001--p0-t1-001]", "lose 1 of 4 paths in plane 0"),
+    ] {
+        place.write("a.yaml", P4);
+        let text = place.ends(2, &["drain", name, "a.yaml"]);
+        assert!(text.contains(denied) && text.contains("hitless: hosts stop using it"), "{text}");
+        assert_eq!(place.read("a.yaml"), P4, "nothing is written unless it was asked for");
+        place.ends(2, &["drain", name, "a.yaml", "--write"]);
+        let drained = place.read("a.yaml");
+        assert!(
+            drained.replace(['\n', '-', '"'], " ").contains(&name.replace('-', " ")),
+            "{line}\n{drained}"
+        );
+        // Hosts get a denylist for it.
+        place.ends(0, &["compile", "a.yaml", "--out", "tree"]);
+        let table: serde_json::Value =
+            serde_json::from_str(&place.read("tree/path-tables/group-0001.json")).unwrap();
+        assert!(table["denied"].as_array().is_some_and(|denied| !denied.is_empty()), "{name}: {table}");
+        let text = place.ends(2, &["undrain", name, "a.yaml", "--write"]);
+        assert!(text.contains("gain"), "{text}");
+        assert!(place.ends(0, &["diff", "a.yaml", "a.yaml"]).contains("mean the same"));
+        assert!(!place.read("a.yaml").contains(name), "{}", place.read("a.yaml"));
+    }
+    assert!(
+        place
+            .ends(1, &["drain", "p9-t0-001", "a.yaml"])
+            .contains("`p9-t0-001` names no plane, switch or cable")
+    );
+}
+
+#[test]
+fn growth_is_a_work_order_with_ports_and_lengths() {
+    let place = Place::new();
+    place.write("c.yaml", &P4.replace("groups: 2", "groups: 3"));
+    let text = place.ends(2, &["grow", "a.yaml", "c.yaml"]);
+    assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs come\n"), "{text}");
+    assert!(
+        text.contains("add t0-t1: 4 cables of 1m virtual")
+            && text.contains("addresses and segments of what is there stay"),
+        "{text}"
+    );
+    let csv = place.ends(2, &["grow", "a.yaml", "c.yaml", "--csv"]);
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "action,plane,kind,lower_device,lower_port,upper_device,upper_port,from_device,from_port,length,medium"
+        )
+    );
+    let lines: Vec<&str> = lines.collect();
+    // Two planes of two NICs and two uplinks; nothing is pulled or moved.
+    assert_eq!(lines.len(), 8, "{csv}");
+    assert!(lines.iter().all(|line| line.starts_with("add,") && line.ends_with(",1m,virtual")), "{csv}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("add,1,t0-t1,p1-t0-003,") && line.contains(",p1-t1-002,")),
+        "{csv}"
+    );
+    let json = place.json(2, &["grow", "a.yaml", "c.yaml"]);
+    assert_eq!((json["switches_added"].as_u64(), json["jobs"].as_array().map(Vec::len)), (Some(2), Some(8)));
+    assert_eq!(json["renumbers"], serde_json::json!([]));
+    place.ends(0, &["grow", "a.yaml", "a.yaml"]);
+    // Other widths move no cable and rename every segment.
+    place.write("d.yaml", &with("srv6: { widths: { plane: 4, index: 10 } }\n"));
+    let json = place.json(0, &["grow", "a.yaml", "d.yaml"]);
+    assert!(json["renumbers"].as_array().is_some_and(|all| !all.is_empty()), "{json}");
+}

@@ -1,0 +1,140 @@
+//! `closc export`: what is written, and what is said about it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const FABRIC: &str = "\
+fabric: export
+planes: 2
+hosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: linux, os: linux, up: 2 }
+  t1: { platform: linux, os: linux }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+";
+
+fn closc(folder: &Path, args: &[&str]) -> Output {
+    std::fs::write(folder.join("fabric.yaml"), FABRIC).expect("the fabric can be written");
+    Command::new(env!("CARGO_BIN_EXE_closc")).args(args).current_dir(folder).output().expect("closc runs")
+}
+
+fn out(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+#[test]
+fn the_files_of_one_node_are_written_whatever_the_fabric_generates() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = closc(folder.path(), &["export", "host", "fabric.yaml", "su001-n001", "--out", "x"]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let said = out(&run);
+    for file in ["nic-qos.sh", "netplan.yaml", "nccl.conf", "networkd/50-closc-nic0p1.network"] {
+        let path = format!("x/hosts/su001-n001/{file}");
+        assert!(said.lines().any(|line| line == path) && folder.path().join(&path).is_file(), "{said}");
+    }
+    let only = closc(
+        folder.path(),
+        &[
+            "export",
+            "host",
+            "fabric.yaml",
+            "su002-n001",
+            "--only",
+            "netplan",
+            "--out",
+            "y",
+            "--format",
+            "json",
+        ],
+    );
+    assert!(out(&only).contains("\"y/hosts/su002-n001/netplan.yaml\""), "{}", out(&only));
+    assert_eq!(std::fs::read_dir(folder.path().join("y/hosts/su002-n001")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_node_that_is_not_there_is_named_with_one_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = closc(folder.path(), &["export", "host", "fabric.yaml", "su003-n001", "--out", "x"]);
+    assert_eq!(run.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("`su003-n001` is no node of this fabric; the first is `su001-n001`"), "{said}");
+    assert!(!folder.path().join("x").exists());
+}
+
+/// Every key of an object, by its path; items of lists are one.
+fn keys(value: &serde_json::Value, path: &str, found: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                // Labels are names of the site, not fields.
+                if path.ends_with("spec.nodeSelector") && !value["nodeSelectorTerms"].is_array() {
+                    found.insert(path);
+                    continue;
+                }
+                keys(value, &path, found);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, path, found)),
+        _ => drop(found.insert(path.to_owned())),
+    }
+}
+
+#[test]
+fn kubernetes_objects_have_the_fields_of_their_definitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["export", "kubernetes", "fabric.yaml", "--out", "x", "--release", "v26.7.0"];
+    let run = closc(folder.path(), &arguments);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let read = |name: &str| -> serde_json::Value {
+        let bytes = std::fs::read(folder.path().join("x/kubernetes").join(name)).expect("it is there");
+        serde_json::from_slice(&bytes).expect("it is JSON")
+    };
+    let fields = |name: &str| {
+        let mut found = BTreeSet::new();
+        let value = read(name);
+        let first = value.get("items").map_or(&value, |items| &items[0]);
+        keys(&first["spec"], "spec", &mut found);
+        found.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        fields("cidr-pools/nic0p1.json"),
+        "spec.cidr spec.gatewayIndex spec.nodeSelector.nodeSelectorTerms.matchExpressions.key \
+         spec.nodeSelector.nodeSelectorTerms.matchExpressions.operator \
+         spec.nodeSelector.nodeSelectorTerms.matchExpressions.values spec.perNodeNetworkPrefix spec.routes.dst \
+         spec.staticAllocations.gateway spec.staticAllocations.nodeName spec.staticAllocations.prefix"
+    );
+    assert_eq!(
+        fields("sriov/policies.json"),
+        "spec.deviceType spec.eSwitchMode spec.isRdma spec.linkType spec.mtu spec.nicSelector.pfNames \
+         spec.nicSelector.vendor spec.nodeSelector spec.numVfs spec.priority spec.resourceName"
+    );
+    assert_eq!(
+        fields("sriov/networks.json"),
+        "spec.ipam spec.linkState spec.metaPlugins spec.networkNamespace spec.resourceName spec.spoofChk spec.trust"
+    );
+    assert_eq!(fields("host-device/attachments.json"), "spec.config");
+    assert_eq!(
+        fields("spectrum-x/rails.json"),
+        "spec.networkNamespace spec.nodeSelector spec.numVfs spec.railTopology.cidrPoolRef spec.railTopology.mtu \
+         spec.railTopology.name spec.railTopology.nicSelector.pfNames"
+    );
+    assert_eq!(
+        fields("nic-cluster-policy.json"),
+        "spec.global.repository spec.global.version spec.nvIpam.image spec.secondaryNetwork.cniPlugins.image \
+         spec.secondaryNetwork.multus.image"
+    );
+    let pool = read("cidr-pools/nic0p1.json");
+    assert_eq!(pool["spec"]["cidr"], "fd00:c105:2:100::/56");
+    let first = &pool["spec"]["staticAllocations"][0];
+    assert_eq!(first["nodeName"], "su001-n001");
+    assert_eq!(first["prefix"], "fd00:c105:2:100:1:1:0:a/127");
+    assert_eq!(first["gateway"], "fd00:c105:2:100:1:1:0:b");
+    let config = read("host-device/attachments.json");
+    let config: serde_json::Value =
+        serde_json::from_str(config["items"][1]["spec"]["config"].as_str().unwrap()).unwrap();
+    assert_eq!(config["plugins"][0]["ipam"]["poolName"], "nic0p1,nic0");
+}

@@ -1,0 +1,93 @@
+//! A `closc switch` of its own for a test, without a single interface: its packets go over gRPC.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use closc_switch::server::packets::{PACKET_STREAM, PortPacket};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Request, Streaming};
+use tonic_prost::ProstCodec;
+
+/// Longest time that anything may take.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A running switch. Dropping it ends it.
+pub(crate) struct SwitchProcess {
+    process: Child,
+    /// Where it serves P4Runtime.
+    pub(crate) address: SocketAddr,
+    device_id: u64,
+    packets: SocketAddr,
+}
+
+impl Drop for SwitchProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the test then tells.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn free() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
+    listener.local_addr().expect("it is bound")
+}
+
+impl SwitchProcess {
+    /// Starts a switch without a program; `options` are those after `--`.
+    pub(crate) fn start(device_id: u64, options: &[&str]) -> Self {
+        let packets = free();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["switch", "--no-p4", "--device-id", &device_id.to_string(), "--"])
+            .args(["--grpc-server-addr", "127.0.0.1:0", "--dp-grpc-server-addr", &packets.to_string()])
+            .args(options)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("closc runs");
+        let mut line = String::new();
+        let said = process.stderr.take().expect("piped");
+        BufReader::new(said).read_line(&mut line).expect("it says something or ends");
+        let address = line.trim_end().strip_prefix("P4Runtime is served at ").map(str::parse);
+        let Some(Ok(address)) = address else { panic!("it says where it serves, not {line:?}") };
+        Self { process, address, device_id, packets }
+    }
+
+    /// Opens a stream of packets.
+    pub(crate) async fn packets(&self) -> Packets {
+        let endpoint = Channel::from_shared(format!("http://{}", self.packets)).expect("an address");
+        let mut client = tonic::client::Grpc::new(endpoint.connect().await.expect("it listens"));
+        let (sender, stream) = mpsc::channel(16);
+        client.ready().await.expect("the channel is there");
+        let codec = ProstCodec::<PortPacket, PortPacket>::default();
+        let path = PathAndQuery::from_static(PACKET_STREAM);
+        let answer = client.streaming(Request::new(ReceiverStream::new(stream)), path, codec).await;
+        Packets { device_id: self.device_id, sender, received: answer.expect("the method").into_inner() }
+    }
+}
+
+/// The ports of a switch.
+pub(crate) struct Packets {
+    device_id: u64,
+    sender: mpsc::Sender<PortPacket>,
+    received: Streaming<PortPacket>,
+}
+
+impl Packets {
+    /// Sends a packet into a port.
+    pub(crate) async fn send(&self, port: u32, packet: &[u8]) {
+        let packet = PortPacket { id: 1, device_id: self.device_id, port, packet: packet.to_vec() };
+        self.sender.send(packet).await.expect("the stream lives");
+    }
+
+    /// Returns the next packet that comes out, and its port.
+    pub(crate) async fn receive(&mut self) -> (u32, Vec<u8>) {
+        let next = tokio::time::timeout(PATIENCE, self.received.message()).await.expect("a packet in time");
+        let packet = next.expect("the stream lives").expect("the switch runs");
+        (packet.port, packet.packet)
+    }
+}

@@ -1,0 +1,231 @@
+//! `closc whatif` as people and CI call it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const SMALL: &str = "\
+fabric: small
+planes: 2
+hosts: { groups: 4, per_group: 2, nics_per_node: 2, rails: 2, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: linux, os: linux, up: 4 }
+  t1: { platform: linux, os: linux }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().expect("a temporary folder"));
+        place.write("small.yaml", SMALL);
+        place
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("a file of the test can be written");
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_closc"))
+            .arg("whatif")
+            .args(args)
+            .current_dir(self.0.path())
+            .output()
+            .expect("closc runs")
+    }
+
+    /// Runs, expects an exit code, and returns stdout.
+    fn ends(&self, code: i32, args: &[&str]) -> String {
+        let output = self.run(args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}\n{stderr}");
+        String::from_utf8(output.stdout).expect("results are text")
+    }
+
+    fn fails(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        String::from_utf8(output.stderr).expect("messages are text")
+    }
+
+    fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
+        let text = self.ends(code, &[args, &["--format", "json"]].concat());
+        serde_json::from_str(&text).expect("the result is JSON")
+    }
+}
+
+#[test]
+fn a_named_failure() {
+    let place = Place::new();
+    let text = place.ends(0, &["small.yaml", "--fail", "p1-t0-001--p1-t1-002", "--worst", "1"]);
+    assert!(
+        text.starts_with(
+            "small: p1-t0-001--p1-t1-002 fails\n28 pairs of NICs: 12 (42.9 %) lose paths, 0 are cut off\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("7 of 8 paths, 175 Gb/s, and 11 alike"), "{text}");
+    let json = place.json(0, &["small.yaml", "--fail", "p1-t0-001--p1-t1-002"]);
+    assert_eq!(json["left"]["pairs_touched"], 12);
+    assert_eq!(json["left"]["gbps_loaded"]["minimum"], 175.0);
+    assert_eq!(json["left"]["gbps_alone"]["minimum"], 200.0);
+    assert_eq!(json["left"]["apart"][1]["histogram"], serde_json::json!([[7, 12], [8, 12]]));
+}
+
+#[test]
+fn who_is_cut_off_is_named_and_ends_with_2() {
+    let place = Place::new();
+    // Ranges as in `exceptions`, and a group by its number.
+    for name in ["p[0-1]-t0-003", "group 3"] {
+        let json = place.json(2, &["small.yaml", "--fail", name]);
+        assert_eq!(
+            json["left"]["nics_cut_off_names"],
+            serde_json::json!(["su002-n001/nic0", "su002-n002/nic0"])
+        );
+        assert_eq!(json["left"]["nodes_cut_off"], 0, "the other rail of both nodes works");
+    }
+    let text = place.ends(2, &["small.yaml", "--fail", "group 3", "--fail", "group 4"]);
+    assert!(text.contains("4 NICs reach nobody, and so 2 whole nodes: su002-n001/nic0, "), "{text}");
+}
+
+#[test]
+fn names_that_mean_nothing_say_what_would() {
+    let place = Place::new();
+    for (name, wanted) in [
+        ("p0-t0-1", "did you mean `p0-t0-001`?"),
+        ("p0-t0-009", "the last T0 there is `p0-t0-004`"),
+        ("p0-t1-001--p0-t0-001", "the lower switch stands first"),
+        ("plane 2", "the last plane is 1"),
+        ("group 5", "counted from 1 to 4"),
+        ("p0-t0-001/cage99", "holds no cable"),
+        ("domain feed", "in no list of domains"),
+    ] {
+        let text = place.fails(&["small.yaml", "--fail", name]);
+        assert!(text.contains(wanted), "{name}: {text}");
+    }
+    let absent = format!("{SMALL}exceptions: {{ absent: [p0-t1-001] }}\n");
+    place.write("absent.yaml", &absent);
+    assert!(place.fails(&["absent.yaml", "--fail", "p0-t1-001"]).contains("is declared absent"));
+}
+
+#[test]
+fn exceptions_of_the_file_are_the_baseline() {
+    let place = Place::new();
+    place.write("drained.yaml", &format!("{SMALL}exceptions: {{ drained: [plane 1] }}\n"));
+    let json = place.json(0, &["drained.yaml", "--fail", "p1-t0-001"]);
+    assert_eq!(json["left"]["pairs_touched"], 0, "what is drained carries nothing");
+    assert_eq!(json["left"]["gbps_loaded"]["maximum"], serde_json::Value::Null);
+    assert_eq!(json["left"]["gbps_loaded"]["median"], 100.0);
+    place.json(2, &["drained.yaml", "--fail", "p0-t0-001"]);
+}
+
+#[test]
+fn random_failures_repeat() {
+    let place = Place::new();
+    let run = |seed: &str| {
+        place
+            .run(&["small.yaml", "--random", "t0-t1=20%,nic-t0=1", "--seed", seed, "--format", "json"])
+            .stdout
+    };
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+    let json = place.json(0, &["small.yaml", "--random", "t0-t1=3", "--trials", "4", "--seed", "10"]);
+    let seeds: Vec<_> = json["draws"].as_array().unwrap().iter().map(|draw| draw["seed"].clone()).collect();
+    assert_eq!(seeds, [10, 11, 12, 13]);
+    assert!(json["draws"].as_array().unwrap().iter().all(|draw| draw["failed"] == 3));
+    assert!(place.run(&["small.yaml", "--random", "t0-t1=x"]).status.code() == Some(2), "clap refuses it");
+}
+
+#[test]
+fn every_failure_is_counted() {
+    let place = Place::new();
+    let text = place.ends(0, &["small.yaml"]);
+    assert!(text.starts_with("small: one failure at a time; 28 pairs of NICs\n"), "{text}");
+    for start in ["  t0-t1 ", "  nic-t0 ", "  transceiver ", "  node ", "  t1 ", "  group ", "  plane "] {
+        assert_eq!(text.lines().filter(|line| line.starts_with(start)).count(), 1, "{start}\n{text}");
+    }
+    let json = place.json(2, &["small.yaml", "--each", "t0,nic-t0", "-k", "2"]);
+    let counts = json["classes"].as_array().unwrap().iter().map(|class| class["failures"].as_u64().unwrap());
+    // 8 T0s and 16 cables.
+    assert_eq!(counts.sum::<u64>(), 24 * 23 / 2);
+    assert_eq!(json["classes"][0]["nics_cut_off"], 2, "both T0s of a group, the worst, come first");
+    let given = place.json(2, &["small.yaml", "--fail", "plane 0", "--each", "t0"]);
+    assert_eq!(given["classes"][0]["failures"], 4, "after plane 0, a T0 of plane 1 cuts its group off");
+    assert_eq!(given["given"]["names"], serde_json::json!(["plane 0"]));
+}
+
+#[test]
+fn a_trace_is_followed_and_its_faults_have_lines() {
+    let place = Place::new();
+    place.write(
+        "trace.csv",
+        "time,event,element\n# a T1 reboots, and a port flaps meanwhile\n10,down,p0-t1-001\n\
+         15,down,su001-n001/nic0.p1\n15,down,p0-t0-001\n20,up,su001-n001/nic0.p1\n70,up,p0-t1-001\n",
+    );
+    let text = place.ends(2, &["small.yaml", "--trace", "trace.csv"]);
+    assert!(text.starts_with("small: 4 moments in 60 s; planned are 200 Gb/s and 8 paths\n"), "{text}");
+    assert!(text.contains("some pair was cut off for 5 s"), "{text}");
+    let json = place.json(2, &["small.yaml", "--trace", "trace.csv"]);
+    let of = |key: &str| -> Vec<u64> {
+        let moments = json["moments"].as_array().unwrap().iter();
+        moments.map(|moment| moment[key].as_f64().unwrap() as u64).collect()
+    };
+    assert_eq!(of("down"), [1, 3, 2, 1]);
+    assert_eq!(of("paths_min"), [7, 0, 4, 4]);
+    assert_eq!(of("pairs_cut_off"), [0, 7, 0, 0]);
+    assert_eq!(of("gbps_alone_min"), [200, 0, 100, 100]);
+
+    place.write(
+        "bad.csv",
+        "5,down,p0-t1-001\n4,down,p0-t1-002\n6,off,p0-t1-002\n7,up,p0-t1-003\n8,down,p0-t1-001\n9,down,nobody\n10,down\nsoon,up,p0-t1-001\n",
+    );
+    let text = place.fails(&["small.yaml", "--trace", "bad.csv"]);
+    for wanted in [
+        "bad.csv:2: `4` is before `5`",
+        "bad.csv:3: `off` is no event: write `down` or `up`",
+        "bad.csv:4: `p0-t1-003` is not down",
+        "bad.csv:5: `p0-t1-001` is down already, since line 1",
+        "bad.csv:6: `nobody` names nothing",
+        "bad.csv:7: has 2 fields and wants 3",
+        "bad.csv:8: `soon` is no time",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+}
+
+#[test]
+fn domains_are_what_the_fabric_file_does_not_know() {
+    let place = Place::new();
+    place.write("power.csv", "domain,element\nfeed-a,plane 0\nfeed-b,p1-t0-[001-002]\nfeed-b,p1-t0-003\n");
+    let json = place.json(0, &["small.yaml", "--domains", "power.csv", "--each", "domain"]);
+    let classes = json["classes"].as_array().unwrap();
+    assert_eq!(classes.len(), 2);
+    assert!(classes.iter().all(|class| class["nics_cut_off"] == 0));
+    let both = ["small.yaml", "--domains", "power.csv", "--fail", "domain feed-a", "--fail", "domain feed-b"];
+    assert_eq!(place.json(2, &both)["left"]["nics_cut_off"], 6);
+    place.write("bad.csv", "feed-a,p9-t0-001\n");
+    assert!(place.fails(&["small.yaml", "--domains", "bad.csv"]).contains("bad.csv:1: "));
+}
+
+#[test]
+fn designs_are_compared_for_each_nic() {
+    let place = Place::new();
+    let reference = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../topologies/reference");
+    let file = |name: &str| reference.join(name).display().to_string();
+    let (two, three) = (file("mrc-4x256.yaml"), file("three-tier-64x800g.yaml"));
+    let text = place.ends(0, &[&two, "--against", &three]);
+    let line = |start: &str| {
+        let found = text.lines().find(|line| line.trim_start().starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}\n{text}")).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(line("switches"), "switches 1,536 1,280 3/5 at equal NICs");
+    assert_eq!(line("modules"), "modules in cages and NICs 131,072 98,304 2/3 at equal NICs");
+    assert_eq!(line("switches on"), "switches on the longest path 3 5 3/5");
+    assert_eq!(line("nic-t0"), "nic-t0 mrc-4x256 25 % 100 % 0.0015 % 600 0 0");
+    let json = place.json(0, &[&two, "--against", &three]);
+    assert_eq!(json["figures"][2]["ratio"], serde_json::json!([3, 5]));
+}
