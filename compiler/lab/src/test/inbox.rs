@@ -42,6 +42,8 @@ pub(super) struct End {
     pub(super) thieves: Vec<DeviceId>,
     /// Its node had no way for it.
     pub(super) unsent: bool,
+    /// Nothing more is waited for.
+    closed: bool,
 }
 
 struct Inbox<'a, 'p> {
@@ -58,6 +60,17 @@ impl Inbox<'_, '_> {
         let tag = packet::tag(payload)?;
         let number = tag.number as usize;
         (tag.batch == self.batch && number < self.paths.len()).then_some(number)
+    }
+
+    /// Waits no longer for a packet that was both seen on a wire and accepted: which of the two is heard first is
+    /// the kernel's choice.
+    fn close(&mut self, at: usize) {
+        let end = &mut self.ends[at];
+        let seen = end.correct + end.changed > 0 || !end.wrong.is_empty();
+        if seen && end.accepted > 0 && !end.closed {
+            end.closed = true;
+            self.open -= 1;
+        }
     }
 }
 
@@ -76,6 +89,7 @@ impl Sink for Inbox<'_, '_> {
                 } else {
                     end.changed += 1;
                 }
+                self.close(at);
             }
             Arrival::Accepted { node, payload } => {
                 let Some(at) = self.find(payload) else { return };
@@ -84,7 +98,7 @@ impl Sink for Inbox<'_, '_> {
                     self.ends[at].thieves.push(node);
                 } else if payload == packet::payload(&self.inner[at]) {
                     self.ends[at].accepted += 1;
-                    self.open -= usize::from(self.ends[at].accepted == 1);
+                    self.close(at);
                 }
             }
         }
@@ -93,6 +107,7 @@ impl Sink for Inbox<'_, '_> {
     fn unsent(&mut self, packet: usize) {
         if let Some(end) = self.ends.get_mut(packet) {
             end.unsent = true;
+            end.closed = true;
             self.open -= 1;
         }
     }

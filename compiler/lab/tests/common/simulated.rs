@@ -20,6 +20,8 @@ pub(crate) struct Simulated<'a> {
     /// Node of each inner address.
     locals: BTreeMap<Ipv6Addr, DeviceId>,
     counters: Counters,
+    /// What came out of wires and is told after what was accepted, as some kernels do.
+    wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
 
 impl<'a> Simulated<'a> {
@@ -32,6 +34,7 @@ impl<'a> Simulated<'a> {
             silent: BTreeSet::new(),
             locals,
             counters: Counters::default(),
+            wires: Vec::new(),
         }
     }
 
@@ -68,7 +71,7 @@ impl<'a> Simulated<'a> {
             let segment = destination.segments()[2];
             let own = self.model.devices[device.0].segments.contains(&segment);
             if self.model.nic_segment(enters).is_some() {
-                sink.arrived(Arrival::Wire { port: enters, destination, inner: &packet.inner });
+                self.wires.push((enters, destination, packet.inner.clone()));
                 if own {
                     self.counters.segments.entry((device, segment)).or_default().packets += 1;
                     let to = <[u8; 16]>::try_from(&packet.inner[24..40]).unwrap();
@@ -96,6 +99,12 @@ impl Backend for Simulated<'_> {
     fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
         for packet in packets {
             self.carry(packet, sink);
+        }
+        for (port, destination, inner) in std::mem::take(&mut self.wires) {
+            if sink.is_complete() {
+                break;
+            }
+            sink.arrived(Arrival::Wire { port, destination, inner: &inner });
         }
         Ok(())
     }
