@@ -7,6 +7,7 @@ use closc_diagnostics::{Sources, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
+use closc_topology::Routing;
 use proptest::prelude::*;
 
 /// The numbers of a small fabric.
@@ -93,6 +94,28 @@ impl Shape {
     pub fn plan(&self) -> Plan {
         plan(&self.yaml())
     }
+}
+
+impl Shape {
+    /// Plans the fabric with another way of routing. BGP needs a daemon, so its switches run FRR.
+    pub fn routed(&self, routing: Routing) -> Plan {
+        let os = match routing {
+            Routing::Srv6Static | Routing::EcmpStatic => "os: linux",
+            Routing::BgpUnnumbered => "os: frr",
+        };
+        let (tiers, rest) = self
+            .yaml()
+            .split_once("tiers:")
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .expect("a shape writes its tiers");
+        let switches = rest.replace("os: linux", os);
+        plan(&format!("{tiers}routing: {}\ntiers:{switches}", routing.word()))
+    }
+}
+
+/// Makes every way of routing.
+pub fn any_routing() -> impl Strategy<Value = Routing> {
+    prop_oneof![Just(Routing::Srv6Static), Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]
 }
 
 /// Plans a fabric file; its faults are a fault of the test.
