@@ -127,14 +127,32 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
         "spec.global.repository spec.global.version spec.nvIpam.image spec.secondaryNetwork.cniPlugins.image \
          spec.secondaryNetwork.multus.image"
     );
+    assert_eq!(
+        fields("host-device/nic-cluster-policy.json"),
+        "spec.global.repository spec.global.version spec.nvIpam.image spec.secondaryNetwork.cniPlugins.image \
+         spec.secondaryNetwork.multus.image spec.sriovDevicePlugin.config spec.sriovDevicePlugin.image"
+    );
     let pool = read("cidr-pools/nic0p1.json");
     assert_eq!(pool["spec"]["cidr"], "fd00:c105:2:100::/56");
     let first = &pool["spec"]["staticAllocations"][0];
     assert_eq!(first["nodeName"], "su001-n001");
     assert_eq!(first["prefix"], "fd00:c105:2:100:1:1:0:a/127");
     assert_eq!(first["gateway"], "fd00:c105:2:100:1:1:0:b");
-    let config = read("host-device/attachments.json");
-    let config: serde_json::Value =
-        serde_json::from_str(config["items"][1]["spec"]["config"].as_str().unwrap()).unwrap();
-    assert_eq!(config["plugins"][0]["ipam"]["poolName"], "nic0p1,nic0");
+    let inner = |text: &serde_json::Value| -> serde_json::Value {
+        serde_json::from_str(text.as_str().expect("it is text")).expect("it is JSON")
+    };
+    let attachment = &read("host-device/attachments.json")["items"][1];
+    assert_eq!(inner(&attachment["spec"]["config"])["plugins"][0]["ipam"]["poolName"], "nic0p1,nic0");
+    // What the attachment asks for is what the device plugin counts.
+    let asked = &attachment["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"];
+    assert_eq!(asked, "nvidia.com/nic0p1");
+    let plugin = &read("host-device/nic-cluster-policy.json")["spec"]["sriovDevicePlugin"];
+    assert_eq!(
+        inner(&plugin["config"])["resourceList"][1],
+        serde_json::json!({
+            "resourcePrefix": "nvidia.com",
+            "resourceName": "nic0p1",
+            "selectors": { "vendors": ["15b3"], "pfNames": ["nic0p1"], "isRdma": true },
+        })
+    );
 }

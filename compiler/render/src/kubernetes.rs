@@ -2,7 +2,8 @@
 //!
 //! In: a [`ClusterIntent`] and the addresses of nodes. Out: JSON, which `kubectl apply -f` takes, below `kubernetes/`:
 //!
-//! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the others need;
+//! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the others need; with `host-device/` its
+//!   own instead, whose device plugin counts ports, so that no two pods get the same;
 //! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam for each port (`nic0p3`: the /127 with the T0) and for each NIC
 //!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
 //! - one of three ways to hand NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
@@ -18,8 +19,9 @@ use serde::Serialize;
 
 use crate::Artefact;
 use objects::{
-    CidrPool, Component, Global, HostDevice, Ipam, NetworkAttachment, NicClusterPolicy, NodePolicy, Object,
-    Rail, RailPool, Route, Secondary, Selector, SriovNetwork, StaticAllocation,
+    CidrPool, Component, DevicePlugin, Global, HostDevice, Ipam, NetworkAttachment, NicClusterPolicy,
+    NodePolicy, Object, Rail, RailPool, Resource, Resources, Route, Secondary, Selector, SriovNetwork,
+    StaticAllocation,
 };
 
 /// The label that nodes of the fabric must have; its value is the fabric's name.
@@ -42,10 +44,16 @@ pub fn cluster(intent: &ClusterIntent<'_>, options: &Options) -> Vec<Artefact> {
     let policies: Vec<_> = ports().map(|(_, port)| policy(intent, options, port)).collect();
     let networks: Vec<_> = ports().map(|(nic, port)| network(options, nic, port)).collect();
     let attachments: Vec<_> = ports().map(|(nic, port)| attachment(intent, options, nic, port)).collect();
+    let ports = ports().map(|(_, port)| Resource::port(&port.interface)).collect();
+    let plugin = DevicePlugin {
+        image: "sriov-network-device-plugin",
+        config: compact(&Resources { resource_list: ports }),
+    };
     vec![
-        file("nic-cluster-policy", &nic_cluster_policy(options)),
+        file("nic-cluster-policy", &nic_cluster_policy(options, None)),
         file("sriov/policies", &list(policies)),
         file("sriov/networks", &list(networks)),
+        file("host-device/nic-cluster-policy", &nic_cluster_policy(options, Some(plugin))),
         file("host-device/attachments", &list(attachments)),
         file("spectrum-x/rails", &rails(intent, options)),
     ]
@@ -147,6 +155,7 @@ fn attachment(
     let attachment = NetworkAttachment { config: compact(&config) };
     Object::new("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", &port.interface, attachment)
         .in_namespace(&options.namespace)
+        .annotated("k8s.v1.cni.cncf.io/resourceName", Resource::name(&port.interface))
 }
 
 fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
@@ -168,7 +177,7 @@ fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
         .in_namespace(&options.operator_namespace)
 }
 
-fn nic_cluster_policy(options: &Options) -> Object<NicClusterPolicy> {
+fn nic_cluster_policy(options: &Options, plugin: Option<DevicePlugin>) -> Object<NicClusterPolicy> {
     let component = |image: &'static str| Component { image };
     let policy = NicClusterPolicy {
         global: options.release.as_ref().map(|release| Global {
@@ -177,6 +186,7 @@ fn nic_cluster_policy(options: &Options) -> Object<NicClusterPolicy> {
         }),
         nv_ipam: component("nvidia-k8s-ipam"),
         secondary_network: Secondary { cni_plugins: component("plugins"), multus: component("multus-cni") },
+        sriov_device_plugin: plugin,
     };
     Object::new("mellanox.com/v1alpha1", "NicClusterPolicy", "nic-cluster-policy", policy)
 }

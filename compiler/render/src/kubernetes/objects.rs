@@ -24,11 +24,19 @@ struct Metadata {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<&'static str, String>,
 }
 
 impl<T> Object<T> {
     pub(super) fn new(api_version: &'static str, kind: &'static str, name: &str, spec: T) -> Self {
-        Object { api_version, kind, metadata: Metadata { name: name.to_owned(), namespace: None }, spec }
+        let metadata = Metadata { name: name.to_owned(), namespace: None, annotations: BTreeMap::new() };
+        Object { api_version, kind, metadata, spec }
+    }
+
+    pub(super) fn annotated(mut self, key: &'static str, value: String) -> Self {
+        self.metadata.annotations.insert(key, value);
+        self
     }
 
     pub(super) fn in_namespace(mut self, namespace: &str) -> Self {
@@ -236,6 +244,8 @@ pub(super) struct NicClusterPolicy {
     pub(super) global: Option<Global>,
     pub(super) nv_ipam: Component,
     pub(super) secondary_network: Secondary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sriov_device_plugin: Option<DevicePlugin>,
 }
 
 /// Where all parts come from.
@@ -249,6 +259,57 @@ pub(super) struct Global {
 #[derive(Serialize)]
 pub(super) struct Component {
     pub(super) image: &'static str,
+}
+
+/// The part that tells Kubernetes how many of what a node has; its configuration is text.
+#[derive(Serialize)]
+pub(super) struct DevicePlugin {
+    pub(super) image: &'static str,
+    pub(super) config: String,
+}
+
+/// What a device plugin offers.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Resources {
+    pub(super) resource_list: Vec<Resource>,
+}
+
+/// A resource that pods ask for: one port.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Resource {
+    resource_prefix: &'static str,
+    resource_name: String,
+    selectors: Devices,
+}
+
+/// Which devices a resource is.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Devices {
+    vendors: [&'static str; 1],
+    pf_names: [String; 1],
+    is_rdma: bool,
+}
+
+/// Prefix of resources that are whole ports.
+const RESOURCE_PREFIX: &str = "nvidia.com";
+
+impl Resource {
+    /// A port, with RDMA.
+    pub(super) fn port(interface: &str) -> Self {
+        Resource {
+            resource_prefix: RESOURCE_PREFIX,
+            resource_name: interface.to_owned(),
+            selectors: Devices { vendors: [MELLANOX], pf_names: [interface.to_owned()], is_rdma: true },
+        }
+    }
+
+    /// Returns the name that pods and attachments ask for it by.
+    pub(super) fn name(interface: &str) -> String {
+        format!("{RESOURCE_PREFIX}/{interface}")
+    }
 }
 
 #[derive(Serialize)]
