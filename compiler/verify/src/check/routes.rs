@@ -1,5 +1,7 @@
 //! V06: routes of a switch, for themselves and against its neighbours.
 
+use std::sync::Arc;
+
 use closc_diagnostics::Rule;
 use rayon::prelude::*;
 
@@ -9,7 +11,7 @@ use crate::model::cabling::{Kind, Party, Side, SwitchId};
 use crate::model::device::{Hop, Os, Route, Via};
 use crate::model::fabric::{About, Fabric};
 use crate::model::segment::{Layout, Usid};
-use crate::model::switch::{Gateway, OddRoute, SegmentRoute, Switch};
+use crate::model::switch::{Gateway, OddRoute, SegmentRoute, Switch, Way};
 
 /// Nothing but neighbours.
 pub(crate) static FOREIGN: Rule = Rule {
@@ -106,8 +108,8 @@ pub(crate) fn sort(attach: &mut Attach<'_, '_>) -> Routes {
     let Some(layout) = attach.context.layout else {
         // Switches choose the way: their routes are kept as they are.
         for route in &device.routes {
-            let hops = hops(route).iter().map(|hop| next(attach, route, *hop)).collect();
-            routes.odd.push(OddRoute { prefix: route.prefix, hops });
+            let ways = ways(attach, route);
+            routes.odd.push(OddRoute { prefix: route.prefix, ways });
         }
         return routes;
     };
@@ -136,7 +138,8 @@ fn one(attach: &mut Attach<'_, '_>, layout: &Layout, route: &Route<'_>, routes: 
         (Some(usid), Via::One(hop)) => match next(attach, route, *hop) {
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
             (None, gateway) => {
-                routes.odd.push(OddRoute { prefix: route.prefix, hops: vec![(None, gateway)] });
+                let way = Way { slot: None, gateway, weight: hop.weight };
+                routes.odd.push(OddRoute { prefix: route.prefix, ways: Arc::new([way]) });
             }
         },
         (usid, _) => {
@@ -151,8 +154,8 @@ fn one(attach: &mut Attach<'_, '_>, layout: &Layout, route: &Route<'_>, routes: 
                 );
                 attach.broken(&FOREIGN, about, &message);
             }
-            let hops = hops.iter().map(|hop| next(attach, route, *hop)).collect();
-            routes.odd.push(OddRoute { prefix: route.prefix, hops });
+            let ways = ways(attach, route);
+            routes.odd.push(OddRoute { prefix: route.prefix, ways });
         }
     }
 }
@@ -164,6 +167,15 @@ fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
         Via::One(hop) => std::slice::from_ref(hop),
         Via::Many(hops) => hops,
     }
+}
+
+/// Returns the ways of a route.
+fn ways(attach: &mut Attach<'_, '_>, route: &Route<'_>) -> Arc<[Way]> {
+    let way = |hop: &Hop| {
+        let (slot, gateway) = next(attach, route, *hop);
+        Way { slot, gateway, weight: hop.weight }
+    };
+    hops(route).iter().map(way).collect()
 }
 
 /// Returns the slot of a next hop, and reports one that nobody answers for.

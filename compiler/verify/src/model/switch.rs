@@ -32,7 +32,8 @@ pub(crate) struct Switch {
     pub(crate) routes: Vec<SegmentRoute>,
     /// The uSID whose route leads out over each slot.
     pub(crate) over: Vec<Option<Usid>>,
-    /// Every other route.
+    /// Every other route. Where switches choose the way these are all: static ones first, behind them what sessions
+    /// teach; of two routes of one prefix the later one counts.
     pub(crate) odd: Vec<OddRoute>,
     /// The ports with a cable, by slot.
     pub(crate) ends: Vec<EndState>,
@@ -82,7 +83,7 @@ pub(crate) struct SegmentRoute {
 }
 
 /// What a route names as next hop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Gateway {
     /// The other address of the port's /127.
     Peer,
@@ -97,8 +98,19 @@ pub(crate) enum Gateway {
 pub(crate) struct OddRoute {
     /// Where to.
     pub(crate) prefix: Ipv6Net,
-    /// Slots it forwards over with what is named as next hop; none: it drops.
-    pub(crate) hops: Vec<(Option<u16>, Gateway)>,
+    /// What it forwards over; none: it drops. Routes that lead the same ways may share them.
+    pub(crate) ways: Arc<[Way]>,
+}
+
+/// One of the ways of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Way {
+    /// Slot of the cable; absent where the port has none.
+    pub(crate) slot: Option<u16>,
+    /// What is named as next hop.
+    pub(crate) gateway: Gateway,
+    /// Share of the traffic.
+    pub(crate) weight: u32,
 }
 
 /// One end of a cable, as the device there is configured.

@@ -83,7 +83,7 @@ fn by_routes(fabric: &Fabric, id: SwitchId) -> (u64, Vec<Turn>) {
     let (mut facts, mut turns) = (0, Vec::new());
     let Some(upper) = fabric.switch(id) else { return (facts, turns) };
     for route in &upper.odd {
-        for slot in route.hops.iter().filter_map(|(slot, _)| *slot) {
+        for slot in route.ways.iter().filter_map(|way| way.slot) {
             let (from, cable, side) = fabric.plugged(id, slot);
             let Party::Switch(below) = cable.lower.party else { continue };
             let Some(lower) = fabric.switch(below).filter(|_| side == Side::Upper) else { continue };
@@ -119,8 +119,8 @@ fn decides(switch: &Switch, address: Ipv6Addr) -> Option<&OddRoute> {
 
 /// Returns the cables by which a route leads up.
 fn ups<'a>(fabric: &'a Fabric, id: SwitchId, route: &'a OddRoute) -> impl Iterator<Item = CableId> + 'a {
-    route.hops.iter().filter_map(move |(slot, _)| {
-        let (cable, _, side) = fabric.plugged(id, (*slot)?);
+    route.ways.iter().filter_map(move |way| {
+        let (cable, _, side) = fabric.plugged(id, way.slot?);
         (side == Side::Lower).then_some(cable)
     })
 }
@@ -222,6 +222,6 @@ impl<'a> Buffers<'a> {
 
 /// Returns the slots that routes lead over.
 fn routed(switch: &Switch) -> BTreeSet<u16> {
-    let odd = switch.odd.iter().flat_map(|route| route.hops.iter().filter_map(|(slot, _)| *slot));
+    let odd = switch.odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot));
     odd.chain(switch.routes.iter().map(|route| route.slot)).collect()
 }

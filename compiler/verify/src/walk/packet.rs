@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use crate::model::cabling::{CableId, Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
-use crate::model::switch::{Gateway, Switch};
+use crate::model::switch::{Gateway, Switch, Way};
 use crate::proof::carry::carries;
 
 /// Switches after which a packet goes round: no list has more than six uSIDs.
@@ -131,10 +131,10 @@ impl<'a> Network<'a> {
                 Decision::Over(route.slot, route.gateway)
             }
             (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && self.inside(address)) => {
-                match odd.hops.as_slice() {
+                match &*odd.ways {
                     [] => Decision::Drop(Ending::Blackhole),
-                    [(Some(slot), gateway)] => Decision::Over(*slot, *gateway),
-                    [(None, _)] => Decision::Drop(Ending::NoRoute),
+                    [Way { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
+                    [Way { slot: None, .. }] => Decision::Drop(Ending::NoRoute),
                     [..] => Decision::Drop(Ending::Several),
                 }
             }

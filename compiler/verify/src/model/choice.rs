@@ -1,0 +1,373 @@
+//! Where switches choose the way: destinations by class, and what each switch does with each class.
+//!
+//! In: addresses of NICs, and the routes of all switches, from their configurations or from what sessions teach them.
+//! Out: [`Classes`], and by switch a [`Choice`]. Always: addresses of one class are treated alike by every switch, but
+//! for the last switch, which hands each to its own NIC; so what is proved of a class holds for each address of it.
+//! A class is a run of neighbouring addresses: it is either of NICs, or of addresses that nobody has.
+
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use ipnet::Ipv6Net;
+
+use crate::model::switch::{OddRoute, Way};
+
+/// A class of destinations, by its place in the order of addresses.
+pub(crate) type ClassId = u32;
+
+/// Some classes, as runs of neighbours: routes lead runs of addresses, so there are few.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ClassSet(Vec<Range<ClassId>>);
+
+impl ClassSet {
+    /// Adds classes behind all that are there.
+    pub(crate) fn push(&mut self, classes: Range<ClassId>) {
+        match self.0.last_mut() {
+            _ if classes.is_empty() => {}
+            Some(last) if last.end >= classes.start => last.end = last.end.max(classes.end),
+            _ => self.0.push(classes),
+        }
+    }
+
+    /// Returns the runs, rising.
+    pub(crate) fn runs(&self) -> &[Range<ClassId>] {
+        &self.0
+    }
+
+    /// Returns the classes, rising.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ClassId> + '_ {
+        self.0.iter().cloned().flatten()
+    }
+
+    /// Tells whether a class is one of them.
+    pub(crate) fn contains(&self, class: ClassId) -> bool {
+        let after = self.0.partition_point(|run| run.start <= class);
+        after > 0 && self.0[after - 1].contains(&class)
+    }
+
+    /// Tells whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A route of a switch, with the classes that it decides about: its prefix without those of longer ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// What it decides about.
+    pub(crate) classes: ClassSet,
+    /// The cables it leads over, each with its weight; none: it drops.
+    pub(crate) ways: Arc<[Way]>,
+    /// Where to, by which it is found in the file.
+    pub(crate) prefix: Ipv6Net,
+}
+
+/// What a switch does with each class; a class that is in nothing here is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Choice {
+    /// Classes whose every NIC gets its packets over its own cable from here.
+    pub(crate) delivered: ClassSet,
+    /// Everything else, by route.
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Choice {
+    /// Returns the row that decides about a class.
+    pub(crate) fn row(&self, class: ClassId) -> Option<&Row> {
+        self.rows.iter().find(|row| row.classes.contains(class))
+    }
+}
+
+/// Something that is the same for a run of atoms at one switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// No route.
+    Nothing,
+    /// The NIC gets it over its own cable.
+    Delivered,
+    /// By a route, by number.
+    Route(usize),
+}
+
+/// Runs of atoms with what becomes of them at one switch, rising and without gaps.
+type Runs = Vec<(Range<u32>, Outcome)>;
+
+/// The address space cut up by every prefix and around every NIC.
+///
+/// An atom is a run of addresses that no prefix cuts; a class is a run of atoms that all switches treat alike.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Atoms {
+    /// First address of each atom, rising; the first is `::`.
+    starts: Vec<u128>,
+    /// The NIC of each atom that is one address, by number; `NOBODY` elsewhere.
+    owners: Vec<u32>,
+    /// Atoms that begin a class.
+    cuts: Vec<bool>,
+}
+
+/// No NIC.
+const NOBODY: u32 = u32::MAX;
+
+impl Atoms {
+    /// Cuts the address space: by all prefixes, and around NICs, which are given by number, address and a mark. NICs of
+    /// another mark are of another class whatever switches do with them.
+    pub(crate) fn new(prefixes: impl IntoIterator<Item = Ipv6Net>, nics: &[(u32, Ipv6Addr, u64)]) -> Self {
+        let mut starts = vec![0];
+        for prefix in prefixes {
+            starts.push(u128::from(prefix.network()));
+            starts.extend(u128::from(prefix.broadcast()).checked_add(1));
+        }
+        for (_, address, _) in nics {
+            starts.push(u128::from(*address));
+            starts.extend(u128::from(*address).checked_add(1));
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let mut atoms = Atoms { owners: vec![NOBODY; starts.len()], cuts: vec![false; starts.len()], starts };
+        let mut marks: HashMap<u32, u64> = HashMap::new();
+        for (number, address, mark) in nics {
+            let at = atoms.at(u128::from(*address));
+            // Of NICs with one address the first has it.
+            if atoms.owners[at as usize] == NOBODY {
+                atoms.owners[at as usize] = *number;
+                marks.insert(at, *mark);
+            }
+        }
+        let mark = |at: usize| marks.get(&(at as u32));
+        for at in 1..atoms.cuts.len() {
+            atoms.cuts[at] = mark(at) != mark(at - 1);
+        }
+        atoms.cuts[0] = true;
+        atoms
+    }
+
+    /// Returns the atom of an address.
+    fn at(&self, address: u128) -> u32 {
+        (self.starts.partition_point(|start| *start <= address) - 1) as u32
+    }
+
+    /// Longest prefix match of all atoms over the routes of a switch. `delivers` says whether a route hands a NIC its
+    /// packets over the NIC's own cable.
+    fn decide(&self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) -> Runs {
+        let mut order: Vec<(Range<u32>, u8, usize)> = routes
+            .iter()
+            .enumerate()
+            .map(|(number, route)| {
+                let first = self.at(u128::from(route.prefix.network()));
+                let last = self.at(u128::from(route.prefix.broadcast()));
+                (first..last + 1, route.prefix.prefix_len(), number)
+            })
+            .collect();
+        order.sort_unstable_by_key(|(atoms, length, number)| (atoms.start, *length, *number));
+        let mut runs: Runs = Vec::with_capacity(order.len() * 2 + 1);
+        // Prefixes that are open, the longest last: a prefix lies inside every other one that is open.
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        let mut at = 0;
+        let mut emit = |to: u32, open: &[(u32, usize)], at: &mut u32| {
+            if *at < to {
+                let outcome = match open.last() {
+                    None => Outcome::Nothing,
+                    Some((_, number)) => self.outcome(*at, to, *number, &routes[*number], delivers),
+                };
+                match runs.last_mut() {
+                    Some((run, last)) if *last == outcome => run.end = to,
+                    _ => runs.push((*at..to, outcome)),
+                }
+                *at = to;
+            }
+        };
+        for (atoms, _, number) in order {
+            while let Some((end, _)) = open.last().copied().filter(|(end, _)| *end <= atoms.start) {
+                emit(end, &open, &mut at);
+                open.pop();
+            }
+            emit(atoms.start, &open, &mut at);
+            open.push((atoms.end, number));
+        }
+        while let Some((end, _)) = open.last().copied() {
+            emit(end, &open, &mut at);
+            open.pop();
+        }
+        emit(self.starts.len() as u32, &open, &mut at);
+        runs
+    }
+
+    fn outcome(
+        &self,
+        from: u32,
+        to: u32,
+        number: usize,
+        route: &OddRoute,
+        delivers: &dyn Fn(u32, &OddRoute) -> bool,
+    ) -> Outcome {
+        let owner = self.owners[from as usize];
+        let whole = from + 1 == to && owner != NOBODY;
+        if whole && delivers(owner, route) { Outcome::Delivered } else { Outcome::Route(number) }
+    }
+
+    /// Takes the routes of a switch into account: where it treats neighbours differently, a class begins.
+    pub(crate) fn cut(&mut self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) {
+        for (atoms, _) in self.decide(routes, delivers) {
+            self.cuts[atoms.start as usize] = true;
+        }
+    }
+
+    /// Ends the cutting: runs of atoms between cuts are classes.
+    pub(crate) fn classes(self) -> Classes {
+        let mut class = 0;
+        let of_atom: Vec<ClassId> = self
+            .cuts
+            .iter()
+            .enumerate()
+            .map(|(at, cut)| {
+                class += u32::from(*cut && at > 0);
+                class
+            })
+            .collect();
+        let mut nics = vec![Vec::new(); class as usize + 1];
+        for (at, owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != NOBODY) {
+            nics[of_atom[at] as usize].push(*owner);
+        }
+        let mut first = vec![0; class as usize + 1];
+        for (at, class) in of_atom.iter().enumerate().rev() {
+            first[*class as usize] = self.starts[at];
+        }
+        Classes { atoms: self, of_atom, nics, first }
+    }
+}
+
+/// All classes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Classes {
+    atoms: Atoms,
+    of_atom: Vec<ClassId>,
+    /// The NICs of each class by number, in the order of addresses; none where nobody has the addresses.
+    pub(crate) nics: Vec<Vec<u32>>,
+    /// First address of each class.
+    first: Vec<u128>,
+}
+
+impl Classes {
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nics.len()
+    }
+
+    /// Returns the first address of a class.
+    pub(crate) fn address(&self, class: ClassId) -> Ipv6Addr {
+        Ipv6Addr::from(self.first[class as usize])
+    }
+
+    /// Returns the classes that a prefix touches.
+    pub(crate) fn within(&self, prefix: Ipv6Net) -> Range<ClassId> {
+        let first = self.atoms.at(u128::from(prefix.network()));
+        let last = self.atoms.at(u128::from(prefix.broadcast()));
+        self.of_atom[first as usize]..self.of_atom[last as usize] + 1
+    }
+
+    /// Returns what a switch does with each class, by longest prefix match.
+    pub(crate) fn choice(&self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) -> Choice {
+        let mut delivered = ClassSet::default();
+        let mut rows: Vec<Option<ClassSet>> = vec![None; routes.len()];
+        for (atoms, outcome) in self.atoms.decide(routes, delivers) {
+            let classes = self.of_atom[atoms.start as usize]..self.of_atom[atoms.end as usize - 1] + 1;
+            match outcome {
+                Outcome::Nothing => {}
+                Outcome::Delivered => delivered.push(classes),
+                Outcome::Route(number) => rows[number].get_or_insert_default().push(classes),
+            }
+        }
+        let row = |(route, classes): (&OddRoute, Option<ClassSet>)| {
+            Some(Row { classes: classes?, ways: Arc::clone(&route.ways), prefix: route.prefix })
+        };
+        Choice { delivered, rows: routes.iter().zip(rows).filter_map(row).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::switch::Gateway;
+
+    fn route(prefix: &str, slots: &[u16]) -> OddRoute {
+        let way = |slot: &u16| Way { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
+        OddRoute { prefix: prefix.parse().unwrap(), ways: slots.iter().map(way).collect() }
+    }
+
+    fn nics() -> Vec<(u32, Ipv6Addr, u64)> {
+        ["fd::1:1", "fd::1:2", "fd::2:1"]
+            .iter()
+            .enumerate()
+            .map(|(number, text)| (number as u32, text.parse().unwrap(), number as u64 / 2))
+            .collect()
+    }
+
+    /// A T0 with two NICs and a route to all others, and one with the third.
+    fn switches() -> [Vec<OddRoute>; 2] {
+        let all = |own: Vec<OddRoute>, group: &str| {
+            let rest = [route(group, &[]), route("fd::/64", &[8, 9]), route("fd::/16", &[])];
+            own.into_iter().chain(rest).collect()
+        };
+        [
+            all(vec![route("fd::1:1/128", &[0]), route("fd::1:2/128", &[1])], "fd::1:0/112"),
+            all(vec![route("fd::2:1/128", &[0])], "fd::2:0/112"),
+        ]
+    }
+
+    /// NIC 0 is in slot 0 of the first switch, NIC 1 in slot 1, NIC 2 in slot 0 of the second.
+    fn delivers(at: usize) -> impl Fn(u32, &OddRoute) -> bool {
+        move |nic, route| {
+            let own = if at == 0 { nic } else { nic.wrapping_sub(2) };
+            route.ways.iter().all(|way| way.slot.map(u32::from) == Some(own)) && !route.ways.is_empty()
+        }
+    }
+
+    fn classes() -> Classes {
+        let switches = switches();
+        let prefixes = switches.iter().flatten().map(|route| route.prefix);
+        let mut atoms = Atoms::new(prefixes, &nics());
+        for (at, routes) in switches.iter().enumerate() {
+            atoms.cut(routes, &delivers(at));
+        }
+        atoms.classes()
+    }
+
+    #[test]
+    fn nics_that_all_treat_alike_are_of_one_class() {
+        let classes = classes();
+        let with: Vec<&Vec<u32>> = classes.nics.iter().filter(|nics| !nics.is_empty()).collect();
+        assert_eq!(with, [&vec![0, 1], &vec![2]]);
+        let choice = classes.choice(&switches()[0], &delivers(0));
+        let own = classes.within("fd::1:1/128".parse().unwrap()).start;
+        let other = classes.within("fd::2:1/128".parse().unwrap()).start;
+        assert!(choice.delivered.contains(own) && !choice.delivered.contains(other));
+        let row = choice.row(other).unwrap();
+        assert_eq!((row.prefix.to_string().as_str(), row.ways.len()), ("fd::/64", 2));
+        assert!(choice.row(own).is_none());
+    }
+
+    #[test]
+    fn the_longest_prefix_decides() {
+        let classes = classes();
+        let choice = classes.choice(&switches()[0], &delivers(0));
+        for (address, prefix) in [("fd::1:7", "fd::1:0/112"), ("fd::7:7", "fd::/64"), ("fd:1::", "fd::/16")] {
+            let class = classes.within(Ipv6Net::new(address.parse().unwrap(), 128).unwrap());
+            assert_eq!(choice.row(class.start).unwrap().prefix, prefix.parse().unwrap(), "{address}");
+        }
+        let outside = classes.within("2001::/128".parse().unwrap()).start;
+        assert!(choice.row(outside).is_none());
+    }
+
+    #[test]
+    fn sets_are_runs() {
+        let mut set = ClassSet::default();
+        for run in [1..3, 3..4, 6..6, 8..9] {
+            set.push(run);
+        }
+        assert_eq!(set.runs(), [1..4, 8..9]);
+        assert_eq!(set.iter().collect::<Vec<u32>>(), [1, 2, 3, 8]);
+        assert!(set.contains(3) && !set.contains(4) && set.contains(8) && !set.contains(0));
+    }
+}
