@@ -13,6 +13,7 @@ use closc_diagnostics::{Diagnostics, Sources};
 use closc_fabric::{Fabric, FabricGraph};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
+use closc_topology::Document;
 
 use crate::args::{Args, Format};
 
@@ -49,13 +50,18 @@ fn plan(
     diagnostics: &mut Diagnostics,
 ) -> anyhow::Result<Option<Plan>> {
     let catalogue = catalogue(args, sources, diagnostics)?;
-    let document = match closc_topology::load(sources, file.as_str(), bytes) {
+    let mut document = match closc_topology::load(sources, file.as_str(), bytes) {
         Ok(document) => document,
         Err(faults) => {
             diagnostics.extend(faults);
             return Ok(None);
         }
     };
+    add_pins(&mut document, sources, |pins| {
+        let path = file.with_file_name(pins);
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        (path.into_string(), text)
+    });
     let (topology, findings) = closc_topology::lower(&document, &catalogue, sources);
     diagnostics.extend(findings);
     let Some(topology) = topology else { return Ok(None) };
@@ -65,6 +71,18 @@ fn plan(
     let plan = Plan::new(fabric);
     closc_plan::checks::check(&plan, diagnostics);
     Ok(Some(plan))
+}
+
+/// Adds the file of `ecmp.pins` to a document that names one; `read` returns its name and text, or why there is none.
+pub fn add_pins(
+    document: &mut Document,
+    sources: &mut Sources,
+    read: impl FnOnce(&str) -> (String, Result<String, String>),
+) {
+    if let Some(file) = document.pins_file() {
+        let (name, text) = read(file);
+        document.pins = Some(text.map(|text| sources.add(name, text)));
+    }
 }
 
 /// Returns the built-in catalogue with the platforms of a site.

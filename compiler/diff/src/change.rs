@@ -12,8 +12,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Link, Nic, Pin, PlaneId, Routing, Services, Site, Switch, Tier,
-    TierId, Topology, Wiring, ZoneId,
+    Cable, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services, Site, Switch,
+    Tier, TierId, Topology, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -210,6 +210,8 @@ fields! {
         Layout(UsidLayout) = srv6.layout, "srv6.widths";
         /// What takes one uplink instead of a group.
         Pin(Pin) = ecmp.pin, "ecmp.pin";
+        /// What takes one uplink, NIC by NIC.
+        Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins";
         /// Queue pairs of a connection.
         QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection";
         /// Pool of NIC addresses.

@@ -92,7 +92,7 @@ fn judge_field(field: &Field) -> Verdict {
         | Field::EntropySeed(_)
         | Field::QueuePairs(_)
         | Field::PayloadMtu(_) => hitless("hosts change, switches do not"),
-        Field::Pin(_) => hitless("packets change uplinks, and arrive over either"),
+        Field::Pin(_) | Field::Pins(_) => hitless("packets change uplinks, and arrive over either"),
         Field::HostOs(_) | Field::HostOutputs(_) => hitless("only the form of host artefacts changes"),
         Field::Slots(_) => hitless("only the names of interfaces change, node by node"),
         Field::NicsPerNode(_) | Field::Rails(_) => at_once("NICs belong to other nodes"),

@@ -12,7 +12,7 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Pin, PlaneId, Routing, Services, Site, Wiring, ZoneId,
+    Cable, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Routing, Services, Site, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -69,6 +69,17 @@ impl Shown for ZoneId {
 impl Shown for Routing {
     fn shown(&self) -> String {
         self.word().to_owned()
+    }
+}
+
+impl Shown for Arc<Pins> {
+    fn shown(&self) -> String {
+        let plural =
+            |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        match self.values().map(std::collections::BTreeMap::len).sum() {
+            0 => "none".to_owned(),
+            pins => format!("{} on {}", plural(pins, "pin"), plural(self.len(), "T0")),
+        }
     }
 }
 

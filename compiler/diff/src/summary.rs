@@ -112,6 +112,7 @@ fn warning(field: &Field, plan: &Plan) -> Option<String> {
         | Field::EntropyMin(_)
         | Field::UdpPort(_)
         | Field::Pin(_)
+        | Field::Pins(_)
         | Field::QueuePairs(_)
         | Field::Qos(_)
         | Field::Services(_) => None,

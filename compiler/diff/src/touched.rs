@@ -122,6 +122,10 @@ impl Touched {
                 self.all_lists = true;
             }
             Field::Pin(_) => drop(self.tiers.insert(T0)),
+            Field::Pins(edit) => {
+                let differ = |t0: &&Switch| edit.old.get(*t0) != edit.new.get(*t0);
+                self.switches.extend(edit.old.keys().chain(edit.new.keys()).filter(differ));
+            }
             Field::Zones(_) => {
                 self.tiers.insert(T2);
                 self.hosts_and_tables();

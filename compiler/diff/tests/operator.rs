@@ -1,12 +1,15 @@
 //! What an operator would say of five everyday changes, and that artefacts not named do not change.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use closc_diff::{Difference, Options, Report, Side, Touched, show};
+use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
 use closc_tests::exceptions::{excepted, related};
 use closc_tests::shape::Shape;
+use closc_topology::{Nic, Pins, PlaneId, Routing, Switch, TierId, ZoneId};
 use proptest::prelude::*;
 
 const BASE: Shape = Shape {
@@ -46,6 +49,35 @@ fn a_renamed_tier() {
     assert!(text.contains("~ naming.t1  16 T1s renamed, `p0-t1-001` -> `spine-0-001`"), "{text}");
     assert!(text.contains("no pair of NICs loses or gains a path"), "{text}");
     assert!(text.contains("hitless: names carry no traffic"), "{text}");
+}
+
+/// A pin concerns its T0 alone.
+#[test]
+fn a_pin_more() {
+    let old = BASE.routed(Routing::EcmpStatic);
+    let t0 = |index| Switch { plane: PlaneId(2), tier: TierId::T0, zone: ZoneId(0), index };
+    let nic = Nic { zone: ZoneId(0), group: 3, downlink: 1 };
+    let pinned = |pins: Pins| {
+        let mut topology = old.topology().clone();
+        topology.ecmp.pins = Arc::new(pins);
+        Plan::new(Fabric::new(Arc::new(topology)))
+    };
+    let one = pinned([(t0(0), [(nic, 1)].into())].into());
+    let two = pinned([(t0(0), [(nic, 1)].into()), (t0(1), [(nic, 3)].into())].into());
+    let difference = Difference::between(one.topology(), two.topology());
+    let applied = difference.apply(one.topology()).expect("it starts from there");
+    assert_eq!(applied.ecmp, two.topology().ecmp);
+    let touched = Touched::of(&difference, &one, &two);
+    let switches: Vec<Switch> = two.switches().filter(|switch| touched.switch(*switch)).collect();
+    assert_eq!(switches, [t0(1)]);
+    for switch in two.switches().filter(|switch| *switch != t0(1)) {
+        assert_eq!(one.device(switch).routes, two.device(switch).routes);
+    }
+    assert_ne!(one.device(t0(1)).routes, two.device(t0(1)).routes);
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    let report = Report::of_plans((&one, side("old")), (&two, side("new")), Options::default());
+    let text = show::human::draw(&report, 120, false);
+    assert!(text.contains("1 pin on 1 T0 -> 2 pins on 2 T0s") && text.contains("hitless"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //!
 //! | switch | routes |
 //! |---|---|
-//! | T0 | a /128 for each NIC; a blackhole for the rest of its group; each zone over all uplinks; with `ecmp.pin` a /128 over one uplink for each NIC elsewhere |
+//! | T0 | a /128 for each NIC; a blackhole for the rest of its group; each zone over all uplinks; with `ecmp.pin` a /128 over one uplink for each NIC elsewhere, with `ecmp.pins` for those that the file names |
 //! | T1 | a /64 for each T0 group of its zone; every other zone over all uplinks |
 //! | T2 | each zone over its T1s |
 
@@ -15,10 +15,10 @@ mod capacity;
 mod fraction;
 mod weights;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_platform::Os;
-use closc_topology::{Link, Pin, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Routing, Side, Switch, TierId, Topology, ZoneId};
 use ipnet::Ipv6Net;
 
 use crate::intent::{Hop, Peer, PortIntent, Route, Target};
@@ -71,10 +71,93 @@ struct Groups<'a> {
     is_whole: bool,
 }
 
+/// Where the switches of a plane send packets: cables with the weights of their next-hop groups, pins aside.
+///
+/// With `ecmp-static` these are the weights of the routes. BGP weighs at run time, by link bandwidths; the same
+/// capacities stand for them here.
+pub struct NextHops<'a> {
+    groups: Groups<'a>,
+}
+
+impl<'a> NextHops<'a> {
+    /// Takes a plan in which switches choose paths, and a plane.
+    pub fn new(plan: &'a Plan, plane: PlaneId) -> Self {
+        let first = Switch { plane, tier: TierId::T0, zone: ZoneId(0), index: 0 };
+        NextHops { groups: Groups::new(plan, first) }
+    }
+
+    /// Returns the cables by which a switch of the plane sends what is for a T0 group, with weights; none where nothing
+    /// but drained cables leads there, and on the way down from a T0.
+    pub fn to(&mut self, switch: Switch, zone: ZoneId, group: u16) -> Vec<(Link, u16)> {
+        let groups = &mut self.groups;
+        groups.switch = switch;
+        groups.room = room(groups.plan, switch);
+        let scope = if switch.tier == TierId::T1 && switch.zone == zone {
+            Scope::Group(zone, group)
+        } else {
+            groups.scope(zone, group)
+        };
+        groups.ways(0, scope).into_iter().map(|(link, hop)| (link, hop.weight)).collect()
+    }
+}
+
+/// A way out of a switch towards a destination, with what its weight is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// Index in [`crate::DeviceIntent::ports`].
+    pub port: usize,
+    /// The switch at the other end.
+    pub neighbour: Switch,
+    /// What is left of the planned capacity over that neighbour: so many parts of so many.
+    pub left: (u64, u64),
+    /// Cables to that neighbour that share it.
+    pub cables: u64,
+    /// Its weight in the group; 0 where it is left out.
+    pub weight: u16,
+}
+
+impl NextHops<'_> {
+    /// Returns every way that the group of a route was chosen from, and whether drained ones were taken because nothing
+    /// else was left; nothing where the prefix is neither a T0 group's nor a zone's.
+    pub fn ways(&mut self, switch: Switch, prefix: Ipv6Net) -> Option<(Vec<Way>, bool)> {
+        let groups = &mut self.groups;
+        let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
+        let in_zone = |zone: ZoneId| {
+            let mut all = (0..topology.t0.count).filter(move |_| prefix.prefix_len() == 64);
+            all.find(|group| addresses.group(zone, *group) == prefix).map(|group| Scope::Group(zone, group))
+        };
+        let scope = topology.zone_ids().find_map(|zone| {
+            if addresses.zone(zone) == prefix { Some(Scope::Zone(zone)) } else { in_zone(zone) }
+        })?;
+        groups.switch = switch;
+        groups.room = room(groups.plan, switch);
+        let at = (0..groups.capacities.len()).find(|at| !groups.hops(*at, scope).is_empty())?;
+        let hops = groups.hops(at, scope);
+        let weight = |port| hops.iter().find(|hop| hop.port == port).map_or(0, |hop| hop.weight);
+        let way = |(share, neighbour, _): (Share, Switch, Link)| Way {
+            port: share.port,
+            neighbour,
+            left: (share.left.part, share.left.whole),
+            cables: share.cables,
+            weight: weight(share.port),
+        };
+        Some((groups.shares(at, scope).into_iter().map(way).collect(), at > 0))
+    }
+}
+
+/// Returns what the groups of a switch can hold.
+fn room(plan: &Plan, switch: Switch) -> Room {
+    let (platform, os) = plan.topology().hardware(switch);
+    let weighs = match plan.topology().routing {
+        Routing::BgpUnnumbered => true,
+        Routing::EcmpStatic | Routing::Srv6Static => weighs(os),
+    };
+    Room { width: u64::from(platform.limits.ecmp_width), weighs }
+}
+
 impl<'a> Groups<'a> {
     fn new(plan: &'a Plan, switch: Switch) -> Self {
-        let (platform, os) = plan.topology().hardware(switch);
-        let room = Room { width: u64::from(platform.limits.ecmp_width), weighs: weighs(os) };
+        let room = room(plan, switch);
         let fabric = plan.fabric();
         Groups {
             plan,
@@ -84,6 +167,11 @@ impl<'a> Groups<'a> {
             odd: odd_groups(plan.topology(), switch.plane),
             is_whole: is_whole(plan.topology(), switch.plane),
         }
+    }
+
+    /// Returns what a T0 group of a zone is told apart by: itself where it is not as planned, else its zone.
+    fn scope(&self, zone: ZoneId, group: u16) -> Scope {
+        if self.odd.contains(&(zone, group)) { Scope::Group(zone, group) } else { Scope::Zone(zone) }
     }
 
     /// Returns the routes to a zone: those of its groups that stand out, then the zone's own.
@@ -110,33 +198,59 @@ impl<'a> Groups<'a> {
         routes
     }
 
-    /// Returns the routes of a T0 to NICs that take one uplink, as long as no other leads there better.
-    fn pins(&self, zone: ZoneId, odd: &[Route], whole: &Route) -> Vec<Route> {
-        let (topology, addresses) = (self.plan.topology(), self.plan.addresses());
-        match (self.switch.tier, topology.ecmp.pin) {
-            (TierId::T0, Pin::Downlink) => {}
-            (TierId::T0, Pin::None) | (TierId::T1 | TierId::T2, _) => return Vec::new(),
+    /// Returns the routes of a T0 to NICs that take one uplink: those of the file as long as it leads there at all,
+    /// those by downlink as long as no other leads there better.
+    fn pins(&mut self, zone: ZoneId, odd: &[Route], whole: &Route) -> Vec<Route> {
+        if self.switch.tier != TierId::T0 {
+            return Vec::new();
         }
-        let uplinks = topology.t0.up.count.max(1);
-        let groups =
-            (0..topology.t0.count).filter(|group| (zone, *group) != (self.switch.zone, self.switch.index));
+        let (topology, addresses) = (self.plan.topology(), self.plan.addresses());
+        let none = BTreeMap::new();
+        let named = topology.ecmp.pins.get(&self.switch).unwrap_or(&none);
+        let by_downlink = topology.ecmp.pin == Pin::Downlink;
+        let own = (self.switch.zone, self.switch.index);
+        let groups = (0..topology.t0.count).filter(|group| (zone, *group) != own);
         let mut routes = Vec::new();
-        for group in groups {
+        for group in groups.filter(|group| by_downlink || has_pin(named, zone, *group)) {
             let prefix = addresses.group(zone, group);
             let way = odd.iter().find(|route| route.prefix == prefix).unwrap_or(whole);
             let Target::Ports(hops) = &way.target else { continue };
-            let best = hops.iter().map(|hop| hop.weight).max();
+            let scope = self.scope(zone, group);
+            // What is drained counts only where nothing else is left.
+            let Some(at) = (0..self.capacities.len()).find(|at| !self.hops(*at, scope).is_empty()) else {
+                continue;
+            };
             for nic in self.plan.fabric().group_nics(zone, group) {
-                let up = nic.downlink % uplinks;
-                let port = port_of(self.plan, self.switch, Link::Fabric { lower: self.switch, up });
-                if let Some(hop) = hops.iter().find(|hop| Some(hop.port) == port && Some(hop.weight) == best)
-                {
-                    let target = Target::Ports(vec![Hop { port: hop.port, weight: 1 }]);
+                let port = match named.get(&nic) {
+                    Some(up) => self.port_that_leads(at, *up, scope),
+                    None if by_downlink => self.port_that_leads_best(nic, hops),
+                    None => None,
+                };
+                if let Some(port) = port {
+                    let target = Target::Ports(vec![Hop { port, weight: 1 }]);
                     routes.push(Route { prefix: Ipv6Net::new_assert(addresses.nic(nic), 128), target });
                 }
             }
         }
         routes
+    }
+
+    /// Returns the port of an uplink by which a destination can be reached.
+    fn port_that_leads(&mut self, at: usize, up: u16, scope: Scope) -> Option<usize> {
+        let link = Link::Fabric { lower: self.switch, up };
+        let (upper, _) = self.plan.fabric().upper_end(link)?;
+        let capacities = &mut self.capacities[at];
+        let leads = capacities.cables(self.switch, upper).any(|cable| cable == link)
+            && capacities.through(self.switch, upper, scope) > Fraction::ZERO;
+        leads.then(|| port_of(self.plan, self.switch, link)).flatten()
+    }
+
+    /// Returns the port of the uplink of a NIC's number, counted around, if no other leads there better.
+    fn port_that_leads_best(&self, nic: Nic, hops: &[Hop]) -> Option<usize> {
+        let up = nic.downlink % self.plan.topology().t0.up.count.max(1);
+        let port = port_of(self.plan, self.switch, Link::Fabric { lower: self.switch, up });
+        let best = hops.iter().map(|hop| hop.weight).max();
+        hops.iter().find(|hop| Some(hop.port) == port && Some(hop.weight) == best).map(|hop| hop.port)
     }
 
     fn route(&mut self, prefix: Ipv6Net, scope: Scope) -> Route {
@@ -145,6 +259,20 @@ impl<'a> Groups<'a> {
     }
 
     fn hops(&mut self, at: usize, scope: Scope) -> Vec<Hop> {
+        self.ways(at, scope).into_iter().map(|(_, hop)| hop).collect()
+    }
+
+    /// Returns the cables of a group with their hops, in the order of ports.
+    fn ways(&mut self, at: usize, scope: Scope) -> Vec<(Link, Hop)> {
+        let found = self.shares(at, scope);
+        let shares: Vec<Share> = found.iter().map(|(share, ..)| *share).collect();
+        let cable_of: BTreeMap<usize, Link> =
+            found.iter().map(|(share, _, link)| (share.port, *link)).collect();
+        weights::hops(&shares, self.room).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
+    }
+
+    /// Returns what is left over every cable that leads on, with the neighbour, in the order of ports.
+    fn shares(&mut self, at: usize, scope: Scope) -> Vec<(Share, Switch, Link)> {
         let (switch, capacities) = (self.switch, &mut self.capacities[at]);
         let neighbours: Vec<Switch> = match (switch.tier, scope) {
             (TierId::T1, Scope::Group(zone, index)) if switch.zone == zone => {
@@ -160,12 +288,21 @@ impl<'a> Groups<'a> {
                 if self.is_whole { Fraction::ONE } else { capacities.through(switch, neighbour, scope) };
             let links: Vec<Link> = capacities.cables(lower, upper).collect();
             let cables = links.len() as u64;
-            let share = |port| Share { port, left, cables };
-            shares.extend(links.into_iter().filter_map(|link| port_of(self.plan, switch, link).map(share)));
+            for link in links {
+                if let Some(port) = port_of(self.plan, switch, link) {
+                    shares.push((Share { port, left, cables }, neighbour, link));
+                }
+            }
         }
-        shares.sort_by_key(|share| share.port);
-        weights::hops(&shares, self.room)
+        shares.sort_by_key(|(share, ..)| share.port);
+        shares
     }
+}
+
+/// Tells whether a NIC of a T0 group has a pin.
+fn has_pin(pins: &BTreeMap<Nic, u16>, zone: ZoneId, group: u16) -> bool {
+    let first = Nic { zone, group, downlink: 0 };
+    pins.range(first..).next().is_some_and(|(nic, _)| (nic.zone, nic.group) == (zone, group))
 }
 
 /// Returns the index in the intent of the port of a switch that a cable is in.

@@ -29,6 +29,7 @@ pub use address::{AddressPlan, CableEnd};
 pub use backup::{BackupPair, PortName, Shared};
 pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
+pub use ecmp::{NextHops, Way};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use intent::{
     Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,

@@ -2,11 +2,13 @@
 //! dies where none is, and never goes round; groups are as wide as what survives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Hop, Peer, Plan, Target};
 use closc_tests::exceptions::excepted;
 use closc_tests::shape::{Shape, T2, plan};
-use closc_topology::{Link, Nic, NicPort, PlaneId, Routing, Switch, TierId};
+use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Routing, Switch, TierId};
 use proptest::prelude::*;
 
 /// Switches that forward by the longest prefix, over every hop of a group.
@@ -123,6 +125,65 @@ proptest! {
     fn packets_arrive_wherever_a_path_is_left(shape in excepted()) {
         every_copy_arrives(&shape.routed(Routing::EcmpStatic));
     }
+
+    #[test]
+    fn packets_with_pins_arrive_wherever_a_path_is_left(shape in excepted(), seed in any::<u64>()) {
+        let plan = shape.routed(Routing::EcmpStatic);
+        let t0s: Vec<Switch> = plan.switches().filter(|switch| switch.tier == TierId::T0).collect();
+        let ups = u64::from(plan.topology().t0.up.count);
+        let mut pins = Pins::new();
+        for (at, switch) in t0s.iter().enumerate() {
+            for nic in plan.fabric().nics().filter(|nic| (nic.zone, nic.group) != (switch.zone, switch.index)) {
+                let number = seed.rotate_left(at as u32) ^ u64::from(nic.group) << 8 ^ u64::from(nic.downlink);
+                pins.entry(*switch).or_default().insert(nic, (number % ups) as u16);
+            }
+        }
+        let pinned = with_pins(&plan, pins.clone());
+        every_copy_arrives(&pinned);
+        every_pin_holds(&pinned, &pins);
+    }
+}
+
+fn with_pins(plan: &Plan, pins: Pins) -> Plan {
+    let mut topology = plan.topology().clone();
+    topology.ecmp.pins = Arc::new(pins);
+    Plan::new(Fabric::new(Arc::new(topology)))
+}
+
+/// A pinned packet leaves by its uplink, or by the group where nothing that is in use leads on from there.
+fn every_pin_holds(plan: &Plan, pins: &Pins) {
+    let walker = Walker::new(plan);
+    for (switch, of) in pins {
+        for (to, up) in of {
+            let link = Link::Fabric { lower: *switch, up: *up };
+            let cable =
+                |hop: &Hop| walker.devices[switch].ports[hop.port].connection.as_ref().map(|c| c.link);
+            let hops: Vec<Option<Link>> = walker.group(*switch, *to).iter().map(cable).collect();
+            let upper = plan.fabric().upper_end(link).filter(|_| plan.fabric().has_link(link));
+            let leads = upper.is_some_and(|(upper, _)| {
+                let mut ends = Ends::default();
+                walker.flood(upper, *to, 1, &mut ends);
+                // A NIC without a cable is left out by its T0, which the path led to.
+                ends.delivered > 0 || ends.dropped.contains(&to.t0(switch.plane))
+            });
+            if hops == [Some(link)] {
+                assert!(leads, "{switch:?} sends what is for {to:?} where nothing leads on");
+            } else if leads && plan.topology().exceptions.drained_switches.is_empty() {
+                let is_drained = plan.fabric().is_drained(link);
+                assert!(
+                    is_drained || drained_behind(plan, link),
+                    "{switch:?} does not keep the pin of {to:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Tells whether something of the plane of a cable is drained, which is used only where nothing else is left.
+fn drained_behind(plan: &Plan, link: Link) -> bool {
+    let exceptions = &plan.topology().exceptions;
+    exceptions.drained_links.iter().any(|drained| drained.plane() == link.plane())
+        || exceptions.drained_planes.contains(&link.plane())
 }
 
 fn shape(exceptions: &str) -> Shape {
@@ -244,4 +305,31 @@ fn pins_take_their_uplink_while_it_leads_there() {
     assert_eq!(uplink(&cut, 1, 1), ["p0-t1-002:eth1"]);
     assert_eq!(uplink(&cut, 2, 0), ["p0-t1-001:eth1"], "other groups keep their pin");
     every_copy_arrives(&cut);
+}
+
+/// A pin of the file takes a narrower way, too, because somebody weighed that; and goes before `pin: downlink`.
+#[test]
+fn pins_of_the_file_take_any_uplink_that_leads_there() {
+    let base = |lines: &str| {
+        let yaml = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").yaml();
+        plan(&yaml.replace("tiers:", &format!("routing: ecmp-static\n{lines}tiers:")))
+    };
+    let from = |plan: &Plan| plan.switches().next().expect("a T0");
+    for lines in ["", "ecmp: { pin: downlink }\n"] {
+        let plan = base(lines);
+        let to = |group, downlink| Nic { zone: closc_topology::ZoneId(0), group, downlink };
+        let of = [(to(1, 0), 4), (to(1, 1), 7), (to(2, 1), 5)].into();
+        let plan = with_pins(&plan, [(from(&plan), of)].into());
+        let walker = Walker::new(&plan);
+        let taken = |nic: Nic| -> Vec<(String, u16)> {
+            let name =
+                |hop: &Hop| (walker.devices[&from(&plan)].ports[hop.port].description.clone(), hop.weight);
+            walker.group(from(&plan), nic).iter().map(name).collect()
+        };
+        // Uplinks 4 and 5 lead to the third T1, of whose two cables to the second group one is left.
+        assert_eq!(taken(to(1, 0)), [("p0-t1-003:eth1".to_owned(), 1)], "{lines}");
+        assert_eq!(taken(to(1, 1)), [("p0-t1-004:eth2".to_owned(), 1)], "{lines}");
+        assert_eq!(taken(to(2, 1)), [("p0-t1-003:eth2".to_owned(), 1)], "{lines}");
+        every_copy_arrives(&plan);
+    }
 }

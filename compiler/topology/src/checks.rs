@@ -51,7 +51,10 @@ mod os_not_supported;
 mod oversubscription;
 mod p4_port;
 mod parallel_split;
+mod pin_line;
 mod pin_routing;
+mod pin_twice;
+mod pins_unread;
 mod plane_count;
 mod plane_override;
 mod planes_over_lanes;
@@ -210,6 +213,9 @@ const CHECKS: &[Check] = checks![
     no_ecn,
     pin_routing,
     qps_range,
+    pins_unread,
+    pin_line,
+    pin_twice,
     names_nothing,
     names_beyond,
     named_twice,

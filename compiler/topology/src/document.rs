@@ -13,6 +13,7 @@ mod srv6;
 mod tiers;
 mod tuning;
 
+use closc_diagnostics::SourceId;
 use schemars::JsonSchema;
 use smol_str::SmolStr;
 
@@ -35,6 +36,15 @@ pub struct Document {
     pub file: FabricDoc,
     /// Where it says it, by dotted path.
     pub spans: Spans,
+    /// The file of `ecmp.pins`, once somebody who may read files has added it; or why it cannot be read.
+    pub pins: Option<Result<SourceId, String>>,
+}
+
+impl Document {
+    /// Returns the path of the file of pins, as it is written: below the folder of the fabric file.
+    pub fn pins_file(&self) -> Option<&str> {
+        self.file.ecmp.as_ref()?.pins.as_ref().map(|file| file.value.as_str())
+    }
 }
 
 /// A fabric file. Keys that start with `x-` are ignored at this level; they are a place for anchors.

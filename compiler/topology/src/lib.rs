@@ -26,7 +26,7 @@ pub use document::Document;
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
 pub use lower::{Target, lower};
 pub use model::{
-    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostOs, HostOutput, HostSlot, Hosts, Mtu, Pin,
+    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostOs, HostOutput, HostSlot, Hosts, Mtu, Pin, Pins,
     PortBlock, Routing, Services, Site, Spans, Srv6, Tier, Topology, Wiring,
 };
 pub use naming::Naming;

@@ -53,7 +53,7 @@ pub(crate) fn read(
     let file = FabricDoc::read(root, &mut reader);
     diagnostics.extend(reader.diagnostics);
     let file = file.filter(|_| !diagnostics.has_errors())?;
-    Some(Document { file, spans: spans(source, root) })
+    Some(Document { file, spans: spans(source, root), pins: None })
 }
 
 /// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows

@@ -12,6 +12,7 @@ mod finish;
 mod hardware;
 mod layout;
 mod names;
+mod pins;
 mod tier;
 mod tuning;
 
@@ -25,6 +26,7 @@ pub(crate) use exceptions::{Entry, Listed, named};
 pub(crate) use hardware::{Hardware, by_plane};
 pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use names::{NameFault, find_link};
+pub(crate) use pins::PinFault;
 pub(crate) use tier::{DraftBlock, DraftTier};
 
 use crate::checks;

@@ -248,13 +248,18 @@ pub struct Srv6 {
 }
 
 /// How traffic is spread where switches choose the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ecmp {
     /// What takes one uplink instead of a group.
     pub pin: Pin,
+    /// What takes one uplink, NIC by NIC; goes before `pin`.
+    pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
 }
+
+/// Single pins: for each T0 that has some, the uplink (from 0) to NICs on other T0s.
+pub type Pins = BTreeMap<Switch, BTreeMap<Nic, u16>>;
 
 /// What takes one uplink as long as that leads there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]

@@ -2,10 +2,11 @@
 //!
 //! In: a plan. Out: [`Unit`]s in the order of the tree, each with a [`Fingerprint`]. Always: two units of equal
 //! fingerprint render to the same bytes. A fingerprint covers the program's version, the templates, the whole
-//! topology without its exceptions, and those exceptions that touch the unit; so one changed cable renders two
+//! topology without its exceptions and single pins, and those of them that touch the unit; so one changed cable renders two
 //! switches again, not six thousand. Where switches choose paths it renders those of its plane.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_fabric::PortUse;
@@ -180,6 +181,9 @@ impl Fingerprints {
                 self.every_group.update(text.as_bytes());
             }
         }
+        for (switch, pins) in plan.topology().ecmp.pins.iter() {
+            self.touch(Unit::Switch(*switch), &format!("{pins:?}"));
+        }
         for (link, cable) in &exceptions.cables {
             self.link(plan, *link, &format!("{link:?} {cable:?}"));
         }
@@ -237,10 +241,11 @@ pub fn meaning(plan: &Plan) -> blake3::Hash {
     digest(plan.topology().clone())
 }
 
-/// Digests the program's version, the templates and the topology without exceptions.
+/// Digests the program's version, the templates and the topology without exceptions and single pins.
 fn common(plan: &Plan, templates: blake3::Hash) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     topology.exceptions = Exceptions::default();
+    topology.ecmp.pins = Arc::default();
     let mut hasher = blake3::Hasher::new();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
     hasher.update(templates.as_bytes());

@@ -9,26 +9,31 @@ use crate::model::{Pin, Routing};
 pub(crate) static RULE: Rule = Rule {
     code: "E0711",
     title: "a pin needs static routes",
-    what: "`ecmp.pin` is given only with `routing: ecmp-static`.",
+    what: "`ecmp.pin` and `ecmp.pins` are given only with `routing: ecmp-static`.",
     why: "A pin is a static route over one cable. On unnumbered cables the other end has no address that is known \
            before it speaks, and with SRv6 the NIC chooses every uplink itself.",
     example: "routing: bgp-unnumbered\n\
            ecmp: { pin: downlink }",
-    fix: "Use `routing: ecmp-static`, or leave `ecmp.pin` out.",
+    fix: "Use `routing: ecmp-static`, or leave `ecmp.pin` and `ecmp.pins` out.",
 };
 
 /// Checks that pins can be written.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::EcmpStatic || draft.ecmp.pin == Pin::None {
+    if draft.routing == Routing::EcmpStatic {
         return;
     }
-    let (pin, routing) = (draft.ecmp.pin.word(), draft.routing.word());
-    out.push(
-        Diagnostic::error(&RULE, format!("`pin: {pin}` cannot be had with `routing: {routing}`"))
-            .at(draft.at("ecmp.pin"), "needs static routes")
-            .and(draft.at("routing"), "")
-            .help("use `routing: ecmp-static`, or leave `ecmp.pin` out"),
-    );
+    let routing = draft.routing.word();
+    let pin = (draft.ecmp.pin != Pin::None).then(|| ("ecmp.pin", format!("pin: {}", draft.ecmp.pin.word())));
+    let file = draft.doc.ecmp.as_ref().and_then(|ecmp| ecmp.pins.as_ref());
+    let pins = file.map(|file| ("ecmp.pins", format!("pins: {}", file.value)));
+    for (path, stated) in pin.into_iter().chain(pins) {
+        out.push(
+            Diagnostic::error(&RULE, format!("`{stated}` cannot be had with `routing: {routing}`"))
+                .at(draft.at(path), "needs static routes")
+                .and(draft.at("routing"), "")
+                .help(format!("use `routing: ecmp-static`, or leave `{path}` out")),
+        );
+    }
 }
 
 #[cfg(test)]
@@ -43,6 +48,12 @@ mod tests {
             message(fragment, "E0711"),
             "`pin: downlink` cannot be had with `routing: bgp-unnumbered`"
         );
-        assert!(!codes("{ routing: ecmp-static, ecmp: { pin: downlink } }").contains(&"E0711"));
+        assert_eq!(
+            message("{ routing: bgp-unnumbered, ecmp: { pins: good.csv } }", "E0711"),
+            "`pins: good.csv` cannot be had with `routing: bgp-unnumbered`"
+        );
+        for ecmp in ["pin: downlink", "pins: good.csv"] {
+            assert!(!codes(&format!("{{ routing: ecmp-static, ecmp: {{ {ecmp} }} }}")).contains(&"E0711"));
+        }
     }
 }

@@ -60,7 +60,8 @@ fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
         Routing::EcmpStatic => {
             let pinned = match (tier.id, draft.ecmp.pin) {
                 (TierId::T0, Pin::Downlink) => (groups * zones).saturating_sub(1) * draft.per_group,
-                (TierId::T0 | TierId::T1 | TierId::T2, _) => 0,
+                (TierId::T0, Pin::None) => draft.pins.most,
+                (TierId::T1 | TierId::T2, _) => 0,
             };
             let (what, far) = match tier.id {
                 TierId::T0 | TierId::T2 => ("zone", zones),

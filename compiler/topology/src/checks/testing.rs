@@ -20,6 +20,14 @@ const PLATFORMS: &[&str] = &[
     include_str!("../../../../tests/errors/platforms/p4-1024.yaml"),
 ];
 
+/// Files of pins, by what `ecmp.pins` calls them.
+const PINS: &[(&str, &str)] = &[
+    ("far.csv", include_str!("../../../../tests/errors/pins/far.csv")),
+    ("good.csv", include_str!("../../../../tests/errors/pins/good.csv")),
+    ("lines.csv", include_str!("../../../../tests/errors/pins/lines.csv")),
+    ("twice.csv", include_str!("../../../../tests/errors/pins/twice.csv")),
+];
+
 /// Returns the built-in platforms and those of the tests.
 pub(crate) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::builtin();
@@ -39,7 +47,9 @@ pub(crate) fn findings(fragment: &str) -> Diagnostics {
     let Some(over_item) = crate::load::parse(over, fragment, &mut diagnostics) else { return diagnostics };
     let merged = merge(&base, &over_item);
     match crate::load::read(over, fragment, &merged, &mut diagnostics) {
-        Some(document) => {
+        Some(mut document) => {
+            let pins = PINS.iter().find(|(name, _)| Some(*name) == document.pins_file());
+            document.pins = pins.map(|(name, text)| Ok(sources.add(*name, *text)));
             let (_, found) = crate::lower(&document, &catalogue(), &sources);
             diagnostics.extend(found);
         }

@@ -27,13 +27,17 @@ pub struct EcmpDoc {
     /// the NIC on downlink d of another T0 take uplink d, counted around, which costs a T0 a route for every NIC of
     /// the fabric. Needs `ecmp-static`. Default: `none`.
     pub pin: Option<Spanned<Pin>>,
+    /// A CSV file of single pins, by its path from the folder of the fabric file, with the columns `switch` (a T0),
+    /// `nic` and `uplink` (from 0): packets of that T0 to that NIC take that uplink as long as it leads there, and
+    /// the group of all uplinks else. It goes before `pin`; `closc te` writes such files. Needs `ecmp-static`.
+    pub pins: Option<Spanned<SmolStr>>,
     /// Queue pairs that hosts open for each connection, so that a hash has something to spread; 1 to 128. Default:
     /// as many as a T0 has uplinks, at most 16.
     #[schemars(range(min = 1, max = 128))]
     pub qps_per_connection: Option<Spanned<u16>>,
 }
 
-mapping!(EcmpDoc { pin = "pin", qps_per_connection = "qps_per_connection" });
+mapping!(EcmpDoc { pin = "pin", pins = "pins", qps_per_connection = "qps_per_connection" });
 
 word!(Pin, "kind of pin" {
     "none" => Pin::None,

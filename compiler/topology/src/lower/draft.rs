@@ -13,6 +13,7 @@ use ipnet::Ipv6Net;
 use super::cables::DraftCables;
 use super::exceptions::DraftExceptions;
 use super::names::DraftNames;
+use super::pins::DraftPins;
 use super::{DraftLayout, DraftTier, Hardware, hardware};
 use crate::coordinate::{Side, TierId};
 use crate::document::{Document, FabricDoc};
@@ -50,6 +51,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) cables: DraftCables,
     pub(crate) mtu: Mtu,
     pub(crate) ecmp: Ecmp,
+    pub(crate) pins: DraftPins,
     pub(crate) entropy: Entropy,
     pub(crate) qos: Result<Profile, Vec<QosError>>,
     pub(crate) names: DraftNames,
@@ -94,6 +96,7 @@ impl<'a> Draft<'a> {
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
             mtu: super::tuning::mtu(doc.mtu.as_ref()),
             ecmp: super::tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
+            pins: DraftPins::new(document, &shape, &names, sources),
             entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),
             doc,

@@ -4,13 +4,14 @@
 //! that do not fit their type make it nothing instead of another number.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::exceptions::Target;
 use super::{Draft, DraftBlock, DraftCable, DraftTier};
 use crate::coordinate::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::model::{
-    Cable, Cables, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+    Cable, Cables, Ecmp, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
 };
 
 impl Draft<'_> {
@@ -38,7 +39,7 @@ impl Draft<'_> {
             },
             t2_rows: u16::try_from(self.rows).ok()?,
             srv6: Srv6 { block: self.block, layout: self.layout.finish()? },
-            ecmp: self.ecmp,
+            ecmp: Ecmp { pins: Arc::new(self.pins.finish()?), ..self.ecmp.clone() },
             addresses: self.addresses.clone(),
             cables: self.cables(),
             mtu: self.mtu,

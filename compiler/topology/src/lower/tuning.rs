@@ -1,5 +1,7 @@
 //! Defaults of addresses, packet sizes and entropy values.
 
+use std::sync::Arc;
+
 use ipnet::Ipv6Net;
 
 use super::draft::number;
@@ -52,6 +54,7 @@ pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
     let qps = number(doc.qps_per_connection, uplinks.clamp(1, QPS_PER_CONNECTION));
     Ecmp {
         pin: doc.pin.map_or(Pin::None, |pin| pin.value),
+        pins: Arc::default(),
         qps_per_connection: u16::try_from(qps).unwrap_or(u16::MAX),
     }
 }

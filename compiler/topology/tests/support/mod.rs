@@ -50,7 +50,13 @@ impl Case {
     pub(crate) fn run(&self) -> (Diagnostics, String) {
         let mut sources = Sources::new();
         let diagnostics = match closc_topology::load(&mut sources, "fabric.yaml", &self.bytes()) {
-            Ok(document) => closc_topology::lower(&document, &catalogue(), &sources).1,
+            Ok(mut document) => {
+                document.pins = document.pins_file().map(|name| {
+                    let text = std::fs::read_to_string(folder().join("pins").join(name));
+                    text.map(|text| sources.add(name, text)).map_err(|error| error.kind().to_string())
+                });
+                closc_topology::lower(&document, &catalogue(), &sources).1
+            }
             Err(found) => found,
         };
         let text = show::text::all(&diagnostics, &sources, show::text::Colour::Plain);

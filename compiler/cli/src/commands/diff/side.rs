@@ -198,18 +198,33 @@ fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
+/// Returns the name of a file in the folder of another, also of one in a revision.
+fn beside(source: &str, file: &str) -> String {
+    let (revision, path) = match source.strip_prefix("git:").and_then(|object| object.split_once(':')) {
+        Some((revision, path)) => (format!("git:{revision}:"), path),
+        None => (String::new(), source),
+    };
+    format!("{revision}{}", Utf8Path::new(path).with_file_name(file))
+}
+
 /// Plans the text of a fabric file.
 fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
     let mut sources = Sources::new();
     let mut diagnostics = Diagnostics::new();
     let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
-    let document = match closc_topology::load(&mut sources, source, bytes) {
+    let mut document = match closc_topology::load(&mut sources, source, bytes) {
         Ok(document) => document,
         Err(faults) => {
             diagnostics.extend(faults);
             return Ok(Reading { side: None, diagnostics, sources });
         }
     };
+    input::add_pins(&mut document, &mut sources, |pins| {
+        let beside = beside(source, pins);
+        let text = self::bytes(&beside).map_err(|error| format!("{error:#}"));
+        let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
+        (beside, text)
+    });
     let (topology, findings) = closc_topology::lower(&document, &catalogue, &sources);
     diagnostics.extend(findings);
     let side = topology.map(|topology| {

@@ -1,0 +1,62 @@
+//! E0714: a line of the file of pins is no pin.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::{Draft, PinFault};
+
+/// A line of the file of pins is no pin.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0714",
+    title: "a line is no pin",
+    what: "The file of `ecmp.pins` starts with `switch,nic,uplink`; every line names a T0, a NIC on another T0 and an \
+           uplink that the T0 has, from 0.",
+    why: "A pin that means nothing would leave its packets to the hash, where it was to keep them away.",
+    example: "# far.csv pins to an uplink beyond the last\n\
+           { routing: ecmp-static, ecmp: { pins: far.csv } }",
+    fix: "Correct the line, or make the file again with `closc te --out`.",
+};
+
+/// Checks the lines.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (span, fault) in &draft.pins.faults {
+        let found = match fault {
+            PinFault::Header => Diagnostic::error(&RULE, "the file of pins does not name its columns")
+                .at(*span, "")
+                .help("start it with `switch,nic,uplink`"),
+            PinFault::Form => Diagnostic::error(&RULE, "a pin is a switch, a NIC and a number")
+                .at(*span, "")
+                .help("write `p0-t0-001,su002-n001/nic0,3`"),
+            PinFault::Name(why) => Diagnostic::error(&RULE, why.clone()).at(*span, ""),
+            PinFault::Uplink(uplink) => {
+                let last = draft.t0.up.count.saturating_sub(1);
+                Diagnostic::error(
+                    &RULE,
+                    format!("uplink {uplink} is not there: the last uplink of a T0 is {last}"),
+                )
+                .at(*span, "")
+                .and(draft.at("tiers.t0.up"), "counted from 0")
+            }
+            PinFault::Own => Diagnostic::error(&RULE, "the NIC hangs on this T0 itself")
+                .at(*span, "no uplink leads there")
+                .help("remove the line"),
+            PinFault::Twice(_) => continue,
+        };
+        out.push(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn lines_are_pins() {
+        let fragment = |file: &str| format!("{{ routing: ecmp-static, ecmp: {{ pins: {file} }} }}");
+        assert_eq!(
+            message(&fragment("far.csv"), "E0714"),
+            "uplink 128 is not there: the last uplink of a T0 is 127"
+        );
+        assert!(codes(&fragment("lines.csv")).contains(&"E0714"));
+        assert!(!codes(&fragment("good.csv")).contains(&"E0714"));
+    }
+}

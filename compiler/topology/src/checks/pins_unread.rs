@@ -1,0 +1,41 @@
+//! E0713: the file of pins cannot be read.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// The file of pins cannot be read.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0713",
+    title: "the file of pins cannot be read",
+    what: "The file that `ecmp.pins` names is there and is text; its path starts at the folder of the fabric file.",
+    why: "Switches would be configured without the pins, and nobody would see it but the fullest cable.",
+    example: "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }",
+    fix: "Name a file that is there, or leave `ecmp.pins` out.",
+};
+
+/// Checks that the file was read.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (Some(why), Some(file)) = (&draft.pins.unread, draft.doc.ecmp.as_ref().and_then(|e| e.pins.as_ref()))
+    else {
+        return;
+    };
+    out.push(
+        Diagnostic::error(&RULE, format!("the pins in `{}` cannot be read", file.value))
+            .at(file.span, why.clone())
+            .help("name a file below the folder of this one, or leave `ecmp.pins` out"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn the_file_is_read() {
+        let fragment = "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }";
+        assert!(codes(fragment).contains(&"E0713"));
+        assert_eq!(message(fragment, "E0713"), "the pins in `not-there.csv` cannot be read");
+        assert!(!codes("{ routing: ecmp-static, ecmp: { pins: good.csv } }").contains(&"E0713"));
+    }
+}
