@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use closc_plan::Plan;
+use closc_topology::Routing;
 
 use crate::bound::{self, Bound, Proof};
 use crate::class::Classes;
@@ -81,16 +82,14 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let network = Network::of(plan);
     let topology = plan.topology();
     let (sides, commodities) = sum_up(plan, &network, matrix, options)?;
-    let problem = Problem { topology, network: &network, matrix, sides: &sides, commodities: &commodities };
+    let problem =
+        Problem { plan, topology, network: &network, matrix, sides: &sides, commodities: &commodities };
     let even = ecmp::loads(&problem, Manner::Even);
     let hashed = ecmp::loads(&problem, Manner::Hashed(options.seed));
     let cuts = bound::cuts(&problem, &even);
     let target = cuts.max * (1.0 + options.tolerance);
-    let (placement, te) = if network.hop_by_hop {
-        pinned(&problem, &even, &hashed, target)
-    } else {
-        sprayed(&problem, &even, target)
-    };
+    let (placement, te) =
+        if network.hop_by_hop { pinned(&problem, &hashed, target) } else { sprayed(&problem, &even, target) };
     let max = te.max(&network);
     // Loads are sums of many numbers: a bound may be above them by their rounding only.
     let bound = if cuts.max * 1.001 >= max {
@@ -151,11 +150,17 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
     if loads.max(network) < even.max(network) { (Placement::Sprayed(splits), loads) } else { as_is() }
 }
 
-fn pinned(problem: &Problem<'_>, even: &Loads, hashed: &Loads, target: f64) -> (Placement, Loads) {
-    let pinned = pin::place(problem, target);
-    let loads = Loads { fabric: pinned.fabric, nic_up: even.nic_up.clone(), nic_down: even.nic_down.clone() };
+/// Pins, and counts what the switches make of them: behind the uplink that a pin names they go on as they do.
+fn pinned(problem: &Problem<'_>, hashed: &Loads, target: f64) -> (Placement, Loads) {
+    match problem.topology.routing {
+        Routing::EcmpStatic => {}
+        // Over unnumbered cables there is no static route that could pin.
+        Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), hashed.clone()),
+    }
+    let routes = pin::place(problem, target);
+    let loads = ecmp::loads(problem, Manner::Pinned(&routes));
     if loads.fabric_max(problem.network) < hashed.fabric_max(problem.network) {
-        (Placement::Pinned(Some(pinned.routes)), loads)
+        (Placement::Pinned(Some(routes)), loads)
     } else {
         (Placement::Pinned(None), hashed.clone())
     }
@@ -242,18 +247,19 @@ fn level(
                 parts.spread(network, &network.kinds[kind], run, within);
                 parts.level(network, run, load)
             }
-            Placement::Pinned(Some(routes)) => routes[at * kinds + kind]
-                .into_iter()
-                .flat_map(crate::route::Route::cables)
-                .map(|(stage, at)| load.of(stage)[at] / stage.speed(shape))
-                .fold(0.0, f64::max),
-            Placement::Pinned(None) => {
-                // Flows are anywhere: the fullest cable of both ends stands for the way.
+            Placement::Pinned(routes) => {
+                // Where flows are anywhere, the fullest cable of an end stands for the way.
                 let top = |loads: &[f64], first: usize| {
                     loads[first..][..shape.u0].iter().copied().fold(0.0, f64::max)
                 };
-                let ends = top(&load.t0_up, shape.t0(run.a)).max(top(&load.t0_down, shape.t0(run.b)));
-                ends / Stage::T0Up.speed(shape)
+                let route = routes.as_ref().and_then(|routes| routes[at * kinds + kind]);
+                let up = route
+                    .map_or_else(|| top(&load.t0_up, shape.t0(run.a)), |route| load.t0_up[route.up as usize]);
+                let down = match route.filter(|_| shape.has_single_paths()) {
+                    Some(route) => load.t0_down[route.down as usize],
+                    None => top(&load.t0_down, shape.t0(run.b)),
+                };
+                up.max(down) / Stage::T0Up.speed(shape)
             }
         };
         level = level.max(between);

@@ -4,7 +4,7 @@
 //! can be used have a weight; pairs without a pin are spread evenly, or left to ECMP. Planes and uplinks count from 0,
 //! groups and downlinks from 1, as in path tables.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use closc_plan::{EntropyFormat, Plan, UplinkChoice};
 use closc_topology::{Link, PlaneId, PortRef, Side};
@@ -63,7 +63,7 @@ pub enum Via {
     Even(bool),
     /// These, by their weights.
     Paths(Vec<Path>),
-    /// One path, switch by switch: where a packet to these NICs leaves.
+    /// One path, switch by switch, as far as it is told: where a packet to these NICs leaves.
     Hops(Vec<Hop>),
 }
 
@@ -101,6 +101,40 @@ impl Outcome {
     /// Makes the pins, one at a time.
     pub fn pins<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Pin> + 'a {
         (0..self.commodities.all.len()).filter(|at| self.is_pinned(*at)).map(|at| self.pin(plan, at))
+    }
+
+    /// Makes the lines of a file of `ecmp.pins`, one at a time; none where hosts choose paths.
+    pub fn pin_lines<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = PinLine> + 'a {
+        let (all, kinds) = (&self.commodities.all, self.network.kinds.len());
+        let key = |commodity: &Commodity| (self.ends(commodity).0.group, commodity.to);
+        let routes = match &self.placement {
+            Placement::Pinned(Some(routes)) => routes.as_slice(),
+            Placement::Pinned(None) | Placement::Sprayed(_) => &[],
+        };
+        let mut first = 0;
+        let bundles = std::iter::from_fn(move || {
+            let start = first;
+            let head = all.get(start).filter(|_| !routes.is_empty())?;
+            first = (start..all.len()).find(|at| key(&all[*at]) != key(head)).unwrap_or(all.len());
+            Some((start..first, head))
+        });
+        bundles.flat_map(move |(members, head)| {
+            let mut lines = Vec::new();
+            for (kind, planes) in self.network.kinds.iter().map(|kind| &kind.planes).enumerate() {
+                let route = members.clone().find_map(|at| routes[at * kinds + kind]);
+                for (plane, route) in planes.iter().zip(route.into_iter().cycle()) {
+                    let switch = self.network.shape.t0_switch(*plane, self.ends(head).0.group);
+                    let uplink = (route.up as usize % self.network.shape.u0) as u16;
+                    let nics = self.sides.to.members(&self.network, head.to as usize);
+                    lines.extend(nics.map(|nic| PinLine {
+                        switch: plan.topology().naming.switch(switch).to_string(),
+                        nic: Place::Nic(self.network.shape.nic_at(nic)).name(plan.topology()),
+                        uplink,
+                    }));
+                }
+            }
+            lines
+        })
     }
 
     fn is_pinned(&self, at: usize) -> bool {
@@ -212,7 +246,8 @@ impl Outcome {
 
 /// Names the switches of a route and the ports by which it leaves them.
 fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
-    let each = route.cables().map(|(stage, at)| {
+    let told = if shape.has_single_paths() { usize::MAX } else { 1 };
+    let each = route.cables().take(told).map(|(stage, at)| {
         let (link, up) = match stage {
             Stage::T0Up => (shape.t0_link(plane, at), true),
             Stage::T1Up => (shape.t1_link(plane, at), true),
@@ -230,6 +265,29 @@ fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
         }
     });
     each.collect()
+}
+
+/// A line of a file of `ecmp.pins`: packets of a T0 to a NIC take an uplink.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinLine {
+    /// The T0.
+    pub switch: String,
+    /// The NIC.
+    pub nic: String,
+    /// The uplink, from 0.
+    pub uplink: u16,
+}
+
+impl PinLine {
+    /// The first line of the file.
+    pub const HEADER: &str = "switch,nic,uplink\n";
+}
+
+impl fmt::Display for PinLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PinLine { switch, nic, uplink } = self;
+        writeln!(f, "{switch},{nic},{uplink}")
+    }
 }
 
 impl Pin {

@@ -3,6 +3,7 @@
 //! In: a matrix and the share of every plane of each commodity. Out: Gb/s for each NIC port. Always: exact for each
 //! NIC, also where a demand names single NICs; a demand between whole classes costs the same as one between two NICs.
 
+use closc_plan::Plan;
 use closc_topology::Topology;
 
 use crate::class::{Classes, Part};
@@ -15,6 +16,7 @@ use crate::place::Place;
 /// Everything that loads are computed from.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
+    pub(crate) plan: &'a Plan,
     pub(crate) topology: &'a Topology,
     pub(crate) network: &'a Network,
     pub(crate) matrix: &'a Matrix,
@@ -94,7 +96,7 @@ impl Sum {
 
 /// Puts the load of NIC ports into `loads`, given what part of a commodity goes over each plane of a kind.
 pub(crate) fn put(problem: &Problem<'_>, share: impl Fn(usize, usize) -> f64, loads: &mut Loads) {
-    let Problem { topology, network, matrix, sides, commodities } = *problem;
+    let Problem { topology, network, matrix, sides, commodities, .. } = *problem;
     let mut up = Sum::new(network, &sides.from);
     let mut down = Sum::new(network, &sides.to);
     for demand in matrix.demands.iter().filter(|demand| demand.gbps > 0.0) {

@@ -29,7 +29,7 @@ pub mod demand;
 pub use commodity::{COMMODITIES_MAX, Why};
 pub use demand::{Demand, Fault, FaultKind, Matrix};
 pub use engineer::{Error, Options, Outcome, engineer};
-pub use entry::{FORMAT as PINS_FORMAT, Hop, Path, Pin, PinPlane, Via};
+pub use entry::{FORMAT as PINS_FORMAT, Hop, Path, Pin, PinLine, PinPlane, Via};
 pub use load::Stage;
 pub use place::{Place, UnknownName, fail};
 pub use report::{FORMAT, Figures, HotLink, Method, Report, Tier, Unplaced};

@@ -59,6 +59,24 @@ impl Shape {
         }
     }
 
+    /// Tells whether the uplink of the sender's T0 decides the whole path: two tiers without parallel cables.
+    pub(crate) fn has_single_paths(&self) -> bool {
+        self.u1 == 0 && self.k0 == 1
+    }
+
+    /// Returns the place of a cable between switches in arrays of its stage.
+    pub(crate) fn place(&self, link: Link) -> Option<usize> {
+        let Link::Fabric { lower, up } = link else { return None };
+        Some(
+            usize::from(up)
+                + match lower.tier {
+                    TierId::T0 => self.t0(self.group(lower.zone, lower.index)),
+                    TierId::T1 => self.t1(usize::from(lower.zone.0), usize::from(lower.index)),
+                    TierId::T2 => return None,
+                },
+        )
+    }
+
     /// Returns the number of T0 groups of all zones.
     pub(crate) fn all_groups(&self) -> usize {
         self.zones * self.groups
@@ -141,9 +159,36 @@ pub(crate) struct Kind {
     pub(crate) t0: Vec<bool>,
     /// Whether a T1-T2 cable can.
     pub(crate) t1: Vec<bool>,
+    /// What the groups of its switches hold, where it is not the same in all planes: by hardware.
+    hardware: Vec<Hardware>,
+}
+
+/// Switches by tier, zone and index, or a whole tier, with the width of their groups and their operating system.
+type Hardware = (TierId, Option<(ZoneId, u16)>, u32, &'static str);
+
+/// Returns the hardware that a plane has of its own, where switches choose paths.
+fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
+    let topology = plan.topology();
+    if plan.is_source_routed() {
+        return Vec::new();
+    }
+    let tiers = TierId::ALL.into_iter().filter_map(|tier| {
+        let (platform, os) = topology.tier(tier)?.by_plane.get(&plane)?;
+        Some((tier, None, platform.limits.ecmp_width, os.word()))
+    });
+    let own = topology.exceptions.switches.iter().filter(|(switch, _)| switch.plane == plane);
+    let single = own.map(|(switch, (platform, os))| {
+        (switch.tier, Some((switch.zone, switch.index)), platform.limits.ecmp_width, os.word())
+    });
+    tiers.chain(single).collect()
 }
 
 impl Kind {
+    /// Tells whether every cable can carry traffic.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.t0.contains(&false) && !self.t1.contains(&false)
+    }
+
     /// Returns how many planes it stands for.
     pub(crate) fn count(&self) -> f64 {
         self.planes.len() as f64
@@ -181,9 +226,10 @@ impl Network {
             let t1 = (0..t1_count).map(|at| usable(shape.t1_link(plane, at))).collect();
             let port = |nic| Link::Host(NicPort { plane, nic: shape.nic_at(nic) });
             let host: Vec<bool> = (0..nics).map(|nic| usable(port(nic))).collect();
-            let kind = Kind { planes: vec![plane], t0, t1 };
-            let alike = (0..kinds.len())
-                .find(|at| kinds[*at].t0 == kind.t0 && kinds[*at].t1 == kind.t1 && ports[*at] == host);
+            let kind = Kind { planes: vec![plane], t0, t1, hardware: hardware(plan, plane) };
+            let same =
+                |known: &Kind| known.t0 == kind.t0 && known.t1 == kind.t1 && known.hardware == kind.hardware;
+            let alike = (0..kinds.len()).find(|at| same(&kinds[*at]) && ports[*at] == host);
             if let Some(at) = alike {
                 kinds[at].planes.push(plane);
             } else {

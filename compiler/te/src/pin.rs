@@ -2,7 +2,13 @@
 //!
 //! In: a problem. Out: a route for each commodity and kind of planes. Always: the larger demand is placed first, on
 //! the widest path that is left (constrained shortest path first: all paths between two groups are equally long);
-//! then those on the fullest cables move while that gains. The same input gives the same routes.
+//! then those on the fullest cables move while that gains. What goes from one group to one slice takes one route, since
+//! a T0 looks at the destination only. The same input gives the same routes.
+//!
+//! Of a route a T0 is told the first hop. In two tiers without parallel cables that is all of it; elsewhere the rest is
+//! how it was chosen, and switches above go on as they do by themselves.
+
+use std::ops::Range;
 
 use crate::commodity::Commodity;
 use crate::host::Problem;
@@ -17,29 +23,25 @@ const PASSES: usize = 16;
 /// Routes by commodity and kind; nothing within a group and where a kind is not used.
 pub(crate) type Routes = Vec<Option<Route>>;
 
-/// Routes and what they put on the cables between switches.
-pub(crate) struct Pinned {
-    pub(crate) routes: Routes,
-    pub(crate) fabric: Vec<PerLink>,
-}
-
 /// Places the commodities of a problem; moves stop at the target.
-pub(crate) fn place(problem: &Problem<'_>, target: f64) -> Pinned {
+pub(crate) fn place(problem: &Problem<'_>, target: f64) -> Routes {
     let (network, commodities) = (problem.network, &problem.commodities.all);
     let kinds = network.kinds.len();
     let order = largest_first(commodities);
+    let bundles = bundles(problem);
+    let first_of = |at: &usize| bundles[*at].start == *at;
+    let order: Vec<usize> = order.into_iter().filter(first_of).collect();
     let mut routes = vec![None; commodities.len() * kinds];
-    let mut fabric = vec![PerLink::zero(&network.shape); kinds];
     for kind in 0..kinds {
-        let mut lane = Lane { problem, kind, load: &mut fabric[kind] };
+        let load = &mut PerLink::zero(&network.shape);
+        let mut lane = Lane { problem, kind, load, bundles: &bundles };
         for at in &order {
-            let commodity = &commodities[*at];
-            let Some((run, rate)) = lane.run(commodity) else { continue };
+            let Some((run, rate)) = lane.run(*at) else { continue };
             let found = lane.widest(run, rate);
             if let Some(route) = found {
                 lane.add(route, rate);
             }
-            routes[at * kinds + kind] = found;
+            lane.set(*at, found, &mut routes);
         }
         for _ in 0..PASSES {
             let top = lane.max();
@@ -48,7 +50,20 @@ pub(crate) fn place(problem: &Problem<'_>, target: f64) -> Pinned {
             }
         }
     }
-    Pinned { routes, fabric }
+    routes
+}
+
+/// Returns the commodities that a pin cannot tell apart, for each of them: a route of a T0 names the destination only.
+fn bundles(problem: &Problem<'_>) -> Vec<Range<usize>> {
+    let all = &problem.commodities.all;
+    let key = |at: usize| (problem.sides.from.all[all[at].from as usize].group, all[at].to);
+    let mut found = Vec::with_capacity(all.len());
+    while found.len() < all.len() {
+        let first = found.len();
+        let end = (first..all.len()).find(|at| key(*at) != key(first)).unwrap_or(all.len());
+        found.resize(end, first..end);
+    }
+    found
 }
 
 /// One kind of planes while it is filled.
@@ -56,14 +71,26 @@ struct Lane<'a> {
     problem: &'a Problem<'a>,
     kind: usize,
     load: &'a mut PerLink,
+    bundles: &'a [Range<usize>],
 }
 
 impl Lane<'_> {
-    /// Returns where a commodity runs and its rate in a plane, if it passes cables between switches here.
-    fn run(&self, commodity: &Commodity) -> Option<(Run, f64)> {
-        let rate = commodity.gbps * share(self.problem.network, commodity, None, self.kind);
-        let run = Run::of(self.problem.network, self.problem.sides, commodity)?;
+    /// Returns where a bundle runs and its rate in a plane, if it passes cables between switches here.
+    fn run(&self, at: usize) -> Option<(Run, f64)> {
+        let (network, all) = (self.problem.network, &self.problem.commodities.all);
+        let run = Run::of(network, self.problem.sides, &all[at])?;
+        let rate = |commodity: &Commodity| commodity.gbps * share(network, commodity, None, self.kind);
+        let rate: f64 = all[self.bundles[at].clone()].iter().map(rate).sum();
         (rate > 0.0).then_some((run, rate))
+    }
+
+    /// Notes the route of a bundle.
+    fn set(&self, at: usize, route: Option<Route>, routes: &mut Routes) {
+        let kinds = self.problem.network.kinds.len();
+        for member in self.bundles[at].clone() {
+            let has_path = self.problem.commodities.all[member].usable >> self.kind & 1 == 1;
+            routes[member * kinds + self.kind] = route.filter(|_| has_path);
+        }
     }
 
     /// Finds the path whose fullest cable is emptiest once the rate is on it; among equals, that with most room in
@@ -104,18 +131,20 @@ impl Lane<'_> {
     fn pass(&mut self, order: &[usize], routes: &mut Routes, kinds: usize, hot: f64) -> bool {
         let mut moved = false;
         for at in order {
-            let place = at * kinds + self.kind;
-            let Some(old) = routes[place] else { continue };
+            let members = self.bundles[*at].clone();
+            let Some(old) = members.into_iter().find_map(|member| routes[member * kinds + self.kind]) else {
+                continue;
+            };
             let level = self.level(old);
             if level <= hot {
                 continue;
             }
-            let Some((run, rate)) = self.run(&self.problem.commodities.all[*at]) else { continue };
+            let Some((run, rate)) = self.run(*at) else { continue };
             self.add(old, -rate);
             let new = self.widest(run, rate).unwrap_or(old);
             self.add(new, rate);
             if self.level(new) < level - 1e-9 {
-                routes[place] = Some(new);
+                self.set(*at, Some(new), routes);
                 moved = true;
             } else {
                 self.add(new, -rate);

@@ -43,6 +43,9 @@ pub struct Report {
     pub gap: f64,
     /// How many pins there are.
     pub pins: usize,
+    /// How `ecmp-even` and `ecmp-hashed` spread: `even`, over all paths alike, where hosts choose; `weighted`, by the
+    /// weights of the plan's next-hop groups, where switches do.
+    pub ecmp: &'static str,
     /// What was tried.
     pub methods: Vec<Method>,
     /// The fullest cables as placed.
@@ -153,6 +156,7 @@ impl Outcome {
             proof: self.proof(plan),
             gap: if self.bound() > 0.0 { self.max() / self.bound() - 1.0 } else { 0.0 },
             pins: self.pin_count(),
+            ecmp: if self.network.hop_by_hop { "weighted" } else { "even" },
             methods: named.into_iter().map(method).collect(),
             hottest: self.hottest(plan),
             unplaced,

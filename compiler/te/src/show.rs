@@ -23,10 +23,11 @@ pub fn human(report: &Report) -> String {
     }
     text.push_str("\nmost loaded cable\n");
     for method in &report.methods {
-        let _ = writeln!(text, "  {:<22} {:>9}", words(method.name), percent(method.max));
+        let name = words(method.name, report.ecmp);
+        let _ = writeln!(text, "  {name:<25} {:>9}", percent(method.max));
     }
     let _ =
-        writeln!(text, "  {:<22} {:>9}  {}", "no placement is below", percent(report.bound), report.proof);
+        writeln!(text, "  {:<25} {:>9}  {}", "no placement is below", percent(report.bound), report.proof);
     let _ = writeln!(text, "\n{:<10} {:>10}{}", "cables", "", heads(&report.methods));
     let tiers = report.methods.first().map_or(0, |method| method.tiers.len());
     for tier in 0..tiers {
@@ -82,12 +83,14 @@ fn pins(report: &Report) -> String {
     }
 }
 
-fn words(method: &str) -> &str {
-    match method {
-        "te" => "as placed",
-        "ecmp-even" => "ECMP, as a fluid",
-        "ecmp-hashed" => "ECMP, flows hashed",
-        other => other,
+fn words<'a>(method: &'a str, ecmp: &str) -> &'a str {
+    match (method, ecmp) {
+        ("te", _) => "as placed",
+        ("ecmp-even", "weighted") => "weighted ECMP, as a fluid",
+        ("ecmp-hashed", "weighted") => "weighted ECMP, hashed",
+        ("ecmp-even", _) => "ECMP, as a fluid",
+        ("ecmp-hashed", _) => "ECMP, hashed",
+        (other, _) => other,
     }
 }
 

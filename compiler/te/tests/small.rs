@@ -154,3 +154,30 @@ fn faults_of_a_matrix_come_all_at_once_with_their_lines() {
         assert!(faults.iter().any(|fault| fault.what == wanted), "{header}: {faults:?}");
     }
 }
+
+/// A T1 that lost one of two cables to the destination gets half of what others get, where groups take weights; FRR's
+/// static routes do not, and leave it out.
+#[test]
+fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
+    let yaml = "fabric: weights\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 3, per_group: 2, nic: { speed: 100G, \
+                lanes: 1 } }\ntiers:\n  t0: { platform: linux, os: linux, up: 4, parallel: 2 }\n  t1: { platform: linux, \
+                os: linux }\ncables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 1m, medium: virtual \
+                }\nexceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\n";
+    let linux = plan(yaml);
+    let placed = place(&linux, "group-0001,group-0002,90\n");
+    // Weights 1, 1, 2, 2 on four uplinks of 100G: a third arrives over the one cable, two thirds over two.
+    close(placed.ecmp_max(), 0.45);
+    let report = placed.report(&linux, &[]);
+    assert_eq!(report.ecmp, "weighted");
+    let up = report.methods[1].tiers.iter().find(|tier| tier.tier == "T0 to T1").expect("there are uplinks");
+    close(up.figures.max, 0.3);
+    let down =
+        report.methods[1].tiers.iter().find(|tier| tier.tier == "T1 to T0").expect("there are uplinks");
+    close(down.figures.max, 0.3);
+    let frr = plan(&yaml.replace("os: linux", "os: frr"));
+    let placed = place(&frr, "group-0001,group-0002,90\n");
+    let report = placed.report(&frr, &[]);
+    let up = report.methods[1].tiers.iter().find(|tier| tier.tier == "T0 to T1").expect("there are uplinks");
+    // Four uplinks at a half carry as much as two whole ones; the plan then leaves the narrow T1 out.
+    close(up.figures.max, 0.45);
+}

@@ -17,7 +17,8 @@ pub struct TeArgs {
     /// Take switches, cables, NICs, nodes or planes away before placing
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub fail: Vec<String>,
-    /// Write the pins; a name that ends in `.csv` makes CSV, any other JSON
+    /// Write the pins; a name that ends in `.csv` makes CSV, with `ecmp-static` the file that `ecmp.pins` takes; any other
+    /// JSON
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
     /// Flows from each NIC of a source to a destination in each plane, for hashing

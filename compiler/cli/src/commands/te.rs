@@ -7,7 +7,8 @@ use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, Report, engineer, human};
+use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, PinLine, Report, engineer, human};
+use closc_topology::Routing;
 
 use crate::args::te::TeArgs;
 use crate::args::{Args, Format};
@@ -18,6 +19,9 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = broken(input.plan, &command.fail)?;
+    if command.out.is_some() && plan.topology().routing == Routing::BgpUnnumbered {
+        bail!("`--out`: a fabric with `routing: bgp-unnumbered` takes no pins; `ecmp-static` does");
+    }
     let matrix = matrix(&plan, &command.demand)?;
     let options = Options {
         seed: command.seed,
@@ -71,13 +75,20 @@ fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
     let partial = Utf8PathBuf::from(format!("{out}.partial"));
     let put = || -> anyhow::Result<()> {
         let mut file = std::io::BufWriter::new(std::fs::File::create(&partial)?);
-        if out.extension() == Some("csv") {
-            file.write_all(Pin::CSV_HEADER.as_bytes())?;
-            for pin in placed.pins(plan) {
-                file.write_all(pin.csv().as_bytes())?;
+        match (out.extension(), plan.topology().routing) {
+            (Some("csv"), Routing::EcmpStatic) => {
+                file.write_all(PinLine::HEADER.as_bytes())?;
+                for line in placed.pin_lines(plan) {
+                    write!(file, "{line}")?;
+                }
             }
-        } else {
-            json(plan, placed, &mut file)?;
+            (Some("csv"), Routing::Srv6Static | Routing::BgpUnnumbered) => {
+                file.write_all(Pin::CSV_HEADER.as_bytes())?;
+                for pin in placed.pins(plan) {
+                    file.write_all(pin.csv().as_bytes())?;
+                }
+            }
+            _ => json(plan, placed, &mut file)?,
         }
         file.flush()?;
         file.get_ref().sync_all()?;

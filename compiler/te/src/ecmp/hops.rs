@@ -1,0 +1,189 @@
+//! The next hops of every switch of a plane towards one T0 group, with their weights.
+//!
+//! In: a network and the plan's next-hop groups. Out: rates or flows put on cables. Always: a cable that cannot be used
+//! is no way; in a plane without damage all ways weigh the same, and the plan is not asked.
+
+use std::rc::Rc;
+
+use closc_plan::NextHops;
+use closc_topology::{Link, Switch, TierId, ZoneId};
+
+use super::{mix, pick};
+use crate::load::PerLink;
+use crate::network::{Kind, Network, Shape};
+use crate::split::Run;
+
+/// Ways out of a switch: places in an array of cables, with weights.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Ways {
+    cables: Vec<usize>,
+    /// The weights of a cable and of those before it, added up.
+    upto: Vec<usize>,
+}
+
+impl Ways {
+    /// Makes the only way.
+    pub(super) fn one(cable: usize) -> Self {
+        Ways::even(vec![cable])
+    }
+
+    fn even(cables: Vec<usize>) -> Self {
+        let upto = (1..=cables.len()).collect();
+        Ways { cables, upto }
+    }
+
+    fn weighed(shape: &Shape, links: &[(Link, u16)]) -> Self {
+        let mut ways = Ways::default();
+        for (link, weight) in links {
+            if let Some(cable) = shape.place(*link) {
+                ways.cables.push(cable);
+                ways.upto.push(ways.all() + usize::from(*weight));
+            }
+        }
+        ways
+    }
+
+    /// Returns the sum of all weights.
+    fn all(&self) -> usize {
+        self.upto.last().copied().unwrap_or(0)
+    }
+
+    /// Returns each cable with its part of the whole.
+    fn parts(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let all = self.all() as f64;
+        let before = std::iter::once(0).chain(self.upto.iter().copied());
+        let weights = self.upto.iter().zip(before).map(|(upto, before)| upto - before);
+        self.cables.iter().copied().zip(weights.map(move |weight| weight as f64 / all))
+    }
+
+    /// Returns the cable that a hash falls on.
+    fn choose(&self, hash: u64) -> usize {
+        let at = pick(hash, self.all());
+        self.cables[self.upto.partition_point(|upto| *upto <= at)]
+    }
+}
+
+/// The next hops of every switch towards one group.
+pub(super) struct Hops {
+    /// Cables down to the T0, by T1 of its zone.
+    last: Vec<Ways>,
+    /// Cables down to a T1 that has one, by T2.
+    down: Vec<Ways>,
+    /// Cables up to such a T2, by zone and T1; in the group's own zone none.
+    over: Vec<Ways>,
+    /// Cables up from a T0, by group, once they were asked for.
+    up: Vec<Option<Rc<Ways>>>,
+    to: (ZoneId, u16),
+}
+
+impl Hops {
+    pub(super) fn to(network: &Network, kind: &Kind, plan: &mut NextHops<'_>, group: usize) -> Self {
+        let shape = &network.shape;
+        let (plane, to) = (kind.planes[0], shape.group_at(group));
+        let zone = shape.zone(group);
+        let cables = |t1: usize| {
+            let first = shape.t0(group) + t1 * shape.k0;
+            Ways::even((first..first + shape.k0).filter(|at| kind.t0[*at]).collect())
+        };
+        let last: Vec<Ways> = (0..shape.t1).map(cables).collect();
+        let is_whole = kind.is_whole();
+        let mut down = Vec::with_capacity(network.below.len());
+        for (index, below) in network.below.iter().enumerate() {
+            down.push(if is_whole {
+                Ways::even(below.iter().map(|(t1, v)| shape.t1(zone, *t1) + v).collect())
+            } else if below.is_empty() {
+                Ways::default()
+            } else {
+                let t2 = Switch { plane, tier: TierId::T2, zone: ZoneId(0), index: index as u16 };
+                Ways::weighed(shape, &plan.to(t2, to.0, to.1))
+            });
+        }
+        let mut over =
+            vec![Ways::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1 }];
+        for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1 != zone) {
+            let (from, t1) = (at / shape.t1, at % shape.t1);
+            let first = shape.t1(from, t1);
+            *ways = if is_whole {
+                Ways::even((first..first + shape.u1).collect())
+            } else {
+                Ways::weighed(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
+            };
+        }
+        Hops { last, down, over, up: vec![None; shape.all_groups()], to }
+    }
+
+    /// Returns the uplinks of a T0 by which the group can be reached.
+    pub(super) fn uplinks(
+        &mut self,
+        network: &Network,
+        kind: &Kind,
+        plan: &mut NextHops<'_>,
+        group: usize,
+    ) -> Rc<Ways> {
+        let shape = &network.shape;
+        let make = || {
+            let first = shape.t0(group);
+            Rc::new(if kind.is_whole() {
+                Ways::even((first..first + shape.u0).collect())
+            } else {
+                Ways::weighed(shape, &plan.to(shape.t0_switch(kind.planes[0], group), self.to.0, self.to.1))
+            })
+        };
+        self.up[group].get_or_insert_with(make).clone()
+    }
+
+    /// Splits a rate by weight at every switch.
+    pub(super) fn pour(&self, network: &Network, run: Run, ups: &Ways, rate: f64, load: &mut PerLink) {
+        let shape = &network.shape;
+        let mut at_last = vec![0.0; shape.t1];
+        let mut at_top = vec![0.0; if run.far { shape.t2 } else { 0 }];
+        for (up, part) in ups.parts() {
+            load.t0_up[up] += rate * part;
+            let t1 = up % shape.u0 / shape.k0;
+            if !run.far {
+                at_last[t1] += rate * part;
+                continue;
+            }
+            for (at, over) in self.over[shape.zone(run.a) * shape.t1 + t1].parts() {
+                load.t1_up[at] += rate * part * over;
+                at_top[shape.t2_of(t1, at % shape.u1)] += rate * part * over;
+            }
+        }
+        for (down, rate) in self.down.iter().zip(&at_top).filter(|(_, rate)| **rate > 0.0) {
+            for (at, part) in down.parts() {
+                load.t1_down[at] += rate * part;
+                at_last[at / shape.u1 % shape.t1] += rate * part;
+            }
+        }
+        for (last, rate) in self.last.iter().zip(&at_last).filter(|(_, rate)| **rate > 0.0) {
+            for (at, part) in last.parts() {
+                load.t0_down[at] += rate * part;
+            }
+        }
+    }
+
+    /// Sends one flow, which every switch hashes anew.
+    pub(super) fn walk(
+        &self,
+        network: &Network,
+        run: Run,
+        ups: &Ways,
+        flow: u64,
+        gbps: f64,
+        load: &mut PerLink,
+    ) {
+        let shape = &network.shape;
+        let choose = |ways: &Ways, tier: u64| ways.choose(mix(flow ^ tier));
+        let up = choose(ups, 0);
+        load.t0_up[up] += gbps;
+        let mut t1 = up % shape.u0 / shape.k0;
+        if run.far {
+            let over = choose(&self.over[shape.zone(run.a) * shape.t1 + t1], 1);
+            load.t1_up[over] += gbps;
+            let down = choose(&self.down[shape.t2_of(t1, over % shape.u1)], 2);
+            load.t1_down[down] += gbps;
+            t1 = down / shape.u1 % shape.t1;
+        }
+        load.t0_down[choose(&self.last[t1], 3)] += gbps;
+    }
+}
