@@ -1,9 +1,11 @@
 //! `closc explain device FILE SWITCH`: what one switch is told, and where each number comes from.
 
-use std::fmt::Write as _;
+mod bgp;
+mod show;
 
 use camino::Utf8Path;
-use closc_plan::{DeviceIntent, Target};
+use closc_plan::{DeviceIntent, NextHops, Plan, Target, Way};
+use closc_topology::{Routing, TierId};
 use serde::Serialize;
 
 use crate::args::Args;
@@ -25,6 +27,7 @@ struct Explanation {
     segments: Vec<String>,
     ports: Vec<Port>,
     routes: Vec<Route>,
+    bgp: Option<bgp::Bgp>,
 }
 
 #[derive(Serialize)]
@@ -40,23 +43,34 @@ struct Port {
 #[derive(Serialize)]
 struct Route {
     prefix: String,
-    over: Vec<String>,
+    /// Ports, in their order; none: packets are dropped.
+    over: Vec<Hop>,
+    /// Ports that lead there, too, and are left out.
+    left_out: Vec<Hop>,
+    /// Why it is as it is, where that is not plain.
+    why: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Hop {
+    port: String,
+    /// Its share of the traffic; 0 where it is left out.
+    weight: u16,
+    /// What is left of the planned capacity over its neighbour, for example `1/2`.
+    left: Option<String>,
 }
 
 /// Explains a device.
 pub fn run(args: &Args, file: &Utf8Path, switch: &str) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let intent = input.plan.device(names::switch(&input.plan, switch)?);
-    output::result(args.format, &explanation(&intent), human)?;
+    output::result(args.format, &explanation(&input.plan, &intent), show::human)?;
     Ok(Outcome::Fine)
 }
 
-fn explanation(intent: &DeviceIntent<'_>) -> Explanation {
-    let name = |port: usize| intent.ports[port].physical.name.to_string();
-    let over = |target: &Target| match target {
-        Target::Ports(hops) => hops.iter().map(|hop| name(hop.port)).collect(),
-        Target::Blackhole => Vec::new(),
-    };
+fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
+    let mut next_hops =
+        (intent.routing == Routing::EcmpStatic).then(|| NextHops::new(plan, intent.switch.plane));
     Explanation {
         switch: intent.name.to_string(),
         platform: intent.platform.title.clone(),
@@ -70,11 +84,8 @@ fn explanation(intent: &DeviceIntent<'_>) -> Explanation {
         mac: intent.system.mac.to_string(),
         segments: intent.srv6.iter().flat_map(|s| &s.locators).map(|l| l.prefix.to_string()).collect(),
         ports: intent.ports.iter().map(port).collect(),
-        routes: intent
-            .routes
-            .iter()
-            .map(|route| Route { prefix: route.prefix.to_string(), over: over(&route.target) })
-            .collect(),
+        routes: intent.routes.iter().map(|route| explained(intent, route, next_hops.as_mut())).collect(),
+        bgp: intent.bgp.as_ref().map(|bgp| bgp::explained(intent, bgp)),
     }
 }
 
@@ -90,31 +101,37 @@ fn port(port: &closc_plan::PortIntent) -> Port {
     }
 }
 
-fn human(e: &Explanation) -> String {
-    let mut text = format!("{}: {} number {} of plane {}", e.switch, e.tier, e.index, e.plane);
-    let _ = writeln!(text, ", {} on {}", e.os, e.platform);
-    let _ = writeln!(text, "  loopback {}, MAC {}", e.loopback, e.mac);
-    if let Some(management) = &e.management {
-        let _ = writeln!(text, "  management {management}");
+/// Explains a route: where its group is weighed by what survives, with what survives.
+fn explained(
+    intent: &DeviceIntent<'_>,
+    route: &closc_plan::Route,
+    next_hops: Option<&mut NextHops<'_>>,
+) -> Route {
+    let name = |port: usize| intent.ports[port].physical.name.to_string();
+    let prefix = route.prefix.to_string();
+    let Target::Ports(hops) = &route.target else {
+        return Route { prefix, over: Vec::new(), left_out: Vec::new(), why: None };
+    };
+    if let Some((ways, drained)) = next_hops.and_then(|hops| hops.ways(intent.switch, route.prefix)) {
+        let hop = |way: &Way| Hop {
+            port: name(way.port),
+            weight: way.weight,
+            left: Some(format!("{}/{}", way.left.0, way.left.1)),
+        };
+        let (over, left_out): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| way.weight > 0);
+        let why = if drained {
+            Some("nothing but drained ways is left")
+        } else if left_out.iter().any(|way| way.left.0 > 0) {
+            Some("the target takes no weights: without narrow ways the group carries more")
+        } else {
+            None
+        };
+        let hops = |ways: Vec<&Way>| ways.into_iter().map(hop).collect();
+        return Route { prefix, over: hops(over), left_out: hops(left_out), why };
     }
-    let _ = writeln!(text, "  own segments: {}", e.segments.join(", "));
-    let _ = writeln!(text, "\n{:<14} {:<6} {:<28} {:<14} address", "port", "speed", "connected to", "cable");
-    for port in &e.ports {
-        let (to, cable) = (port.connected.as_deref(), port.cable.as_deref());
-        let address = port.address.as_deref().unwrap_or("-");
-        let _ = writeln!(
-            text,
-            "{:<14} {:<6} {:<28} {:<14} {address}",
-            port.name,
-            port.speed,
-            to.unwrap_or("- (shut)"),
-            cable.unwrap_or("-")
-        );
-    }
-    let _ = writeln!(text, "\n{:<26} over", "route");
-    for route in &e.routes {
-        let over = if route.over.is_empty() { "blackhole".to_owned() } else { route.over.join(", ") };
-        let _ = writeln!(text, "{:<26} {over}", route.prefix);
-    }
-    text
+    let is_pin = intent.routing == Routing::EcmpStatic
+        && intent.switch.tier == TierId::T0
+        && hops.iter().any(|hop| !intent.ports[hop.port].is_down());
+    let over = hops.iter().map(|hop| Hop { port: name(hop.port), weight: hop.weight, left: None }).collect();
+    Route { prefix, over, left_out: Vec::new(), why: is_pin.then_some("a pin") }
 }

@@ -1,0 +1,117 @@
+//! The eBGP of a switch, session by session.
+
+use closc_plan::{BgpBandwidth, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Peer};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Bgp {
+    pub(super) asn: u32,
+    /// Paths to one prefix that are used at a time.
+    pub(super) multipath: u16,
+    /// What it announces of its own.
+    pub(super) announces: Vec<String>,
+    /// What it takes from anybody: the pool, and the length of prefixes in it.
+    pub(super) accepts: Vec<Accepts>,
+    pub(super) sides: Vec<Side>,
+    pub(super) sessions: Vec<Session>,
+    pub(super) timers: Timers,
+}
+
+#[derive(Serialize)]
+pub(super) struct Accepts {
+    pub(super) within: String,
+    pub(super) length: u8,
+}
+
+/// What holds for all sessions of one direction.
+#[derive(Serialize)]
+pub(super) struct Side {
+    /// `below` or `above`.
+    pub(super) direction: &'static str,
+    /// Most AS numbers in a path that is taken; nothing: any.
+    pub(super) longest_taken: Option<u8>,
+    /// Most AS numbers in a path that is announced, own not counted; nothing: any.
+    pub(super) longest_announced: Option<u8>,
+    /// Prefixes of one neighbour beyond which the session is ended.
+    pub(super) prefixes_max: u32,
+    /// The bandwidth announced with each route: `cable` or `sum`; nothing: none.
+    pub(super) bandwidth: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Session {
+    pub(super) port: String,
+    pub(super) neighbour: String,
+    pub(super) asn: u32,
+    /// `below` or `above`.
+    pub(super) direction: &'static str,
+    /// Whether its routes are the last resort.
+    pub(super) drained: bool,
+}
+
+#[derive(Serialize)]
+pub(super) struct Timers {
+    pub(super) keepalive_s: u16,
+    pub(super) hold_s: u16,
+    pub(super) bfd_interval_ms: u16,
+    pub(super) bfd_multiplier: u8,
+    /// Minutes until a session that passed its number of prefixes is tried again.
+    pub(super) retry_min: u16,
+}
+
+/// Explains what a switch is told of BGP.
+pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
+    let session = |neighbour: &closc_plan::BgpNeighbour| {
+        let port = &intent.ports[neighbour.port];
+        let peer = port.connection.as_ref().map(|connection| &connection.peer);
+        Session {
+            port: port.physical.name.to_string(),
+            neighbour: match peer {
+                Some(Peer::Switch(peer)) => peer.name.to_string(),
+                Some(Peer::Nic(_)) | None => String::new(),
+            },
+            asn: neighbour.asn,
+            direction: word(neighbour.direction),
+            drained: neighbour.drained,
+        }
+    };
+    Bgp {
+        asn: bgp.asn,
+        multipath: bgp.multipath,
+        announces: bgp.networks.iter().map(ToString::to_string).collect(),
+        accepts: bgp
+            .accepts
+            .iter()
+            .map(|accepted| Accepts { within: accepted.within.to_string(), length: accepted.length })
+            .collect(),
+        sides: bgp.sides.iter().map(side).collect(),
+        sessions: bgp.neighbours.iter().map(session).collect(),
+        timers: Timers {
+            keepalive_s: bgp.timers.keepalive_s,
+            hold_s: bgp.timers.hold_s,
+            bfd_interval_ms: bgp.timers.bfd_interval_ms,
+            bfd_multiplier: bgp.timers.bfd_multiplier,
+            retry_min: bgp.timers.retry_min,
+        },
+    }
+}
+
+fn side(side: &BgpSide) -> Side {
+    Side {
+        direction: word(side.direction),
+        longest_taken: side.longest_taken,
+        longest_announced: side.longest_announced,
+        prefixes_max: side.prefixes_max,
+        bandwidth: side.bandwidth.map(|bandwidth| match bandwidth {
+            BgpBandwidth::Cable(_) => "cable",
+            BgpBandwidth::Sum => "sum",
+        }),
+    }
+}
+
+fn word(direction: BgpDirection) -> &'static str {
+    match direction {
+        BgpDirection::Below => "below",
+        BgpDirection::Above => "above",
+    }
+}
