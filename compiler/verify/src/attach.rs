@@ -12,11 +12,12 @@ use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use crate::check::cabling::{PEER, POWER, ROLE};
-use crate::check::files::COMPLETE;
+use crate::check::files::{COMPLETE, KNOWN};
 use crate::check::nics::NicCables;
 use crate::check::ports::{HALVES, LENGTH, NEIGHBOUR};
-use crate::check::{files, routes, segments};
+use crate::check::{bgp, files, routes, segments};
 use crate::finding::{Findings, Violation};
+use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{Cable, CableId, Cabling, End, Party, Side, SwitchId};
 use crate::model::device::{Device, Mac, Os, Port, Via, Wire};
 use crate::model::fabric::{About, place};
@@ -38,7 +39,11 @@ pub(crate) struct Context<'a> {
     pub(crate) qos: &'a Pool<PortQos>,
     /// Settings and lanes that many switches share.
     pub(crate) pairs: &'a Pool<Pairs>,
-    /// Whether ports find their neighbours themselves, so that addresses and static neighbours are nobody's duty.
+    /// What holds for all sessions of a switch, shared.
+    pub(crate) processes: &'a Pool<Process>,
+    /// What is agreed with neighbours, shared.
+    pub(crate) terms: &'a Pool<Terms>,
+    /// Whether ports to switches find their neighbours themselves and have no addresses.
     pub(crate) unnumbered: bool,
     /// The NIC at the lower end of each cable: its node and inner address.
     pub(crate) nics: &'a NicCables,
@@ -64,6 +69,7 @@ pub(crate) fn attach(
     let mut ends = this.ends();
     this.spare_ports();
     let (segments, routes) = (this.segments(), this.routes());
+    let speaker = bgp::speaker(&mut this);
     for (slot, mac) in this.written_macs() {
         ends[usize::from(slot)].neighbour = Some(mac);
     }
@@ -83,6 +89,7 @@ pub(crate) fn attach(
         routes: routes.segments,
         over,
         odd: routes.odd,
+        speaker,
         ends,
         mac: device.mac,
         kind: text(&device.kind),
@@ -144,7 +151,13 @@ impl Attach<'_, '_> {
     }
 
     /// Reports that the switch and the list of its plane's cables do not fit.
-    fn unlike(&mut self, rule: &'static Rule, about: About<'_>, cable: Option<CableId>, message: &str) {
+    pub(crate) fn unlike(
+        &mut self,
+        rule: &'static Rule,
+        about: About<'_>,
+        cable: Option<CableId>,
+        message: &str,
+    ) {
         let cabling = self.context.cabling;
         let list = match cable {
             Some(cable) => Some(cabling.place(cable)),
@@ -156,7 +169,11 @@ impl Attach<'_, '_> {
 
     fn violation(&self, rule: &'static Rule, about: About<'_>, message: &str) -> Violation {
         let name = self.context.cabling.switch(self.id);
-        Violation::new(rule, place(name, self.device.os, about), format!("`{name}`: {message}"))
+        Violation::new(
+            rule,
+            place(name, self.device.os, self.device.routes_in_frr, about),
+            format!("`{name}`: {message}"),
+        )
     }
 
     fn identity(&mut self) {
@@ -215,7 +232,7 @@ impl Attach<'_, '_> {
             self.broken(&LENGTH, About::Length(name), &format!("port `{name}` is told no cable length"));
         }
         let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
-        let address = self.address(port);
+        let address = self.address(port, far);
         if let Some(address) = address {
             state.set_address(address);
         }
@@ -297,13 +314,25 @@ impl Attach<'_, '_> {
         }
     }
 
-    fn address(&mut self, port: &Port<'_>) -> Option<Ipv6Addr> {
+    fn address(&mut self, port: &Port<'_>, far: End) -> Option<Ipv6Addr> {
         // A P4 target has no addresses: next hops carry the MAC address instead.
-        if self.device.os == Os::P4 || self.context.unnumbered {
+        if self.device.os == Os::P4 {
             return None;
         }
         self.findings.checked(&HALVES, 1);
         let about = About::Address(&port.name);
+        if port.hello.link_local && self.device.os == Os::Sonic && !self.finds_itself(far) {
+            let message = format!("port `{}` forwards by link-local addresses", port.name);
+            self.broken(&KNOWN, about, &message);
+        }
+        if self.finds_itself(far) {
+            if let Some(address) = port.addresses.first() {
+                let message =
+                    format!("port `{}` has address `{address}`, and BGP finds the other end", port.name);
+                self.broken(&HALVES, about, &message);
+            }
+            return None;
+        }
         match port.addresses.as_slice() {
             [] => self.broken(&HALVES, about, &format!("port `{}` has no address", port.name)),
             [address] if address.prefix_len() == 127 => return Some(address.addr()),
@@ -324,11 +353,18 @@ impl Attach<'_, '_> {
     fn neighbour(&mut self, port: &Port<'_>, far: End, own: Option<Ipv6Addr>, state: &mut EndState) {
         let about = About::Neighbour(&port.name);
         let needed = matches!(far.party, Party::Switch(_)) || self.device.os != Os::Sonic;
-        if self.device.os == Os::P4 || self.context.unnumbered {
+        if self.device.os == Os::P4 {
             return;
         }
         self.findings.checked(&NEIGHBOUR, 1);
         match port.neighbours.as_slice() {
+            found if self.finds_itself(far) => {
+                if let [(address, _), ..] = found {
+                    let message =
+                        format!("port `{}` has static neighbour {address}, and BGP finds it", port.name);
+                    self.broken(&NEIGHBOUR, about, &message);
+                }
+            }
             [] if needed => {
                 self.broken(&NEIGHBOUR, about, &format!("port `{}` has no static neighbour", port.name));
             }
@@ -350,6 +386,11 @@ impl Attach<'_, '_> {
                 self.broken(&NEIGHBOUR, about, &message);
             }
         }
+    }
+
+    /// Tells whether the ends of a cable find each other by their link-local addresses.
+    fn finds_itself(&self, far: End) -> bool {
+        self.context.unnumbered && matches!(far.party, Party::Switch(_))
     }
 
     /// Ports without a cable are off and know nobody.

@@ -3,6 +3,7 @@
 use closc_diagnostics::Rule;
 
 pub(crate) mod addresses;
+pub(crate) mod bgp;
 pub(crate) mod buffers;
 pub(crate) mod cabling;
 pub(crate) mod files;
@@ -21,7 +22,7 @@ pub(crate) mod tables;
 
 /// Returns every rule, in the order of codes.
 pub fn rules() -> Vec<&'static Rule> {
-    let families: [&[&'static Rule]; 17] = [
+    let families: [&[&'static Rule]; 18] = [
         files::RULES,
         cabling::RULES,
         ports::RULES,
@@ -39,6 +40,7 @@ pub fn rules() -> Vec<&'static Rule> {
         buffers::RULES,
         crate::proof::deadlock::RULES,
         crate::proof::pauses::RULES,
+        bgp::RULES,
     ];
     families.concat()
 }

@@ -59,7 +59,8 @@ impl Default for Options {
 /// Verifies a tree.
 pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
-    let load::Loaded { fabric, nics, name, routing, read, mut findings, not_proved } = loaded;
+    let load::Loaded { mut fabric, nics, name, routing, read, mut findings, not_proved } = loaded;
+    findings = findings.merge(proof::learned::learn(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
     let (paths, walk) = match &fabric.layout {
         Some(_) => prove(&fabric, &nics, options, &mut findings),
@@ -94,6 +95,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
     check::cabling::check(&fabric.cabling, &mut findings);
     check::addresses::check(fabric, &mut findings);
     check::segments::check(fabric, &mut findings);
+    check::bgp::check(fabric, &mut findings);
     check::qos::check(fabric, &mut findings);
     proof::pauses::check(fabric, &mut findings);
     check::hash::check(fabric, &mut findings);

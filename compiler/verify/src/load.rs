@@ -16,6 +16,7 @@ use crate::check::files::{COMPLETE, DIGEST, KNOWN, PARSES, SETTINGS, digest};
 use crate::check::nics::NicCables;
 use crate::check::{hosts, load as balance, nics, tables};
 use crate::finding::{Findings, Place, Violation};
+use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{Cabling, NodeId, SwitchId};
 use crate::model::device::FaultKind;
 use crate::model::fabric::Fabric;
@@ -78,6 +79,7 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
     };
     let nics = nics::find(&fabric, names.is_some(), &mut findings);
     let pools = (Pool::<Facts>::default(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
+    let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
     let positions = fabric.cabling.positions();
     let context = Context {
         cabling: &fabric.cabling,
@@ -87,6 +89,8 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
         qos: &pools.1,
         pairs: &pools.2,
         nics: &nics,
+        processes: &processes,
+        terms: &terms,
         unnumbered: manifest.is_unnumbered(),
     };
     let (switches, found) = switches(&files, &context, names.as_ref())?;
@@ -393,6 +397,13 @@ fn switch(
         let message = format!("`{name}` has the files of FRRouting and no `{}`", frr::FILE);
         findings.broken(Violation::new(&COMPLETE, Place::file(folder.join(frr::FILE)), message));
     }
+    let bgp = files.manifest.is_unnumbered();
+    if main == Some(sonic::FILE) && has(frr::FILE) != bgp {
+        let what =
+            if bgp { "nothing of BGP" } else { "an `frr.conf` that its configuration does not speak of" };
+        let message = format!("`{name}` has {what}");
+        findings.broken(Violation::new(&COMPLETE, Place::file(folder.join(frr::FILE)), message));
+    }
     let Some(main) = main else {
         findings.checked(&COMPLETE, 1);
         let message = format!("`{name}` has no configuration of a kind that is known");
@@ -410,8 +421,17 @@ fn switch(
         into.clear();
         files.read(&folder.join(file), into, findings)
     };
+    let scope = frr::Scope { bgp, strict: bgp || files.manifest.is_source_routed() };
     let device = match main {
-        sonic::FILE => sonic::read(first),
+        sonic::FILE => {
+            let routed = bgp && beside(frr::FILE, second, findings)?;
+            sonic::read(first).and_then(|mut device| {
+                if routed {
+                    frr::beside(text(second)?, &mut device, scope)?;
+                }
+                Ok(device)
+            })
+        }
         p4::FILE => match names {
             Some(names) => text(first).and_then(|text| p4::read(text, names)),
             None => Err(ReadError::whole(format!("`{}` is missing, so entries have no names", p4::INFO))),
@@ -422,8 +442,7 @@ fn switch(
             beside(frr::DAEMONS, fourth, findings)?;
             daemons(&folder.join(frr::DAEMONS), fourth, files.manifest, findings);
             beside(linux::SETTINGS, fourth, findings)?;
-            texts([first, second, third, fourth])
-                .and_then(|texts| frr::read(texts, files.manifest.is_source_routed()))
+            texts([first, second, third, fourth]).and_then(|texts| frr::read(texts, scope))
         }
         _ => {
             beside(linux::DEVICES, second, findings)?;
@@ -434,7 +453,7 @@ fn switch(
     };
     match device {
         Ok(mut device) => {
-            if !files.manifest.is_source_routed() {
+            if !scope.strict {
                 let known = |kind| matches!(kind, FaultKind::Dangling | FaultKind::Qos);
                 device.faults.retain(|fault| known(fault.kind));
             }
@@ -456,11 +475,11 @@ fn texts<const N: usize>(buffers: [&mut Vec<u8>; N]) -> Result<[&str; N], ReadEr
 }
 
 fn daemons(path: &Utf8Path, bytes: &[u8], manifest: &Manifest, findings: &mut Findings) {
-    if !manifest.is_source_routed() {
+    if !manifest.is_source_routed() && !manifest.is_unnumbered() {
         return;
     }
     findings.checked(&SETTINGS, 1);
-    for message in frr::daemon_faults(&String::from_utf8_lossy(bytes)) {
+    for message in frr::daemon_faults(&String::from_utf8_lossy(bytes), manifest.is_unnumbered()) {
         let place = Place::text(path, vec!["=yes".to_owned()]);
         findings.broken(Violation::new(&SETTINGS, place, format!("`{path}`: {message}")));
     }

@@ -1,9 +1,10 @@
 //! What the artefacts say, whatever language they say it in.
 //!
 //! `device` is one switch in full, borrowed from its file and dropped when the file is; `switch` is what is kept
-//! of it; `cabling` is who is connected with whom; `group` is a path table; `choice` is what switches do with classes of
-//! destinations where they choose the way; `fabric` is all of it together.
+//! of it; `bgp` is what both hold of BGP; `cabling` is who is connected with whom; `group` is a path table; `choice` is
+//! what switches do with classes of destinations where they choose the way; `fabric` is all of it together.
 
+pub(crate) mod bgp;
 pub(crate) mod cabling;
 #[allow(dead_code, reason = "the proof for chosen routes is being built on it")]
 pub(crate) mod choice;

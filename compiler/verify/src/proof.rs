@@ -16,6 +16,7 @@ pub(crate) mod carry;
 pub(crate) mod count;
 pub(crate) mod deadlock;
 pub(crate) mod denied;
+pub(crate) mod learned;
 pub(crate) mod pauses;
 pub(crate) mod ways;
 

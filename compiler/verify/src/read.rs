@@ -7,6 +7,7 @@ use crate::finding::line_of;
 pub(crate) mod batch;
 pub(crate) mod cables;
 pub(crate) mod frr;
+pub(crate) mod frr_bgp;
 pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod linux;

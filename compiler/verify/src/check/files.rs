@@ -58,7 +58,7 @@ pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
     title: "a setting that forwarding depends on",
     what: "Switches forward IPv6 and nodes do not, the device that segments are bound to is made, no routing \
-           protocol runs, and the version of the routing suite installs static segments.",
+           protocol runs but the one that the fabric speaks, and the version of the routing suite installs static segments.",
     why: "With any of these wrong the tables are right and no packet moves.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Compile again; if a template overlay changes the setting, take it out of the overlay.",
@@ -119,6 +119,7 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
 pub(crate) fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
     let rule = match fault.kind {
         FaultKind::Unknown | FaultKind::Dangling => &KNOWN,
+        FaultKind::Identity => &COMPLETE,
         FaultKind::Segment => &crate::check::segments::UN,
         FaultKind::Setting => &SETTINGS,
         FaultKind::Qos => &crate::check::qos::ALIKE,

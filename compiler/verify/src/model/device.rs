@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv6Net};
 
+use crate::model::bgp::Config;
 use crate::model::qos::QosConfig;
 
 /// An Ethernet address.
@@ -73,6 +74,12 @@ pub(crate) struct Device<'a> {
     pub(crate) routes: Vec<Route<'a>>,
     /// Ports.
     pub(crate) ports: Vec<Port<'a>>,
+    /// The autonomous system number that the configuration beside BGP's own gives, where it gives one.
+    pub(crate) asn: Option<u32>,
+    /// BGP, where it is spoken.
+    pub(crate) bgp: Option<Config<'a>>,
+    /// Whether routes stand in an `frr.conf` beside the configuration.
+    pub(crate) routes_in_frr: bool,
     /// Quality of service, where the language has any.
     pub(crate) qos: Option<QosConfig>,
     /// Settings of the whole device that are the same on all of its kind.
@@ -107,6 +114,8 @@ pub(crate) enum FaultKind {
     Setting,
     /// Quality of service.
     Qos,
+    /// A file of another device.
+    Identity,
 }
 
 /// An own segment.
@@ -176,6 +185,8 @@ pub(crate) struct Port<'a> {
     pub(crate) lanes: Option<Cow<'a, str>>,
     /// Length of the cable in whole metres, where buffers depend on it.
     pub(crate) length_m: Option<u32>,
+    /// How it finds its neighbour by itself.
+    pub(crate) hello: Hello,
     /// Own MAC address, where it is set.
     pub(crate) mac: Option<Mac>,
     /// Index in [`QosConfig::ports`].
@@ -186,6 +197,15 @@ pub(crate) struct Port<'a> {
     pub(crate) sources: Vec<Ipv6Addr>,
     /// Inner addresses that may come in, where the language checks them.
     pub(crate) inner_sources: Vec<Ipv6Addr>,
+}
+
+/// How a port finds its neighbour by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Hello {
+    /// Whether a link-local address is made, where the language says so.
+    pub(crate) link_local: bool,
+    /// Whether it tells its neighbour who it is by router advertisements.
+    pub(crate) advertises: bool,
 }
 
 /// What both ends of a cable must have alike. Absent: the language does not say.
@@ -213,6 +233,9 @@ impl<'a> Device<'a> {
             segments: Vec::new(),
             routes: Vec::new(),
             ports: Vec::new(),
+            asn: None,
+            bgp: None,
+            routes_in_frr: false,
             qos: None,
             settings: Vec::new(),
             faults: Vec::new(),

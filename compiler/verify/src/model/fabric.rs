@@ -70,12 +70,30 @@ pub(crate) enum About<'a> {
     Loopback,
     /// The management address.
     Management,
+    /// BGP as a whole.
+    Bgp,
+    /// How soon silence is noticed.
+    Timers,
+    /// The session over a port.
+    Session(&'a str),
+    /// A prefix that is announced.
+    Network(&'a str),
+    /// What is taken and announced.
+    Filters,
 }
 
 /// Returns the place of something on a switch.
-pub(crate) fn place(name: &str, os: Os, about: About<'_>) -> Place {
+///
+/// With BGP the routes of SONiC stand in `frr.conf`, and so does everything about BGP itself.
+pub(crate) fn place(name: &str, os: Os, routed_by_frr: bool, about: About<'_>) -> Place {
     let folder = Utf8PathBuf::from("switches").join(name);
+    let routing = match about {
+        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => true,
+        About::Route(_) | About::Routes => routed_by_frr,
+        _ => false,
+    };
     let (file, needles) = match os {
+        Os::Sonic if routing => frr_needles(about),
         Os::Sonic => (sonic::FILE, sonic_needles(about)),
         Os::Frr => frr_needles(about),
         Os::Linux => (linux::FILE, batch_needles(about)),
@@ -103,6 +121,7 @@ fn sonic_needles(about: About<'_>) -> Vec<String> {
         About::Qos(name) => row("PORT_QOS_MAP", format!("\"{name}\"")),
         About::Loopback => row("LOOPBACK_INTERFACE", "|".to_owned()),
         About::Management => row("MGMT_INTERFACE", "|".to_owned()),
+        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => Vec::new(),
     }
 }
 
@@ -121,6 +140,13 @@ fn frr_needles(about: About<'_>) -> (&'static str, Vec<String>) {
         About::Routes => (frr::FILE, vec!["ipv6 route".to_owned()]),
         About::Segment(prefix) => (frr::FILE, vec!["static-sids".to_owned(), format!("sid {prefix} ")]),
         About::Segments => (frr::FILE, vec!["static-sids".to_owned()]),
+        About::Bgp => (frr::FILE, vec!["router bgp".to_owned()]),
+        About::Timers => (frr::FILE, vec!["router bgp".to_owned(), "timers bgp".to_owned()]),
+        About::Session(name) => {
+            (frr::FILE, vec!["router bgp".to_owned(), format!("neighbor {name} interface")])
+        }
+        About::Network(prefix) => (frr::FILE, vec!["router bgp".to_owned(), format!("network {prefix}")]),
+        About::Filters => (frr::FILE, vec!["route-map".to_owned()]),
         About::Port(_)
         | About::Neighbour(_)
         | About::Length(_)
@@ -132,7 +158,15 @@ fn frr_needles(about: About<'_>) -> (&'static str, Vec<String>) {
 
 fn batch_needles(about: About<'_>) -> Vec<String> {
     match about {
-        About::Device | About::Management | About::Settings | About::Pools => Vec::new(),
+        About::Device
+        | About::Management
+        | About::Settings
+        | About::Pools
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters => Vec::new(),
         About::Port(name)
         | About::Length(name)
         | About::Qos(name)
@@ -164,8 +198,9 @@ impl Fabric {
 
     /// Returns the place of something on a switch.
     pub(crate) fn place(&self, id: SwitchId, about: About<'_>) -> Place {
-        let os = self.switch(id).map_or(Os::Sonic, |switch| switch.os);
-        place(self.cabling.switch(id), os, about)
+        let (os, by_frr) =
+            self.switch(id).map_or((Os::Sonic, false), |switch| (switch.os, switch.speaker.is_some()));
+        place(self.cabling.switch(id), os, by_frr, about)
     }
 
     /// Returns the place of the route of a uSID on a switch.

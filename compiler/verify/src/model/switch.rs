@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
+use crate::model::bgp::Speaker;
 use crate::model::device::{Mac, Os, Wire};
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
@@ -35,6 +36,8 @@ pub(crate) struct Switch {
     /// Every other route. Where switches choose the way these are all: static ones first, behind them what sessions
     /// teach; of two routes of one prefix the later one counts.
     pub(crate) odd: Vec<OddRoute>,
+    /// BGP, where it is spoken.
+    pub(crate) speaker: Option<Speaker>,
     /// The ports with a cable, by slot.
     pub(crate) ends: Vec<EndState>,
     /// MAC address of the whole switch.

@@ -25,10 +25,51 @@ impl Bits {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// Tells whether no bit is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Takes over the bits of another row.
+    pub(crate) fn add(&mut self, other: &Bits) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own |= other;
+        }
+    }
+
+    /// Drops the bits of another row.
+    pub(crate) fn remove(&mut self, other: &Bits) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own &= !other;
+        }
+    }
+
+    /// Returns the bits that are set in one of two rows and not in the other, rising.
+    pub(crate) fn differ<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = u32> + 'a {
+        let words = self.0.iter().zip(&other.0).map(|(a, b)| a ^ b);
+        words.enumerate().flat_map(|(at, word)| ones(at, word))
+    }
+
+    /// Returns the bits that are set, rising.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
+    }
+
     /// Returns how many bits are set in both rows.
     pub(crate) fn count_both(&self, other: &Bits) -> u64 {
         self.0.iter().zip(&other.0).map(|(a, b)| u64::from((a & b).count_ones())).sum()
     }
+}
+
+/// The bits that are set in a word, by their place in the row.
+fn ones(at: usize, mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        (word != 0).then(|| {
+            word &= word - 1;
+            at as u32 * 64 + bit
+        })
+    })
 }
 
 #[cfg(test)]
@@ -44,5 +85,23 @@ mod tests {
         b.set(64);
         assert_eq!((a.count(), a.count_both(&b)), (4, 1));
         assert!(a.get(129) && !a.get(128) && !a.get(1000));
+    }
+
+    #[test]
+    fn rows_are_joined_and_parted() {
+        let row = |bits: &[usize]| {
+            let mut row = Bits::new(130);
+            for bit in bits {
+                row.set(*bit);
+            }
+            row
+        };
+        let mut all = row(&[0, 64]);
+        all.add(&row(&[64, 129]));
+        assert_eq!(all.iter().collect::<Vec<_>>(), [0, 64, 129]);
+        assert_eq!(all.differ(&row(&[1, 64])).collect::<Vec<_>>(), [0, 1, 129]);
+        all.remove(&row(&[0, 64]));
+        assert_eq!(all, row(&[129]));
+        assert!(!all.is_empty() && row(&[]).is_empty());
     }
 }

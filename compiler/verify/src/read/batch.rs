@@ -20,8 +20,8 @@ pub(crate) enum Command<'a> {
     Add { device: &'a str },
     /// `link set ... up`.
     Up { port: &'a str },
-    /// `link set` with a MAC address or an MTU.
-    Set { port: &'a str, mac: Option<Mac>, mtu: Option<u16> },
+    /// `link set` with a MAC address, an MTU, or whether a link-local address is made.
+    Set { port: &'a str, mac: Option<Mac>, mtu: Option<u16>, link_local: Option<bool> },
     /// `address replace`.
     Address { address: Ipv6Net, port: &'a str },
     /// `neighbour replace`.
@@ -130,15 +130,18 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
 }
 
 fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(), String> {
-    let (mut mac, mut mtu, mut up) = (None, None, false);
+    let (mut mac, mut mtu, mut link_local, mut up) = (None, None, None, false);
     while !rest.is_empty() {
         rest = match rest {
             ["up", rest @ ..] => {
                 up = true;
                 rest
             }
-            // Link-local addresses, or none: no route of the fabric leads to them.
-            ["addrgenmode", "none" | "eui64", rest @ ..] => rest,
+            // Link-local addresses, or none: no route of the fabric leads to them, but BGP talks by them.
+            ["addrgenmode", mode @ ("none" | "eui64"), rest @ ..] => {
+                link_local = Some(*mode == "eui64");
+                rest
+            }
             ["address", text, rest @ ..] => {
                 mac = Some(value(text)?);
                 rest
@@ -151,7 +154,7 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
         };
     }
     if mac.is_some() || mtu.is_some() {
-        push(Command::Set { port, mac, mtu });
+        push(Command::Set { port, mac, mtu, link_local });
     }
     if up {
         push(Command::Up { port });

@@ -1,16 +1,19 @@
-//! Reads a switch that runs FRRouting: `frr.conf` for addresses, routes and segments, `ip.batch` for ports and
-//! neighbours.
+//! Reads a switch that runs FRRouting: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
+//! neighbours; and the `frr.conf` that stands beside SONiC's configuration.
 //!
-//! Always: every line is understood or is an error, wherever routes are to be proved.
+//! Always: every line is understood or is a fault, wherever routes are to be proved; words of BGP are understood only
+//! where the fabric speaks it.
 
 use std::borrow::Cow;
 
+use hashbrown::HashMap;
 use ipnet::Ipv6Net;
 
+use super::frr_bgp::{BgpReader, Node, Refusal};
 use super::linux;
 use super::sonic::parse;
 use super::{ReadError, batch};
-use crate::model::device::{Device, FaultKind, Hop, Os, Ports, Route, Segment, Via};
+use crate::model::device::{Device, FaultKind, Hop, Os, Port, Ports, Route, Segment, Via};
 
 /// Addresses, routes and segments.
 pub(crate) const FILE: &str = "frr.conf";
@@ -20,26 +23,21 @@ pub(crate) const DAEMONS: &str = "daemons";
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
 
-/// Reads a switch: its configuration, its ports, what is beside. Lines that are not known here are errors, unless
-/// nothing is to be proved of routes.
+/// What of a file is to be proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// Whether the fabric speaks BGP.
+    pub(crate) bgp: bool,
+    /// Whether a value that is none is an error, because routes are to be proved.
+    pub(crate) strict: bool,
+}
+
+/// Reads a switch: its configuration, its ports, what is beside.
 pub(crate) fn read(
     [conf, file, devices, settings]: [&str; 4],
-    strict: bool,
+    scope: Scope,
 ) -> Result<Device<'_>, ReadError> {
-    let mut reader = Reader {
-        device: Device::new(Os::Frr),
-        ports: Ports::default(),
-        context: Vec::new(),
-        locators: Vec::new(),
-    };
-    for (at, line) in conf.lines().enumerate() {
-        match reader.line(line.trim_ascii()) {
-            Err(message) if strict => return Err(ReadError::at(at + 1, message)),
-            Ok(()) | Err(_) => {}
-        }
-    }
-    let Reader { mut device, mut ports, locators, .. } = reader;
-    locator_faults(&mut device, &locators);
+    let (mut device, mut ports) = configuration(conf, scope)?;
     let beside = |error: ReadError| error.beside(linux::FILE);
     for line in batch::read(file).map_err(beside)? {
         linux::port(&mut device, &mut ports, line).map_err(beside)?;
@@ -47,6 +45,78 @@ pub(crate) fn read(
     device.ports = ports.finish();
     linux::surroundings(&mut device, devices, settings, true);
     Ok(device)
+}
+
+/// Reads the routing of a SONiC switch, which stands beside its configuration, into the device.
+pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, scope: Scope) -> Result<(), ReadError> {
+    let (routing, ports) = configuration(conf, scope).map_err(|error| error.beside(FILE))?;
+    let named = ports.finish();
+    let places: Vec<Option<u16>> = {
+        let all = device.ports.iter().enumerate();
+        let by_name: HashMap<&str, u16> = all.map(|(at, port)| (&*port.name, at as u16)).collect();
+        named.iter().map(|port| by_name.get(&*port.name).copied()).collect()
+    };
+    for (port, place) in named.into_iter().zip(&places) {
+        if let Some(place) = place {
+            join(&mut device.ports[usize::from(*place)], port);
+        } else {
+            let message = format!("port `{}` is not in the configuration beside", port.name);
+            device.fault(FaultKind::Dangling, FILE, vec![format!(" {}", port.name)], message);
+        }
+    }
+    let moved = |hop: &Hop| Some(Hop { port: places[usize::from(hop.port)]?, ..*hop });
+    for route in routing.routes {
+        let via = match route.via {
+            Via::Blackhole => Some(Via::Blackhole),
+            Via::One(hop) => moved(&hop).map(Via::One),
+            Via::Many(hops) => hops.iter().map(moved).collect::<Option<_>>().map(Via::Many),
+        };
+        device.routes.extend(via.map(|via| Route { via, ..route }));
+    }
+    if routing.hostname != device.hostname {
+        let name = routing.hostname.as_deref().unwrap_or_default();
+        let message = format!("`{FILE}` is of `{name}`");
+        device.fault(FaultKind::Identity, FILE, vec!["hostname".to_owned()], message);
+    }
+    device.routes_in_frr = true;
+    device.loopbacks.extend(routing.loopbacks);
+    device.segments.extend(routing.segments);
+    device.faults.extend(routing.faults);
+    device.bgp = routing.bgp;
+    Ok(())
+}
+
+/// Adds what one file says of a port to what another does.
+fn join<'a>(port: &mut Port<'a>, more: Port<'a>) {
+    port.addresses.extend(more.addresses);
+    port.description = port.description.take().or(more.description);
+    port.hello.advertises |= more.hello.advertises;
+}
+
+fn configuration(conf: &str, scope: Scope) -> Result<(Device<'_>, Ports<'_>), ReadError> {
+    let mut reader = Reader {
+        device: Device::new(Os::Frr),
+        ports: Ports::default(),
+        context: Vec::new(),
+        locators: Vec::new(),
+        bgp: BgpReader::default(),
+        scope,
+    };
+    for (at, line) in conf.lines().enumerate() {
+        let line = line.trim_ascii();
+        match reader.line(line) {
+            Err(Refusal::Value(message)) if scope.strict => return Err(ReadError::at(at + 1, message)),
+            Err(Refusal::Unknown) => {
+                let message = format!("`{line}` is none of the commands that the proof knows");
+                reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
+            }
+            Ok(()) | Err(Refusal::Value(_)) => {}
+        }
+    }
+    let Reader { mut device, ports, locators, bgp, .. } = reader;
+    locator_faults(&mut device, &locators);
+    bgp.finish(&mut device);
+    Ok((device, ports))
 }
 
 struct Locator<'a> {
@@ -62,6 +132,8 @@ struct Reader<'a> {
     /// The nodes of the command tree that are open.
     context: Vec<Context<'a>>,
     locators: Vec<Locator<'a>>,
+    bgp: BgpReader<'a>,
+    scope: Scope,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,23 +144,23 @@ enum Context<'a> {
     Locators,
     Locator,
     Segments,
+    Bgp(Node<'a>),
 }
 
 impl<'a> Reader<'a> {
-    fn line(&mut self, line: &'a str) -> Result<(), String> {
+    fn line(&mut self, line: &'a str) -> Result<(), Refusal> {
         if line.is_empty() || line.starts_with('!') {
             return Ok(());
         }
-        if let Some(text) = line.strip_prefix("description ") {
-            let Some(Context::Interface(name)) = self.context.last() else {
-                return Err(format!("`{line}` stands outside an interface"));
-            };
+        if let (Some(text), Some(Context::Interface(name))) =
+            (line.strip_prefix("description "), self.context.last())
+        {
             self.ports.port(Cow::Borrowed(name)).description = Some(Cow::Borrowed(text));
             return Ok(());
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match (self.context.last().copied(), words.as_slice()) {
-            (_, ["exit" | "end"]) => {
+            (_, ["exit" | "exit-address-family" | "end"]) => {
                 self.context.pop();
             }
             (None, words) => self.top(words)?,
@@ -99,6 +171,16 @@ impl<'a> Reader<'a> {
                 } else {
                     self.ports.port(Cow::Borrowed(name)).addresses.push(address);
                 }
+            }
+            (Some(Context::Interface(name)), ["no", "ipv6", "nd", "suppress-ra"]) => {
+                self.ports.port(Cow::Borrowed(name)).hello.advertises = true;
+            }
+            (Some(Context::Interface(_)), ["ipv6", "nd", "ra-interval", seconds]) => {
+                parse::<u16>(seconds)?;
+            }
+            (Some(Context::Bgp(node)), words) => {
+                let opened = self.bgp.inside(node, words)?;
+                self.context.extend(opened.map(Context::Bgp));
             }
             (Some(Context::SegmentRouting), ["srv6"]) => self.context.push(Context::Srv6),
             (Some(Context::Srv6), ["locators"]) => self.context.push(Context::Locators),
@@ -111,12 +193,12 @@ impl<'a> Reader<'a> {
             (Some(Context::Segments), ["sid", prefix, "locator", locator, "behavior", rest @ ..]) => {
                 self.segment(prefix, locator, rest)?;
             }
-            _ => return Err(format!("`{line}` is none of the commands that the proof knows")),
+            _ => return Err(Refusal::Unknown),
         }
         Ok(())
     }
 
-    fn top(&mut self, words: &[&'a str]) -> Result<(), String> {
+    fn top(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
         match words {
             ["frr", "version", version] => {
                 if *version == BROKEN {
@@ -124,7 +206,10 @@ impl<'a> Reader<'a> {
                     self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
                 }
             }
-            ["frr", "defaults", _] | ["service", "integrated-vtysh-config"] => {}
+            ["frr", "defaults", _]
+            | ["service", "integrated-vtysh-config"]
+            | ["log", "syslog", "informational"]
+            | ["no", "zebra", "nexthop", "kernel", "enable"] => {}
             ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
             ["interface", name] => self.context.push(Context::Interface(name)),
             ["segment-routing"] => self.context.push(Context::SegmentRouting),
@@ -138,7 +223,11 @@ impl<'a> Reader<'a> {
                 };
                 self.route(prefix, Some(hop))?;
             }
-            _ => return Err(format!("`{}` is none of the commands that the proof knows", words.join(" "))),
+            words if self.scope.bgp => {
+                let opened = self.bgp.top(words)?;
+                self.context.extend(opened.map(Context::Bgp));
+            }
+            _ => return Err(Refusal::Unknown),
         }
         Ok(())
     }
@@ -161,8 +250,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn locator(&mut self, words: &[&'a str]) -> Result<(), String> {
-        let Some(locator) = self.locators.last_mut() else { return Err("no locator is open".to_owned()) };
+    fn locator(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
+        let Some(locator) = self.locators.last_mut() else { return Err(Refusal::Unknown) };
         match words {
             ["behavior", "usid"] => locator.usid = true,
             ["prefix", prefix, "block-len", block, "node-len", node, "func-bits", function] => {
@@ -177,7 +266,7 @@ impl<'a> Reader<'a> {
                     self.device.fault(FaultKind::Segment, FILE, needles, message);
                 }
             }
-            _ => return Err(format!("`{}` is no part of a locator that the proof knows", words.join(" "))),
+            _ => return Err(Refusal::Unknown),
         }
         Ok(())
     }
@@ -221,12 +310,20 @@ fn locator_faults(device: &mut Device<'_>, locators: &[Locator<'_>]) {
     }
 }
 
-/// Checks which daemons run: a routing protocol would bring routes that nothing proves.
-pub(crate) fn daemon_faults(daemons: &str) -> Vec<String> {
-    daemons
-        .lines()
-        .filter_map(|line| line.split('#').next()?.trim_ascii().strip_suffix("=yes"))
-        .filter(|daemon| !matches!(*daemon, "vtysh_enable" | "zebra" | "staticd" | "mgmtd"))
-        .map(|daemon| format!("`{daemon}` runs, and would bring routes that nothing proves"))
-        .collect()
+/// Checks which daemons run: another routing protocol would bring routes that nothing proves, and BGP needs its own.
+pub(crate) fn daemon_faults(daemons: &str, bgp: bool) -> Vec<String> {
+    let running = |line: &str| {
+        line.split('#').next().and_then(|line| Some(line.trim_ascii().strip_suffix("=yes")?.to_owned()))
+    };
+    let running: Vec<String> = daemons.lines().filter_map(running).collect();
+    let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
+    let missing = wanted.iter().filter(|daemon| !running.iter().any(|runs| runs == *daemon));
+    let missing = missing.map(|daemon| format!("`{daemon}` does not run, and no route is learned"));
+    let known = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
+    let foreign = running
+        .iter()
+        .filter(|daemon| !known.contains(&daemon.as_str()) && !wanted.contains(&daemon.as_str()));
+    let foreign =
+        foreign.map(|daemon| format!("`{daemon}` runs, and would bring routes that nothing proves"));
+    missing.chain(foreign).collect()
 }

@@ -69,9 +69,10 @@ pub(crate) fn port<'a>(
             port.declared = true;
             port.up = true;
         }
-        Command::Set { port, mac, mtu } => {
+        Command::Set { port, mac, mtu, link_local } => {
             let port = ports.port(Cow::Borrowed(port));
             port.declared = true;
+            port.hello.link_local = link_local.unwrap_or(port.hello.link_local);
             port.mac = mac.or(port.mac);
             port.wire.mtu = mtu.or(port.wire.mtu);
         }

@@ -31,7 +31,16 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     let entry = |table: &str, key: String| vec![format!("# + {table}  {key}")];
     let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
     match about {
-        About::Device | About::Loopback | About::Management | About::Settings | About::Pools => Vec::new(),
+        About::Device
+        | About::Loopback
+        | About::Management
+        | About::Settings
+        | About::Pools
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters => Vec::new(),
         About::Port(name) | About::Length(name) => {
             entry("ingress.port_role", format!("ingress_port={} ", number(name)))
         }

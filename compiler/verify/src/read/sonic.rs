@@ -167,6 +167,13 @@ struct InterfaceRow<'a> {
     ipv6_use_link_local_only: Option<Str<'a>>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HashRow<'a> {
+    #[serde(borrow)]
+    ecmp_hash: Vec<Str<'a>>,
+}
+
 /// A row that has no fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -217,6 +224,14 @@ impl<'a> Reader<'a> {
                 self.segments.push((key, row));
                 Ok(())
             })),
+            "SWITCH_HASH" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: HashRow<'a>| {
+                if key != "GLOBAL" {
+                    return Err(format!("`SWITCH_HASH|{key}` is no row of this table"));
+                }
+                let fields: Vec<&str> = row.ecmp_hash.iter().map(|field| &*field.0).collect();
+                self.device.settings.push(("ecmp_hash".into(), fields.join(",").into()));
+                Ok(())
+            })),
             "STATIC_ROUTE" => map.next_value_seed(Rows::new(&mut |key, row| self.route(key, &row))),
             known if HARMLESS.contains(&known) => map.next_value::<IgnoredAny>().map(|_| ()),
             other => {
@@ -251,8 +266,9 @@ impl<'a> Reader<'a> {
             "hwsku" => self.device.hardware = Some(value),
             "type" => self.device.kind = Some(value),
             "mac" => self.device.mac = Some(parse(&value)?),
-            // The router id and AS number of a switch are its own; the platform is its hardware's.
-            "bgp_asn" | "bgp_router_id" | "platform" => {}
+            "bgp_asn" => self.device.asn = Some(parse(&value)?),
+            // The router id of a switch is its own; the platform is its hardware's.
+            "bgp_router_id" | "platform" => {}
             _ => self.device.settings.push((field, value)),
         }
         Ok(())
@@ -271,13 +287,17 @@ impl<'a> Reader<'a> {
     }
 
     fn interface(&mut self, key: Cow<'a, str>, row: &InterfaceRow<'a>) -> Result<(), String> {
-        if row.ipv6_use_link_local_only.is_some() {
-            let message = format!("`INTERFACE|{key}` forwards by link-local addresses");
-            self.device.fault(FaultKind::Unknown, FILE, vec!["\"INTERFACE\":".to_owned()], message);
-        }
-        if let Ok((port, address)) = split(key, '|') {
-            let address = parse(&address)?;
-            self.ports.port(port).addresses.push(address);
+        let link_local = match row.ipv6_use_link_local_only.as_ref().map(|text| &*text.0) {
+            Some("enable") => true,
+            None | Some("disable") => false,
+            Some(other) => return Err(format!("`INTERFACE|{key}`: `{other}` is neither enable nor disable")),
+        };
+        match split(key, '|') {
+            Ok((port, address)) => {
+                let address = parse(&address)?;
+                self.ports.port(port).addresses.push(address);
+            }
+            Err(port) => self.ports.port(port).hello.link_local |= link_local,
         }
         Ok(())
     }

@@ -23,10 +23,14 @@ pub(crate) enum Base {
     Parallel,
     /// With switches and cables that are absent or drained.
     Declared,
+    /// BGP on FRRouting: three tiers, two cables between a T0 and a T1.
+    Bgp,
+    /// BGP on SONiC, with a drained cable.
+    BgpSonic,
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 8] = [
+    pub(crate) const ALL: [Base; 10] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -35,7 +39,17 @@ impl Base {
         Base::Zones,
         Base::Parallel,
         Base::Declared,
+        Base::Bgp,
+        Base::BgpSonic,
     ];
+
+    /// How packets find their way in it.
+    pub(crate) fn routing(self) -> &'static str {
+        match self {
+            Base::Bgp | Base::BgpSonic => "bgp-unnumbered",
+            _ => "srv6-static",
+        }
+    }
 
     fn plan(self) -> Plan {
         let small = Shape {
@@ -65,8 +79,16 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { groups: 3, exceptions, ..small })
             }
+            Base::Bgp => {
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: false };
+                (Target::Frr, Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), ..small })
+            }
+            Base::BgpSonic => {
+                let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();
+                (Target::Sonic, Shape { groups: 3, exceptions, ..small })
+            }
         };
-        shape::plan(&target.apply(&shape.yaml()))
+        shape::plan(&format!("routing: {}\n{}", self.routing(), target.apply(&shape.yaml())))
     }
 }
 

@@ -7,6 +7,7 @@
 mod common;
 
 mod base;
+mod bgp;
 mod cables;
 mod frr;
 mod hosts;
@@ -27,7 +28,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 17] = [
+const TABLES: [&[Mutation]; 19] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -45,6 +46,8 @@ const TABLES: [&[Mutation]; 17] = [
     tables::BYTES,
     tables::BOTH,
     cables::LISTS,
+    bgp::FRR,
+    bgp::SONIC,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.
@@ -53,7 +56,7 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     let mut tree = trees.tree(*base).clone();
     damage(trees.plan(*base), &mut tree, file, *what);
     if sign {
-        common::sign(&mut tree, "shape", "srv6-static");
+        common::sign(&mut tree, "shape", base.routing());
     }
     let mut line = format!("{base:?} {file}: {name} ({rule}): ");
     let report = match verify(&tree, &base::options()) {
