@@ -8,11 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use closc_plan::Plan;
+use closc_tests::namespaces::{Fabric, missing, missing_frr};
 use closc_tests::shape::plan;
 use closc_topology::{Switch, TierId};
 use serde_json::Value;
-
-use common::namespaces::{Fabric, missing, missing_frr};
 
 const POD: &str = include_str!("../../../topologies/lab/bgp-unnumbered.yaml");
 
@@ -96,7 +95,7 @@ fn a_pod_converges_and_its_leaves_carry_no_transit() {
     let plan = plan(POD);
     let leaves = leaves(&plan);
     let start = Instant::now();
-    let fabric = Fabric::up(&plan);
+    let fabric = Fabric::up(&plan, &common::files(&plan));
     converges(&fabric, &leaves, 2);
     println!("4 leaves and 2 spines converged in {:.1} s", start.elapsed().as_secs_f64());
     for (from, to) in pairs(&leaves) {
@@ -153,7 +152,7 @@ fn the_loss_of_a_parallel_cable_is_weighed() {
     let yaml = POD.replace("up: 2 }", "up: 4, parallel: 2 }").replace("groups: 4", "groups: 2");
     let plan = plan(&yaml.replace("fabric: bgp-unnumbered", "fabric: bgp-parallel"));
     let leaves = leaves(&plan);
-    let fabric = Fabric::up(&plan);
+    let fabric = Fabric::up(&plan, &common::files(&plan));
     converges(&fabric, &leaves, 4);
     // The second cable between the first spine and the second leaf.
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
@@ -192,7 +191,7 @@ fn static_groups_deliver_around_what_is_absent() {
         return;
     }
     let plan = plan(STATIC);
-    let fabric = Fabric::up(&plan);
+    let fabric = Fabric::up(&plan, &common::files(&plan));
     let way = ways(&fabric, "p0-t0-001", "fd00:c105:1:2::/64");
     let weights: Vec<u64> = way.iter().map(|(_, weight)| *weight).collect();
     assert_eq!(weights, [1, 1, 2, 2], "{way:?}");

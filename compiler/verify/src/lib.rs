@@ -34,7 +34,11 @@ pub use walk::journey::Step;
 
 use check::nics::NicCables;
 use finding::Findings;
+use ipnet::Ipv6Net;
+use model::cabling::SwitchId;
 use model::fabric::Fabric;
+use model::switch::OddRoute;
+use smol_str::SmolStr;
 use walk::packet::Network;
 
 /// What to verify, and how thoroughly.
@@ -87,6 +91,28 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         violations,
         broken,
     })
+}
+
+/// A route that a switch learns: where to, and the port and weight of each way.
+pub type LearnedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
+
+/// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever holds them against
+/// running switches.
+pub fn learned(tree: &dyn Tree) -> Result<BTreeMap<SmolStr, Vec<LearnedRoute>>, VerifyError> {
+    let fabric = load::load(tree, &Options { digests: false, ..Options::default() })?.fabric;
+    let (all, _) = proof::learned::routes(&fabric);
+    let ways = |id, route: &OddRoute| {
+        let port = |slot| {
+            let (_, cable, side) = fabric.plugged(id, slot);
+            fabric.cabling.names.text(cable.ends(side).0.port)
+        };
+        route.ways.iter().filter_map(|way| Some((port(way.slot?).into(), way.weight))).collect()
+    };
+    let by_name = |(id, routes): &(SwitchId, Vec<OddRoute>)| {
+        let routes = routes.iter().map(|route| (route.prefix, ways(*id, route))).collect();
+        (fabric.cabling.switch(*id).into(), routes)
+    };
+    Ok(all.iter().map(by_name).collect())
 }
 
 /// Facts about single devices, cables and tables, and about all of a kind.

@@ -2,10 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-pub(crate) mod namespaces;
-
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, targets};
+use closc_tests::namespaces::File;
 use closc_tests::shape::plan;
 
 /// A fabric of two tiers with everything in it: services, spare ports, holes, an odd cable.
@@ -110,6 +109,15 @@ pub(crate) fn switches(plan: &Plan) -> Vec<Artefact> {
         target.device(&intent, &templates).unwrap_or_else(|error| panic!("{error}"))
     };
     plan.switches().flat_map(render).collect()
+}
+
+/// Renders every switch and node of a fabric.
+pub(crate) fn files(plan: &Plan) -> Vec<File> {
+    let templates = Templates::shipped();
+    let nodes = plan.nodes().flat_map(|node| {
+        targets::host(&plan.host(node), &templates).unwrap_or_else(|error| panic!("{error}"))
+    });
+    switches(plan).into_iter().chain(nodes).map(|artefact| (artefact.path, artefact.bytes)).collect()
 }
 
 /// Every SONiC configuration that the tests look at, by a name.

@@ -211,7 +211,7 @@ pub(crate) fn speaker(attach: &mut Attach<'_, '_>) -> Option<Speaker> {
     if let Some(asn) = device.asn.filter(|asn| *asn != config.asn) {
         let message =
             format!("its configuration says autonomous system {asn}, and `frr.conf` {}", config.asn);
-        attach.broken(&NUMBERS, About::Bgp, &message);
+        attach.broken(&NUMBERS, About::Device, &message);
     }
     attach.findings.checked(&IDENTIFIER, 1);
     if config.router_id.is_none() {
@@ -290,6 +290,9 @@ fn sessions(
             continue;
         }
         if let Some(why) = silent(&device.ports[port], neighbour) {
+            // A link-local address is a matter of the port, and not of the routing.
+            let about =
+                if device.ports[port].hello.link_local { about } else { About::Port(&neighbour.name) };
             attach.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
             continue;
         }
@@ -317,11 +320,11 @@ fn sessions(
 
 /// Says what keeps a session from coming up.
 fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
-    if !neighbour.terms.active {
-        return Some("has a session that carries no IPv6 prefixes");
-    }
     if !port.hello.link_local {
         return Some("has a session and no link-local address");
+    }
+    if !neighbour.terms.active {
+        return Some("has a session that carries no IPv6 prefixes");
     }
     (!port.hello.advertises).then_some("has a session and tells nobody its address")
 }

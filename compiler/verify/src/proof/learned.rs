@@ -34,28 +34,34 @@ const BYTES_PER_MBIT: u64 = 125_000;
 
 /// Adds what every switch learns to its routes.
 pub(crate) fn learn(fabric: &mut Fabric) -> Findings {
+    let (learned, findings) = routes(fabric);
+    for (id, routes) in learned {
+        let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
+        switch.sizes.routes += routes.len();
+        switch.odd.extend(routes);
+    }
+    findings
+}
+
+/// Returns what every switch learns.
+pub(crate) fn routes(fabric: &Fabric) -> (Learned, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
         planes.entry(fabric.switch(id).and_then(|switch| switch.plane)).or_default().push(id);
     }
     let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
-    let shared = &*fabric;
     let settled: Vec<(Learned, Findings)> =
-        planes.par_iter().map(|ids| Plane::new(shared, ids).settle()).collect();
-    let mut findings = Findings::default();
+        planes.par_iter().map(|ids| Plane::new(fabric, ids).settle()).collect();
+    let (mut all, mut findings) = (Learned::new(), Findings::default());
     for (learned, found) in settled {
+        all.extend(learned);
         findings = findings.merge(found);
-        for (id, routes) in learned {
-            let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
-            switch.sizes.routes += routes.len();
-            switch.odd.extend(routes);
-        }
     }
-    findings
+    (all, findings)
 }
 
 /// Routes by switch.
-type Learned = Vec<(SwitchId, Vec<OddRoute>)>;
+pub(crate) type Learned = Vec<(SwitchId, Vec<OddRoute>)>;
 
 /// How good a path is: whether it is marked as drained, and the number of autonomous systems in it. Less is better.
 type Rank = (bool, u8);

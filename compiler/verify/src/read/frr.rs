@@ -11,7 +11,7 @@ use ipnet::Ipv6Net;
 
 use super::frr_bgp::{BgpReader, Node, Refusal};
 use super::linux;
-use super::sonic::parse;
+use super::sonic::{self, parse};
 use super::{ReadError, batch};
 use crate::model::device::{Device, FaultKind, Hop, Os, Port, Ports, Route, Segment, Via};
 
@@ -63,6 +63,11 @@ pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, scope: Scope) -
             let message = format!("port `{}` is not in the configuration beside", port.name);
             device.fault(FaultKind::Dangling, FILE, vec![format!(" {}", port.name)], message);
         }
+    }
+    if !device.routes.is_empty() {
+        let message =
+            "routes stand in the configuration and not in `frr.conf`, and BGP would announce them".to_owned();
+        device.fault(FaultKind::Unknown, sonic::FILE, vec!["\"STATIC_ROUTE\":".to_owned()], message);
     }
     let moved = |hop: &Hop| Some(Hop { port: places[usize::from(hop.port)]?, ..*hop });
     for route in routing.routes {

@@ -1,6 +1,6 @@
 //! A fabric of network namespaces, with FRR on the switches that have an `frr.conf`, gone when dropped.
 //!
-//! In: a plan. Out: namespaces named after the process and the device, joined by veth pairs where the plan has cables,
+//! In: a plan and the files rendered from it. Out: namespaces named after the process and the device, joined by veth pairs where the plan has cables,
 //! configured by the rendered files alone. Always: only what was started here is stopped, by its id.
 
 use std::fs;
@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use camino::Utf8PathBuf;
 use closc_plan::Plan;
-use closc_render::{Artefact, Templates, targets};
-
-use super::switches;
 
 /// Where Debian puts FRR's daemons.
 const DAEMONS: &str = "/usr/lib/frr";
@@ -20,7 +18,7 @@ const DAEMONS: &str = "/usr/lib/frr";
 const ORDER: [&str; 5] = ["mgmtd", "zebra", "staticd", "bfdd", "bgpd"];
 
 /// Returns what is missing to run a fabric here; nothing if it can be run.
-pub(crate) fn missing() -> Option<String> {
+pub fn missing() -> Option<String> {
     let namespace = prefix();
     if !runs("ip", &["netns", "add", &namespace]) {
         return Some("network namespaces cannot be made; run as root with iproute2".to_owned());
@@ -31,7 +29,7 @@ pub(crate) fn missing() -> Option<String> {
 }
 
 /// Returns what is missing to run FRR on its switches.
-pub(crate) fn missing_frr() -> Option<String> {
+pub fn missing_frr() -> Option<String> {
     for daemon in ["zebra", "bgpd", "bfdd", "staticd"] {
         if !Path::new(DAEMONS).join(daemon).exists() {
             return Some(format!("{DAEMONS}/{daemon} is not there; install frr"));
@@ -50,8 +48,11 @@ fn prefix() -> String {
     format!("closc-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }
 
+/// A file of a switch or node: where it belongs in a tree, and what is in it.
+pub type File = (Utf8PathBuf, Vec<u8>);
+
 /// A running fabric.
-pub(crate) struct Fabric {
+pub struct Fabric {
     prefix: String,
     folder: tempfile::TempDir,
     namespaces: Vec<String>,
@@ -60,7 +61,7 @@ pub(crate) struct Fabric {
 
 impl Fabric {
     /// Brings a plan up.
-    pub(crate) fn up(plan: &Plan) -> Self {
+    pub fn up(plan: &Plan, files: &[File]) -> Self {
         let mut fabric = Fabric {
             prefix: prefix(),
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -70,17 +71,12 @@ impl Fabric {
         // The daemons run as a user of their own.
         let public = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
         fs::set_permissions(fabric.folder.path(), public).expect("the folder is ours");
-        let templates = Templates::shipped();
-        let mut files = switches(plan);
-        for node in plan.nodes() {
-            files.extend(targets::host(&plan.host(node), &templates).expect("nodes render"));
-        }
-        for artefact in &files {
-            let path = fabric.folder.path().join(&artefact.path);
+        for (path, bytes) in files {
+            let path = fabric.folder.path().join(path);
             fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder is ours");
-            fs::write(path, &artefact.bytes).expect("the folder is ours");
+            fs::write(path, bytes).expect("the folder is ours");
         }
-        let devices = devices(&files);
+        let devices = devices(files);
         for (_, device) in &devices {
             let name = fabric.namespace(device);
             run("ip", &["netns", "add", &name]);
@@ -142,19 +138,19 @@ impl Fabric {
     }
 
     /// Asks FRR on a switch.
-    pub(crate) fn show(&self, device: &str, command: &str) -> String {
+    pub fn show(&self, device: &str, command: &str) -> String {
         let output = run("vtysh", &["--vty_socket", &self.path(&format!("run/{device}")), "-c", command]);
         String::from_utf8(output.stdout).expect("FRR speaks text")
     }
 
     /// Runs `ip` in the namespace of a device.
-    pub(crate) fn ip(&self, device: &str, arguments: &[&str]) -> String {
+    pub fn ip(&self, device: &str, arguments: &[&str]) -> String {
         let output = run("ip", &[&["-n", &self.namespace(device)], arguments].concat());
         String::from_utf8(output.stdout).expect("ip speaks text")
     }
 
     /// Sends one echo request and tells whether it was answered.
-    pub(crate) fn ping(&self, device: &str, from: &str, to: &str) -> bool {
+    pub fn ping(&self, device: &str, from: &str, to: &str) -> bool {
         let name = self.namespace(device);
         let arguments =
             ["netns", "exec", &name, "ping", "-6", "-n", "-q", "-c", "1", "-W", "2", "-I", from, to];
@@ -176,9 +172,9 @@ impl Drop for Fabric {
 }
 
 /// Folders and names of the devices, each once.
-fn devices(files: &[Artefact]) -> Vec<(String, String)> {
-    let folder = |file: &Artefact| {
-        let folder = file.path.parent().expect("a file is in a folder");
+fn devices(files: &[File]) -> Vec<(String, String)> {
+    let folder = |(path, _): &File| {
+        let folder = path.parent().expect("a file is in a folder");
         (folder.to_string(), folder.file_name().expect("a folder has a name").to_owned())
     };
     let mut devices: Vec<(String, String)> = files.iter().map(folder).collect();

@@ -1,0 +1,209 @@
+//! What is derived of BGP is what FRR's daemons come to: the same prefixes, ports and shares on every switch, with cables
+//! absent, drained and cut, over two tiers and three.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use closc_plan::Plan;
+use closc_render::{Templates, targets};
+use closc_tests::namespaces::{Fabric, File, missing, missing_frr};
+use closc_tests::shape::plan;
+use closc_topology::TierId;
+use serde_json::Value;
+
+/// How long something may take before it counts as never. Sessions come up in seconds on an idle machine.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Ways of a route: ports, each with its share in thousandths.
+type Ways = BTreeMap<String, u64>;
+
+/// The routes of a switch, by prefix.
+type Routes = BTreeMap<String, Ways>;
+
+/// Returns ways with shares of the sum of their weights.
+fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> Ways {
+    let all: u64 = ways.clone().map(|(_, weight)| weight).sum();
+    ways.map(|(port, weight)| (port, weight * 1000 / all.max(1))).collect()
+}
+
+/// What is derived from the configurations of a plan.
+fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
+    let all = closc_verify::learned(&common::tree(plan)).expect("the tree can be read");
+    let ways = |ways: Vec<(_, u32)>| {
+        shares(ways.into_iter().map(|(port, weight)| (format!("{port}"), weight.into())))
+    };
+    let routes = |routes: Vec<(ipnet::Ipv6Net, Vec<(_, u32)>)>| {
+        routes.into_iter().map(|(prefix, all)| (prefix.to_string(), ways(all))).collect()
+    };
+    all.into_iter().map(|(switch, learned)| (switch.to_string(), routes(learned))).collect()
+}
+
+/// What the kernel of a switch has of BGP.
+fn running(fabric: &Fabric, switch: &str) -> Routes {
+    let text = fabric.ip(switch, &["-j", "-6", "route", "show", "proto", "bgp"]);
+    let routes: Value = serde_json::from_str(&text).unwrap_or_default();
+    let port = |hop: &Value| hop["dev"].as_str().map(str::to_owned);
+    let mut found = Routes::new();
+    for route in routes.as_array().into_iter().flatten() {
+        let to = route["dst"].as_str().expect("a route leads somewhere");
+        let to = if to.contains('/') { to.to_owned() } else { format!("{to}/128") };
+        let single = std::slice::from_ref(route);
+        let hops = route["nexthops"].as_array().map_or(single, Vec::as_slice);
+        let ways: Vec<(String, u64)> =
+            hops.iter().filter_map(|hop| Some((port(hop)?, hop["weight"].as_u64().unwrap_or(1)))).collect();
+        found.insert(to, shares(ways.into_iter()));
+    }
+    found
+}
+
+/// Tells whether routes are the same; the kernel gets shares in whole percents from FRR 8.
+fn same(a: &Routes, b: &Routes) -> bool {
+    let ways = |a: &Ways, b: &Ways| {
+        a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && x.abs_diff(*y) <= 20)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && ways(x, y))
+}
+
+/// Waits until every switch has the routes that are derived.
+fn agree(fabric: &Fabric, plan: &Plan, what: &str) {
+    let start = Instant::now();
+    let expected = derived(plan);
+    for (switch, routes) in &expected {
+        assert!(!routes.is_empty(), "{switch} learns something");
+        loop {
+            let found = running(fabric, switch);
+            if same(routes, &found) {
+                break;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{what}: {switch} has not after {PATIENCE:?}\nderived {routes:#?}\nrunning {found:#?}"
+            );
+            thread::sleep(Duration::from_millis(250));
+        }
+    }
+    let count: usize = expected.values().map(BTreeMap::len).sum();
+    println!("{what}: {count} routes of {} switches are those of FRR", expected.len());
+}
+
+/// Waits until an echo request is answered.
+fn answers(fabric: &Fabric, (device, from): (&str, &str), to: &str) {
+    let start = Instant::now();
+    while !fabric.ping(device, from, to) {
+        assert!(start.elapsed() < PATIENCE, "{from} of {device} to {to}: no answer after {PATIENCE:?}");
+    }
+}
+
+/// Lets all T0s by their loopbacks and all NICs answer each other.
+fn all_answer(fabric: &Fabric, plan: &Plan) {
+    let t0s = plan.switches().filter(|switch| switch.tier == TierId::T0).map(|switch| {
+        let device = plan.device(switch);
+        (device.name.to_string(), device.system.loopback.to_string())
+    });
+    let nics = plan.nodes().flat_map(|node| {
+        let host = plan.host(node);
+        let all: Vec<(String, String)> =
+            host.nics.iter().map(|nic| (host.name.to_string(), nic.address.to_string())).collect();
+        all
+    });
+    let mut answered = 0;
+    for ends in [t0s.collect::<Vec<_>>(), nics.collect()] {
+        for (device, from) in &ends {
+            for (_, to) in ends.iter().filter(|(_, to)| to != from) {
+                answers(fabric, (device, from), to);
+                answered += 1;
+            }
+        }
+    }
+    println!("{answered} pairs answered");
+}
+
+fn up(plan: &Plan) -> Fabric {
+    let templates = Templates::shipped();
+    let switches = plan.switches().flat_map(|switch| {
+        let intent = plan.device(switch);
+        let target = targets::target(intent.os).expect("FRR has a target");
+        target.device(&intent, &templates).expect("the switch renders")
+    });
+    let nodes =
+        plan.nodes().flat_map(|node| targets::host(&plan.host(node), &templates).expect("the node renders"));
+    let files: Vec<File> = switches.chain(nodes).map(|artefact| (artefact.path, artefact.bytes)).collect();
+    Fabric::up(plan, &files)
+}
+
+fn cut(fabric: &Fabric, device: &str, port: &str) {
+    fabric.ip(device, &["link", "set", "dev", port, "down"]);
+}
+
+/// Three T0s and two T1s, two cables between each; one cable absent, one drained.
+const POD: &str = "
+fabric: converged
+planes: 1
+routing: bgp-unnumbered
+hosts: { groups: 3, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
+tiers:
+  t0: { platform: linux, os: frr, up: 4, parallel: 2 }
+  t1: { platform: linux, os: frr }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+exceptions:
+  absent:
+    - \"p0-t0-001--p0-t1-001#2\"
+  drained:
+    - \"p0-t0-002--p0-t1-002#2\"
+";
+
+#[test]
+fn two_tiers_converge_as_derived() {
+    if let Some(missing) = missing().or_else(missing_frr) {
+        closc_skip::skip(missing);
+        return;
+    }
+    let whole = plan(POD);
+    let fabric = up(&whole);
+    agree(&fabric, &whole, "as compiled");
+    // What is cut is to BGP as if it had never been there.
+    let mut without = POD.to_owned();
+    for (port, cable) in [("eth501", "p0-t0-003--p0-t1-001"), ("eth502", "p0-t0-003--p0-t1-001#2")] {
+        cut(&fabric, "p0-t0-003", port);
+        without = without.replace("  absent:\n", &format!("  absent:\n    - \"{cable}\"\n"));
+        agree(&fabric, &plan(&without), cable);
+    }
+}
+
+/// Two zones of two T0s and two T1s, under two T2s.
+const ZONES: &str = "
+fabric: converged
+planes: 1
+zones: 2
+routing: bgp-unnumbered
+hosts: { groups: 2, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
+tiers:
+  t0: { platform: linux, os: frr, up: 2 }
+  t1: { platform: linux, os: frr, up: 2 }
+  t2: { platform: linux, os: frr }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+  t1-t2: { length: 1m, medium: virtual }
+";
+
+#[test]
+fn three_tiers_converge_as_derived_and_all_answer() {
+    if let Some(missing) = missing().or_else(missing_frr) {
+        closc_skip::skip(missing);
+        return;
+    }
+    let whole = plan(ZONES);
+    let fabric = up(&whole);
+    agree(&fabric, &whole, "as compiled");
+    all_answer(&fabric, &whole);
+    cut(&fabric, "z0-p0-t0-001", "eth501");
+    let without = plan(&format!("{ZONES}exceptions: {{ absent: [ z0-p0-t0-001--z0-p0-t1-001 ] }}\n"));
+    agree(&fabric, &without, "a cable cut");
+    all_answer(&fabric, &without);
+}
