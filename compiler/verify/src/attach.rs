@@ -23,7 +23,7 @@ use crate::model::device::{Device, Mac, Os, Port, Via, Wire};
 use crate::model::fabric::{About, place};
 use crate::model::qos::PortQos;
 use crate::model::segment::{Layout, Tier};
-use crate::model::switch::{EndState, Facts, FactsId, Pairs, Pool, Sizes, Switch};
+use crate::model::switch::{Admits, EndState, Facts, FactsId, Pairs, Pool, Sizes, Switch};
 
 /// What is needed to lay switches over the cable lists.
 pub(crate) struct Context<'a> {
@@ -107,7 +107,16 @@ pub(crate) fn attach(
             context,
             device.ports.iter().filter_map(|port| Some((&*port.name, port.lanes.as_deref()?))),
         ),
+        admits: this.admits(),
     };
+    if context.layout.is_none() && !device.segments.is_empty() {
+        let (device, slots) = (&device, Vec::new());
+        let mut this = Attach { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
+        for segment in &device.segments {
+            let message = format!("segment `{}` stands where hosts do not write the path", segment.text);
+            this.broken(&files::KNOWN, About::Segment(&segment.text), &message);
+        }
+    }
     for fault in device.faults {
         files::fault(context.cabling.switch(id), fault, findings);
     }
@@ -418,6 +427,14 @@ impl Attach<'_, '_> {
             Via::Many(hops) => hops.as_slice(),
         });
         hops.filter_map(|hop| Some((self.slots[usize::from(hop.port)]?, hop.mac?))).collect()
+    }
+
+    /// What NICs may send.
+    fn admits(&self) -> Option<Box<Admits>> {
+        let (plain, denied) = self.device.plain.clone()?;
+        let ports = self.device.ports.iter().zip(&self.slots);
+        let sources = ports.filter_map(|(port, slot)| Some(((*slot)?, port.sources.clone()))).collect();
+        Some(Box::new(Admits { plain, denied, sources }))
     }
 
     fn segments(&mut self) -> Vec<crate::model::segment::Usid> {

@@ -22,7 +22,7 @@ pub(crate) mod tables;
 
 /// Returns every rule, in the order of codes.
 pub fn rules() -> Vec<&'static Rule> {
-    let families: [&[&'static Rule]; 18] = [
+    let families: [&[&'static Rule]; 19] = [
         files::RULES,
         cabling::RULES,
         ports::RULES,
@@ -40,6 +40,7 @@ pub fn rules() -> Vec<&'static Rule> {
         buffers::RULES,
         crate::proof::deadlock::RULES,
         crate::proof::pauses::RULES,
+        crate::proof::chosen::RULES,
         bgp::RULES,
     ];
     families.concat()

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
 use closc_diagnostics::Rule;
@@ -106,6 +107,9 @@ pub struct Violation {
     /// The switch and the uSID whose packets come to harm.
     #[serde(skip)]
     pub(crate) about: Option<(SwitchId, Usid)>,
+    /// The switch and the destination whose packets come to harm, where switches choose the way.
+    #[serde(skip)]
+    pub(crate) towards: Option<(SwitchId, Ipv6Addr)>,
 }
 
 fn code<S: serde::Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
@@ -122,6 +126,7 @@ impl Violation {
             others: Vec::new(),
             journey: Vec::new(),
             about: None,
+            towards: None,
         }
     }
 
@@ -136,6 +141,13 @@ impl Violation {
     #[must_use]
     pub(crate) fn about(mut self, switch: SwitchId, usid: Usid) -> Self {
         self.about = Some((switch, usid));
+        self
+    }
+
+    /// The same where switches choose the way.
+    #[must_use]
+    pub(crate) fn towards(mut self, switch: SwitchId, address: Ipv6Addr) -> Self {
+        self.towards = Some((switch, address));
         self
     }
 

@@ -26,9 +26,11 @@ pub use check::limits::Limits;
 pub use check::rules;
 pub use error::VerifyError;
 pub use finding::{Place, Tally, Violation};
+pub use proof::chosen::DeliveryCounts;
 pub use proof::count::PathCounts;
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use tree::{Folder, Memory, Tree};
+pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
 pub use walk::journey::Step;
 
@@ -38,6 +40,7 @@ use ipnet::Ipv6Net;
 use model::cabling::SwitchId;
 use model::fabric::Fabric;
 use model::switch::OddRoute;
+use proof::chosen;
 use smol_str::SmolStr;
 use walk::packet::Network;
 
@@ -63,11 +66,16 @@ impl Default for Options {
 /// Verifies a tree.
 pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
-    let load::Loaded { mut fabric, nics, name, routing, read, mut findings, not_proved } = loaded;
+    let load::Loaded { mut fabric, nics, name, routing, read, mut findings, not_proved, follows } = loaded;
     findings = findings.merge(proof::learned::learn(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
     let (paths, walk) = match &fabric.layout {
         Some(_) => prove(&fabric, &nics, options, &mut findings),
+        None => (None, None),
+    };
+    let network = follows.then(|| chosen::Network::new(&fabric));
+    let (delivery, choices) = match &network {
+        Some(network) => deliver(network, options, &mut findings),
         None => (None, None),
     };
     let (tallies, mut violations) = findings.finish();
@@ -79,6 +87,9 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         *count <= options.shown
     });
     journeys(&fabric, &nics, &mut violations);
+    if let Some(network) = &network {
+        trips(network, &mut violations);
+    }
     load::lines(tree, &mut violations);
     Ok(Report {
         fabric: name,
@@ -87,6 +98,8 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         read,
         paths,
         walk,
+        delivery,
+        choices,
         rules: tallies.into_values().map(|(rule, tally)| RuleCounts::new(rule, tally)).collect(),
         violations,
         broken,
@@ -167,6 +180,29 @@ fn journeys(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     for violation in violations {
         if let Some((switch, usid)) = violation.about {
             violation.journey = walk::journey::find(&network, nics, switch, usid);
+        }
+    }
+}
+
+/// Proves delivery where switches choose the way, and walks every way where there are few.
+fn deliver(
+    network: &chosen::Network<'_>,
+    options: &Options,
+    findings: &mut Findings,
+) -> (Option<DeliveryCounts>, Option<ChoiceWalk>) {
+    let counts = chosen::check(network, findings);
+    let walk = (counts.tried <= options.walk_up_to).then(|| walk::choices::walk(network));
+    if let Some(walk) = &walk {
+        proof::agree_on_choices(&counts, walk, findings);
+    }
+    (Some(counts), walk)
+}
+
+/// Tells the journeys of packets that come to harm where switches choose the way.
+fn trips(network: &chosen::Network<'_>, violations: &mut [Violation]) {
+    for violation in violations {
+        if let Some((switch, address)) = violation.towards {
+            violation.journey = walk::trip::find(network, switch, address);
         }
     }
 }

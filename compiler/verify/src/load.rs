@@ -40,6 +40,8 @@ pub(crate) struct Loaded {
     pub(crate) read: ReadCounts,
     pub(crate) findings: Findings,
     pub(crate) not_proved: Vec<&'static str>,
+    /// Whether switches choose the way by routes that are known.
+    pub(crate) follows: bool,
 }
 
 /// Reads a tree.
@@ -119,6 +121,7 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
         read,
         findings,
         not_proved: not_proved(&manifest),
+        follows: manifest.is_chosen(),
     })
 }
 
@@ -127,17 +130,21 @@ fn not_proved(manifest: &Manifest) -> Vec<&'static str> {
     if manifest.is_source_routed() {
         return Vec::new();
     }
-    let mut open = vec![
+    if manifest.is_static() {
+        return vec![
+            "what nodes are told in files other than `ip.batch`, apart from digests",
+            "which address a NIC has, where no node is described: what most of its T0s say counts",
+            "that packets of one flow take one way, and how evenly flows spread over the ways of a route",
+        ];
+    }
+    vec![
         "that packets arrive, by which way, and that none goes round: switches choose, and their routes are not \
          followed",
         "routing policies and sessions, and words of languages that only they use",
         "what nodes are told, apart from digests",
-    ];
-    if manifest.is_unnumbered() {
-        open.push("that no buffers wait in a ring where priorities are paused: routes are learned");
-        open.push("addresses and neighbours of ports: they find each other");
-    }
-    open
+        "that no buffers wait in a ring where priorities are paused: routes are learned",
+        "addresses and neighbours of ports: they find each other",
+    ]
 }
 
 /// Fills in the lines of violations, reading each file again once.
@@ -421,7 +428,7 @@ fn switch(
         into.clear();
         files.read(&folder.join(file), into, findings)
     };
-    let scope = frr::Scope { bgp, strict: bgp || files.manifest.is_source_routed() };
+    let scope = frr::Scope { bgp, strict: bgp || files.manifest.is_static() };
     let device = match main {
         sonic::FILE => {
             let routed = bgp && beside(frr::FILE, second, findings)?;
@@ -433,7 +440,9 @@ fn switch(
             })
         }
         p4::FILE => match names {
-            Some(names) => text(first).and_then(|text| p4::read(text, names)),
+            Some(names) => {
+                text(first).and_then(|text| p4::read(text, names, files.manifest.is_source_routed()))
+            }
             None => Err(ReadError::whole(format!("`{}` is missing, so entries have no names", p4::INFO))),
         },
         frr::FILE => {
@@ -475,7 +484,7 @@ fn texts<const N: usize>(buffers: [&mut Vec<u8>; N]) -> Result<[&str; N], ReadEr
 }
 
 fn daemons(path: &Utf8Path, bytes: &[u8], manifest: &Manifest, findings: &mut Findings) {
-    if !manifest.is_source_routed() && !manifest.is_unnumbered() {
+    if !manifest.is_static() && !manifest.is_unnumbered() {
         return;
     }
     findings.checked(&SETTINGS, 1);

@@ -6,8 +6,8 @@
 
 pub(crate) mod bgp;
 pub(crate) mod cabling;
-#[allow(dead_code, reason = "the proof for chosen routes is being built on it")]
 pub(crate) mod choice;
+pub(crate) mod destinations;
 pub(crate) mod device;
 pub(crate) mod fabric;
 pub(crate) mod group;

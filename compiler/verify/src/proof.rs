@@ -7,12 +7,15 @@
 use closc_diagnostics::Rule;
 
 use crate::finding::{Findings, Place, Violation};
+use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
+use chosen::DeliveryCounts;
 use count::PathCounts;
 
 pub(crate) mod bits;
 pub(crate) mod boxes;
 pub(crate) mod carry;
+pub(crate) mod chosen;
 pub(crate) mod count;
 pub(crate) mod deadlock;
 pub(crate) mod denied;
@@ -102,4 +105,27 @@ pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findin
         let message = format!("by walking {} paths do not arrive and are not denied", walk.lost);
         findings.broken(Violation::new(&LOST, Place::file(crate::read::manifest::NAME), message));
     }
+}
+
+/// The same where switches choose the way.
+pub(crate) fn agree_on_choices(counts: &DeliveryCounts, walk: &ChoiceWalk, findings: &mut Findings) {
+    let same = (counts.journeys, counts.arrive, counts.doubtful, counts.ways, counts.tried)
+        == (walk.journeys, walk.arrive, walk.doubtful, walk.ways, walk.tried);
+    findings.expect(same, &AGREE, || {
+        let message = format!(
+            "by walking {} of {} journeys arrive by every choice and {} by some, over {} of {} ways; by composition {} \
+             of {} and {}, over {} of {}",
+            walk.arrive,
+            walk.journeys,
+            walk.doubtful,
+            walk.ways,
+            walk.tried,
+            counts.arrive,
+            counts.journeys,
+            counts.doubtful,
+            counts.ways,
+            counts.tried
+        );
+        Violation::new(&AGREE, Place::file(crate::read::manifest::NAME), message)
+    });
 }

@@ -9,7 +9,9 @@ use closc_diagnostics::Rule;
 use serde::Serialize;
 
 use crate::finding::{Tally, Violation};
+use crate::proof::chosen::DeliveryCounts;
 use crate::proof::count::PathCounts;
+use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
 
 /// Characters that a line has for what a rule says.
@@ -33,6 +35,12 @@ pub struct Report {
     /// What walking every path found; absent where it was not asked for or would take too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
+    /// What was proved of journeys where switches choose the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryCounts>,
+    /// What walking every way found where switches choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choices: Option<ChoiceWalk>,
     /// What each rule was applied to.
     pub rules: Vec<RuleCounts>,
     /// What is broken, of each rule the first in order.
@@ -159,6 +167,26 @@ impl Report {
                 thousands(paths.in_use),
             );
         }
+        if let Some(delivery) = &self.delivery {
+            let _ = writeln!(
+                text,
+                "journeys: {} of {} that cables lead to arrive whatever switches choose, over {} ways; {} have no way",
+                thousands(delivery.arrive),
+                thousands(delivery.possible),
+                thousands(delivery.ways),
+                thousands(delivery.journeys - delivery.possible),
+            );
+        }
+        if let Some(walk) = &self.choices {
+            let _ = writeln!(
+                text,
+                "walked one by one: {} of {} journeys arrive, over {} of {} ways",
+                thousands(walk.arrive),
+                thousands(walk.journeys),
+                thousands(walk.ways),
+                thousands(walk.tried),
+            );
+        }
         if let Some(walk) = &self.walk {
             let _ = writeln!(
                 text,
@@ -196,7 +224,7 @@ fn show(text: &mut String, violation: &Violation) {
     for other in &violation.others {
         let _ = writeln!(text, "  and {other}");
     }
-    let first = if violation.about.is_some() { "packet:" } else { "  ring:" };
+    let first = if violation.about.is_some() || violation.towards.is_some() { "packet:" } else { "  ring:" };
     for (at, step) in violation.journey.iter().enumerate() {
         let place = step.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         let _ = writeln!(text, "   {} {}{place}", if at > 0 { "     ->" } else { first }, step.text);

@@ -3,6 +3,8 @@
 //! `packet` forwards one packet as the switches would; `exhaustive` walks every path of a small fabric;
 //! `journey` tells the way of one packet that came to harm.
 
+pub(crate) mod choices;
 pub(crate) mod exhaustive;
 pub(crate) mod journey;
 pub(crate) mod packet;
+pub(crate) mod trip;

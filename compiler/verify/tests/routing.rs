@@ -34,7 +34,14 @@ fn what_is_not_proved_is_said() {
         let text = report.text();
         assert!(report.holds(), "{routing}, {target}\n{text}");
         assert!(report.paths.is_none() && report.walk.is_none(), "nothing is claimed of paths");
-        assert!(text.contains(&format!("not proved with routing {routing}: that packets arrive")), "{text}");
+        let learned = routing == "bgp-unnumbered";
+        let open = if learned { "that packets arrive" } else { "what nodes are told in files other than" };
+        assert!(text.contains(&format!("not proved with routing {routing}: {open}")), "{text}");
+        assert_eq!(
+            report.delivery.is_none(),
+            learned,
+            "{routing}: journeys are counted where routes are static"
+        );
     }
 }
 

@@ -46,11 +46,6 @@ impl ClassSet {
         let after = self.0.partition_point(|run| run.start <= class);
         after > 0 && self.0[after - 1].contains(&class)
     }
-
-    /// Tells whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// A route of a switch, with the classes that it decides about: its prefix without those of longer ones.

@@ -84,6 +84,8 @@ pub(crate) struct Device<'a> {
     pub(crate) qos: Option<QosConfig>,
     /// Settings of the whole device that are the same on all of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Destinations that NICs may send plain packets to, and those they may not, where the language says.
+    pub(crate) plain: Option<(Vec<Ipv6Net>, Vec<Ipv6Net>)>,
     /// What is said and must not be, or is not said and must be.
     pub(crate) faults: Vec<Fault>,
 }
@@ -238,6 +240,7 @@ impl<'a> Device<'a> {
             routes_in_frr: false,
             qos: None,
             settings: Vec::new(),
+            plain: None,
             faults: Vec::new(),
         }
     }

@@ -52,8 +52,14 @@ pub(crate) enum About<'a> {
     Length(&'a str),
     /// A route, as it is written.
     Route(&'a str),
+    /// A route that drops, as it is written.
+    Blackhole(&'a str),
     /// The list of routes.
     Routes,
+    /// Which destinations NICs may send to.
+    Admission,
+    /// Which sources a port lets in.
+    Source(&'a str),
     /// An own segment, as it is written.
     Segment(&'a str),
     /// The list of own segments.
@@ -105,14 +111,18 @@ pub(crate) fn place(name: &str, os: Os, routed_by_frr: bool, about: About<'_>) -
 fn sonic_needles(about: About<'_>) -> Vec<String> {
     let row = |table: &str, key: String| vec![format!("\"{table}\":"), key];
     match about {
-        About::Device | About::Settings => row("DEVICE_METADATA", "\"localhost\"".to_owned()),
+        About::Device | About::Settings | About::Admission | About::Source(_) => {
+            row("DEVICE_METADATA", "\"localhost\"".to_owned())
+        }
         About::Mac(_) => row("DEVICE_METADATA", "\"mac\":".to_owned()),
         About::Port(name) | About::Description(name) => row("PORT", format!("\"{name}\"")),
         About::Address(name) => row("INTERFACE", format!("\"{name}|")),
         About::Peer(name) => row("DEVICE_NEIGHBOR", format!("\"{name}\"")),
         About::Neighbour(name) => row("NEIGH", format!("\"{name}|")),
         About::Length(name) => row("CABLE_LENGTH", format!("\"{name}\"")),
-        About::Route(prefix) => row("STATIC_ROUTE", format!("\"default|{prefix}\"")),
+        About::Route(prefix) | About::Blackhole(prefix) => {
+            row("STATIC_ROUTE", format!("\"default|{prefix}\""))
+        }
         About::Routes => vec!["\"STATIC_ROUTE\":".to_owned()],
         About::Pools => vec!["\"BUFFER_POOL\":".to_owned()],
         About::Headroom(name) => row("BUFFER_PG", format!("\"{name}|")),
@@ -130,13 +140,16 @@ fn frr_needles(about: About<'_>) -> (&'static str, Vec<String>) {
         (frr::FILE, vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()])
     };
     match about {
-        About::Device | About::Management | About::Settings | About::Pools => {
-            (frr::FILE, vec!["hostname".to_owned()])
-        }
+        About::Device
+        | About::Management
+        | About::Settings
+        | About::Pools
+        | About::Admission
+        | About::Source(_) => (frr::FILE, vec!["hostname".to_owned()]),
         About::Peer(name) | About::Description(name) => interface(name, "description"),
         About::Address(name) => interface(name, "ipv6 address"),
         About::Loopback => interface("lo", "ipv6 address"),
-        About::Route(prefix) => (frr::FILE, vec![format!("ipv6 route {prefix} ")]),
+        About::Route(prefix) | About::Blackhole(prefix) => (frr::FILE, vec![format!("ipv6 route {prefix} ")]),
         About::Routes => (frr::FILE, vec!["ipv6 route".to_owned()]),
         About::Segment(prefix) => (frr::FILE, vec!["static-sids".to_owned(), format!("sid {prefix} ")]),
         About::Segments => (frr::FILE, vec!["static-sids".to_owned()]),
@@ -166,7 +179,9 @@ fn batch_needles(about: About<'_>) -> Vec<String> {
         | About::Timers
         | About::Session(_)
         | About::Network(_)
-        | About::Filters => Vec::new(),
+        | About::Filters
+        | About::Admission
+        | About::Source(_) => Vec::new(),
         About::Port(name)
         | About::Length(name)
         | About::Qos(name)
@@ -179,6 +194,7 @@ fn batch_needles(about: About<'_>) -> Vec<String> {
         About::Neighbour(name) => vec!["neighbour replace".to_owned(), format!(" dev {name} ")],
         About::Loopback => vec!["address replace".to_owned(), format!(" dev {} ", linux::SEGMENT_DEVICE)],
         About::Route(prefix) => vec![format!("route replace {prefix} ")],
+        About::Blackhole(prefix) => vec![format!("route replace blackhole {prefix}")],
         About::Routes => vec!["# One route for each neighbour".to_owned()],
         About::Segment(prefix) => vec![format!("route replace {prefix} encap")],
         About::Segments => vec!["encap seg6local".to_owned()],

@@ -58,6 +58,19 @@ pub(crate) struct Switch {
     pub(crate) settings: Arc<Pairs>,
     /// Serial lanes of ports by name, where the language says.
     pub(crate) lanes: Arc<Pairs>,
+    /// What NICs may send, where switches choose the way and the language says.
+    pub(crate) admits: Option<Box<Admits>>,
+}
+
+/// What NICs may send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Admits {
+    /// Destinations.
+    pub(crate) plain: Vec<Ipv6Net>,
+    /// Destinations that are shut out all the same.
+    pub(crate) denied: Vec<Ipv6Net>,
+    /// Source addresses, by slot.
+    pub(crate) sources: Vec<(u16, Vec<Ipv6Addr>)>,
 }
 
 /// Names with values, sorted: what many switches have alike.
@@ -251,6 +264,15 @@ pub(crate) struct Node {
     pub(crate) decapsulates: Vec<Usid>,
     /// Inner addresses.
     pub(crate) inner: Vec<Ipv6Addr>,
+    /// Addresses of NICs by their number, where switches choose the way.
+    pub(crate) nics: Vec<(u16, Ipv6Addr)>,
+}
+
+impl Node {
+    /// Returns the address of a NIC, where switches choose the way.
+    pub(crate) fn address(&self, nic: u16) -> Option<Ipv6Addr> {
+        self.nics.iter().find(|(number, _)| *number == nic).map(|(_, address)| *address)
+    }
 }
 
 #[cfg(test)]

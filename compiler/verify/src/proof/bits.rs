@@ -1,4 +1,6 @@
-//! A row of bits: one for each uplink, downlink, or pair of uplinks.
+//! A row of bits: one for each uplink, downlink, pair of uplinks, or class of destinations.
+
+use std::ops::Range;
 
 /// A row of bits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -30,6 +32,34 @@ impl Bits {
         self.0.iter().all(|word| *word == 0)
     }
 
+    /// Sets a run of bits.
+    pub(crate) fn set_run(&mut self, run: &Range<u32>) {
+        for (at, mask) in masks(run) {
+            self.0[at] |= mask;
+        }
+    }
+
+    /// Clears a run of bits.
+    pub(crate) fn clear_run(&mut self, run: &Range<u32>) {
+        for (at, mask) in masks(run) {
+            self.0[at] &= !mask;
+        }
+    }
+
+    /// Takes over the bits of another row inside a run.
+    pub(crate) fn add_run(&mut self, other: &Bits, run: &Range<u32>) {
+        for (at, mask) in masks(run) {
+            self.0[at] |= other.0[at] & mask;
+        }
+    }
+
+    /// Keeps of a run only the bits that another row has too.
+    pub(crate) fn keep_run(&mut self, other: &Bits, run: &Range<u32>) {
+        for (at, mask) in masks(run) {
+            self.0[at] &= other.0[at] | !mask;
+        }
+    }
+
     /// Takes over the bits of another row.
     pub(crate) fn add(&mut self, other: &Bits) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
@@ -50,6 +80,24 @@ impl Bits {
         words.enumerate().flat_map(|(at, word)| ones(at, word))
     }
 
+    /// Keeps the bits that another row has too.
+    pub(crate) fn keep(&mut self, other: &Bits) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own &= other;
+        }
+    }
+
+    /// Returns the bits that are set in both rows inside a run, less those of a third.
+    pub(crate) fn both_without(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
+        let word = |(at, mask): (usize, u64)| (at, self.0[at] & other.0[at] & !without.0[at] & mask);
+        masks(run).map(word).flat_map(|(at, word)| ones(at, word)).collect()
+    }
+
+    /// Tells whether any bit is set in both rows inside a run.
+    pub(crate) fn meets(&self, run: &Range<u32>) -> bool {
+        masks(run).any(|(at, mask)| self.0[at] & mask != 0)
+    }
+
     /// Returns the bits that are set, rising.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
@@ -59,6 +107,17 @@ impl Bits {
     pub(crate) fn count_both(&self, other: &Bits) -> u64 {
         self.0.iter().zip(&other.0).map(|(a, b)| u64::from((a & b).count_ones())).sum()
     }
+}
+
+/// The words of a run, each with a mask of its bits.
+fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
+    let (start, end) = (run.start, run.end.max(run.start));
+    let words = if start == end { 0..0 } else { start / 64..(end - 1) / 64 + 1 };
+    words.map(move |word| {
+        let low = if word == start / 64 { !0 << (start % 64) } else { !0 };
+        let high = if word == (end - 1) / 64 { !0 >> (63 - (end - 1) % 64) } else { !0 };
+        (word as usize, low & high)
+    })
 }
 
 /// The bits that are set in a word, by their place in the row.
@@ -103,5 +162,21 @@ mod tests {
         all.remove(&row(&[0, 64]));
         assert_eq!(all, row(&[129]));
         assert!(!all.is_empty() && row(&[]).is_empty());
+    }
+
+    #[test]
+    fn runs_cross_words() {
+        let mut a = Bits::new(200);
+        a.set_run(&(60..130));
+        assert_eq!((a.count(), a.iter().next(), a.iter().last()), (70, Some(60), Some(129)));
+        a.clear_run(&(64..128));
+        assert_eq!(a.iter().collect::<Vec<u32>>(), [60, 61, 62, 63, 128, 129]);
+        let mut b = Bits::new(200);
+        b.add_run(&a, &(63..129));
+        assert_eq!(b.iter().collect::<Vec<u32>>(), [63, 128]);
+        a.keep_run(&b, &(0..64));
+        assert_eq!(a.iter().collect::<Vec<u32>>(), [63, 128, 129]);
+        assert_eq!(a.both_without(&a, &b, &(0..200)), [129]);
+        assert!(a.meets(&(129..130)) && !a.meets(&(64..64)) && !a.meets(&(64..128)));
     }
 }

@@ -29,9 +29,9 @@ pub(crate) enum Command<'a> {
     /// `route replace ... encap seg6local`.
     Segment { prefix: Ipv6Net, text: &'a str, action: Action<'a>, port: &'a str },
     /// `route replace blackhole`.
-    Blackhole { prefix: Ipv6Net, text: &'a str },
+    Blackhole { prefix: Ipv6Net, text: &'a str, scope: Scope },
     /// `route replace` over one or several ports.
-    Route { prefix: Ipv6Net, text: &'a str, hops: Vec<BatchHop<'a>>, metric: u32 },
+    Route { prefix: Ipv6Net, text: &'a str, hops: Vec<BatchHop<'a>>, scope: Scope },
     /// `sr tunsrc set`.
     Source { address: Ipv6Addr },
     /// `nexthop replace` that encapsulates.
@@ -40,6 +40,23 @@ pub(crate) enum Command<'a> {
     Group { id: u32, members: Vec<(u32, u32)> },
     /// `route replace` over a group of next hops.
     Encapsulate { prefix: Ipv6Net, id: u32, source: Option<Ipv6Addr>, mtu: Option<u32> },
+}
+
+/// Which packets a route is for besides its prefix, and before which others of its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// Source addresses.
+    pub(crate) from: Option<Ipv6Net>,
+    /// Address that sockets without one of their own get.
+    pub(crate) source: Option<Ipv6Addr>,
+    /// The lowest one counts.
+    pub(crate) metric: u32,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Scope { from: None, source: None, metric: METRIC }
+    }
 }
 
 /// A next hop.
@@ -89,8 +106,13 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
         ["neighbour", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"] => {
             push(Command::Neighbour { address: value(address)?, mac: value(mac)?, port });
         }
-        ["route", "replace", "blackhole", text] => {
-            push(Command::Blackhole { prefix: prefix(text)?, text });
+        ["route", "replace", "blackhole", text, rest @ ..] => {
+            let mut scope = Scope::default();
+            let mut left = rest;
+            while !left.is_empty() {
+                left = self::scope(left, &mut scope)?;
+            }
+            push(Command::Blackhole { prefix: prefix(text)?, text, scope });
         }
         ["route", "replace", text, "encap", "seg6local", "action", rest @ ..] => {
             push(segment(text, rest)?);
@@ -181,7 +203,7 @@ fn segment<'a>(text: &'a str, words: &[&'a str]) -> Result<Command<'a>, String> 
 
 fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
     let mut hops: Vec<BatchHop<'a>> = Vec::new();
-    let mut metric = METRIC;
+    let mut scope = Scope::default();
     while !rest.is_empty() {
         rest = match rest {
             ["nexthop", rest @ ..] => rest,
@@ -198,17 +220,32 @@ fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String>
                 hop.weight = value(weight)?;
                 rest
             }
-            ["metric", text, rest @ ..] => {
-                metric = value(text)?;
-                rest
-            }
-            _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+            _ => self::scope(rest, &mut scope)?,
         };
     }
     if hops.is_empty() {
         return Err(format!("route `{text}` leads nowhere"));
     }
-    Ok(Command::Route { prefix: prefix(text)?, text, hops, metric })
+    Ok(Command::Route { prefix: prefix(text)?, text, hops, scope })
+}
+
+/// Takes what says which packets a route is for, and returns the rest.
+fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str], String> {
+    Ok(match rest {
+        ["from", text, rest @ ..] => {
+            scope.from = Some(prefix(text)?);
+            rest
+        }
+        ["src", text, rest @ ..] => {
+            scope.source = Some(value(text)?);
+            rest
+        }
+        ["metric", text, rest @ ..] => {
+            scope.metric = value(text)?;
+            rest
+        }
+        _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+    })
 }
 
 fn encapsulate<'a>(text: &'a str, id: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
@@ -275,7 +312,7 @@ mod tests {
         let un = Action::Un { block: "32", node: "16" };
         assert!(matches!(&commands[2].1, Command::Segment { action, port: "sr0", .. } if *action == un));
         assert!(
-            matches!(&commands[4].1, Command::Route { prefix, metric: 5, .. } if prefix.prefix_len() == 0)
+            matches!(&commands[4].1, Command::Route { prefix, scope, .. } if prefix.prefix_len() == 0 && scope.metric == 5)
         );
         assert_eq!(commands[5].1, Command::Group { id: 7, members: vec![(1, 2), (3, 1)] });
     }

@@ -106,6 +106,7 @@ fn configuration(conf: &str, scope: Scope) -> Result<(Device<'_>, Ports<'_>), Re
         locators: Vec::new(),
         bgp: BgpReader::default(),
         scope,
+        routes: HashMap::new(),
     };
     for (at, line) in conf.lines().enumerate() {
         let line = line.trim_ascii();
@@ -139,6 +140,8 @@ struct Reader<'a> {
     locators: Vec<Locator<'a>>,
     bgp: BgpReader<'a>,
     scope: Scope,
+    /// Place of the route of each prefix.
+    routes: HashMap<Ipv6Net, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,6 +214,7 @@ impl<'a> Reader<'a> {
                     self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
                 }
             }
+            // Routes go to the kernel with their next hops, and not by number: the same ways.
             ["frr", "defaults", _]
             | ["service", "integrated-vtysh-config"]
             | ["log", "syslog", "informational"]
@@ -237,21 +241,23 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Adds a route; further lines of one prefix are further next hops.
+    /// Adds a route; further lines of one prefix are further next hops, wherever they stand.
     fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
         let prefix: Ipv6Net = parse(text)?;
-        let via = hop.map_or(Via::Blackhole, Via::One);
-        if let (Some(hop), Some(last)) = (hop, self.device.routes.last_mut())
-            && last.prefix == prefix
-        {
-            match &mut last.via {
-                Via::One(first) => last.via = Via::Many(vec![*first, hop]),
-                Via::Many(hops) => hops.push(hop),
-                Via::Blackhole => return Err(format!("`{text}` is a blackhole and leads over a port")),
-            }
+        let known = *self.routes.entry(prefix).or_insert(self.device.routes.len());
+        let Some(route) = self.device.routes.get_mut(known) else {
+            let via = hop.map_or(Via::Blackhole, Via::One);
+            self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
             return Ok(());
+        };
+        match (&mut route.via, hop) {
+            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
+            (Via::Many(hops), Some(hop)) => hops.push(hop),
+            (Via::Blackhole, None) => {}
+            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
+                return Err(format!("`{text}` is a blackhole and leads over a port"));
+            }
         }
-        self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use ipnet::Ipv6Net;
 
 use super::ReadError;
-use super::batch::{self, Action, Command, Line};
+use super::batch::{self, Action, Command, Line, Scope};
 use super::linux::{self, SEGMENT_DEVICE};
 use crate::model::device::{Device, Os, Port, Ports};
 
@@ -84,12 +84,21 @@ fn command<'a>(
             }
             host.decapsulates.push((prefix, text));
         }
-        Command::Blackhole { prefix, .. } => host.blackholes.push(prefix),
-        Command::Route { prefix, text, hops, metric } => {
+        Command::Blackhole { prefix, scope, .. } if scope == Scope::default() => host.blackholes.push(prefix),
+        Command::Route { prefix, text, hops, scope } => {
             let [hop] = hops.as_slice() else {
                 return Err(ReadError::at(number, format!("`{text}` has {} next hops", hops.len())));
             };
-            host.first.push(First { prefix, text, gateway: hop.gateway, port: hop.port, metric });
+            if (Scope { metric: scope.metric, ..Scope::default() }) != scope {
+                return Err(ReadError::at(number, format!("`{text}` has a source of its own")));
+            }
+            host.first.push(First {
+                prefix,
+                text,
+                gateway: hop.gateway,
+                port: hop.port,
+                metric: scope.metric,
+            });
         }
         Command::Source { address } => host.source = Some(address),
         other => linux::port(device, ports, (number, other))?,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::batch::{Action, Command, Line};
+use super::batch::{Action, Command, Line, Scope};
 use super::{ReadError, batch};
 use crate::model::device::{Device, FaultKind, Hop, Os, Ports, Route, Segment, Via};
 
@@ -37,10 +37,12 @@ fn command<'a>(device: &mut Device<'a>, ports: &mut Ports<'a>, line: Line<'a>) -
             }
             device.segments.push(Segment { prefix, text: Cow::Borrowed(text) });
         }
-        Command::Blackhole { prefix, text } => {
+        Command::Blackhole { prefix, text, scope } => {
+            plain(device, &scope, text);
             device.routes.push(Route { prefix, text: Cow::Borrowed(text), via: Via::Blackhole });
         }
-        Command::Route { prefix, text, hops, .. } => {
+        Command::Route { prefix, text, hops, scope } => {
+            plain(device, &scope, text);
             let hop = |hop: &batch::BatchHop<'a>| Hop {
                 port: ports.index(Cow::Borrowed(hop.port)),
                 gateway: hop.gateway,
@@ -54,6 +56,15 @@ fn command<'a>(device: &mut Device<'a>, ports: &mut Ports<'a>, line: Line<'a>) -
         other => self::port(device, ports, (line.0, other))?,
     }
     Ok(())
+}
+
+/// A switch has one table, in which a prefix has one route, for packets from anywhere.
+fn plain(device: &mut Device<'_>, scope: &Scope, text: &str) {
+    if *scope != Scope::default() {
+        let message =
+            format!("`{text}` has a source, a preferred address or a metric, as no route of a switch has");
+        device.fault(FaultKind::Unknown, FILE, vec![format!("route replace {text} ")], message);
+    }
 }
 
 /// Takes what is about ports, addresses and neighbours; anything else has no place in a switch.

@@ -40,6 +40,9 @@ pub(crate) struct Entry {
 /// The routing in which hosts write the path.
 const SOURCE_ROUTED: &str = "srv6-static";
 
+/// The routing in which switches choose the way by static routes.
+const CHOSEN: &str = "ecmp-static";
+
 /// The routing in which ports have no addresses of their own and find their neighbours themselves.
 const UNNUMBERED: &str = "bgp-unnumbered";
 
@@ -47,6 +50,16 @@ impl Manifest {
     /// Tells whether hosts write the path, which is what the proof of delivery is about.
     pub(crate) fn is_source_routed(&self) -> bool {
         self.routing == SOURCE_ROUTED
+    }
+
+    /// Tells whether switches choose the way by static routes.
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.routing == CHOSEN
+    }
+
+    /// Tells whether all routes stand in the artefacts.
+    pub(crate) fn is_static(&self) -> bool {
+        self.is_source_routed() || self.is_chosen()
     }
 
     /// Tells whether ports find their neighbours themselves.

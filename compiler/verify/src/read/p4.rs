@@ -49,8 +49,12 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Description(name)
         | About::Mac(name)
         | About::Neighbour(name) => entry("ingress.nexthop", format!("nexthop_id={} ", number(name))),
-        About::Route(prefix) => entry("ingress.ipv6_route", format!("dst={prefix} ")),
+        About::Route(prefix) | About::Blackhole(prefix) => {
+            entry("ingress.ipv6_route", format!("dst={prefix} "))
+        }
         About::Routes => vec!["# + ingress.ipv6_route ".to_owned()],
+        About::Admission => vec!["# + ingress.nic_destination ".to_owned()],
+        About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
         About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
         About::Qos(name) | About::Headroom(name) => {
             entry("egress.trim", format!("egress_port={} ", number(name)))
@@ -58,13 +62,13 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     }
 }
 
-/// Reads a switch.
-pub(crate) fn read(text: &str, names: &Names) -> Result<Device<'static>, ReadError> {
+/// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
+pub(crate) fn read(text: &str, names: &Names, source_routed: bool) -> Result<Device<'static>, ReadError> {
     let mut reader = Reader { device: Device::new(Os::P4), ..Reader::default() };
     for (line, written) in p4_entries::read(text, names)? {
         reader.take(written).map_err(|message| ReadError::at(line, message))?;
     }
-    Ok(reader.finish())
+    Ok(reader.finish(source_routed))
 }
 
 /// What comes in by a NIC port and may go on.
@@ -266,17 +270,18 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self) -> Device<'static> {
+    fn finish(mut self, source_routed: bool) -> Device<'static> {
         let index = self.ports();
         let routes = std::mem::take(&mut self.routes);
         for (prefix, way) in routes {
             let text = prefix.to_string();
+            let lost = matches!(way, Way::Group(id) if self.lacks(&index, id));
             let via = match way {
                 Way::Nowhere => Via::Blackhole,
                 Way::NextHop(id) => self.hop(&index, id, 1).map_or(Via::Many(Vec::new()), Via::One),
                 Way::Group(id) => self.ways(&index, id),
             };
-            if via == Via::Many(Vec::new()) {
+            if lost || via == Via::Many(Vec::new()) {
                 let message = format!("`{text}` has a next hop or group that is not there");
                 let needles = needles(About::Route(&text));
                 self.device.fault(FaultKind::Dangling, FILE, needles, message);
@@ -284,7 +289,13 @@ impl Reader {
             }
             self.device.routes.push(Route { prefix, text: Cow::Owned(text), via });
         }
-        self.admissions();
+        if source_routed {
+            self.admissions();
+        } else {
+            let Admission { encapsulated, plain, denied } = std::mem::take(&mut self.admission);
+            self.device.plain =
+                Some((plain.into_iter().collect(), encapsulated.into_iter().chain(denied).collect()));
+        }
         self.quality();
         self.device
     }
@@ -324,6 +335,15 @@ impl Reader {
             self.hop(index, *next_hop, u32::try_from(*weight).unwrap_or(u32::MAX))
         };
         Via::Many(group.into_iter().flatten().filter_map(member).collect())
+    }
+
+    /// Tells whether a group has a member that is not there, or one without weight.
+    fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
+        let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
+        let there = |member: &u64| {
+            self.members.get(member).is_some_and(|next_hop| self.hop(index, *next_hop, 1).is_some())
+        };
+        group.is_none_or(|members| members.iter().any(|(member, weight)| *weight == 0 || !there(member)))
     }
 
     /// NIC ports admit exactly lists that begin here: the own segments, and nothing else of the block.

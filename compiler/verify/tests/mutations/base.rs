@@ -27,10 +27,18 @@ pub(crate) enum Base {
     Bgp,
     /// BGP on SONiC, with a drained cable.
     BgpSonic,
+    /// Switches choose the way.
+    ChosenSonic,
+    ChosenFrr,
+    /// The same with two cables between a T0 and a T1, of which one is absent and one is drained.
+    ChosenLinux,
+    ChosenP4,
+    /// The same with three tiers.
+    ChosenZones,
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 10] = [
+    pub(crate) const ALL: [Base; 15] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -41,13 +49,28 @@ impl Base {
         Base::Declared,
         Base::Bgp,
         Base::BgpSonic,
+        Base::ChosenSonic,
+        Base::ChosenFrr,
+        Base::ChosenLinux,
+        Base::ChosenP4,
+        Base::ChosenZones,
     ];
 
-    /// How packets find their way in it.
+    /// How packets find their way.
     pub(crate) fn routing(self) -> &'static str {
         match self {
+            Base::Sonic
+            | Base::Lossless
+            | Base::Frr
+            | Base::Linux
+            | Base::P4
+            | Base::Zones
+            | Base::Parallel
+            | Base::Declared => "srv6-static",
             Base::Bgp | Base::BgpSonic => "bgp-unnumbered",
-            _ => "srv6-static",
+            Base::ChosenSonic | Base::ChosenFrr | Base::ChosenLinux | Base::ChosenP4 | Base::ChosenZones => {
+                "ecmp-static"
+            }
         }
     }
 
@@ -62,13 +85,23 @@ impl Base {
             t2: None,
             exceptions: String::new(),
         };
+        let chosen = Shape { groups: 3, ..small.clone() };
         let (target, shape) = match self {
             Base::Sonic => (Target::Sonic, small),
             Base::Lossless => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
             Base::Linux => (Target::Linux, small),
             Base::P4 => (Target::P4, small),
-            Base::Zones => {
+            Base::ChosenSonic => (Target::Sonic, chosen),
+            Base::ChosenFrr => (Target::Frr, chosen),
+            Base::ChosenP4 => (Target::P4, chosen),
+            Base::ChosenLinux => {
+                let exceptions = "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  \
+                                  drained: [p0-t0-003--p0-t1-002#2]\n"
+                    .to_owned();
+                (Target::Linux, Shape { groups: 4, parallel: 2, exceptions, ..chosen })
+            }
+            Base::Zones | Base::ChosenZones => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: false };
                 (Target::Linux, Shape { per_group: 1, t2: Some(t2), ..small })
             }

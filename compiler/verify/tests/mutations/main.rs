@@ -9,6 +9,7 @@ mod common;
 mod base;
 mod bgp;
 mod cables;
+mod choices;
 mod frr;
 mod hosts;
 mod linux;
@@ -28,7 +29,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 19] = [
+const TABLES: [&[Mutation]; 24] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -48,6 +49,11 @@ const TABLES: [&[Mutation]; 19] = [
     cables::LISTS,
     bgp::FRR,
     bgp::SONIC,
+    choices::SONIC,
+    choices::FRR,
+    choices::LINUX,
+    choices::P4,
+    choices::ZONES,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.
@@ -63,7 +69,9 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
         Ok(report) => report,
         Err(error) => return Some(line + &error.to_string()),
     };
-    if found(&report, file, rule) {
+    // Whatever is wrong, walking every way comes to the same numbers.
+    let agrees = base.routing() == "srv6-static" || !report.violations.iter().any(|v| v.rule.code == "V0806");
+    if found(&report, file, rule) && agrees {
         return None;
     }
     let _ = write!(line, "{} broken", report.broken);

@@ -1,0 +1,134 @@
+//! The NICs of a fabric in which switches choose the way: which cables lead to each, and which address it has.
+//!
+//! In: cables, whose lower ends are ports `nicNpP` of nodes; what nodes say of themselves; the /128 routes by which T0s
+//! lead over a NIC's cable. Out: [`Destinations`]. Always: a NIC has the address that its node says, or where no node is
+//! described the one that most of its T0s lead to it; who says otherwise is kept.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::Ipv6Addr;
+
+use crate::model::cabling::{CableId, Kind, NodeId, Party, SwitchId};
+use crate::model::fabric::Fabric;
+use crate::model::names::Name;
+use crate::model::switch::OddRoute;
+
+/// A NIC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Destination {
+    /// The node.
+    pub(crate) node: NodeId,
+    /// Number of the NIC in the node.
+    pub(crate) number: u16,
+    /// Its cables, plane by plane.
+    pub(crate) cables: Vec<CableId>,
+    /// Its address, where anybody says one.
+    pub(crate) address: Option<Ipv6Addr>,
+    /// T0s that lead another address to it.
+    pub(crate) against: Vec<(SwitchId, Ipv6Addr)>,
+}
+
+/// All NICs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Destinations {
+    /// By node and number.
+    pub(crate) nics: Vec<Destination>,
+    /// The NIC at the lower end of each cable, by number.
+    of_cable: Vec<u32>,
+}
+
+/// No NIC.
+const NOBODY: u32 = u32::MAX;
+
+impl Destinations {
+    /// Finds all NICs and their addresses.
+    pub(crate) fn find(fabric: &Fabric) -> Self {
+        let mut this = Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables.len()] };
+        this.cables(fabric);
+        let mut claims: Vec<Vec<(SwitchId, Ipv6Addr)>> = vec![Vec::new(); this.nics.len()];
+        for id in fabric.cabling.switch_ids() {
+            let Some(switch) = fabric.switch(id) else { continue };
+            for route in switch.odd.iter().filter(|route| route.prefix.prefix_len() == 128) {
+                if let Some(nic) = this.over(fabric, id, route) {
+                    claims[nic as usize].push((id, route.prefix.addr()));
+                }
+            }
+        }
+        for (nic, claims) in this.nics.iter_mut().zip(claims) {
+            let told = fabric.node(nic.node).and_then(|node| node.address(nic.number));
+            nic.address = told.or_else(|| most(&claims));
+            nic.against = claims.into_iter().filter(|(_, address)| Some(*address) != nic.address).collect();
+        }
+        this
+    }
+
+    fn cables(&mut self, fabric: &Fabric) {
+        let cabling = &fabric.cabling;
+        let mut numbers: HashMap<Name, u16> = HashMap::new();
+        let mut by_nic: BTreeMap<(NodeId, u16), Vec<CableId>> = BTreeMap::new();
+        for (at, cable) in cabling.cables.iter().enumerate().filter(|(_, cable)| cable.kind == Kind::NicT0) {
+            let Party::Node(node) = cable.lower.party else { continue };
+            let port = cable.lower.port;
+            let number = *numbers.entry(port).or_insert_with(|| number(cabling.names.text(port)));
+            by_nic.entry((node, number)).or_default().push(CableId(at as u32));
+        }
+        for ((node, number), mut cables) in by_nic {
+            cables.sort_unstable_by_key(|id| (cabling.cable(*id).plane, *id));
+            for id in &cables {
+                self.of_cable[id.0 as usize] = self.nics.len() as u32;
+            }
+            self.nics.push(Destination { node, number, cables, address: None, against: Vec::new() });
+        }
+    }
+
+    /// Returns the NIC at the lower end of a cable.
+    pub(crate) fn at(&self, cable: CableId) -> Option<u32> {
+        self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NOBODY)
+    }
+
+    /// Returns the NIC whose cable is the only one that a route leads over.
+    pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OddRoute) -> Option<u32> {
+        let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
+        let mut ways = route.ways.iter().map(|way| nic(way.slot));
+        let first = ways.next()??;
+        ways.all(|other| other == Some(first)).then_some(first)
+    }
+
+    /// Returns the name of a NIC for people.
+    pub(crate) fn name(&self, fabric: &Fabric, nic: u32) -> String {
+        let nic = &self.nics[nic as usize];
+        format!("{}/nic{}", fabric.cabling.party(Party::Node(nic.node)), nic.number)
+    }
+}
+
+/// Returns the number of the NIC whose port is `nicNpP`; of another name the port is a NIC of its own.
+fn number(port: &str) -> u16 {
+    let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
+    found.unwrap_or(u16::MAX)
+}
+
+/// Returns the address that most claim; of several the one that the first switch claims.
+fn most(claims: &[(SwitchId, Ipv6Addr)]) -> Option<Ipv6Addr> {
+    let votes = |address: Ipv6Addr| claims.iter().filter(|(_, other)| *other == address).count();
+    let best = claims.iter().map(|(_, address)| votes(*address)).max()?;
+    claims.iter().map(|(_, address)| *address).find(|address| votes(*address) == best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_have_a_say() {
+        let claim = |(at, text): (usize, &&str)| (SwitchId(at as u32), text.parse().unwrap());
+        let claims: Vec<(SwitchId, Ipv6Addr)> =
+            ["fd::1", "fd::2", "fd::2"].iter().enumerate().map(claim).collect();
+        assert_eq!(most(&claims), Some("fd::2".parse().unwrap()));
+        assert_eq!(most(&claims[..2]), Some("fd::1".parse().unwrap()));
+        assert_eq!(most(&[]), None);
+    }
+
+    #[test]
+    fn ports_name_their_nic() {
+        assert_eq!([number("nic0p7"), number("nic12p0"), number("eth0")], [0, 12, u16::MAX]);
+    }
+}

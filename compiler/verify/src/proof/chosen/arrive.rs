@@ -1,0 +1,347 @@
+//! What arrives: sets of classes, tier by tier down and up again.
+//!
+//! In: one plane. Out: for each switch the classes that cables lead to, and how many journeys arrive by every choice of
+//! the switches, and by some. Always: a packet goes up, then down; one that is sent up again does not count as arriving,
+//! so nothing has to be looked at twice and nothing that goes round can count.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{DROPPED, DeliveryCounts, Network, Step};
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{Party, Side, SwitchId};
+use crate::model::choice::Row;
+use crate::model::fabric::About;
+use crate::model::segment::Tier;
+use crate::proof::bits::Bits;
+
+/// Something of each switch of a plane, for packets from below and for packets from above.
+#[derive(Debug, Clone)]
+pub(crate) struct Each<T> {
+    from_below: HashMap<SwitchId, T>,
+    from_above: HashMap<SwitchId, T>,
+}
+
+impl<T> Each<T> {
+    pub(crate) fn new() -> Self {
+        Each { from_below: HashMap::new(), from_above: HashMap::new() }
+    }
+
+    pub(crate) fn get(&self, id: SwitchId, above: bool) -> Option<&T> {
+        if above { self.from_above.get(&id) } else { self.from_below.get(&id) }
+    }
+
+    pub(crate) fn insert(&mut self, id: SwitchId, above: bool, value: T) {
+        let map = if above { &mut self.from_above } else { &mut self.from_below };
+        map.insert(id, value);
+    }
+
+    pub(crate) fn entry(&mut self, id: SwitchId, above: bool, new: impl FnOnce() -> T) -> &mut T {
+        let map = if above { &mut self.from_above } else { &mut self.from_below };
+        map.entry(id).or_insert_with(new)
+    }
+}
+
+/// The classes that cables lead to from each switch: up, then down; inside a zone over T1s only.
+pub(crate) fn possible(network: &Network<'_>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Each<Bits> {
+    let len = network.classes.len();
+    let mut each = Each::new();
+    let mut of_zone: HashMap<u32, Bits> = HashMap::new();
+    for class in network.taken.iter() {
+        if let Some(t0) = network.t0(class, plane) {
+            each.entry(t0, true, || Bits::new(len)).set(class as usize);
+            of_zone.entry(network.zones[t0.0 as usize]).or_insert_with(|| Bits::new(len)).set(class as usize);
+        }
+    }
+    for id in &tiers[Tier::T0 as usize] {
+        each.entry(*id, true, || Bits::new(len));
+    }
+    for tier in [Tier::T1, Tier::T2] {
+        for id in &tiers[tier as usize] {
+            let mut own = Bits::new(len);
+            for below in neighbours(network, *id, Side::Upper) {
+                if let Some(bits) = each.get(below, true) {
+                    own.add(bits);
+                }
+            }
+            each.insert(*id, true, own);
+        }
+    }
+    for tier in [Tier::T2, Tier::T1, Tier::T0] {
+        for id in &tiers[tier as usize] {
+            let mut own = Bits::new(len);
+            for above in neighbours(network, *id, Side::Lower) {
+                if let Some(bits) = each.get(above, false) {
+                    own.add(bits);
+                }
+            }
+            if let (Tier::T1, Some(home)) = (tier, of_zone.get(&network.zones[id.0 as usize])) {
+                own.remove(home);
+            }
+            if let Some(down) = each.get(*id, true) {
+                own.add(down);
+            }
+            each.insert(*id, false, own);
+        }
+    }
+    each
+}
+
+/// The switches at the other ends of the cables of which a switch has one side.
+fn neighbours<'a>(
+    network: &'a Network<'_>,
+    id: SwitchId,
+    side: Side,
+) -> impl Iterator<Item = SwitchId> + use<'a> {
+    let cabling = &network.fabric.cabling;
+    let mut last = None;
+    cabling.at_switch(id).iter().filter_map(move |plug| {
+        let Party::Switch(far) = cabling.cable(plug.cable).ends(side).1.party else { return None };
+        // Cables to one switch stand together as a rule.
+        (plug.side == side && last.replace(far) != Some(far)).then_some(far)
+    })
+}
+
+/// Numbers of ways by class.
+#[derive(Debug, Clone)]
+struct Ways {
+    /// Those that arrive.
+    arrive: Vec<u128>,
+    /// All that are tried.
+    tried: Vec<u128>,
+}
+
+/// What arrives in a plane.
+struct Arrivals<'a> {
+    network: &'a Network<'a>,
+    every: Each<Bits>,
+    some: Each<Bits>,
+    ways: Each<Arc<Ways>>,
+    /// Sums over the same neighbours, which whole tiers have alike.
+    sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Ways>>,
+}
+
+/// Counts the journeys of a plane.
+pub(crate) fn count(
+    network: &Network<'_>,
+    tiers: &[Vec<SwitchId>; 3],
+    could: &Each<Bits>,
+    findings: &mut Findings,
+) -> DeliveryCounts {
+    let mut arrivals =
+        Arrivals { network, every: Each::new(), some: Each::new(), ways: Each::new(), sums: HashMap::new() };
+    for tier in [Tier::T0, Tier::T1, Tier::T2] {
+        for id in &tiers[tier as usize] {
+            arrivals.switch(*id, true);
+        }
+    }
+    for tier in [Tier::T2, Tier::T1] {
+        for id in &tiers[tier as usize] {
+            arrivals.switch(*id, false);
+        }
+    }
+    let mut counts = DeliveryCounts::default();
+    for id in &tiers[Tier::T0 as usize] {
+        arrivals.switch(*id, false);
+        counts = counts.add(arrivals.journeys(*id, could));
+        arrivals.lost(*id, could, findings);
+        // Nobody comes to a T0 from below but its own NICs, so nobody else asks.
+        arrivals.ways.from_below.remove(id);
+    }
+    counts
+}
+
+impl Arrivals<'_> {
+    /// Works a switch out for packets from one side, from its neighbours that are known.
+    fn switch(&mut self, id: SwitchId, above: bool) {
+        let network = self.network;
+        let choice = &network.choices[id.0 as usize];
+        let len = network.classes.len();
+        let (mut every, mut some) = (Bits::new(len), Bits::new(len));
+        let mut ways = Ways { arrive: vec![0; len], tried: vec![1; len] };
+        for run in choice.delivered.runs() {
+            every.set_run(run);
+            some.set_run(run);
+            ways.arrive[range(run)].fill(1);
+        }
+        for row in &choice.rows {
+            if row.ways.is_empty() {
+                continue;
+            }
+            let steps: Vec<Step> = row.ways.iter().map(|way| network.step(id, way)).collect();
+            self.sets(row, &steps, above, (&mut every, &mut some));
+            self.numbers(row, &steps, above, &mut ways);
+        }
+        self.every.insert(id, above, every);
+        self.some.insert(id, above, some);
+        self.ways.insert(id, above, Arc::new(ways));
+    }
+
+    fn sets(&self, row: &Row, steps: &[Step], above: bool, (every, some): (&mut Bits, &mut Bits)) {
+        for run in row.classes.runs() {
+            for (at, step) in steps.iter().enumerate() {
+                let own;
+                let (all, any) = match step {
+                    Step::Switch { id, up } if !(*up && above) => {
+                        (self.every.get(*id, !up), self.some.get(*id, !up))
+                    }
+                    Step::Nic(nic, _) => {
+                        own = self.alone(*nic);
+                        (Some(&own), Some(&own))
+                    }
+                    Step::Switch { .. } | Step::Lost(_) => (None, None),
+                };
+                match all {
+                    Some(all) if at == 0 => every.add_run(all, run),
+                    Some(all) => every.keep_run(all, run),
+                    None => every.clear_run(run),
+                }
+                if let Some(any) = any {
+                    some.add_run(any, run);
+                }
+            }
+        }
+    }
+
+    /// The class of a NIC, if that is alone in it.
+    fn alone(&self, nic: u32) -> Bits {
+        let mut bits = Bits::new(self.network.classes.len());
+        if let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class)) {
+            bits.set(class as usize);
+        }
+        bits
+    }
+
+    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut Ways) {
+        if steps.len() > 4 {
+            let sums = self.sums(steps, above);
+            for run in row.classes.runs().iter().map(range) {
+                own.arrive[run.clone()].copy_from_slice(&sums.arrive[run.clone()]);
+                own.tried[run.clone()].copy_from_slice(&sums.tried[run]);
+            }
+            return;
+        }
+        for run in row.classes.runs().iter().map(range) {
+            own.tried[run.clone()].fill(0);
+            for step in steps {
+                self.add(*step, above, run.clone(), own);
+            }
+        }
+    }
+
+    /// Adds the ways over one step for some classes.
+    fn add(&self, step: Step, above: bool, run: Range<usize>, sum: &mut Ways) {
+        let behind = match step {
+            Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
+            Step::Switch { .. } | Step::Nic(..) | Step::Lost(_) => None,
+        };
+        if let Some(behind) = behind {
+            for class in run {
+                sum.arrive[class] = sum.arrive[class].saturating_add(behind.arrive[class]);
+                sum.tried[class] = sum.tried[class].saturating_add(behind.tried[class]);
+            }
+            return;
+        }
+        for class in run.clone() {
+            sum.tried[class] = sum.tried[class].saturating_add(1);
+        }
+        if let Step::Nic(nic, _) = step
+            && let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class))
+            && run.contains(&(class as usize))
+        {
+            sum.arrive[class as usize] += 1;
+        }
+    }
+
+    fn sums(&mut self, steps: &[Step], above: bool) -> Arc<Ways> {
+        let len = self.network.classes.len();
+        let mut key: Vec<Option<(SwitchId, bool)>> = Vec::with_capacity(steps.len());
+        let mut shared = true;
+        for step in steps {
+            key.push(match step {
+                Step::Switch { id, up } if !(*up && above) => Some((*id, *up)),
+                Step::Switch { .. } | Step::Lost(_) => None,
+                Step::Nic(..) => {
+                    shared = false;
+                    None
+                }
+            });
+        }
+        key.sort_unstable();
+        if let Some(known) = self.sums.get(&key).filter(|_| shared) {
+            return Arc::clone(known);
+        }
+        let mut sums = Ways { arrive: vec![0; len], tried: vec![0; len] };
+        for step in steps {
+            self.add(*step, above, 0..len, &mut sums);
+        }
+        let sums = Arc::new(sums);
+        if shared {
+            self.sums.insert(key, Arc::clone(&sums));
+        }
+        sums
+    }
+
+    /// Adds up what the NICs of a T0 send.
+    fn journeys(&self, id: SwitchId, could: &Each<Bits>) -> DeliveryCounts {
+        let network = self.network;
+        let (Some(every), Some(some), Some(ways), Some(could)) = (
+            self.every.get(id, false),
+            self.some.get(id, false),
+            self.ways.get(id, false),
+            could.get(id, false),
+        ) else {
+            return DeliveryCounts::default();
+        };
+        let mut own: HashMap<u32, u128> = HashMap::new();
+        let mut senders = 0u128;
+        for (nic, _) in network.senders(id) {
+            senders += 1;
+            if let Some(class) = network.class_of(nic) {
+                *own.entry(class).or_default() += 1;
+            }
+        }
+        let mut counts = DeliveryCounts::default();
+        if senders == 0 {
+            return counts;
+        }
+        for class in network.taken.iter() {
+            let at = class as usize;
+            let receivers = network.classes.nics[at].len() as u128;
+            // Nobody sends to itself over the fabric.
+            let pairs = senders * receivers - own.get(&class).copied().unwrap_or(0);
+            counts.journeys += pairs;
+            counts.possible += if could.get(at) { pairs } else { 0 };
+            counts.arrive += if every.get(at) { pairs } else { 0 };
+            counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };
+            counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive[at]));
+            counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried[at]));
+        }
+        counts
+    }
+
+    /// Where nothing else was found, everything that can arrive must.
+    fn lost(&self, id: SwitchId, could: &Each<Bits>, findings: &mut Findings) {
+        let network = self.network;
+        let (Some(every), Some(could)) = (self.every.get(id, false), could.get(id, false)) else { return };
+        let mut lost = could.clone();
+        lost.remove(every);
+        findings.checked(&DROPPED, could.count());
+        if !findings.is_clean() || network.senders(id).next().is_none() {
+            return;
+        }
+        if let Some(class) = lost.iter().next() {
+            let fabric = network.fabric;
+            let name = fabric.cabling.switch(id);
+            let address = network.classes.address(class);
+            let message = format!("from `{name}` not every choice of the switches leads to {address}");
+            let place = fabric.place(id, About::Routes);
+            findings.broken(Violation::new(&DROPPED, place, message).towards(id, address));
+        }
+    }
+}
+
+fn range(run: &Range<u32>) -> Range<usize> {
+    run.start as usize..run.end as usize
+}

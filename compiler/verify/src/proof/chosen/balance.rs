@@ -1,0 +1,285 @@
+//! Shares: the weights of a route follow what is left of the capacity behind its next hops.
+//!
+//! In: one plane. Out: violations. Always: what a weight should be comes from the cable lists ([`super::capacity`]) and
+//! from nothing that was compiled; T0s that are alike in what is left to them are looked at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arrive::Each;
+use super::capacity::{Cables, Capacities, Part, Planned, Profiles, gcd};
+use super::{Network, SHARE, Step, UNUSED_WAY};
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::SwitchId;
+use crate::model::choice::{ClassId, Row};
+use crate::model::device::Os;
+use crate::model::fabric::About;
+use crate::model::segment::Tier;
+use crate::proof::bits::Bits;
+
+/// Members of a group by weight, where weights exist: the kernel's weights end at 256, and BMv2's selector has 512.
+const LINUX_WIDTH: u64 = 256;
+const P4_WIDTH: u64 = 512;
+
+/// Checks all routes of a plane.
+pub(crate) fn check(
+    network: &Network<'_>,
+    planned: &Planned,
+    (plane, tiers): (u8, &[Vec<SwitchId>; 3]),
+    could: &Each<Bits>,
+    findings: &mut Findings,
+) {
+    let cables = Cables::of(network, plane);
+    let profiles = Profiles::of(network, &cables, &tiers[Tier::T0 as usize]);
+    let of_class: Vec<Option<u32>> = (0..network.classes.len() as ClassId)
+        .map(|class| network.t0(class, plane).and_then(|t0| profiles.at(t0)))
+        .collect();
+    let capacities =
+        [false, true].map(|with_drained| Capacities::new(network, &cables, *planned, with_drained));
+    let mut balance = Balance { network, profiles, of_class, capacities, findings };
+    for id in tiers.iter().flatten() {
+        let Some(reach) = could.get(*id, false) else { continue };
+        for row in &network.choices[id.0 as usize].rows {
+            balance.row(*id, row, reach);
+        }
+    }
+}
+
+struct Balance<'a> {
+    network: &'a Network<'a>,
+    profiles: Profiles,
+    /// The kind of T0 of each class.
+    of_class: Vec<Option<u32>>,
+    /// Without what is drained, and with it.
+    capacities: [Capacities<'a>; 2],
+    findings: &'a mut Findings,
+}
+
+/// What is wrong with a route.
+enum Wrong {
+    /// A cable that should be used and is not.
+    Missing(u16),
+    /// A cable that should not be used.
+    Needless(u16),
+    /// Other weights.
+    Weights(Vec<u128>),
+}
+
+impl Balance<'_> {
+    fn row(&mut self, id: SwitchId, row: &Row, reach: &Bits) {
+        let network = self.network;
+        let to_switches = row
+            .ways
+            .iter()
+            .any(|way| matches!(network.step(id, way), Step::Switch { .. } | Step::Lost(Some(_))));
+        if !to_switches {
+            return;
+        }
+        let mut kinds: BTreeMap<u32, ClassId> = BTreeMap::new();
+        for class in row.classes.iter().filter(|class| reach.get(*class as usize)) {
+            if let Some(kind) = self.of_class[class as usize] {
+                kinds.entry(kind).or_insert(class);
+            }
+        }
+        for (kind, class) in kinds {
+            let t0 = self.profiles.first[kind as usize];
+            let own = network.t0(class, self.plane(id));
+            // A T0 that leads to its own NICs over others is found by what becomes of the packets.
+            if own == Some(id) {
+                continue;
+            }
+            // A T1 leads to the very T0; farther away any T0 of the kind does.
+            let t0 = if self.tier(id) == Some(Tier::T1) { own.unwrap_or(t0) } else { t0 };
+            let shares = self.capacities.iter_mut().map(|capacities| capacities.shares(id, t0));
+            let Some(shares) = shares.into_iter().find(|shares| !shares.is_empty()) else { continue };
+            self.findings.checked(&SHARE, 1);
+            self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
+            if let Some(wrong) = self.compare(id, row, &shares) {
+                self.tell(id, row, class, &wrong);
+                return;
+            }
+        }
+    }
+
+    fn plane(&self, id: SwitchId) -> u8 {
+        self.network.positions.get(&id).map_or(0, |at| at.1)
+    }
+
+    fn tier(&self, id: SwitchId) -> Option<Tier> {
+        self.network.positions.get(&id).map(|at| at.0)
+    }
+
+    fn compare(&self, id: SwitchId, row: &Row, shares: &[(u16, Part)]) -> Option<Wrong> {
+        let mut weights: BTreeMap<u16, u128> = BTreeMap::new();
+        for way in row.ways.iter() {
+            *weights.entry(way.slot?).or_default() += u128::from(way.weight);
+        }
+        let part_of = |slot: u16| shares.iter().find(|(at, _)| *at == slot).map(|(_, part)| *part);
+        if let Some(slot) = weights.keys().find(|slot| part_of(**slot).is_none()) {
+            return Some(Wrong::Needless(*slot));
+        }
+        // A pin is somebody's wish, and as good as any other cable behind which something is left.
+        if let ([_], 128, Some(Tier::T0)) = (&*row.ways, row.prefix.prefix_len(), self.tier(id)) {
+            return None;
+        }
+        let os = self.network.fabric.switch(id)?.os;
+        match os {
+            Os::Linux => weighed(&weights, shares, LINUX_WIDTH),
+            Os::P4 => weighed(&weights, shares, P4_WIDTH),
+            Os::Sonic | Os::Frr => equal(&weights, shares),
+        }
+    }
+
+    fn tell(&mut self, id: SwitchId, row: &Row, class: ClassId, wrong: &Wrong) {
+        let network = self.network;
+        let fabric = network.fabric;
+        let (name, text, address) =
+            (fabric.cabling.switch(id), row.prefix.to_string(), network.classes.address(class));
+        let place = fabric.place(id, About::Route(&text));
+        let cable = |slot: u16| {
+            let (id, cable, _) = fabric.plugged(id, slot);
+            (fabric.cabling.describe(cable), fabric.cabling.place(id), cable.drained)
+        };
+        let violation = match wrong {
+            Wrong::Missing(slot) => {
+                let (over, line, _) = cable(*slot);
+                let message = format!("`{name}`: `{text}` leaves out `{over}`, which leads to {address} too");
+                Violation::new(&UNUSED_WAY, place, message).and(line)
+            }
+            Wrong::Needless(slot) => {
+                let (over, line, drained) = cable(*slot);
+                let why = if drained { "which is drained" } else { "behind which less or nothing is left" };
+                let message = format!("`{name}`: `{text}` leads to {address} over `{over}`, {why}");
+                Violation::new(&UNUSED_WAY, place, message).and(line)
+            }
+            Wrong::Weights(meant) => {
+                let found: Vec<u32> = row.ways.iter().map(|way| way.weight).collect();
+                let meant: Vec<u128> = meant.clone();
+                let message = format!(
+                    "`{name}`: `{text}` has weights {}, and capacity to {address} is left as {}",
+                    shown(&found),
+                    shown(&meant)
+                );
+                Violation::new(&SHARE, place, message)
+            }
+        };
+        self.findings.broken(violation.towards(id, address));
+    }
+}
+
+/// Shows numbers, the first dozen of them.
+fn shown<T: ToString>(numbers: &[T]) -> String {
+    let first: Vec<String> = numbers.iter().take(12).map(T::to_string).collect();
+    let more = if numbers.len() > 12 { " : ..." } else { "" };
+    first.join(" : ") + more
+}
+
+/// Whole numbers that are as the parts are, without a common divisor.
+fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
+    let scale = shares.iter().fold(1, |scale, (_, part)| scale / gcd(scale, part.of) * part.of);
+    let numbers: Vec<u128> = shares.iter().map(|(_, part)| part.number * (scale / part.of)).collect();
+    let divisor = numbers.iter().copied().fold(0, gcd).max(1);
+    numbers.into_iter().map(|number| number / divisor).collect()
+}
+
+/// Weights are as the parts; where these do not fit the group, each is nearer than one member to its share, but for
+/// what members that must be there take away.
+fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) -> Option<Wrong> {
+    if let Some((slot, _)) = shares.iter().find(|(slot, _)| !weights.contains_key(slot)) {
+        return Some(Wrong::Missing(*slot));
+    }
+    let meant = whole(shares);
+    let found: Vec<u128> = shares.iter().map(|(slot, _)| weights[slot]).collect();
+    let divisor = found.iter().copied().fold(0, gcd).max(1);
+    if found.iter().map(|weight| weight / divisor).eq(meant.iter().copied()) {
+        return None;
+    }
+    let (all, sum): (u128, u128) = (meant.iter().sum(), found.iter().sum());
+    if all <= u128::from(width) || sum > u128::from(width) {
+        return Some(Wrong::Weights(meant));
+    }
+    let forced: u128 = meant.iter().map(|meant| all.saturating_sub(meant * sum)).sum();
+    let near = |(found, meant): (&u128, &u128)| (found * all).abs_diff(meant * sum) <= all + forced;
+    let fits = found.iter().zip(&meant).all(near) && found.iter().all(|weight| *weight > 0);
+    (!fits).then_some(Wrong::Weights(meant))
+}
+
+/// What so many ways carry if each gets as much as the narrowest.
+fn carried((at, part): (usize, &Part)) -> Part {
+    Part { number: part.number * (at as u128 + 1), of: part.of }
+}
+
+/// Without weights the next hops are those that carry most if all get as much as the narrowest.
+fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong> {
+    let different: BTreeSet<u128> = weights.values().copied().collect();
+    if different.len() > 1 {
+        return Some(Wrong::Weights(vec![1; shares.len()]));
+    }
+    let mut parts: Vec<Part> = shares.iter().map(|(_, part)| *part).collect();
+    parts.sort_unstable_by(|a, b| b.cmp(a));
+    let most = parts.iter().enumerate().map(carried).max()?;
+    let used = || shares.iter().filter(|(slot, _)| weights.contains_key(slot));
+    let least = used().map(|(_, part)| *part).min()?;
+    if carried((used().count() - 1, &least)).cmp(&most).is_eq() {
+        return None;
+    }
+    let left_out = shares.iter().find(|(slot, part)| *part >= least && !weights.contains_key(slot));
+    // Of those that are used the narrowest hold the others up, or those that are left out would carry more.
+    let narrow = || used().find(|(_, part)| *part == least).map(|(slot, _)| Wrong::Needless(*slot));
+    let any =
+        || shares.iter().find(|(slot, _)| !weights.contains_key(slot)).map(|(slot, _)| Wrong::Missing(*slot));
+    left_out.map(|(slot, _)| Wrong::Missing(*slot)).or_else(|| {
+        let without = used().filter(|(_, part)| *part > least).map(|(_, part)| *part);
+        let better = without.clone().min().map(|next| carried((without.count() - 1, &next)));
+        if better.is_some_and(|better| better > carried((used().count() - 1, &least))) {
+            narrow()
+        } else {
+            any()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(parts: &[(u128, u128)]) -> Vec<(u16, Part)> {
+        parts.iter().enumerate().map(|(slot, (number, of))| (slot as u16, Part::new(*number, *of))).collect()
+    }
+
+    fn weights(all: &[u128]) -> BTreeMap<u16, u128> {
+        all.iter()
+            .enumerate()
+            .filter(|(_, weight)| **weight > 0)
+            .map(|(slot, weight)| (slot as u16, *weight))
+            .collect()
+    }
+
+    #[test]
+    fn weights_are_as_parts() {
+        let parts = shares(&[(1, 2), (1, 1), (1, 1)]);
+        assert!(weighed(&weights(&[1, 2, 2]), &parts, 64).is_none());
+        assert!(weighed(&weights(&[2, 4, 4]), &parts, 64).is_none());
+        assert!(matches!(weighed(&weights(&[1, 1, 1]), &parts, 64), Some(Wrong::Weights(_))));
+        assert!(matches!(weighed(&weights(&[0, 1, 1]), &parts, 64), Some(Wrong::Missing(0))));
+    }
+
+    #[test]
+    fn weights_that_do_not_fit_come_near() {
+        let parts = shares(&[(12, 12), (11, 12), (6, 12)]);
+        assert!(weighed(&weights(&[3, 3, 2]), &parts, 8).is_none());
+        assert!(weighed(&weights(&[12, 11, 6]), &parts, 32).is_none());
+        assert!(weighed(&weights(&[3, 3, 2]), &parts, 32).is_some(), "they would fit exactly");
+        assert!(weighed(&weights(&[6, 1, 1]), &parts, 8).is_some(), "too far away");
+    }
+
+    #[test]
+    fn without_weights_the_best_set_is_taken() {
+        let parts = shares(&[(2, 2), (2, 2), (1, 2), (2, 2)]);
+        assert!(equal(&weights(&[1, 1, 0, 1]), &parts).is_none());
+        assert!(matches!(equal(&weights(&[1, 1, 1, 1]), &parts), Some(Wrong::Needless(2))));
+        assert!(matches!(equal(&weights(&[1, 1, 0, 0]), &parts), Some(Wrong::Missing(3))));
+        assert!(matches!(equal(&weights(&[1, 1, 0, 2]), &parts), Some(Wrong::Weights(_))));
+        let parts = shares(&[(4, 4), (3, 4), (3, 4), (3, 4)]);
+        assert!(matches!(equal(&weights(&[1, 0, 0, 0]), &parts), Some(Wrong::Missing(_))));
+    }
+}

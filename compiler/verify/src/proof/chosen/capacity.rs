@@ -1,0 +1,276 @@
+//! How much of a plane is left between a switch and a T0, as a part of what was planned; from the cable lists alone.
+//!
+//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Always: a neighbour counts with the
+//! smaller of what is left of the cables to it and of what is left behind it; a switch with what is left behind its
+//! neighbours, on average: all switches of a tier share what is behind it. What was planned is what the best-connected
+//! switch of a tier has.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+
+use super::Network;
+use crate::model::cabling::{Kind, Party, Side, SwitchId};
+use crate::model::segment::Tier;
+
+/// A part of something, between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) number: u128,
+    pub(crate) of: u128,
+}
+
+impl Part {
+    pub(crate) const NONE: Part = Part { number: 0, of: 1 };
+
+    pub(crate) fn new(number: u128, of: u128) -> Self {
+        let divisor = gcd(number, of).max(1);
+        Part { number: number / divisor, of: of / divisor }
+    }
+
+    pub(crate) fn is_none(self) -> bool {
+        self.number == 0
+    }
+
+    fn plus(self, other: Part) -> Part {
+        Part::new(self.number * other.of + other.number * self.of, self.of * other.of)
+    }
+
+    pub(crate) fn by(self, count: u128) -> Part {
+        Part::new(self.number, self.of * count.max(1))
+    }
+}
+
+impl PartialOrd for Part {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Part {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.number * other.of).cmp(&(other.number * self.of))
+    }
+}
+
+pub(crate) fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What was planned: what the best-connected switches have, over all planes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Planned {
+    /// Cables between a T0 and a T1, and between a T1 and a T2.
+    parallel: [u128; 2],
+    /// T2s above a T1.
+    above: u128,
+    /// T1s of one zone below a T2.
+    below: u128,
+}
+
+impl Planned {
+    pub(crate) fn of(network: &Network<'_>) -> Self {
+        let mut planned = Planned::default();
+        for (plane, _) in network.planes() {
+            for ((lower, _), (_, all)) in Cables::of(network, plane).between {
+                let tier = usize::from(network.positions.get(&lower).map(|at| at.0) == Some(Tier::T1));
+                planned.parallel[tier] = planned.parallel[tier].max(all.into());
+            }
+        }
+        for (id, (tier, _)) in &network.positions {
+            let side = match tier {
+                Tier::T0 => continue,
+                Tier::T1 => Side::Lower,
+                Tier::T2 => Side::Upper,
+            };
+            let mut zones: BTreeMap<u32, u128> = BTreeMap::new();
+            for far in neighbours(network, *id, side) {
+                let zone = if side == Side::Upper { network.zones[far.0 as usize] } else { 0 };
+                *zones.entry(zone).or_default() += 1;
+            }
+            let most = zones.into_values().max().unwrap_or(0);
+            match side {
+                Side::Lower => planned.above = planned.above.max(most),
+                Side::Upper => planned.below = planned.below.max(most),
+            }
+        }
+        planned
+    }
+}
+
+/// Cables between the switches of a plane: those in use, and all.
+pub(crate) struct Cables {
+    between: HashMap<(SwitchId, SwitchId), (u32, u32)>,
+}
+
+impl Cables {
+    pub(crate) fn of(network: &Network<'_>, plane: u8) -> Self {
+        let mut between: HashMap<(SwitchId, SwitchId), (u32, u32)> = HashMap::new();
+        let cables = network.fabric.cabling.cables.iter();
+        for cable in cables.filter(|cable| cable.plane == plane && cable.kind != Kind::NicT0) {
+            if let (Party::Switch(lower), Party::Switch(upper)) = (cable.lower.party, cable.upper.party) {
+                let entry = between.entry((lower, upper)).or_default();
+                entry.0 += u32::from(!cable.drained);
+                entry.1 += 1;
+            }
+        }
+        Cables { between }
+    }
+}
+
+/// The neighbours of a switch that has one side of the cables to them, each once.
+fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> {
+    let cabling = &network.fabric.cabling;
+    let far =
+        cabling.at_switch(id).iter().filter(|plug| plug.side == side).filter_map(|plug| {
+            match cabling.cable(plug.cable).ends(side).1.party {
+                Party::Switch(far) => Some(far),
+                Party::Node(_) => None,
+            }
+        });
+    let mut all: Vec<SwitchId> = far.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A T1, and the cables to it: those in use, and all.
+type Left = (SwitchId, (u32, u32));
+
+/// T0s of a plane that are alike in what is left to them: by number, the first of each.
+#[derive(Debug, Default)]
+pub(crate) struct Profiles {
+    of_t0: HashMap<SwitchId, u32>,
+    pub(crate) first: Vec<SwitchId>,
+}
+
+impl Profiles {
+    pub(crate) fn of(network: &Network<'_>, cables: &Cables, t0s: &[SwitchId]) -> Self {
+        let mut known: HashMap<Vec<Left>, u32> = HashMap::new();
+        let mut profiles = Profiles::default();
+        for t0 in t0s {
+            let above = neighbours(network, *t0, Side::Lower);
+            let key = above.into_iter().map(|t1| (t1, cables.between[&(*t0, t1)])).collect();
+            let next = profiles.first.len() as u32;
+            let number = *known.entry(key).or_insert(next);
+            if number == next {
+                profiles.first.push(*t0);
+            }
+            profiles.of_t0.insert(*t0, number);
+        }
+        profiles
+    }
+
+    pub(crate) fn at(&self, t0: SwitchId) -> Option<u32> {
+        self.of_t0.get(&t0).copied()
+    }
+}
+
+/// Parts of capacity in a plane, remembered.
+pub(crate) struct Capacities<'a> {
+    network: &'a Network<'a>,
+    cables: &'a Cables,
+    planned: Planned,
+    /// Whether drained cables count: where nothing else is left, they are better than nothing.
+    with_drained: bool,
+    known: HashMap<(SwitchId, SwitchId), Part>,
+}
+
+impl<'a> Capacities<'a> {
+    pub(crate) fn new(
+        network: &'a Network<'a>,
+        cables: &'a Cables,
+        planned: Planned,
+        with_drained: bool,
+    ) -> Self {
+        Capacities { network, cables, planned, with_drained, known: HashMap::new() }
+    }
+
+    fn tier(&self, id: SwitchId) -> Option<Tier> {
+        self.network.positions.get(&id).map(|at| at.0)
+    }
+
+    fn same_zone(&self, a: SwitchId, b: SwitchId) -> bool {
+        self.network.zones[a.0 as usize] == self.network.zones[b.0 as usize]
+    }
+
+    /// What is left of the cables between two switches.
+    fn between(&self, lower: SwitchId, upper: SwitchId) -> Part {
+        let (in_use, all) = self.cables.between.get(&(lower, upper)).copied().unwrap_or_default();
+        let planned = self.planned.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
+        let count = if self.with_drained { all } else { in_use };
+        Part::new(count.into(), planned.max(1))
+    }
+
+    /// What is left from a T1 or T2 to a T0.
+    fn to(&mut self, id: SwitchId, t0: SwitchId) -> Part {
+        if let Some(known) = self.known.get(&(id, t0)) {
+            return *known;
+        }
+        let part = match self.tier(id) {
+            Some(Tier::T1) if self.same_zone(id, t0) => self.between(t0, id),
+            Some(Tier::T1) => {
+                let above = neighbours(self.network, id, Side::Lower);
+                let parts = above.into_iter().map(|t2| self.over(id, t2, t0)).collect::<Vec<Part>>();
+                parts.into_iter().fold(Part::NONE, Part::plus).by(self.planned.above)
+            }
+            Some(Tier::T2) => {
+                let below = neighbours(self.network, id, Side::Upper);
+                let home = below.into_iter().filter(|t1| self.same_zone(*t1, t0)).collect::<Vec<SwitchId>>();
+                let parts = home.into_iter().map(|t1| self.over(id, t1, t0)).collect::<Vec<Part>>();
+                parts.into_iter().fold(Part::NONE, Part::plus).by(self.planned.below)
+            }
+            Some(Tier::T0) | None => Part::NONE,
+        };
+        self.known.insert((id, t0), part);
+        part
+    }
+
+    /// What is left from a switch to a T0 over one neighbour.
+    fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Part {
+        let (lower, upper) = if self.tier(id) < self.tier(next) { (id, next) } else { (next, id) };
+        let cables = self.between(lower, upper);
+        if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
+    }
+
+    /// What is left from a switch to a T0 over each of its cables, by slot.
+    pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Part)> {
+        let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
+            Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),
+            Some(Tier::T0 | Tier::T1) => (Side::Lower, neighbours(self.network, id, Side::Lower)),
+            Some(Tier::T2) => {
+                let below = neighbours(self.network, id, Side::Upper);
+                (Side::Upper, below.into_iter().filter(|t1| self.same_zone(*t1, t0)).collect())
+            }
+            None => return Vec::new(),
+        };
+        let parts: HashMap<SwitchId, Part> =
+            next.into_iter().map(|next| (next, self.over(id, next, t0))).collect();
+        let cabling = &self.network.fabric.cabling;
+        let mut counts: HashMap<SwitchId, u128> = HashMap::new();
+        let mut slots = Vec::new();
+        for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side == side) {
+            let cable = cabling.cable(plug.cable);
+            let Party::Switch(far) = cable.ends(side).1.party else { continue };
+            if parts.contains_key(&far) && (self.with_drained || !cable.drained) {
+                *counts.entry(far).or_default() += 1;
+                slots.push((slot as u16, far));
+            }
+        }
+        let share = |(slot, far): (u16, SwitchId)| (slot, parts[&far].by(counts[&far]));
+        slots.into_iter().map(share).filter(|(_, part)| !part.is_none()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_exact() {
+        let third = Part::new(2, 6);
+        assert_eq!((third.number, third.of), (1, 3));
+        assert_eq!(third.plus(Part::new(1, 6)), Part::new(1, 2));
+        assert!(third < Part::new(1, 2) && Part::NONE < third);
+        assert_eq!(third.by(2), Part::new(1, 6));
+    }
+}

@@ -1,0 +1,107 @@
+//! Every way that switches can choose in a small fabric, one by one.
+//!
+//! In: the fabric. Out: how many journeys and ways arrive, to be held against the proof by composition. Always: packets
+//! go by longest prefix match over the routes as they were read, and know nothing of classes.
+
+use std::net::Ipv6Addr;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::model::cabling::SwitchId;
+use crate::model::switch::{OddRoute, Switch};
+use crate::proof::chosen::{Network, Step};
+
+/// What walking every way found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ChoiceWalk {
+    /// Journeys walked.
+    pub journeys: u128,
+    /// Journeys that arrive whatever the switches choose.
+    pub arrive: u128,
+    /// Journeys that arrive by some choice, not by every one.
+    pub doubtful: u128,
+    /// Ways that arrive.
+    pub ways: u128,
+    /// Ways that were tried.
+    pub tried: u128,
+}
+
+impl ChoiceWalk {
+    fn add(self, other: ChoiceWalk) -> ChoiceWalk {
+        ChoiceWalk {
+            journeys: self.journeys + other.journeys,
+            arrive: self.arrive + other.arrive,
+            doubtful: self.doubtful + other.doubtful,
+            ways: self.ways + other.ways,
+            tried: self.tried + other.tried,
+        }
+    }
+}
+
+/// Walks every way of every journey.
+pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
+    let t0s = network.fabric.cabling.switch_ids();
+    let senders: Vec<(SwitchId, u32)> =
+        t0s.flat_map(|id| network.senders(id).map(move |(nic, _)| (id, nic))).collect();
+    senders
+        .into_par_iter()
+        .map(|(t0, from)| {
+            let mut counts = ChoiceWalk::default();
+            for (to, nic) in
+                network.destinations.nics.iter().enumerate().filter(|(to, _)| *to != from as usize)
+            {
+                let Some(address) = nic.address else { continue };
+                let mut tally = Tally::default();
+                go(network, t0, (to as u32, address), false, &mut tally);
+                counts = counts.add(ChoiceWalk {
+                    journeys: 1,
+                    arrive: u128::from(tally.arrive == tally.tried),
+                    doubtful: u128::from(tally.arrive > 0 && tally.arrive < tally.tried),
+                    ways: tally.arrive,
+                    tried: tally.tried,
+                });
+            }
+            counts
+        })
+        .reduce(ChoiceWalk::default, ChoiceWalk::add)
+}
+
+#[derive(Default)]
+struct Tally {
+    arrive: u128,
+    tried: u128,
+}
+
+/// Follows all choices from a switch. What goes down and up again ends there, so every walk ends.
+fn go(network: &Network<'_>, at: SwitchId, to: (u32, Ipv6Addr), above: bool, tally: &mut Tally) {
+    let route = network.fabric.switch(at).and_then(|switch| longest(switch, to.1));
+    let ways = route.map(|route| &*route.ways).unwrap_or_default();
+    if ways.is_empty() {
+        tally.tried += 1;
+        return;
+    }
+    let steps: Vec<Step> = ways.iter().map(|way| network.step(at, way)).collect();
+    // Two cables to one NIC from one T0 are one way: the NIC gets it.
+    if steps.iter().all(|step| matches!(step, Step::Nic(nic, _) if *nic == to.0)) {
+        tally.tried += 1;
+        tally.arrive += 1;
+        return;
+    }
+    for step in steps {
+        match step {
+            Step::Switch { id, up } if !(up && above) => go(network, id, to, !up, tally),
+            Step::Nic(nic, _) => {
+                tally.tried += 1;
+                tally.arrive += u128::from(nic == to.0);
+            }
+            Step::Switch { .. } | Step::Lost(_) => tally.tried += 1,
+        }
+    }
+}
+
+/// Longest prefix match; of two routes of one prefix the later one counts.
+pub(crate) fn longest(switch: &Switch, address: Ipv6Addr) -> Option<&OddRoute> {
+    let all = switch.odd.iter().filter(|route| route.prefix.contains(&address));
+    all.max_by_key(|route| route.prefix.prefix_len())
+}
