@@ -4,6 +4,8 @@
 mod common;
 
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
@@ -179,16 +181,21 @@ fn routes_of_nodes_carry_ordinary_traffic() {
         closc_skip::skip("no python3 to send with");
         return;
     }
-    let mut decapsulated = Vec::new();
-    for segment in ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"] {
-        let output = Command::new("ip")
-            .args(["-n", &far, "-s", "-j", "-6", "route", "show", segment])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
+    let count = |segment| {
+        let args = ["-n", &far, "-s", "-j", "-6", "route", "show", segment];
+        let text = String::from_utf8(Command::new("ip").args(args).output().unwrap().stdout).unwrap();
         let (_, rest) = text.split_once("\"packets\":").unwrap();
-        decapsulated.push(rest.split(',').next().unwrap().parse::<u32>().unwrap());
-    }
+        rest.split(',').next().unwrap().parse::<u32>().unwrap()
+    };
+    // They were sent, and arrive when the kernel finds the time.
+    let started = Instant::now();
+    let decapsulated = loop {
+        let counts = ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"].map(count);
+        if counts.iter().sum::<u32>() == 64 || started.elapsed() > Duration::from_mins(1) {
+            break counts;
+        }
+        sleep(Duration::from_millis(20));
+    };
     assert_eq!(decapsulated.iter().sum::<u32>(), 64, "{decapsulated:?}");
     assert!(decapsulated.iter().all(|count| *count > 8), "both planes carry a share: {decapsulated:?}");
     up.is_fine();

@@ -4,6 +4,7 @@
 //! configured by their own batch files alone; this module plugs cables, sends, listens and counts.
 
 mod apply;
+mod carriers;
 mod command;
 mod counters;
 mod features;
@@ -28,6 +29,7 @@ use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::tree::{GroupTable, Tree};
 use apply::Files;
+use carriers::Carriers;
 use stations::Stations;
 
 /// The kernel's own SRv6 in network namespaces.
@@ -42,6 +44,7 @@ pub struct Linux {
     /// Namespace in which cut cables end.
     nowhere: String,
     jobs: usize,
+    carriers: Carriers,
     stations: Option<Stations>,
 }
 
@@ -56,28 +59,37 @@ impl Linux {
     ) -> Self {
         let files =
             model.devices.iter().map(|d| Files { folder: tree.devices[&d.name].folder.clone() }).collect();
-        Linux { tree, model, namespaces, files, nowhere, jobs, stations: None }
+        Linux { tree, model, namespaces, files, nowhere, jobs, carriers: Carriers::default(), stations: None }
     }
 
-    fn stations(&mut self) -> Result<&mut Stations, LabError> {
+    /// Names the processes that switches are, by words on their command lines.
+    pub(crate) fn carried_by(mut self, words: Vec<String>) -> Self {
+        self.carriers.words = words;
+        self
+    }
+
+    fn open(&mut self) -> Result<(&mut Stations, &Carriers), LabError> {
         if self.stations.is_none() {
             let udp_port = self.tree.tables.first().map_or(0, GroupTable::udp_port);
             self.stations = Some(Stations::open(&self.model, &self.namespaces, udp_port)?);
         }
-        Ok(self.stations.as_mut().expect("it was just opened"))
+        Ok((self.stations.as_mut().expect("it was just opened"), &self.carriers))
     }
 }
 
 impl Backend for Linux {
     fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
-        self.stations()?.exchange(packets, sink)
+        let (stations, carriers) = self.open()?;
+        stations.exchange(packets, sink, carriers)
     }
 
     fn counters(&mut self) -> Result<Counters, LabError> {
+        self.carriers.rest();
         counters::read(&self.model, &self.namespaces, self.jobs)
     }
 
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
+        self.carriers.rest();
         counters::read_ports(&self.model, &self.namespaces, self.jobs)
     }
 }

@@ -16,6 +16,9 @@ use crate::backend::linux::Namespace;
 use crate::model::Model;
 use crate::tree::{DeviceKind, Tree};
 
+/// How often a folder is made again that others remove.
+const TRIES: u32 = 100;
+
 /// Version of the file.
 const VERSION: u32 = 2;
 
@@ -173,14 +176,24 @@ impl Guard {
     /// Locks a fabric.
     pub(super) fn take(runtime: &Utf8Path, fabric: &str) -> Result<Guard, LabError> {
         let what = || format!("make `{runtime}`");
-        fs::create_dir_all(runtime).map_err(LabError::io(what()))?;
-        let owner = fs::metadata(runtime).map_err(LabError::io(what()))?.uid();
-        if owner != nix::unistd::geteuid().as_raw() {
-            return Err(LabError::NotOurs { folder: runtime.to_owned(), owner });
-        }
         let path = runtime.join(format!("{fabric}.lock"));
+        let mut tries = 0;
         loop {
-            let file = File::create(&path).map_err(LabError::io(format!("open `{path}`")))?;
+            fs::create_dir_all(runtime).map_err(LabError::io(what()))?;
+            let owner = fs::metadata(runtime).map(|data| data.uid());
+            if let Ok(owner) = owner
+                && owner != nix::unistd::geteuid().as_raw()
+            {
+                return Err(LabError::NotOurs { folder: runtime.to_owned(), owner });
+            }
+            let file = match owner.and_then(|_| File::create(&path)) {
+                // Whoever held the last lock of the folder may have just removed it, empty as it was.
+                Err(error) if error.kind() == ErrorKind::NotFound && tries < TRIES => {
+                    tries += 1;
+                    continue;
+                }
+                opened => opened.map_err(LabError::io(format!("open `{path}`")))?,
+            };
             let lock =
                 Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
                     nix::errno::Errno::EWOULDBLOCK => LabError::Busy { fabric: fabric.to_owned() },
@@ -207,5 +220,36 @@ impl Guard {
         {
             let _ = fs::remove_dir(folder);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever clears the last lock removes the folder, while others are about to put theirs into it.
+    #[test]
+    fn locks_come_and_go_at_the_same_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = Utf8Path::from_path(folder.path()).unwrap().join("run/lab");
+        std::thread::scope(|scope| {
+            for fabric in ["a", "b", "c", "d"] {
+                let runtime = &runtime;
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        Guard::take(runtime, fabric).unwrap().clear();
+                    }
+                });
+            }
+        });
+        assert!(!runtime.exists());
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = Utf8Path::from_path(folder.path()).unwrap();
+        let error = Guard::take(runtime, "no/such").unwrap_err();
+        assert!(matches!(error, LabError::Io { .. }), "{error}");
     }
 }

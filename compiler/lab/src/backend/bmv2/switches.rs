@@ -116,12 +116,17 @@ fn spawn(mut command: Command, log: &Utf8Path) -> Result<Child, LabError> {
         .map_err(LabError::io(format!("start `{program}`")))
 }
 
+/// Returns the words by which the processes of switches are known.
+pub(super) fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a str>) -> Vec<String> {
+    switches.map(|name| format!("unix:{}", socket(folder, name))).collect()
+}
+
 /// Ends the processes of switches; returns how many there were.
 pub(crate) fn end<'a>(
     folder: &Utf8Path,
     switches: impl Iterator<Item = &'a String>,
 ) -> Result<usize, LabError> {
-    let words: Vec<String> = switches.map(|name| format!("unix:{}", socket(folder, name))).collect();
+    let words = words(folder, switches.map(String::as_str));
     let found = running(&words);
     for pid in &found {
         // One that has just ended by itself is as good.

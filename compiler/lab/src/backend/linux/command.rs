@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::LabError;
 
-/// How often a batch goes on after the kernel had no memory at hand for a counter.
+/// How often a batch tries the same line again after the kernel had no memory at hand for a counter.
 const PATIENCE: usize = 200;
 
 /// Runs lines of `ip` commands in the namespace of the calling thread.
@@ -20,7 +20,8 @@ const PATIENCE: usize = 200;
 /// where a batch is faster than that. Then the batch waits a little and goes on from the same line.
 pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     let mut rest: Vec<&str> = lines.lines().collect();
-    for _ in 0..PATIENCE {
+    let mut tries = 0;
+    while tries < PATIENCE {
         let output = ip(&["-batch", "-"], &rest.join("\n"), device)?;
         if output.status.success() {
             return Ok(());
@@ -30,6 +31,7 @@ pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
         if !message.contains("Cannot allocate memory") {
             return Err(refused(rest.get(failed - 1).unwrap_or(&"ip -batch"), device, &message));
         }
+        tries = if failed > 1 { 0 } else { tries + 1 };
         sleep(Duration::from_millis(5));
         rest.drain(..(failed - 1).min(rest.len()));
     }

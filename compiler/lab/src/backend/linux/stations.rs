@@ -17,6 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::carriers::{Carriers, queues_are_empty};
 use super::namespace::Namespace;
 use crate::LabError;
 use crate::backend::{Arrival, Packet, Sink};
@@ -27,9 +28,13 @@ use crate::tree::DeviceKind;
 /// Buffer of every listening socket.
 const BUFFER: usize = 16 << 20;
 /// Packets sent before everybody listens again.
-const BURST: usize = 1024;
-/// How long to wait for packets that are still under way, in milliseconds of silence.
+const BURST: usize = 256;
+/// How long to wait for packets that are still under way, in milliseconds of silence. Those who carry them must be at
+/// rest besides.
 const PATIENCE_MS: u16 = 100;
+/// How often to try again while the kernel has no room for a packet, and the pause between.
+const TRIES: u32 = 20_000;
+const PAUSE: Duration = Duration::from_millis(1);
 /// Hop limit of the outer header: five switches and some.
 const HOP_LIMIT: u32 = 64;
 const ETH_P_IPV6: u16 = 0x86dd;
@@ -80,43 +85,65 @@ impl Stations {
         Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends packets and reports arrivals.
-    pub(super) fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
+    /// Sends packets and reports arrivals. A packet is waited for until a silence in which nobody had one in hand.
+    pub(super) fn exchange(
+        &mut self,
+        packets: &[Packet],
+        sink: &mut dyn Sink,
+        carriers: &Carriers,
+    ) -> Result<(), LabError> {
         self.listen(&mut Deaf)?;
         for (number, packet) in packets.iter().enumerate() {
             if !self.send(packet, sink)? {
                 sink.unsent(number);
             }
             if number % BURST == BURST - 1 {
-                self.listen(sink)?;
+                self.make_room(sink)?;
             }
         }
         loop {
             self.listen(sink)?;
-            if sink.is_complete() || !self.wait()? {
-                break;
+            if sink.is_complete() {
+                return self.listen(sink);
+            }
+            if !self.wait(PATIENCE_MS)? {
+                carriers.rest();
+                if !self.wait(0)? {
+                    return Ok(());
+                }
             }
         }
-        self.listen(sink)
     }
 
     /// Sends one packet; false where the node has no way for it.
     fn send(&mut self, packet: &Packet, sink: &mut dyn Sink) -> Result<bool, LabError> {
         let Some(at) = self.of_port.get(&packet.from).copied() else { return Ok(false) };
         let what = "send a packet";
-        for _ in 0..100 {
+        for _ in 0..TRIES {
             let Some(sender) = self.all[at].senders.get_mut(&packet.from) else { return Ok(false) };
             match sender.send(packet) {
                 Ok(()) => return Ok(true),
                 Err(error) if is_full(&error) => {
                     self.listen(sink)?;
-                    sleep(Duration::from_millis(1));
+                    sleep(PAUSE);
                 }
                 Err(error) if has_no_way(&error) => return Ok(false),
                 Err(error) => return Err(LabError::io(what)(error)),
             }
         }
         Err(LabError::io(what)(Errno::ENOBUFS.into()))
+    }
+
+    /// Lets the kernel hand on what it holds: a queue that is full drops packets.
+    fn make_room(&mut self, sink: &mut dyn Sink) -> Result<(), LabError> {
+        for _ in 0..TRIES {
+            self.listen(sink)?;
+            if queues_are_empty() {
+                break;
+            }
+            sleep(PAUSE);
+        }
+        Ok(())
     }
 
     /// Takes in everything that has come.
@@ -128,14 +155,14 @@ impl Stations {
     }
 
     /// Waits for more; false after a silence.
-    fn wait(&self) -> Result<bool, LabError> {
+    fn wait(&self, milliseconds: u16) -> Result<bool, LabError> {
         let mut descriptors: Vec<PollFd<'_>> = self
             .all
             .iter()
             .flat_map(|station| [station.wire.as_fd(), station.accepted.as_fd()])
             .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
             .collect();
-        match poll(&mut descriptors, PollTimeout::from(PATIENCE_MS)) {
+        match poll(&mut descriptors, PollTimeout::from(milliseconds)) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::EINTR) => Ok(true),
             Err(errno) => Err(LabError::os("wait for packets")(errno)),

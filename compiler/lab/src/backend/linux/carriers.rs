@@ -1,0 +1,107 @@
+//! Who carries packets, and whether they have any in hand.
+//!
+//! In: `/proc`. Out: when nothing is on its way any more. Always: a wait is bounded, for machines that never rest.
+//!
+//! A veth pair hands a packet over by putting it into the queue of a processor, and a switch that is a process takes it
+//! out of a socket. Under load both wait for their turn. So a silence says nothing, and a counter is too low, while a
+//! packet is in such a queue or a thread of a switch could run and does not.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::backend::embedded::process::running;
+
+/// The queues of the processors.
+const QUEUES: &str = "/proc/net/softnet_stat";
+/// Packets in a queue stand in this column, in hexadecimal, since Linux 5.10.
+const LENGTH: usize = 11;
+const PAUSE: Duration = Duration::from_millis(1);
+/// How long to wait for a rest before going on as it is.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A packet that is just being handed on is in no queue, but soon in the next.
+const IN_A_ROW: u32 = 2;
+
+/// The kernel, and the processes of switches.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Carriers {
+    /// Words on the command lines of those processes.
+    pub(crate) words: Vec<String>,
+}
+
+impl Carriers {
+    /// Waits until nobody has packets in hand.
+    pub(super) fn rest(&self) {
+        let started = Instant::now();
+        let threads = self.threads();
+        let mut resting = 0;
+        while started.elapsed() < PATIENCE {
+            let rests = queues_are_empty() && !threads.iter().any(|stat| could_run(stat));
+            resting = if rests { resting + 1 } else { 0 };
+            if resting == IN_A_ROW {
+                return;
+            }
+            sleep(PAUSE);
+        }
+        tracing::warn!("this machine never rests: packets that are late may be called lost");
+    }
+
+    /// The files that tell the states of all threads of the processes.
+    fn threads(&self) -> Vec<String> {
+        if self.words.is_empty() {
+            return Vec::new();
+        }
+        let of = |folder: String| {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            entries.filter_map(move |entry| Some(format!("{folder}/{}/stat", entry.file_name().to_str()?)))
+        };
+        running(&self.words).into_iter().flat_map(|pid| of(format!("/proc/{pid}/task"))).collect()
+    }
+}
+
+/// Tells whether no packet waits for a processor.
+pub(super) fn queues_are_empty() -> bool {
+    // Without the file nothing is known, and a silence has to do.
+    fs::read_to_string(QUEUES).map_or(true, |text| queued(&text) == 0)
+}
+
+/// Adds up the packets of all queues, a line each.
+fn queued(text: &str) -> u64 {
+    let of = |line: &str| u64::from_str_radix(line.split_whitespace().nth(LENGTH)?, 16).ok();
+    text.lines().filter_map(of).sum()
+}
+
+/// Tells whether a thread runs, or would if it were its turn.
+fn could_run(stat: &str) -> bool {
+    fs::read_to_string(stat).is_ok_and(|text| matches!(state(&text), Some('R' | 'D')))
+}
+
+/// Reads the state of a thread, which stands behind its name; the name may hold anything.
+fn state(stat: &str) -> Option<char> {
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_all_queues_are_added_up() {
+        let line = |length: &str| format!("0001d82f {}{length} 00000001 {length}\n", "00000000 ".repeat(10));
+        assert_eq!(queued(&(line("00000010") + &line("00000003"))), 19);
+        assert_eq!(queued(&line("00000000")), 0);
+        // Older kernels have no such column.
+        assert_eq!(queued("0001d82f 00000000 00000003\n"), 0);
+    }
+
+    #[test]
+    fn a_thread_that_runs_is_told_from_one_that_waits() {
+        assert_eq!(state("17 (a ) b) S 1 17 17 0 -1"), Some('S'));
+        assert_eq!(state("nothing"), None);
+        let own = std::process::id().to_string();
+        // This one reads its own state, so it runs.
+        assert!(could_run("/proc/thread-self/stat"));
+        let carriers = Carriers { words: vec![own] };
+        assert!(carriers.threads().is_empty(), "nobody has the number of this process on its command line");
+    }
+}
