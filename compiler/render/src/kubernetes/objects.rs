@@ -278,6 +278,7 @@ pub(super) struct Resources {
 /// A resource that pods ask for: one port.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the plugin names its fields so")]
 pub(super) struct Resource {
     resource_prefix: &'static str,
     resource_name: String,
