@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use closc_deploy::{Inventory, Outcome, PushOptions, open_gate, push, silent};
+use closc_deploy::{Outcome, PushOptions, open_gate, push, silent};
 use closc_entries::Pipeline;
 use closc_runtime::client::{Deadlines, Options, Rpc, WriteOptions};
 use closc_runtime::proto::v1;
@@ -126,9 +126,18 @@ async fn answers_slowly() {
 
     // One that is slow beyond all bounds takes no longer than a switch may.
     lab.script(Script::default().delay(Rpc::Write, Duration::from_hours(1)));
-    let report = lab.push_with(&PushOptions { timeout: Duration::from_millis(500), ..options() }).await;
-    let message = fault(&report, T0);
-    assert_eq!(message, "`p0-t0-001`: not finished within 0.5 s, while writing");
+    let mut said = Vec::new();
+    for timeout in [500, 4_000, 32_000].map(Duration::from_millis) {
+        let message = fault(&lab.push_with(&PushOptions { timeout, ..options() }).await, T0);
+        let late = format!("`p0-t0-001`: not finished within {} s, while ", timeout.as_secs_f64());
+        assert!(message.starts_with(&late), "{message}");
+        said.push(message);
+        // A machine under load may not even come to writing in half a second.
+        if said.last().is_some_and(|message| message.ends_with(" while writing")) {
+            break;
+        }
+    }
+    assert!(said.last().is_some_and(|message| message.ends_with(" while writing")), "{said:?}");
 
     // Slow is not wrong.
     lab.script(Script::default().delay(Rpc::Write, Duration::from_millis(20)));
@@ -218,27 +227,24 @@ async fn speaks_garbage() {
         let garbage = GarbageServer::start(bytes.to_vec()).await.expect("loopback has a port");
         let mut inventory = lab.inventory.clone();
         inventory.devices.get_mut(T0).expect("there").endpoint = garbage.address();
-        let message = failure_at(&lab, inventory).await;
+        let lab = Lab { files: lab.files.clone(), targets: std::collections::BTreeMap::new(), inventory };
+        let (connect, arbitration) = (Duration::from_millis(300), Duration::from_millis(300));
+        let deadlines = Deadlines { connect, arbitration, ..Deadlines::default() };
+        let client = Options { deadlines, ..once().client };
+        let message = fault(&lab.push_with(&PushOptions { client, ..once() }).await, T0);
         assert!(message.starts_with("`p0-t0-001`: while "), "{message}");
     }
-    let nobody =
-        Inventory { defaults: lab.inventory.defaults.clone(), devices: lab.inventory.devices.clone() };
-    let mut inventory = nobody;
-    inventory.devices.get_mut(T0).expect("there").endpoint = "127.0.0.1:9".to_owned();
-    let message = failure_at(&lab, inventory).await;
-    assert!(message.ends_with("connection refused: nothing listens there"), "{message}");
     lab.converge().await;
 }
 
-async fn failure_at(lab: &Lab, inventory: Inventory) -> String {
-    let lab = Lab { files: lab.files.clone(), targets: std::collections::BTreeMap::new(), inventory };
-    let deadlines = Deadlines {
-        connect: Duration::from_millis(300),
-        arbitration: Duration::from_millis(300),
-        ..Deadlines::default()
-    };
-    let client = Options { deadlines, ..once().client };
-    fault(&lab.push_with(&PushOptions { client, ..once() }).await, T0)
+#[tokio::test]
+async fn is_not_there() {
+    let mut lab = Lab::one().await;
+    lab.targets.get_mut(T0).expect("there").down().await;
+    let message = fault(&lab.push_with(&once()).await, T0);
+    assert!(message.ends_with("connection refused: nothing listens there"), "{message}");
+    lab.targets.get_mut(T0).expect("there").up().await.expect("the port was kept");
+    lab.converge().await;
 }
 
 #[tokio::test]

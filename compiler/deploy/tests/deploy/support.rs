@@ -15,7 +15,7 @@ use closc_runtime::{DeviceId, Info};
 use closc_tests::shape::Shape;
 
 /// Long enough for a loaded machine; only what never happens waits so long.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Files by path, as a compiled tree has them.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;

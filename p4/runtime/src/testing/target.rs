@@ -1,10 +1,10 @@
 //! A fake target as a test holds it: start, script, break, look inside.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
@@ -35,6 +35,8 @@ pub struct FakeOptions {
 #[derive(Debug)]
 pub struct FakeTarget {
     address: SocketAddr,
+    /// Bound and never listening: keeps the port while the target is down, when all who connect are refused.
+    _port: TcpSocket,
     service: Service,
     options: FakeOptions,
     tasks: Vec<JoinHandle<()>>,
@@ -53,11 +55,14 @@ impl FakeTarget {
 
     /// Starts with options.
     pub async fn with(options: FakeOptions) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let address = listener.local_addr()?;
+        let port = TcpSocket::new_v4()?;
+        port.set_reuseaddr(true)?;
+        port.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let address = port.local_addr()?;
+        let listener = TcpListener::bind(address).await?;
         let state = State::new(options.device, options.script.clone());
         let service = Service { state: Arc::new(Mutex::new(state)) };
-        let mut target = FakeTarget { address, service, options, tasks: Vec::new() };
+        let mut target = FakeTarget { address, _port: port, service, options, tasks: Vec::new() };
         target.serve(listener)?;
         Ok(target)
     }

@@ -12,7 +12,7 @@ use closc_runtime::testing::FakeTarget;
 use closc_runtime::{DeviceId, ElectionId, Info, sample};
 
 /// Long enough for a loaded machine; only what never happens waits so long.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 pub(crate) fn info() -> Arc<Info> {
     Arc::new(sample::info())
