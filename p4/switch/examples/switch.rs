@@ -1,10 +1,10 @@
 //! The switch as a command of its own, for scripts that call `simple_switch_grpc`.
 
-use closc_switch::command::{Options, switch_main};
+use closc_switch::command::{Addresses, switch_main};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let started = |_: &Options, address: &str| eprintln!("P4Runtime at {address}");
+    let started = |at: &Addresses| eprintln!("P4Runtime at {}", at.p4runtime);
     match switch_main(std::env::args().skip(1), started) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -15,6 +15,11 @@ pub fn arguments() -> Option<Vec<String>> {
 
 /// Runs a switch until a signal ends it.
 pub fn run(arguments: Vec<String>) -> anyhow::Result<Outcome> {
-    switch_main(arguments, |_, address| eprintln!("P4Runtime is served at {address}"))?;
+    switch_main(arguments, |at| {
+        eprintln!("P4Runtime is served at {}", at.p4runtime);
+        if let Some(packets) = at.packets {
+            eprintln!("packets are exchanged at {packets}");
+        }
+    })?;
     Ok(Outcome::Fine)
 }

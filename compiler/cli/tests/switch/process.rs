@@ -1,8 +1,8 @@
 //! A `closc switch` of its own for a test, without a single interface: its packets go over gRPC.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 use closc_switch::server::packets::{PACKET_STREAM, PortPacket};
@@ -19,6 +19,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 /// A running switch. Dropping it ends it.
 pub(crate) struct SwitchProcess {
     process: Child,
+    /// Kept open, so that it may say more.
+    _said: BufReader<ChildStderr>,
     /// Where it serves P4Runtime.
     pub(crate) address: SocketAddr,
     device_id: u64,
@@ -33,28 +35,27 @@ impl Drop for SwitchProcess {
     }
 }
 
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
-    listener.local_addr().expect("it is bound")
-}
-
 impl SwitchProcess {
     /// Starts a switch without a program; `options` are those after `--`.
     pub(crate) fn start(device_id: u64, options: &[&str]) -> Self {
-        let packets = free();
+        let anywhere = "127.0.0.1:0";
         let mut process = Command::new(env!("CARGO_BIN_EXE_closc"))
             .args(["switch", "--no-p4", "--device-id", &device_id.to_string(), "--"])
-            .args(["--grpc-server-addr", "127.0.0.1:0", "--dp-grpc-server-addr", &packets.to_string()])
+            .args(["--grpc-server-addr", anywhere, "--dp-grpc-server-addr", anywhere])
             .args(options)
             .stderr(Stdio::piped())
             .spawn()
             .expect("closc runs");
-        let mut line = String::new();
-        let said = process.stderr.take().expect("piped");
-        BufReader::new(said).read_line(&mut line).expect("it says something or ends");
-        let address = line.trim_end().strip_prefix("P4Runtime is served at ").map(str::parse);
-        let Some(Ok(address)) = address else { panic!("it says where it serves, not {line:?}") };
-        Self { process, address, device_id, packets }
+        let mut said = BufReader::new(process.stderr.take().expect("piped"));
+        let mut hear = |what: &str| {
+            let mut line = String::new();
+            said.read_line(&mut line).expect("it says something or ends");
+            let address = line.trim_end().strip_prefix(what).map(str::parse);
+            let Some(Ok(address)) = address else { panic!("`{what}` and an address, not {line:?}") };
+            address
+        };
+        let (address, packets) = (hear("P4Runtime is served at "), hear("packets are exchanged at "));
+        Self { process, _said: said, address, device_id, packets }
     }
 
     /// Opens a stream of packets.

@@ -10,4 +10,4 @@ mod run;
 
 pub use arguments::{Request, UsageError, parse};
 pub use options::{Level, LogTarget, Options, TlsFiles};
-pub use run::{CommandError, switch_main};
+pub use run::{Addresses, CommandError, switch_main};

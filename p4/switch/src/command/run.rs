@@ -100,15 +100,24 @@ Options after `--`:
                                   Exchange the packets of ports without interface over gRPC
 ";
 
+/// Where a switch is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// P4Runtime: `ADDRESS:PORT`, or `unix:PATH`.
+    pub p4runtime: String,
+    /// Packets of ports without interface, where they were asked for.
+    pub packets: Option<SocketAddr>,
+}
+
 /// Time between two looks whether a signal came.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs a switch with the arguments of `simple_switch_grpc`, those after its name, until a signal ends it.
 ///
-/// `started` hears the address of the P4Runtime service once it is served.
+/// `started` hears where it is served, once it is.
 pub fn switch_main(
     arguments: impl IntoIterator<Item = String>,
-    started: impl FnOnce(&Options, &str),
+    started: impl FnOnce(&Addresses),
 ) -> Result<(), CommandError> {
     let options = match parse(arguments)? {
         Request::Run(options) => options,
@@ -132,11 +141,7 @@ fn say(text: &str) -> Result<(), CommandError> {
 }
 
 /// Runs a switch until it is stopped.
-fn run(
-    options: &Options,
-    stop: &AtomicBool,
-    started: impl FnOnce(&Options, &str),
-) -> Result<(), CommandError> {
+fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -> Result<(), CommandError> {
     let engine = EngineConfig {
         drop_port: options.drop_port,
         priority_queues: options.priority_queues,
@@ -158,9 +163,10 @@ fn run(
         Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
         None => None,
     };
-    let address = endpoint.address();
-    tracing::info!("device {device_id} serves P4Runtime at {address}");
-    started(options, &address);
+    let addresses =
+        Addresses { p4runtime: endpoint.address(), packets: packet_endpoint.as_ref().map(Endpoint::address) };
+    tracing::info!("device {device_id} serves P4Runtime at {}", addresses.p4runtime);
+    started(&addresses);
     let result = std::thread::scope(|scope| {
         let forwarder = scope.spawn(|| interfaces.run(&switch, &packets));
         while !stop.load(Ordering::Acquire) && !forwarder.is_finished() {

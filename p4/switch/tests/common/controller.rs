@@ -20,7 +20,7 @@ use v1::write_request::Atomicity;
 pub const DEVICE: u64 = 7;
 
 /// Longest time that anything may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Returns a switch that a controller can talk to.
 pub fn switch(device_id: u64) -> Arc<Switch> {

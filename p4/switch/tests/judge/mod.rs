@@ -17,7 +17,7 @@ use tonic::{Code, Request, Streaming};
 use tonic_prost::ProstCodec;
 
 /// Longest time that BMv2 takes to start, or for some packets.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Packets that go in together. BMv2 drops what does not fit its queues of 64.
 const TOGETHER: usize = 24;
