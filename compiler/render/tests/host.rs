@@ -1,6 +1,7 @@
 //! The files of a node: what they say, and that the programs they are for take them.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -57,11 +58,12 @@ fn put(folder: &Path, artefacts: &[Artefact]) {
     }
 }
 
-/// Tells whether a program is there; prints what is skipped where it is not.
+/// Tells whether a program is there; says what is skipped where it is not.
+#[track_caller]
 fn has(program: &str, argument: &str, skipped: &str) -> bool {
     let run = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if run.is_err() {
-        println!("skipped: {program} is not installed, so {skipped}");
+        closc_skip::skip(format_args!("{program} is not installed, so {skipped}"));
     }
     run.is_ok()
 }
@@ -218,7 +220,7 @@ fn networkd_knows_every_key_of_its_units() {
     let daemon = "/lib/systemd/systemd-networkd";
     let namespace = Command::new("unshare").args(["-nm", "true"]).output();
     if !Path::new(daemon).exists() || !namespace.is_ok_and(|run| run.status.success()) {
-        println!("skipped: no systemd-networkd or no right to namespaces, so its units are not judged");
+        closc_skip::skip("no systemd-networkd or no right to namespaces, so its units are not judged");
         return;
     }
     for routing in ["srv6-static", "ecmp-static"] {
@@ -228,11 +230,24 @@ fn networkd_knows_every_key_of_its_units() {
         let script = format!(
             "mount -t tmpfs none /run && mkdir -p /run/systemd/network && \
              cp {}/hosts/su001-n001/networkd/*.network /run/systemd/network/ && \
-             SYSTEMD_LOG_LEVEL=debug SYSTEMD_LOG_TARGET=console timeout 1 {daemon} 2>&1; true",
+             exec env SYSTEMD_LOG_LEVEL=debug SYSTEMD_LOG_TARGET=console {daemon} 2>&1",
             folder.path().display()
         );
-        let run = Command::new("unshare").args(["-nm", "sh", "-c", &script]).output().unwrap();
-        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        let mut daemon = Command::new("unshare")
+            .args(["-nm", "sh", "-c", &script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It has read its files when it comes to links, and runs on.
+        let mut said = String::new();
+        for line in BufReader::new(daemon.stdout.take().unwrap()).lines() {
+            said += &(line.unwrap() + "\n");
+            if said.contains("Enumeration completed") {
+                break;
+            }
+        }
+        daemon.kill().unwrap();
+        daemon.wait().unwrap();
         assert!(said.contains("Enumeration completed"), "{said}");
         let complaints: Vec<&str> =
             said.lines().filter(|line| line.contains("/run/systemd/network/")).collect();
