@@ -3,15 +3,14 @@
 //! `CLOSC_BLESS=1` writes what is expected from what came out; read it before it is committed. A case with a
 //! `hashes.txt` is too large to keep whole: it keeps one line a file.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use common::{Place, root};
 
 /// Reads a folder to paths and bytes.
 fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -39,16 +38,12 @@ fn hashes(files: &BTreeMap<String, Vec<u8>>) -> String {
 }
 
 fn compile(case: &Path) -> BTreeMap<String, Vec<u8>> {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let tree = out.path().join("tree");
-    let run = Command::new(env!("CARGO_BIN_EXE_closc"))
-        .args(["compile", "--quiet", "topology.yaml", "--out"])
-        .arg(&tree)
-        .current_dir(case)
-        .output()
-        .expect("closc runs");
+    let place = Place::new();
+    let tree = place.text("tree");
+    let mut command = place.command(&["compile", "--quiet", "topology.yaml", "--out", &tree]);
+    let run = command.current_dir(case).output().expect("closc runs");
     assert!(run.status.success(), "{}: {}", case.display(), String::from_utf8_lossy(&run.stderr));
-    read(&tree)
+    read(Path::new(&tree))
 }
 
 fn check(case: &Path) {

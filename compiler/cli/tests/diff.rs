@@ -1,7 +1,8 @@
 //! `closc diff`, `drain`, `undrain`, `grow`, and `push` of a saved difference, as people and CI call them.
 
-use std::fs;
-use std::process::{Command, Output, Stdio};
+mod common;
+
+use common::Place;
 
 const P4: &str = "\
 fabric: diffed
@@ -24,51 +25,17 @@ fn with_dscp() -> String {
     P4.replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }")
 }
 
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Place(tempfile::tempdir().expect("a temporary folder"));
-        place.write("a.yaml", P4);
-        place.write("b.yaml", &with_dscp());
-        place
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).expect("a file of the test can be written");
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.path().join(name)).expect("the file is there")
-    }
-
-    fn run(&self, program: &str, args: &[&str]) -> Output {
-        Command::new(program)
-            .args(args)
-            .current_dir(self.0.path())
-            .env("CLOSC_RUNTIME", self.0.path().join("run"))
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs")
-    }
-
-    /// Runs closc, expects an exit code, and returns stdout, or stderr where it fails.
-    fn ends(&self, code: i32, args: &[&str]) -> String {
-        let output = self.run(env!("CARGO_BIN_EXE_closc"), args);
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-        if code == 1 && !err.is_empty() { err.into_owned() } else { out.into_owned() }
-    }
-
-    fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
-        let text = self.ends(code, &[args, &["--format", "json"]].concat());
-        serde_json::from_str(&text).expect("the result is JSON")
-    }
+/// A place with two files, which differ by a class.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("a.yaml", P4);
+    place.write("b.yaml", with_dscp());
+    place
 }
 
 #[test]
 fn sides_are_files_revisions_and_trees() {
-    let place = Place::new();
+    let place = place();
     assert_eq!(place.ends(0, &["diff", "a.yaml", "a.yaml"]), "a.yaml and a.yaml mean the same\n");
     assert!(place.ends(2, &["diff", "a.yaml", "b.yaml"]).contains("~ qos.classes.data.dscp  "));
     place.ends(0, &["compile", "a.yaml", "--out", "a"]);
@@ -82,13 +49,13 @@ fn sides_are_files_revisions_and_trees() {
     assert!(text.contains("--- old/switches/p0-t0-001/"), "{text}");
     assert!(place.ends(1, &["diff", "a", "b.yaml"]).contains("compile the file first"));
     assert!(place.ends(1, &["diff", "a", "nowhere.yaml"]).contains("cannot read `nowhere.yaml`"));
-    if !place.run("sh", &["-c", "git --version"]).status.success() {
-        println!("skipped: git is not installed");
+    if !place.program("git").arg("--version").output().is_ok_and(|run| run.status.success()) {
+        closc_skip::skip("git is not installed");
         return;
     }
     let commit = "git init -q . && git add a.yaml && git -c user.name=t -c user.email=t@example.org commit -qm a && \
                   cp b.yaml a.yaml";
-    assert!(place.run("sh", &["-c", commit]).status.success());
+    assert!(place.program("sh").args(["-c", commit]).status().is_ok_and(|status| status.success()));
     let text = place.ends(2, &["diff", "git:HEAD:a.yaml", "a.yaml"]);
     assert!(text.contains("~ qos.classes.data.dscp  "), "{text}");
     assert!(place.ends(1, &["diff", "git:HEAD", "a.yaml"]).contains("write `git:REV:PATH`"));
@@ -96,7 +63,7 @@ fn sides_are_files_revisions_and_trees() {
 
 #[test]
 fn every_form_says_the_same() {
-    let place = Place::new();
+    let place = place();
     let diff = ["diff", "a.yaml", "b.yaml", "--waves"];
     let form = |form: &str| place.ends(2, &[&diff[..], &["--format", form]].concat());
     let text = form("human");
@@ -129,14 +96,14 @@ fn every_form_says_the_same() {
 
 #[test]
 fn a_saved_difference_is_shown_and_checked() {
-    let place = Place::new();
+    let place = place();
     let first = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
     assert_eq!(place.ends(2, &["diff", "--show", "plan.diff"]), first);
     assert_eq!(place.ends(2, &["diff", "--check", "plan.diff"]), first);
     // Another comment means the same; another length does not.
-    place.write("a.yaml", &format!("# looked at\n{P4}"));
+    place.write("a.yaml", format!("# looked at\n{P4}"));
     place.ends(2, &["diff", "--check", "plan.diff"]);
-    place.write("a.yaml", &P4.replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
+    place.write("a.yaml", P4.replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
     let why = place.ends(1, &["diff", "--check", "plan.diff"]);
     assert!(
         why.contains("the saved difference is stale: `a.yaml` was ") && why.contains("compare again"),
@@ -148,18 +115,9 @@ fn a_saved_difference_is_shown_and_checked() {
     assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is no saved difference"));
 }
 
-/// A lab of embedded switches, taken down whatever happens.
-struct Lab<'a>(&'a Place);
-
-impl Drop for Lab<'_> {
-    fn drop(&mut self) {
-        drop(self.0.run(env!("CARGO_BIN_EXE_closc"), &["lab", "down", "diffed"]));
-    }
-}
-
 /// The planes that a push worked on, in order, as its events tell.
 fn planes(place: &Place, args: &[&str]) -> Vec<u64> {
-    let output = place.run(env!("CARGO_BIN_EXE_closc"), &[args, &["--format", "json"]].concat());
+    let output = place.closc(&[args, &["--format", "json"]].concat());
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let events = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -170,10 +128,9 @@ fn planes(place: &Place, args: &[&str]) -> Vec<u64> {
 
 #[test]
 fn live_switches_are_a_side_and_take_a_saved_difference() {
-    let place = Place::new();
+    let place = place();
     let lab = ["--inventory", "lab"];
     place.ends(0, &["lab", "up", "a.yaml"]);
-    let _lab = Lab(&place);
     assert!(place.ends(1, &["diff", "live", "a.yaml"]).contains("`live` needs `--inventory`"));
 
     // Empty switches take all of the first file, and then mean the same.
@@ -207,7 +164,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
     let mut saved: serde_json::Value = serde_json::from_str(&place.read("plan.diff")).unwrap();
     saved["waves"].as_array_mut().unwrap().swap(0, 1);
-    place.write("plan.diff", &saved.to_string());
+    place.write("plan.diff", saved.to_string());
     assert!(
         place
             .ends(2, &["push", "plan.diff", "--inventory", "lab", "--dry-run"])
@@ -222,7 +179,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     place.ends(0, &["drift", "b", "--inventory", "lab"]);
 
     // Somebody else was there since.
-    place.write("c.yaml", &with_dscp().replace("[22]", "[24]"));
+    place.write("c.yaml", with_dscp().replace("[22]", "[24]"));
     place.ends(2, &["diff", "live", "c.yaml", "--inventory", "lab", "--out", "other.diff"]);
     place.ends(0, &["push", "other.diff", "--inventory", "lab"]);
     let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
@@ -234,7 +191,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
 
 #[test]
 fn drain_and_undrain_switches_planes_and_cables() {
-    let place = Place::new();
+    let place = place();
     for (name, line, denied) in [
         ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of 4 paths in plane 1: 25 % of their bandwidth"),
         ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their bandwidth"),
@@ -269,8 +226,8 @@ fn drain_and_undrain_switches_planes_and_cables() {
 
 #[test]
 fn growth_is_a_work_order_with_ports_and_lengths() {
-    let place = Place::new();
-    place.write("c.yaml", &P4.replace("groups: 2", "groups: 3"));
+    let place = place();
+    place.write("c.yaml", P4.replace("groups: 2", "groups: 3"));
     let text = place.ends(2, &["grow", "a.yaml", "c.yaml"]);
     assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs come\n"), "{text}");
     assert!(
@@ -299,7 +256,7 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     assert_eq!(json["renumbers"], serde_json::json!([]));
     place.ends(0, &["grow", "a.yaml", "a.yaml"]);
     // Other widths move no cable and rename every segment.
-    place.write("d.yaml", &with("srv6: { widths: { plane: 4, index: 10 } }\n"));
+    place.write("d.yaml", with("srv6: { widths: { plane: 4, index: 10 } }\n"));
     let json = place.json(0, &["grow", "a.yaml", "d.yaml"]);
     assert!(json["renumbers"].as_array().is_some_and(|all| !all.is_empty()), "{json}");
 }

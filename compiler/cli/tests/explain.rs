@@ -1,8 +1,8 @@
 //! Runs `closc explain device`: groups with their weights and reasons, BGP session by session.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
+use common::Place;
 use serde_json::Value;
 
 const FABRIC: &str = "fabric: explained
@@ -19,32 +19,26 @@ exceptions:
   absent: [ p0-t0-002--p0-t1-001, p0-t0-003--p0-t1-002, \"p0-t0-003--p0-t1-002#2\" ]
 ";
 
-fn explain(folder: &Path, yaml: &str, more: &[&str]) -> Output {
-    std::fs::write(folder.join("fabric.yaml"), yaml).expect("a temporary file");
-    Command::new(env!("CARGO_BIN_EXE_closc"))
-        .args(["explain", "device", "fabric.yaml", "p0-t0-001", "--quiet"])
-        .args(more)
-        .current_dir(folder)
-        .output()
-        .expect("closc runs")
+/// What is asked of a fabric.
+const DEVICE: [&str; 5] = ["explain", "device", "fabric.yaml", "p0-t0-001", "--quiet"];
+
+fn place(yaml: &str) -> Place {
+    let place = Place::new();
+    place.write("fabric.yaml", yaml);
+    place
 }
 
-fn text(folder: &Path, yaml: &str) -> String {
-    let run = explain(folder, yaml, &[]);
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8_lossy(&run.stdout).into_owned()
+fn text(yaml: &str) -> String {
+    place(yaml).ends(0, &DEVICE)
 }
 
-fn json(folder: &Path, yaml: &str) -> Value {
-    let run = explain(folder, yaml, &["--format", "json"]);
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-    serde_json::from_slice(&run.stdout).expect("it prints JSON")
+fn json(yaml: &str) -> Value {
+    place(yaml).json(0, &DEVICE)
 }
 
 #[test]
 fn groups_say_what_their_weights_are_from() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let found = text(folder.path(), FABRIC);
+    let found = text(FABRIC);
     let line = |prefix: &str| {
         let line = found.lines().find(|line| line.starts_with(prefix));
         line.unwrap_or_else(|| panic!("no {prefix} in {found}")).to_owned()
@@ -64,7 +58,7 @@ fn groups_say_what_their_weights_are_from() {
     assert!(line("fd00:c105:1::/52").ends_with(" eth501, eth502, eth503, eth504, eth505, eth506"), "{found}");
     assert!(!found.contains("BGP"), "{found}");
 
-    let report = json(folder.path(), FABRIC);
+    let report = json(FABRIC);
     let routes = report["routes"].as_array().expect("a list");
     let route = routes.iter().find(|route| route["prefix"] == "fd00:c105:1:2::/64").expect("a route");
     assert_eq!(
@@ -75,7 +69,7 @@ fn groups_say_what_their_weights_are_from() {
     assert_eq!(report["bgp"], Value::Null);
 
     // Static routes of FRR take no weights.
-    let found = text(folder.path(), &FABRIC.replace("os: linux", "os: frr"));
+    let found = text(&FABRIC.replace("os: linux", "os: frr"));
     let narrow = found.lines().find(|line| line.starts_with("fd00:c105:1:2::/64")).expect("a route");
     assert!(
         narrow.contains("left out (1/2 left): eth501, eth502") && narrow.contains("takes no weights"),
@@ -85,21 +79,19 @@ fn groups_say_what_their_weights_are_from() {
 
 #[test]
 fn drained_ways_and_pins_are_called_so() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let base = FABRIC.split("exceptions").next().expect("it has some").to_owned();
     let drained = format!("{base}exceptions: {{ drained: [ \"p0-t1-00[1-3]\" ] }}\n");
-    let found = text(folder.path(), &drained);
+    let found = text(&drained);
     assert!(found.contains("(nothing but drained ways is left)"), "{found}");
     let pinned = base.replace("hosts:", "ecmp: { pin: downlink }\nhosts:");
-    assert!(text(folder.path(), &pinned).contains("fd00:c105:1:2::1/128       eth501  (a pin)"));
+    assert!(text(&pinned).contains("fd00:c105:1:2::1/128       eth501  (a pin)"));
 }
 
 #[test]
 fn sessions_are_listed_with_their_filters_and_limits() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let yaml = FABRIC.replace("ecmp-static", "bgp-unnumbered").replace("os: linux", "os: frr");
     let drained = yaml.replace("exceptions:", "exceptions:\n  drained: [ p0-t1-003 ]");
-    let found = text(folder.path(), &drained);
+    let found = text(&drained);
     for wanted in [
         "BGP: AS ",
         "announces fd00:c105:1:1::/64, fd00:c105:3::1/128",
@@ -111,7 +103,7 @@ fn sessions_are_listed_with_their_filters_and_limits() {
     ] {
         assert!(found.contains(wanted), "no `{wanted}` in {found}");
     }
-    let report = json(folder.path(), &drained);
+    let report = json(&drained);
     let bgp = &report["bgp"];
     assert_eq!(bgp["sessions"].as_array().map(Vec::len), Some(6), "{bgp:#}");
     assert_eq!(bgp["sessions"][0]["neighbour"], "p0-t1-001");

@@ -1,8 +1,10 @@
 //! `closc export`: what is written, and what is said about it.
 
+mod common;
+
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::{Command, Output};
+
+use common::Place;
 
 const FABRIC: &str = "\
 fabric: export
@@ -16,52 +18,32 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-fn closc(folder: &Path, args: &[&str]) -> Output {
-    std::fs::write(folder.join("fabric.yaml"), FABRIC).expect("the fabric can be written");
-    Command::new(env!("CARGO_BIN_EXE_closc")).args(args).current_dir(folder).output().expect("closc runs")
-}
-
-fn out(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stdout).into_owned()
+fn place() -> Place {
+    let place = Place::new();
+    place.write("fabric.yaml", FABRIC);
+    place
 }
 
 #[test]
 fn the_files_of_one_node_are_written_whatever_the_fabric_generates() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = closc(folder.path(), &["export", "host", "fabric.yaml", "su001-n001", "--out", "x"]);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let said = out(&run);
+    let place = place();
+    let said = place.ends(0, &["export", "host", "fabric.yaml", "su001-n001", "--out", "x"]);
     for file in ["nic-qos.sh", "netplan.yaml", "nccl.conf", "networkd/50-closc-nic0p1.network"] {
         let path = format!("x/hosts/su001-n001/{file}");
-        assert!(said.lines().any(|line| line == path) && folder.path().join(&path).is_file(), "{said}");
+        assert!(said.lines().any(|line| line == path) && place.path(&path).is_file(), "{said}");
     }
-    let only = closc(
-        folder.path(),
-        &[
-            "export",
-            "host",
-            "fabric.yaml",
-            "su002-n001",
-            "--only",
-            "netplan",
-            "--out",
-            "y",
-            "--format",
-            "json",
-        ],
-    );
-    assert!(out(&only).contains("\"y/hosts/su002-n001/netplan.yaml\""), "{}", out(&only));
-    assert_eq!(std::fs::read_dir(folder.path().join("y/hosts/su002-n001")).unwrap().count(), 1);
+    let only = ["export", "host", "fabric.yaml", "su002-n001", "--only", "netplan", "--out", "y"];
+    let only = place.json(0, &only).to_string();
+    assert!(only.contains("\"y/hosts/su002-n001/netplan.yaml\""), "{only}");
+    assert_eq!(std::fs::read_dir(place.path("y/hosts/su002-n001")).unwrap().count(), 1);
 }
 
 #[test]
 fn a_node_that_is_not_there_is_named_with_one_that_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = closc(folder.path(), &["export", "host", "fabric.yaml", "su003-n001", "--out", "x"]);
-    assert_eq!(run.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let place = place();
+    let said = place.ends(1, &["export", "host", "fabric.yaml", "su003-n001", "--out", "x"]);
     assert!(said.contains("`su003-n001` is no node of this fabric; the first is `su001-n001`"), "{said}");
-    assert!(!folder.path().join("x").exists());
+    assert!(!place.path("x").exists());
 }
 
 /// Every key of an object, by its path; items of lists are one.
@@ -85,13 +67,10 @@ fn keys(value: &serde_json::Value, path: &str, found: &mut BTreeSet<String>) {
 
 #[test]
 fn kubernetes_objects_have_the_fields_of_their_definitions() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = ["export", "kubernetes", "fabric.yaml", "--out", "x", "--release", "v26.7.0"];
-    let run = closc(folder.path(), &arguments);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let place = place();
+    place.ends(0, &["export", "kubernetes", "fabric.yaml", "--out", "x", "--release", "v26.7.0"]);
     let read = |name: &str| -> serde_json::Value {
-        let bytes = std::fs::read(folder.path().join("x/kubernetes").join(name)).expect("it is there");
-        serde_json::from_slice(&bytes).expect("it is JSON")
+        serde_json::from_str(&place.read(&format!("x/kubernetes/{name}"))).expect("it is JSON")
     };
     let fields = |name: &str| {
         let mut found = BTreeSet::new();

@@ -3,8 +3,13 @@
 //! A line of output stands for itself, with `...` for any text; a line `...` stands for any lines. Blocks marked
 //! `root` are skipped, with a message, where the test does not run as root or the kernel has no uSIDs.
 
+mod common;
+
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+
+use common::{Place, root};
 
 struct Step {
     command: String,
@@ -66,47 +71,81 @@ fn check(step: &Step, printed: &str) {
     }
 }
 
-fn can_run_labs() -> Result<(), &'static str> {
-    let id = Command::new("id").arg("-u").output().ok().filter(|o| o.stdout == b"0\n");
-    if id.is_none() {
-        return Err("not root");
+/// A place for namespaces that no other process sees: the tour's have the same names wherever it runs. They are gone
+/// when this is.
+struct Apart {
+    holder: Child,
+}
+
+impl Apart {
+    fn new(place: &Place) -> Result<Self, &'static str> {
+        if !place.program("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n") {
+            return Err("not root");
+        }
+        let hold = "mkdir -p /run/netns && mount -t tmpfs none /run/netns && echo held && exec cat";
+        let holder = place
+            .program("unshare")
+            .args(["--mount", "sh", "-c", hold])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut apart = Apart { holder: holder.map_err(|_| "no `unshare`")? };
+        let mut said = String::new();
+        let out = BufReader::new(apart.holder.stdout.take().expect("piped")).read_line(&mut said);
+        if out.is_err() || said != "held\n" {
+            return Err("no mount namespaces");
+        }
+        let usable = |script: &str| apart.shell(place, script).output().is_ok_and(|run| run.status.success());
+        if !usable("ip netns add probe") {
+            return Err("no network namespaces");
+        }
+        let segment = "ip -n probe link add sr0 type bridge && ip -n probe link set sr0 up && ip -n probe -6 route add \
+                       fcbb:bbbb:1::/48 encap seg6local action End flavors next-csid lblen 32 nflen 16 dev sr0";
+        if !usable(segment) {
+            return Err("the kernel has no uSIDs (seg6local next-csid)");
+        }
+        Ok(apart)
     }
-    let namespace = Command::new("ip").args(["netns", "add", "closc-readme-probe"]).status();
-    if !namespace.is_ok_and(|status| status.success()) {
-        return Err("no network namespaces");
+
+    /// A command in this namespace, in the folder of the test.
+    fn shell(&self, place: &Place, command: &str) -> Command {
+        let mut shell = place.program("nsenter");
+        shell.arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()));
+        shell.args(["sh", "-c", &format!("cd '{}' && {command}", place.text(""))]);
+        shell
     }
-    let segment = "ip -n closc-readme-probe link add sr0 type bridge && ip -n closc-readme-probe link set sr0 up && \
-                   ip -n closc-readme-probe -6 route add fcbb:bbbb:1::/48 encap seg6local action End flavors next-csid \
-                   lblen 32 nflen 16 dev sr0";
-    let usable = Command::new("sh").args(["-c", segment]).status().is_ok_and(|status| status.success());
-    let _ = Command::new("ip").args(["netns", "del", "closc-readme-probe"]).status();
-    if usable { Ok(()) } else { Err("the kernel has no uSIDs (seg6local next-csid)") }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the test then tells.
+        drop(self.holder.kill());
+        drop(self.holder.wait());
+    }
 }
 
 #[test]
 fn the_tour_works_as_it_is_written() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the tree is there");
-    let steps = steps(&std::fs::read_to_string(root.join("README.md")).expect("there is a README"));
+    let steps = steps(&std::fs::read_to_string(root().join("README.md")).expect("there is a README"));
     assert!(steps.len() >= 8, "the tour has only {} commands", steps.len());
-    // The tour runs in a copy of nothing but links, so that its `out` folder does not land in the tree.
-    let place = tempfile::tempdir().expect("a temporary folder");
-    std::os::unix::fs::symlink(root.join("topologies"), place.path().join("topologies")).expect("a link");
-    let bin =
-        Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("the binary lies in a folder").to_owned();
+    // The tour runs in a folder with nothing but a link, so that its `out` folder does not land in the tree.
+    let place = Place::new();
+    let bin = Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("the binary lies in a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let labs = can_run_labs();
+    let apart = Apart::new(&place);
     for step in &steps {
-        if let (true, Err(why)) = (step.root, labs) {
-            println!("skipped, {why}: $ {}", step.command);
-            continue;
+        let mut shell = match (step.root, &apart) {
+            (true, Err(why)) => {
+                closc_skip::skip(format_args!("{why}: $ {}", step.command));
+                continue;
+            }
+            (true, Ok(apart)) => apart.shell(&place, &step.command),
+            (false, _) => place.program("sh"),
+        };
+        if !step.root {
+            shell.args(["-c", &step.command]);
         }
-        let run = Command::new("sh")
-            .args(["-c", &step.command])
-            .current_dir(place.path())
-            .env("PATH", &path)
-            .env("CLOSC_RUNTIME", place.path().join("run/lab"))
-            .output()
-            .expect("sh runs");
+        let run = shell.env("PATH", &path).output().expect("it runs");
         let printed = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success(), "$ {}\n{}", step.command, String::from_utf8_lossy(&run.stderr));
         check(step, &printed);

@@ -1,26 +1,18 @@
 //! The published fabrics that are not source routed: what is said of them is read off what is compiled.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use common::Place;
 use serde_json::Value;
 
-fn topology(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../topologies/reference").join(name)
-}
-
-fn compile(file: &Path, out: &Path, more: &[&str]) {
-    let run = Command::new(env!("CARGO_BIN_EXE_closc"))
-        .args(["compile", "--quiet"])
-        .arg(file)
-        .arg("--out")
-        .arg(out)
-        .args(more)
-        .output()
-        .expect("closc runs");
-    assert!(run.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&run.stderr));
+/// Compiles a file of a place into its folder `out`, and returns that.
+fn compile(place: &Place, file: &str, more: &[&str]) -> PathBuf {
+    place.ends(0, &[&["compile", "--quiet", file, "--out", "out"], more].concat());
+    place.path("out")
 }
 
 /// The ports of a SONiC switch that are up: the device at the other end, and the speed in Mb/s.
@@ -67,10 +59,10 @@ fn switches(tree: &Path, part: &str) -> Vec<PathBuf> {
 
 #[test]
 fn meta_24k_is_oversubscribed_one_to_seven_above_leaves_with_twice_as_much_up() {
-    let out = tempfile::tempdir().unwrap();
-    compile(&topology("meta-24k.yaml"), out.path(), &["--select", "zone=0"]);
-    let (leaves, spines) = (switches(out.path(), "-t0-"), switches(out.path(), "-t1-"));
-    assert_eq!((leaves.len(), spines.len(), switches(out.path(), "-t2-").len()), (196, 32, 28));
+    let place = Place::new();
+    let out = compile(&place, "topologies/reference/meta-24k.yaml", &["--select", "zone=0"]);
+    let (leaves, spines) = (switches(&out, "-t0-"), switches(&out, "-t1-"));
+    assert_eq!((leaves.len(), spines.len(), switches(&out, "-t2-").len()), (196, 32, 28));
     let sum = |ports: &[(String, u64)]| ports.iter().map(|(_, speed)| speed).sum::<u64>();
     let mut gpus = 0;
     let mut to_zone = 0;
@@ -103,22 +95,19 @@ fn meta_24k_is_oversubscribed_one_to_seven_above_leaves_with_twice_as_much_up() 
 #[test]
 fn every_published_fabric_compiles_for_sonic_frr_and_hosts() {
     for name in ["roce-pfc-ecn.yaml", "region-two-sites.yaml", "meta-ai-zone.yaml"] {
-        let out = tempfile::tempdir().unwrap();
-        compile(&topology(name), out.path(), &[]);
-        assert!(switches(out.path(), "-t0-").iter().all(|t0| t0.join("config_db.json").is_file()), "{name}");
-        assert!(switches(out.path(), "-t1-").iter().all(|t1| t1.join("frr.conf").is_file()), "{name}");
-        let hosts = fs::read_dir(out.path().join("hosts")).unwrap();
+        let place = Place::new();
+        let out = compile(&place, &format!("topologies/reference/{name}"), &[]);
+        assert!(switches(&out, "-t0-").iter().all(|t0| t0.join("config_db.json").is_file()), "{name}");
+        assert!(switches(&out, "-t1-").iter().all(|t1| t1.join("frr.conf").is_file()), "{name}");
+        let hosts = fs::read_dir(out.join("hosts")).unwrap();
         assert!(hosts.into_iter().all(|host| host.unwrap().path().join("nic-qos.sh").is_file()), "{name}");
     }
     // The same fabric with every switch on the other system.
     for (from, to, file) in [("os: sonic", "os: frr", "frr.conf"), ("os: frr", "os: sonic", "config_db.json")]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let text = fs::read_to_string(topology("roce-pfc-ecn.yaml")).unwrap().replace(from, to);
-        let fabric = folder.path().join("fabric.yaml");
-        fs::write(&fabric, text).unwrap();
-        compile(&fabric, &folder.path().join("out"), &[]);
-        let all = switches(&folder.path().join("out"), "-t");
+        let place = Place::new();
+        place.write("fabric.yaml", place.read("topologies/reference/roce-pfc-ecn.yaml").replace(from, to));
+        let all = switches(&compile(&place, "fabric.yaml", &[]), "-t");
         assert!(all.len() == 24 && all.iter().all(|switch| switch.join(file).is_file()), "{to}");
     }
 }

@@ -1,79 +1,55 @@
 //! Runs `closc te`: figures, pins on disk, exit codes.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
+use common::Place;
 use serde_json::Value;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+const TE: [&str; 4] = ["te", "topologies/lab/two-planes.yaml", "--quiet", "--demand"];
 
-fn te(demand: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_closc"))
-        .args(["te", "topologies/lab/two-planes.yaml", "--quiet", "--demand"])
-        .arg(demand)
-        .args(more)
-        .current_dir(root())
-        .output()
-        .expect("closc runs")
-}
+const HEADER: &str = "source,destination,gbps\n";
 
-fn demand(folder: &Path, rows: &str) -> PathBuf {
-    let file = folder.join("demand.csv");
-    std::fs::write(&file, format!("source,destination,gbps\n{rows}")).expect("a temporary file");
-    file
+/// Places demands; returns what was printed, or why it failed.
+fn te(place: &Place, code: i32, rows: &str, more: &[&str]) -> String {
+    place.write("demand.csv", format!("{HEADER}{rows}"));
+    place.ends(code, &[&TE[..], &["demand.csv"], more].concat())
 }
 
 #[test]
 fn figures_pins_and_exit_codes_are_as_documented() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = demand(folder.path(), "group-0001,group-0002,240\n");
-    let out = folder.path().join("pins.json");
-    let path = out.to_str().expect("the path is text");
-    let run = te(&file, &["--format", "json", "--fail", "p0-t1-001", "--out", path]);
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-    let report: Value = serde_json::from_slice(&run.stdout).expect("it prints JSON");
+    let place = Place::new();
+    let rows = "group-0001,group-0002,240\n";
+    let failed = ["--format", "json", "--fail", "p0-t1-001", "--out", "pins.json"];
+    let report: Value = serde_json::from_str(&te(&place, 0, rows, &failed)).expect("it prints JSON");
     assert_eq!((&report["format"], &report["fits"]), (&Value::from("closc-te/1"), &Value::from(true)));
     assert_eq!(report["failed"][0], "p0-t1-001");
     let max = |at: usize| report["methods"][at]["max"].as_f64().expect("a number");
     assert!(max(0) < 0.81 && (max(1) - 1.2).abs() < 1e-9, "{report:#}");
     assert!(report["bound"].as_f64().is_some_and(|bound| bound <= max(0)));
-    let pins: Value = serde_json::from_slice(&std::fs::read(&out).expect("pins were written")).expect("JSON");
+    let pins: Value = serde_json::from_str(&place.read("pins.json")).expect("JSON");
     assert_eq!(pins["format"], "closc-pins/1");
     assert_eq!(pins["pins"][0]["planes"][1]["weight"], 1000);
-    assert!(!folder.path().join("pins.json.partial").exists());
+    assert!(!place.path("pins.json.partial").exists());
 
-    let csv = folder.path().join("pins.csv");
-    te(&file, &["--fail", "p0-t1-001", "--out", csv.to_str().expect("the path is text")]);
-    let text = std::fs::read_to_string(csv).expect("pins were written");
+    te(&place, 0, rows, &["--fail", "p0-t1-001", "--out", "pins.csv"]);
+    let text = place.read("pins.csv");
     assert_eq!(text.lines().count(), 3, "{text}");
 
-    let file = demand(folder.path(), "group-0001,group-0002,500\n");
-    let run = te(&file, &[]);
-    assert_eq!(run.status.code(), Some(2));
-    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let text = te(&place, 2, "group-0001,group-0002,500\n", &[]);
     assert!(text.contains("400.0 Gb/s of 500.0 Gb/s carried") && text.contains("full"), "{text}");
 
-    let file = demand(folder.path(), "group-0001,group-0005,500\nsu1-n1,all,1\n");
-    let run = te(&file, &[]);
-    assert_eq!(run.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    let unknown = "group-0001,group-0005,500\nsu1-n1,all,1\n";
+    let text = te(&place, 1, unknown, &[]);
     assert!(text.contains("demand.csv:2: `group-0005`") && text.contains("demand.csv:3: `su1-n1`"), "{text}");
-    let run = te(&file, &["--fail", "p9-t1-001"]);
-    assert_eq!(run.status.code(), Some(1));
-    let run = te(&folder.path().join("none.csv"), &[]);
-    assert_eq!(run.status.code(), Some(1));
+    te(&place, 1, unknown, &["--fail", "p9-t1-001"]);
+    place.ends(1, &[&TE[..], &["none.csv"]].concat());
 }
 
 #[test]
 fn parquet_is_read_or_the_way_to_it_is_shown() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("demand.parquet");
-    std::fs::write(&file, "no table").expect("a temporary file");
-    let run = te(&file, &[]);
-    assert_eq!(run.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    let place = Place::new();
+    place.write("demand.parquet", "no table");
+    let text = place.ends(1, &[&TE[..], &["demand.parquet"]].concat());
     let wanted = if cfg!(feature = "parquet") { "no Parquet: " } else { "--features parquet" };
     assert!(text.contains(wanted), "{text}");
 }
@@ -91,42 +67,31 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-fn closc(folder: &Path, args: &[&str]) -> Output {
-    let mut run = Command::new(env!("CARGO_BIN_EXE_closc"));
-    run.args(args).arg("--quiet").current_dir(folder).output().expect("closc runs")
-}
-
 /// What te places is what switches do: its file goes into the fabric, and every pinned NIC has a route of its own over the
 /// cable that te names.
 #[test]
 fn pins_go_round_through_compile_and_verify() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let at = folder.path();
-    std::fs::write(at.join("fabric.yaml"), PINNED).expect("a temporary file");
-    demand(at, "group-0001,group-0002,300\ngroup-0003,group-0002,200\ngroup-0004,group-0001,100\n");
+    let place = Place::new();
+    place.write("fabric.yaml", PINNED);
+    let rows = "group-0001,group-0002,300\ngroup-0003,group-0002,200\ngroup-0004,group-0001,100\n";
+    place.write("demand.csv", format!("{HEADER}{rows}"));
     for out in ["pins.csv", "pins.json"] {
-        let run = closc(at, &["te", "fabric.yaml", "--demand", "demand.csv", "--out", out]);
-        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        let text = place.ends(0, &["te", "fabric.yaml", "--quiet", "--demand", "demand.csv", "--out", out]);
         assert!(text.contains("weighted ECMP, hashed"), "{text}");
     }
-    let lines = std::fs::read_to_string(at.join("pins.csv")).expect("pins were written");
+    let lines = place.read("pins.csv");
     let mut lines = lines.lines();
     assert_eq!(lines.next(), Some("switch,nic,uplink"));
     let lines: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(lines.len(), 3 * 4 * 2, "three pairs of groups, four NICs, two planes");
 
     let pinned = PINNED.replace("hosts:", "ecmp: { pins: pins.csv }\nhosts:");
-    std::fs::write(at.join("pinned.yaml"), pinned).expect("a temporary file");
-    let run = closc(at, &["compile", "pinned.yaml", "--out", "tree"]);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let run = closc(at, &["verify", "tree"]);
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stdout));
+    place.write("pinned.yaml", pinned);
+    place.ends(0, &["compile", "pinned.yaml", "--quiet", "--out", "tree"]);
+    place.ends(0, &["verify", "--quiet", "tree"]);
 
-    let read = |path: &str| std::fs::read_to_string(at.join("tree").join(path)).expect("it was compiled");
-    let pins: Value =
-        serde_json::from_slice(&std::fs::read(at.join("pins.json")).expect("pins were written"))
-            .expect("JSON");
+    let read = |path: &str| place.read(&format!("tree/{path}"));
+    let pins: Value = serde_json::from_str(&place.read("pins.json")).expect("JSON");
     let mut seen = 0;
     for pin in pins["pins"].as_array().expect("a list") {
         let nics = pin["to_nics"].as_array().expect("a slice is a part of its group");
@@ -166,15 +131,14 @@ fn pins_go_round_through_compile_and_verify() {
 
 #[test]
 fn bgp_takes_no_pins_and_says_so() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let yaml = PINNED.replace("ecmp-static", "bgp-unnumbered").replace("os: linux", "os: frr");
-    std::fs::write(folder.path().join("fabric.yaml"), yaml).expect("a temporary file");
-    demand(folder.path(), "group-0001,group-0002,300\n");
-    let run = closc(folder.path(), &["te", "fabric.yaml", "--demand", "demand.csv", "--out", "pins.csv"]);
-    assert_eq!(run.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(text.contains("takes no pins"), "{text}");
-    let run = closc(folder.path(), &["te", "fabric.yaml", "--demand", "demand.csv"]);
-    assert_eq!(run.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&run.stdout).contains("no pins"));
+    let place = Place::new();
+    place.write(
+        "fabric.yaml",
+        PINNED.replace("ecmp-static", "bgp-unnumbered").replace("os: linux", "os: frr"),
+    );
+    place.write("demand.csv", format!("{HEADER}group-0001,group-0002,300\n"));
+    let te = ["te", "fabric.yaml", "--quiet", "--demand", "demand.csv"];
+    let why = place.ends(1, &[&te[..], &["--out", "pins.csv"]].concat());
+    assert!(why.contains("takes no pins"), "{why}");
+    assert!(place.ends(0, &te).contains("no pins"));
 }

@@ -1,12 +1,15 @@
 //! How trees get onto a disk: the same bytes every time, only what changed, whole or not at all.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
+
+use common::Place;
 
 const BASE: &str = "\
 fabric: tree
@@ -20,38 +23,11 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-struct Place {
-    folder: tempfile::TempDir,
-}
-
+/// What these tests do in a place besides.
 impl Place {
-    fn new() -> Self {
-        Place { folder: tempfile::tempdir().expect("a temporary folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("a file of the test can be written");
-    }
-
-    fn closc(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_closc"))
-            .args(args)
-            .current_dir(self.folder.path())
-            .output()
-            .expect("closc runs")
-    }
-
     fn compile(&self, text: &str, out: &str, more: &[&str]) -> String {
         self.write("fabric.yaml", text);
-        let mut args = vec!["compile", "fabric.yaml", "--out", out];
-        args.extend(more);
-        let run = self.closc(&args);
-        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-        String::from_utf8(run.stdout).expect("the report is text")
+        self.ends(0, &[&["compile", "fabric.yaml", "--out", out], more].concat())
     }
 
     /// Paths, bytes and inodes of a tree.
@@ -236,7 +212,7 @@ fn a_failed_run_leaves_the_old_tree() {
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(message.contains("linux/switch.batch.j2"), "{message}");
     // A file with a fault.
-    place.write("fabric.yaml", &BASE.replace("up: 2", "up: 2000"));
+    place.write("fabric.yaml", BASE.replace("up: 2", "up: 2000"));
     assert_eq!(place.closc(&["compile", "fabric.yaml", "--out", "out"]).status.code(), Some(1));
     assert_eq!(place.bytes("out"), before);
     assert!(!place.path(".out.closc-new").exists());
@@ -249,12 +225,11 @@ fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
     let before = place.bytes("out");
     place.write(
         "large.yaml",
-        &BASE.replace("groups: 3, per_group: 2", "groups: 120, per_group: 20").replace("up: 2", "up: 20"),
+        BASE.replace("groups: 3, per_group: 2", "groups: 120, per_group: 20").replace("up: 2", "up: 20"),
     );
     for wait in [5, 20, 60, 150] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_closc"))
-            .args(["compile", "large.yaml", "--out", "out"])
-            .current_dir(place.folder.path())
+        let mut child = place
+            .command(&["compile", "large.yaml", "--out", "out"])
             .stdout(Stdio::null())
             .spawn()
             .expect("closc runs");
@@ -280,9 +255,8 @@ fn two_runs_at_a_time_do_not_mix() {
     place.write("fabric.yaml", BASE);
     let runs: Vec<_> = (0..4)
         .map(|_| {
-            Command::new(env!("CARGO_BIN_EXE_closc"))
-                .args(["compile", "fabric.yaml", "--out", "out"])
-                .current_dir(place.folder.path())
+            place
+                .command(&["compile", "fabric.yaml", "--out", "out"])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
@@ -311,7 +285,7 @@ fn a_selection_is_compiled_into_a_tree_of_the_same_fabric_only() {
         part.keys().all(|name| name == "manifest.json" || name.starts_with("switches/p1-t0-")),
         "{part:?}"
     );
-    place.write("fabric.yaml", &BASE.replace("per_group: 2", "per_group: 3"));
+    place.write("fabric.yaml", BASE.replace("per_group: 2", "per_group: 3"));
     let run = place.closc(&["compile", "fabric.yaml", "--out", "out", "--select", "plane=1"]);
     assert_eq!(run.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&run.stderr).contains("another description"));
@@ -390,7 +364,7 @@ fn hostile_input_is_refused_with_a_place_and_writes_nothing() {
         ("two documents", format!("{BASE}---\n{BASE}").into_bytes()),
     ];
     for (what, bytes) in inputs {
-        fs::write(place.path("bad.yaml"), bytes).unwrap();
+        place.write("bad.yaml", bytes);
         let run = place.closc(&["compile", "bad.yaml", "--out", "out"]);
         let message = String::from_utf8_lossy(&run.stderr);
         assert_eq!(run.status.code(), Some(1), "{what}: {message}");

@@ -1,8 +1,8 @@
 //! `closc whatif` as people and CI call it.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod common;
+
+use common::Place;
 
 const SMALL: &str = "\
 fabric: small
@@ -16,51 +16,28 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-struct Place(tempfile::TempDir);
+/// A place with the small fabric.
+struct Whatif(Place);
 
-impl Place {
+impl Whatif {
     fn new() -> Self {
-        let place = Place(tempfile::tempdir().expect("a temporary folder"));
+        let place = Place::new();
         place.write("small.yaml", SMALL);
-        place
+        Whatif(place)
     }
 
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).expect("a file of the test can be written");
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_closc"))
-            .arg("whatif")
-            .args(args)
-            .current_dir(self.0.path())
-            .output()
-            .expect("closc runs")
-    }
-
-    /// Runs, expects an exit code, and returns stdout.
     fn ends(&self, code: i32, args: &[&str]) -> String {
-        let output = self.run(args);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{args:?}\n{stderr}");
-        String::from_utf8(output.stdout).expect("results are text")
-    }
-
-    fn fails(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
-        String::from_utf8(output.stderr).expect("messages are text")
+        self.0.ends(code, &[&["whatif"], args].concat())
     }
 
     fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
-        let text = self.ends(code, &[args, &["--format", "json"]].concat());
-        serde_json::from_str(&text).expect("the result is JSON")
+        self.0.json(code, &[&["whatif"], args].concat())
     }
 }
 
 #[test]
 fn a_named_failure() {
-    let place = Place::new();
+    let place = Whatif::new();
     let text = place.ends(0, &["small.yaml", "--fail", "p1-t0-001--p1-t1-002", "--worst", "1"]);
     assert!(
         text.starts_with(
@@ -78,7 +55,7 @@ fn a_named_failure() {
 
 #[test]
 fn who_is_cut_off_is_named_and_ends_with_2() {
-    let place = Place::new();
+    let place = Whatif::new();
     // Ranges as in `exceptions`, and a group by its number.
     for name in ["p[0-1]-t0-003", "group 3"] {
         let json = place.json(2, &["small.yaml", "--fail", name]);
@@ -94,7 +71,7 @@ fn who_is_cut_off_is_named_and_ends_with_2() {
 
 #[test]
 fn names_that_mean_nothing_say_what_would() {
-    let place = Place::new();
+    let place = Whatif::new();
     for (name, wanted) in [
         ("p0-t0-1", "did you mean `p0-t0-001`?"),
         ("p0-t0-009", "the last T0 there is `p0-t0-004`"),
@@ -104,18 +81,18 @@ fn names_that_mean_nothing_say_what_would() {
         ("p0-t0-001/cage99", "holds no cable"),
         ("domain feed", "in no list of domains"),
     ] {
-        let text = place.fails(&["small.yaml", "--fail", name]);
+        let text = place.ends(1, &["small.yaml", "--fail", name]);
         assert!(text.contains(wanted), "{name}: {text}");
     }
     let absent = format!("{SMALL}exceptions: {{ absent: [p0-t1-001] }}\n");
-    place.write("absent.yaml", &absent);
-    assert!(place.fails(&["absent.yaml", "--fail", "p0-t1-001"]).contains("is declared absent"));
+    place.0.write("absent.yaml", &absent);
+    assert!(place.ends(1, &["absent.yaml", "--fail", "p0-t1-001"]).contains("is declared absent"));
 }
 
 #[test]
 fn exceptions_of_the_file_are_the_baseline() {
-    let place = Place::new();
-    place.write("drained.yaml", &format!("{SMALL}exceptions: {{ drained: [plane 1] }}\n"));
+    let place = Whatif::new();
+    place.0.write("drained.yaml", format!("{SMALL}exceptions: {{ drained: [plane 1] }}\n"));
     let json = place.json(0, &["drained.yaml", "--fail", "p1-t0-001"]);
     assert_eq!(json["left"]["pairs_touched"], 0, "what is drained carries nothing");
     assert_eq!(json["left"]["gbps_loaded"]["maximum"], serde_json::Value::Null);
@@ -125,24 +102,21 @@ fn exceptions_of_the_file_are_the_baseline() {
 
 #[test]
 fn random_failures_repeat() {
-    let place = Place::new();
-    let run = |seed: &str| {
-        place
-            .run(&["small.yaml", "--random", "t0-t1=20%,nic-t0=1", "--seed", seed, "--format", "json"])
-            .stdout
-    };
+    let place = Whatif::new();
+    let random = ["whatif", "small.yaml", "--random", "t0-t1=20%,nic-t0=1", "--format", "json", "--seed"];
+    let run = |seed| place.0.closc(&[&random[..], &[seed]].concat()).stdout;
     assert_eq!(run("7"), run("7"));
     assert_ne!(run("7"), run("8"));
     let json = place.json(0, &["small.yaml", "--random", "t0-t1=3", "--trials", "4", "--seed", "10"]);
     let seeds: Vec<_> = json["draws"].as_array().unwrap().iter().map(|draw| draw["seed"].clone()).collect();
     assert_eq!(seeds, [10, 11, 12, 13]);
     assert!(json["draws"].as_array().unwrap().iter().all(|draw| draw["failed"] == 3));
-    assert!(place.run(&["small.yaml", "--random", "t0-t1=x"]).status.code() == Some(2), "clap refuses it");
+    place.ends(2, &["small.yaml", "--random", "t0-t1=x"]);
 }
 
 #[test]
 fn every_failure_is_counted() {
-    let place = Place::new();
+    let place = Whatif::new();
     let text = place.ends(0, &["small.yaml"]);
     assert!(text.starts_with("small: one failure at a time; 28 pairs of NICs\n"), "{text}");
     for start in ["  t0-t1 ", "  nic-t0 ", "  transceiver ", "  node ", "  t1 ", "  group ", "  plane "] {
@@ -160,8 +134,8 @@ fn every_failure_is_counted() {
 
 #[test]
 fn a_trace_is_followed_and_its_faults_have_lines() {
-    let place = Place::new();
-    place.write(
+    let place = Whatif::new();
+    place.0.write(
         "trace.csv",
         "time,event,element\n# a T1 reboots, and a port flaps meanwhile\n10,down,p0-t1-001\n\
          15,down,su001-n001/nic0.p1\n15,down,p0-t0-001\n20,up,su001-n001/nic0.p1\n70,up,p0-t1-001\n",
@@ -179,11 +153,11 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
     assert_eq!(of("pairs_cut_off"), [0, 7, 0, 0]);
     assert_eq!(of("gbps_alone_min"), [200, 0, 100, 100]);
 
-    place.write(
+    place.0.write(
         "bad.csv",
         "5,down,p0-t1-001\n4,down,p0-t1-002\n6,off,p0-t1-002\n7,up,p0-t1-003\n8,down,p0-t1-001\n9,down,nobody\n10,down\nsoon,up,p0-t1-001\n",
     );
-    let text = place.fails(&["small.yaml", "--trace", "bad.csv"]);
+    let text = place.ends(1, &["small.yaml", "--trace", "bad.csv"]);
     for wanted in [
         "bad.csv:2: `4` is before `5`",
         "bad.csv:3: `off` is no event: write `down` or `up`",
@@ -199,25 +173,24 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
 
 #[test]
 fn domains_are_what_the_fabric_file_does_not_know() {
-    let place = Place::new();
-    place.write("power.csv", "domain,element\nfeed-a,plane 0\nfeed-b,p1-t0-[001-002]\nfeed-b,p1-t0-003\n");
+    let place = Whatif::new();
+    place.0.write("power.csv", "domain,element\nfeed-a,plane 0\nfeed-b,p1-t0-[001-002]\nfeed-b,p1-t0-003\n");
     let json = place.json(0, &["small.yaml", "--domains", "power.csv", "--each", "domain"]);
     let classes = json["classes"].as_array().unwrap();
     assert_eq!(classes.len(), 2);
     assert!(classes.iter().all(|class| class["nics_cut_off"] == 0));
     let both = ["small.yaml", "--domains", "power.csv", "--fail", "domain feed-a", "--fail", "domain feed-b"];
     assert_eq!(place.json(2, &both)["left"]["nics_cut_off"], 6);
-    place.write("bad.csv", "feed-a,p9-t0-001\n");
-    assert!(place.fails(&["small.yaml", "--domains", "bad.csv"]).contains("bad.csv:1: "));
+    place.0.write("bad.csv", "feed-a,p9-t0-001\n");
+    assert!(place.ends(1, &["small.yaml", "--domains", "bad.csv"]).contains("bad.csv:1: "));
 }
 
 #[test]
 fn designs_are_compared_for_each_nic() {
-    let place = Place::new();
-    let reference = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../topologies/reference");
-    let file = |name: &str| reference.join(name).display().to_string();
-    let (two, three) = (file("mrc-4x256.yaml"), file("three-tier-64x800g.yaml"));
-    let text = place.ends(0, &[&two, "--against", &three]);
+    let place = Whatif::new();
+    let (two, three) =
+        ("topologies/reference/mrc-4x256.yaml", "topologies/reference/three-tier-64x800g.yaml");
+    let text = place.ends(0, &[two, "--against", three]);
     let line = |start: &str| {
         let found = text.lines().find(|line| line.trim_start().starts_with(start));
         found.unwrap_or_else(|| panic!("{start}\n{text}")).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -226,6 +199,6 @@ fn designs_are_compared_for_each_nic() {
     assert_eq!(line("modules"), "modules in cages and NICs 131,072 98,304 2/3 at equal NICs");
     assert_eq!(line("switches on"), "switches on the longest path 3 5 3/5");
     assert_eq!(line("nic-t0"), "nic-t0 mrc-4x256 25 % 100 % 0.0015 % 600 0 0");
-    let json = place.json(0, &[&two, "--against", &three]);
+    let json = place.json(0, &[two, "--against", three]);
     assert_eq!(json["figures"][2]["ratio"], serde_json::json!([3, 5]));
 }

@@ -25,7 +25,8 @@ async fn python(variable: &str, module: &str, package: &str) -> Option<PathBuf> 
     import.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
     let found = import.status().await.is_ok_and(|status| status.success());
     if !found {
-        println!("skipped: {} cannot import {module} (pip install {package})", python.display());
+        let python = python.display();
+        closc_skip::skip(format_args!("{python} cannot import {module} (pip install {package})"));
     }
     found.then_some(python)
 }

@@ -1,5 +1,7 @@
 //! `closc switch` as a process: driven by public clients, and pushed to by `closc push`.
 
 mod clients;
+#[path = "../common/mod.rs"]
+mod common;
 mod process;
 mod tls;

@@ -1,11 +1,8 @@
 //! Mutual TLS between `closc push` and `closc switch`: who does not fit is refused, and told why.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
 use closc_runtime::testing::{Authority, Issued, Validity};
 
+use crate::common::Place;
 use crate::process::SwitchProcess;
 
 /// The switch that is pushed to, and its device id.
@@ -14,53 +11,40 @@ const DEVICE: u64 = 1;
 
 /// A compiled tree, a switch with a certificate, and a controller with another.
 struct Site {
-    folder: tempfile::TempDir,
+    place: Place,
     switch: SwitchProcess,
-}
-
-fn closc(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_closc"));
-    command.args(args).current_dir(folder).output().expect("closc runs")
-}
-
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> String {
-    let path = folder.join(name);
-    fs::write(&path, bytes).expect("a file of the test can be written");
-    path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
 impl Site {
     /// Starts a switch that shows a certificate and takes clients of an authority.
     fn new(shown: &Issued, clients_of: &Authority) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let topology: PathBuf =
-            [env!("CARGO_MANIFEST_DIR"), "../../topologies/lab/two-planes-p4.yaml"].iter().collect();
-        let compiled = closc(folder.path(), &["compile", &topology.to_string_lossy(), "--out", "out"]);
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        let file = |name: &str, bytes: &[u8]| write(folder.path(), name, bytes);
-        let certificate = file("switch.pem", &shown.certificate);
-        let (key, authority) =
-            (file("switch.key", &shown.key), file("clients.pem", &clients_of.certificate()));
+        let place = Place::new();
+        place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
+        place.write("switch.pem", &shown.certificate);
+        place.write("switch.key", &shown.key);
+        place.write("clients.pem", clients_of.certificate());
+        let [certificate, key, authority] =
+            ["switch.pem", "switch.key", "clients.pem"].map(|name| place.text(name));
         let identity = ["--grpc-server-ssl", "--grpc-server-cert", &certificate, "--grpc-server-key", &key];
         let clients = ["--grpc-server-with-client-auth", "--grpc-server-cacert", &authority];
         let switch = SwitchProcess::start(DEVICE, &[&identity[..], &clients[..]].concat());
-        Self { folder, switch }
+        Self { place, switch }
     }
 
     /// Pushes as a client that trusts an authority; returns whether that went well, and all that was said.
     fn push(&self, trusted: &Authority, identity: Option<&Issued>) -> (bool, String) {
-        write(self.folder.path(), "ca.pem", &trusted.certificate());
+        self.place.write("ca.pem", trusted.certificate());
         let mut tls = "ca: ca.pem".to_owned();
         if let Some(issued) = identity {
-            write(self.folder.path(), "closc.pem", &issued.certificate);
-            write(self.folder.path(), "closc.key", &issued.key);
+            self.place.write("closc.pem", &issued.certificate);
+            self.place.write("closc.key", &issued.key);
             tls.push_str(", cert: closc.pem, key: closc.key");
         }
         let device = format!("{{ endpoint: \"{}\", device_id: {DEVICE}, plane: 0 }}", self.switch.address);
         let inventory = format!("defaults:\n  tls: {{ {tls} }}\ndevices:\n  {NAME}: {device}\n");
-        write(self.folder.path(), "inventory.yaml", inventory.as_bytes());
+        self.place.write("inventory.yaml", inventory);
         let args = ["push", "out", "--inventory", "inventory.yaml", "--device", NAME];
-        let output = closc(self.folder.path(), &args);
+        let output = self.place.closc(&args);
         let said = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&said).into_owned())
     }

@@ -1,0 +1,96 @@
+//! Starts the `closc` that was just built, in a folder that no other test has.
+//!
+//! Always: labs are remembered in that folder, and what a test leaves up is taken down with it.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A temporary folder with a link to `topologies`.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let topologies = root().join("topologies");
+        std::os::unix::fs::symlink(topologies, folder.path().join("topologies")).expect("a link");
+        Place { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The same as text, for arguments.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).into_os_string().into_string().expect("temporary folders have plain names")
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).expect("a file of the test can be written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("the file is there")
+    }
+
+    /// A program to be run in the folder.
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env("CLOSC_RUNTIME", self.path("run/lab"));
+        command
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_closc"));
+        command.args(args);
+        command
+    }
+
+    pub(crate) fn closc(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("closc runs")
+    }
+
+    /// Runs closc, expects an exit code, and returns what it printed, or why it failed.
+    #[track_caller]
+    pub(crate) fn ends(&self, code: i32, args: &[&str]) -> String {
+        let output = self.closc(args);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        if code == 1 && !err.is_empty() { err.into_owned() } else { out.into_owned() }
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
+        let text = self.ends(code, &[args, &["--format", "json"]].concat());
+        serde_json::from_str(&text).expect("the result is JSON")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(self.path("run/lab")).into_iter().flatten().flatten() {
+            let file = PathBuf::from(entry.file_name());
+            if let (Some(fabric), Some("json")) =
+                (file.file_stem().and_then(|name| name.to_str()), file.extension().and_then(|e| e.to_str()))
+            {
+                drop(self.closc(&["lab", "down", fabric]));
+            }
+        }
+    }
+}
+
+/// The top of the tree.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the tree is there")
+}
+
+/// Tells whether a program is in `PATH`.
+pub(crate) fn has(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}
