@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!(number(8_573_157_376), "8,573,157,376");
+        let shown = [0, 999, 1000, 131_072, 8_573_157_376].map(number);
+        assert_eq!(shown, ["0", "999", "1,000", "131,072", "8,573,157,376"]);
         assert_eq!(percent(1.0 / 8.0), "12.5 %");
         assert_eq!(percent(1.0 / 2048.0), "0.0488 %");
         assert_eq!(percent(1.0 / 256.0), "0.39 %");

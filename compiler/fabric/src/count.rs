@@ -1,11 +1,12 @@
 //! How many of everything there is, counted from the fabric and not from formulas.
 
 use closc_topology::{Link, TierId};
+use serde::{Deserialize, Serialize};
 
 use crate::Fabric;
 
 /// Numbers of a fabric, after exceptions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Planes.
     pub planes: u64,

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
+use closc_diff::number;
 use closc_fabric::Counts;
 use serde::Serialize;
 
 use crate::args::{Args, CheckArgs};
 use crate::input;
 use crate::output::{self, Outcome};
-use crate::tree::manifest::CountsEntry;
 
 #[derive(Serialize)]
 struct Result {
     fabric: String,
     routing: &'static str,
-    counts: CountsEntry,
+    counts: Counts,
     warnings: usize,
 }
 
@@ -25,7 +25,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let result = Result {
         fabric: topology.name.to_string(),
         routing: topology.routing.word(),
-        counts: Counts::of(input.plan.fabric()).into(),
+        counts: Counts::of(input.plan.fabric()),
         warnings: input.warnings,
     };
     output::result(args.format, &result, human)?;
@@ -36,7 +36,7 @@ fn human(result: &Result) -> String {
     let counts = &result.counts;
     let mut text = format!("{} is valid ({})\n", result.fabric, result.routing);
     let mut line = |what: &str, count: u64| {
-        let _ = writeln!(text, "{:>13}  {what}", thousands(count));
+        let _ = writeln!(text, "{:>13}  {what}", number(count));
     };
     line("planes", counts.planes);
     if counts.zones > 1 {
@@ -58,28 +58,4 @@ fn human(result: &Result) -> String {
         line("paths between NICs of different zones", counts.paths_far);
     }
     text
-}
-
-/// Writes a number with commas.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn commas_stand_between_groups_of_three() {
-        let shown: Vec<String> = [0, 999, 1000, 131_072, 1_048_576].map(thousands).into();
-        assert_eq!(shown, ["0", "999", "1,000", "131,072", "1,048,576"]);
-    }
 }

@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_diff::number;
 use closc_fabric::Counts;
 use closc_render::Templates;
 
 use crate::args::{Args, CompileArgs};
-use crate::commands::check::thousands;
 use crate::input::{self, Input};
 use crate::output::{self, Outcome};
 use crate::progress;
@@ -127,7 +127,7 @@ impl Compiler<'_> {
             source: unit::meaning(&self.input.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.selection.to_string()),
-            counts: Counts::of(self.input.plan.fabric()).into(),
+            counts: Counts::of(self.input.plan.fabric()),
             files: BTreeMap::new(),
         }
     }
@@ -137,11 +137,11 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     format!(
         "{}: {} files in `{place}`, {} bytes; {} written, {} kept, {} removed\n",
         input.plan.topology().name,
-        thousands(report.files),
-        thousands(report.bytes),
-        thousands(report.written),
-        thousands(report.kept),
-        thousands(report.removed),
+        number(report.files),
+        number(report.bytes),
+        number(report.written),
+        number(report.kept),
+        number(report.removed),
     )
 }
 

@@ -32,7 +32,7 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// Numbers of the fabric.
-    pub counts: CountsEntry,
+    pub counts: Counts,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, FileEntry>,
 }
@@ -53,52 +53,4 @@ pub struct FileEntry {
     pub size: u64,
     /// BLAKE3 of the bytes.
     pub blake3: String,
-}
-
-/// Numbers of the fabric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountsEntry {
-    /// Planes.
-    pub planes: u64,
-    /// Zones.
-    pub zones: u64,
-    /// NICs.
-    pub nics: u64,
-    /// Nodes.
-    pub nodes: u64,
-    /// First tier.
-    pub t0: u64,
-    /// Second tier.
-    pub t1: u64,
-    /// Third tier.
-    pub t2: u64,
-    /// Cables between NICs and T0s.
-    pub host_links: u64,
-    /// Cables between switches.
-    pub fabric_links: u64,
-    /// Paths between NICs of one group.
-    pub paths_local: u64,
-    /// Paths between NICs of different groups of a zone.
-    pub paths_zone: u64,
-    /// Paths between NICs of different zones.
-    pub paths_far: u64,
-}
-
-impl From<Counts> for CountsEntry {
-    fn from(counts: Counts) -> Self {
-        CountsEntry {
-            planes: counts.planes,
-            zones: counts.zones,
-            nics: counts.nics,
-            nodes: counts.nodes,
-            t0: counts.t0,
-            t1: counts.t1,
-            t2: counts.t2,
-            host_links: counts.host_links,
-            fabric_links: counts.fabric_links,
-            paths_local: counts.paths_local,
-            paths_zone: counts.paths_zone,
-            paths_far: counts.paths_far,
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 use closc_deploy::{PushReport, open_gate, push};
+use closc_diff::number;
 use closc_lab::test::TestReport;
 use closc_lab::{DownReport, Lab, LabError, Life, Options, UpReport, Watch};
 use serde::Serialize;
@@ -13,7 +14,6 @@ use super::with_tree;
 use crate::args::control::FleetArgs;
 use crate::args::lab::RunArgs;
 use crate::args::{Args, Format};
-use crate::commands::check::thousands;
 use crate::commands::{control, push as pushing};
 use crate::limits;
 use crate::output::{self, Outcome};
@@ -122,7 +122,7 @@ fn timed(text: &str, started: Instant) -> String {
 fn summary(report: &Report, fine: bool) -> String {
     let memory = report
         .peak_memory_bytes
-        .map_or_else(String::new, |bytes| format!(", {} MiB of memory at most", thousands(bytes >> 20)));
+        .map_or_else(String::new, |bytes| format!(", {} MiB of memory at most", number(bytes >> 20)));
     let word = if fine { "everything is as it should be" } else { "something is wrong" };
     format!("{word}: {:.2} s{memory}\n", report.seconds)
 }
