@@ -87,8 +87,9 @@ fn files(ending: &str) -> Vec<PathBuf> {
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
         .current_dir(root())
         .output();
-    let Ok(output) = listed else {
-        closc_skip::skip("git is not installed, so the files of the tree are not known");
+    // It also refuses a tree that belongs to somebody else, or that is no checkout.
+    let Some(output) = listed.ok().filter(|output| output.status.success()) else {
+        closc_skip::skip("git does not list the files of the tree, so they are not looked at");
         return Vec::new();
     };
     String::from_utf8_lossy(&output.stdout)
