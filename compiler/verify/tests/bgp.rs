@@ -1,37 +1,110 @@
-//! Fabrics that speak BGP: what is compiled has no faults, whatever is absent or drained.
+//! Fabrics that speak BGP: what is compiled has no faults, whatever is absent or drained, and where sessions leak, pauses
+//! can wait for each other.
 
 mod common;
 
+use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_tests::exceptions;
 use closc_tests::shape::{self, Shape};
-use closc_verify::{Options, Report, verify};
+use closc_verify::{Memory, Options, Report, verify};
 use common::fabrics::Target;
-use proptest::prelude::*;
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
 
-/// Puts BGP and a language into a shape.
+/// Puts BGP and a language into a shape; nothing where the language has no room for it.
 fn plan(shape: &Shape, target: Target) -> Option<Plan> {
     let yaml = target.apply(&shape.yaml());
     shape::try_plan(&format!("routing: bgp-unnumbered\n{yaml}")).ok()
 }
 
-fn report(plan: &Plan) -> Report {
-    verify(&common::tree(plan), &Options::default()).expect("the tree can be read")
+fn report(tree: &Memory) -> Report {
+    verify(tree, &Options { digests: false, ..Options::default() }).expect("the tree can be read")
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+/// Facts checked by a rule.
+fn facts(report: &Report, code: &str) -> u64 {
+    report.rules.iter().filter(|rule| rule.code == code).map(|rule| rule.tally.facts).sum()
+}
 
-    #[test]
-    fn compiled_fabrics_have_no_faults(shape in exceptions::excepted(), sonic in any::<bool>(), lossless in any::<bool>()) {
-        let target = match (sonic, lossless) {
-            (false, _) => Target::Frr,
-            (true, false) => Target::Sonic,
-            (true, true) => Target::Lossless,
+#[test]
+fn compiled_fabrics_have_no_faults() {
+    let mut runner = TestRunner::deterministic();
+    let (mut tiers, mut drained, mut paused) = ([0; 2], 0, 0);
+    for number in 0..60 {
+        let target = [Target::Frr, Target::Sonic, Target::Lossless][number % 3];
+        let (shape, plan) = loop {
+            let shape =
+                exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+            if let Some(plan) = plan(&shape, target) {
+                break (shape, plan);
+            }
         };
-        if let Some(plan) = plan(&shape, target) {
-            let report = report(&plan);
-            prop_assert!(report.holds(), "{target:?}:\n{}\n{}", shape.yaml(), report.text());
-        }
+        let report = report(&common::tree(&plan));
+        assert!(report.holds(), "{target:?}:\n{}\n{}", shape.yaml(), report.text());
+        assert!(shape.t1 == 0 || facts(&report, "V1801") > 0 && facts(&report, "V1810") > 0);
+        tiers[usize::from(shape.t2.is_some())] += 1;
+        drained += usize::from(!shape.exceptions.contains("drained: []"));
+        paused += usize::from(facts(&report, "V1602") > 0);
     }
+    println!("{tiers:?} fabrics of two and three tiers, {drained} with drains, {paused} with pauses");
+    assert!(tiers.iter().all(|count| *count > 10) && drained > 10 && paused > 10);
+}
+
+/// Three T0s and two T1s with paused priorities.
+fn pod() -> Memory {
+    let shape = Shape {
+        planes: 1,
+        groups: 3,
+        per_group: 1,
+        rails: 1,
+        t1: 2,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    };
+    common::tree(&plan(&shape, Target::Lossless).expect("there is room"))
+}
+
+/// Changes the routing of a switch.
+fn edit(tree: &mut Memory, switch: &str, change: impl Fn(&str) -> String) {
+    let file = format!("switches/{switch}/frr.conf");
+    let bytes = tree.files.get_mut(Utf8Path::new(&file)).expect("the switch has a file");
+    let text = String::from_utf8(bytes.clone()).expect("the file is text");
+    let changed = change(&text);
+    assert_ne!(changed, text, "{switch} is changed");
+    *bytes = changed.into_bytes();
+}
+
+/// A T0 that announces what it heard, T1s that take it, and no other way: what one T1 sends down goes up to the other.
+#[test]
+fn sessions_that_leak_let_pauses_wait_in_a_circle() {
+    let mut tree = pod();
+    assert!(report(&tree).holds(), "{}", report(&tree).text());
+    edit(&mut tree, "p0-t0-001", |text| {
+        text.replace(
+            " match ipv6 address prefix-list OWN\n match as-path AT-MOST-0",
+            " match ipv6 address prefix-list FABRIC",
+        )
+    });
+    for (switch, lost) in [("p0-t1-001", "Ethernet2"), ("p0-t1-002", "Ethernet1")] {
+        edit(&mut tree, switch, |text| {
+            let keeps = |line: &&str| {
+                !line.contains(&format!("neighbor {lost} ")) && *line != " match as-path AT-MOST-1"
+            };
+            let text: String = text.lines().filter(keeps).flat_map(|line| [line, "\n"]).collect();
+            text.replace(
+                "  neighbor BELOW activate",
+                "  neighbor BELOW activate\n  neighbor BELOW allowas-in",
+            )
+        });
+    }
+    let report = report(&tree);
+    let found = |code: &str, file: &str| {
+        report.violations.iter().any(|violation| {
+            violation.rule.code == code && violation.place.file == Utf8Path::new("switches").join(file)
+        })
+    };
+    assert!(found("V1809", "p0-t0-001/frr.conf"), "{}", report.text());
+    assert!(found("V1602", "p0-t0-001/frr.conf"), "{}", report.text());
 }
