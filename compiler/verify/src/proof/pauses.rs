@@ -66,8 +66,11 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     if !paused.into_iter().any(|qos| !qos.pauses.is_empty()) {
         return;
     }
+    let switches = 0..fabric.switches.len() as u32;
+    let rising: Vec<Rising<'_>> =
+        switches.clone().into_par_iter().map(|id| Rising::of(fabric, SwitchId(id))).collect();
     let routed: Vec<(u64, Vec<Turn>)> =
-        (0..fabric.switches.len() as u32).into_par_iter().map(|id| by_routes(fabric, SwitchId(id))).collect();
+        switches.into_par_iter().map(|id| by_routes(fabric, &rising, SwitchId(id))).collect();
     let mut turns = BTreeSet::new();
     for (facts, found) in routed {
         findings.checked(&CIRCLE, facts);
@@ -79,7 +82,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 }
 
 /// Turns of packets that a switch sends down by its routes.
-fn by_routes(fabric: &Fabric, id: SwitchId) -> (u64, Vec<Turn>) {
+fn by_routes(fabric: &Fabric, rising: &[Rising<'_>], id: SwitchId) -> (u64, Vec<Turn>) {
     let (mut facts, mut turns) = (0, Vec::new());
     let Some(upper) = fabric.switch(id) else { return (facts, turns) };
     for route in &upper.odd {
@@ -88,7 +91,7 @@ fn by_routes(fabric: &Fabric, id: SwitchId) -> (u64, Vec<Turn>) {
             let Party::Switch(below) = cable.lower.party else { continue };
             let Some(lower) = fabric.switch(below).filter(|_| side == Side::Upper) else { continue };
             facts += 1;
-            for rising in lower.odd.iter().filter(|rising| rises(fabric, below, rising)) {
+            for rising in rising[below.0 as usize].meeting(route.prefix) {
                 let Some(address) = common(route.prefix, rising.prefix) else { continue };
                 let meant = decides(upper, address) == Some(route) && decides(lower, address) == Some(rising);
                 if meant {
@@ -103,6 +106,41 @@ fn by_routes(fabric: &Fabric, id: SwitchId) -> (u64, Vec<Turn>) {
         }
     }
     (facts, turns)
+}
+
+/// The routes of a switch that lead up, by the first address of their prefixes.
+#[derive(Default)]
+struct Rising<'a> {
+    routes: Vec<&'a OddRoute>,
+    /// Lengths of their prefixes.
+    lengths: BTreeSet<u8>,
+}
+
+impl<'a> Rising<'a> {
+    fn of(fabric: &'a Fabric, id: SwitchId) -> Self {
+        let odd = fabric.switch(id).into_iter().flat_map(|switch| &switch.odd);
+        let mut routes: Vec<&OddRoute> = odd.filter(|route| rises(fabric, id, route)).collect();
+        routes.sort_by_key(|route| (route.prefix.network(), route.prefix.prefix_len()));
+        let lengths = routes.iter().map(|route| route.prefix.prefix_len()).collect();
+        Rising { routes, lengths }
+    }
+
+    /// Returns the routes whose prefixes have addresses in common with another.
+    fn meeting(&self, prefix: Ipv6Net) -> impl Iterator<Item = &'a OddRoute> + '_ {
+        let from = |network: Ipv6Addr, length: u8| {
+            self.routes.partition_point(move |route| {
+                (route.prefix.network(), route.prefix.prefix_len()) < (network, length)
+            })
+        };
+        let start = from(prefix.network(), prefix.prefix_len());
+        let inside = self.routes[start..].iter().take_while(move |route| prefix.contains(&route.prefix));
+        let around = self.lengths.range(..prefix.prefix_len()).flat_map(move |length| {
+            let outer = Ipv6Net::new_assert(prefix.addr(), *length).trunc();
+            let found = self.routes[from(outer.network(), *length)..].iter();
+            found.take_while(move |route| route.prefix.trunc() == outer)
+        });
+        inside.chain(around).copied()
+    }
 }
 
 /// Returns an address of both prefixes: the last one, which is least likely to have a longer prefix of its own.
