@@ -121,7 +121,7 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
         read,
         findings,
         not_proved: not_proved(&manifest),
-        follows: manifest.is_chosen(),
+        follows: !manifest.is_source_routed(),
     })
 }
 
@@ -138,12 +138,10 @@ fn not_proved(manifest: &Manifest) -> Vec<&'static str> {
         ];
     }
     vec![
-        "that packets arrive, by which way, and that none goes round: switches choose, and their routes are not \
-         followed",
-        "routing policies and sessions, and words of languages that only they use",
+        "what happens while sessions come up or go down: what is proved is where they end",
         "what nodes are told, apart from digests",
-        "that no buffers wait in a ring where priorities are paused: routes are learned",
-        "addresses and neighbours of ports: they find each other",
+        "that packets of one flow take one way, and how evenly flows spread over the ways of a route",
+        "that shares fit the narrowest cable of a way: bandwidths that are announced add up",
     ]
 }
 

@@ -76,6 +76,28 @@ fn edit(tree: &mut Memory, switch: &str, change: impl Fn(&str) -> String) {
     *bytes = changed.into_bytes();
 }
 
+/// Without bandwidths every way weighs the same, also one with less behind it.
+#[test]
+fn bandwidths_that_nobody_announces_are_missed() {
+    let exceptions = "exceptions: { absent: [\"p0-t0-001--p0-t1-001#2\"] }\n".to_owned();
+    let shape =
+        Shape { planes: 1, groups: 3, per_group: 1, rails: 1, t1: 2, parallel: 2, t2: None, exceptions };
+    let mut tree = common::tree(&plan(&shape, Target::Frr).expect("there is room"));
+    assert!(report(&tree).holds(), "{}", report(&tree).text());
+    for (path, bytes) in &mut tree.files {
+        if path.file_name() == Some("frr.conf") {
+            let text = String::from_utf8(bytes.clone()).expect("the file is text");
+            let keeps = |line: &&str| !line.contains("set extcommunity bandwidth");
+            *bytes =
+                text.lines().filter(keeps).flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
+        }
+    }
+    let report = report(&tree);
+    let shares = report.violations.iter().find(|violation| violation.rule.code == "V1709");
+    let shares = shares.unwrap_or_else(|| panic!("shares are wrong\n{}", report.text()));
+    assert!(shares.message.contains("has weights 1 : 1 : 1 : 1, and capacity to"), "{}", shares.message);
+}
+
 /// A T0 that announces what it heard, T1s that take it, and no other way: what one T1 sends down goes up to the other.
 #[test]
 fn sessions_that_leak_let_pauses_wait_in_a_circle() {

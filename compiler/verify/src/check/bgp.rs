@@ -661,6 +661,18 @@ pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<Talk<'_>> {
     Some((speaker, session, terms))
 }
 
+/// Tells whether the session over a cable comes up, if frames get over it.
+pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
+    let (Some((here, session, _)), Some((there, back, _))) = (talk(fabric, own), talk(fabric, far)) else {
+        return false;
+    };
+    let agrees = |remote: Remote, other: &Speaker, own: &Speaker| match remote {
+        Remote::As(asn) => asn == other.asn,
+        Remote::Any => other.asn != own.asn,
+    };
+    agrees(session.remote, there, here) && agrees(back.remote, here, there)
+}
+
 fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::finding::Place {
     match end.party {
         Party::Switch(id) => fabric.place(id, about),

@@ -3,6 +3,7 @@
 //! In: a cable, the end it starts from, and what the route names as next hop. Out: yes or no. Always: what the
 //! tree does not describe (a NIC without a folder) is taken to be as the plan says.
 
+use crate::check::bgp::comes_up;
 use crate::model::cabling::{Cable, Party, Side};
 use crate::model::device::Os;
 use crate::model::fabric::Fabric;
@@ -27,6 +28,12 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let admitted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
     if !there.configured || !theirs.up || !wire || !admitted {
         return false;
+    }
+    // Where both ends speak BGP, they know each other's addresses from the session.
+    if let (Party::Switch(_), Party::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
+        && comes_up(fabric, own, far)
+    {
+        return true;
     }
     let resolved = match gateway {
         Gateway::Other => false,

@@ -9,16 +9,16 @@
 //! Prefixes of one announcement are a row of bits. A switch treats most prefixes alike, so there are few rows; and the
 //! autonomous system that a prefix comes from is left out of its path, which is then the same for many.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use super::bits::Bits;
-use crate::check::bgp::{LIMIT, STABLE, TRANSIT, WIDTH, speakers, talk};
+use crate::check::bgp::{LIMIT, STABLE, TRANSIT, WIDTH, comes_up, speakers};
 use crate::finding::{Findings, Violation};
-use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Remote, Speaker, Terms, listed};
+use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, listed};
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::fabric::{About, Fabric};
 use crate::model::switch::{Gateway, OddRoute, Way};
@@ -32,12 +32,16 @@ const WEIGHT_MAX: u64 = 255;
 /// Bytes a second in a Mb/s.
 const BYTES_PER_MBIT: u64 = 125_000;
 
-/// Adds what every switch learns to its routes.
+/// Adds what every switch learns to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
+/// and by each of them a packet comes to a switch that knows a better path.
 pub(crate) fn learn(fabric: &mut Fabric) -> Findings {
     let (learned, findings) = routes(fabric);
-    for (id, routes) in learned {
+    let loopbacks: HashSet<Ipv6Net> =
+        fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
+    for (id, mut routes) in learned {
         let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
         switch.sizes.routes += routes.len();
+        routes.retain(|route| !loopbacks.contains(&route.prefix));
         switch.odd.extend(routes);
     }
     findings
@@ -257,14 +261,8 @@ impl<'a> Plane<'a> {
         let (own, far) = cable.ends(side);
         let Party::Switch(peer) = far.party else { return None };
         let place = *self.places.get(&peer)?;
-        let ((here, session, _), (there, back, _)) = (talk(self.fabric, own)?, talk(self.fabric, far)?);
-        let agrees = |remote: Remote, other: &Speaker, own: &Speaker| match remote {
-            Remote::As(asn) => asn == other.asn,
-            Remote::Any => other.asn != own.asn,
-        };
         let on = |end| self.fabric.facts(end).is_some_and(|facts| facts.up);
-        let comes_up = agrees(session.remote, there, here) && agrees(back.remote, here, there);
-        (comes_up && on(own) && on(far)).then_some((place, far.slot))
+        (comes_up(self.fabric, own, far) && on(own) && on(far)).then_some((place, far.slot))
     }
 
     /// Leads an announcement through the filters of both ends.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrive::Each;
+use super::behind::Behind;
 use super::capacity::{Cables, Capacities, Part, Planned, Profiles, gcd};
 use super::{Network, SHARE, Step, UNUSED_WAY};
 use crate::finding::{Findings, Violation};
@@ -35,7 +36,8 @@ pub(crate) fn check(
         .collect();
     let capacities =
         [false, true].map(|with_drained| Capacities::new(network, &cables, *planned, with_drained));
-    let mut balance = Balance { network, profiles, of_class, capacities, findings };
+    let behind = Behind::new(network);
+    let mut balance = Balance { network, profiles, of_class, capacities, behind, findings };
     for id in tiers.iter().flatten() {
         let Some(reach) = could.get(*id, false) else { continue };
         for row in &network.choices[id.0 as usize].rows {
@@ -51,6 +53,8 @@ struct Balance<'a> {
     of_class: Vec<Option<u32>>,
     /// Without what is drained, and with it.
     capacities: [Capacities<'a>; 2],
+    /// What bandwidths come to where BGP announces them.
+    behind: Behind<'a>,
     findings: &'a mut Findings,
 }
 
@@ -89,6 +93,16 @@ impl Balance<'_> {
             }
             // A T1 leads to the very T0; farther away any T0 of the kind does.
             let t0 = if self.tier(id) == Some(Tier::T1) { own.unwrap_or(t0) } else { t0 };
+            if network.fabric.switch(id).is_some_and(|switch| switch.speaker.is_some()) {
+                let ways = self.behind.ways(id, t0);
+                self.findings.checked(&SHARE, 1);
+                self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
+                if let Some(wrong) = learned(row, &ways).filter(|_| !ways.is_empty()) {
+                    self.tell(id, row, class, &wrong);
+                    return;
+                }
+                continue;
+            }
             let shares = self.capacities.iter_mut().map(|capacities| capacities.shares(id, t0));
             let Some(shares) = shares.into_iter().find(|shares| !shares.is_empty()) else { continue };
             self.findings.checked(&SHARE, 1);
@@ -201,6 +215,29 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     let near = |(found, meant): (&u128, &u128)| (found * all).abs_diff(meant * sum) <= all + forced;
     let fits = found.iter().zip(&meant).all(near) && found.iter().all(|weight| *weight > 0);
     (!fits).then_some(Wrong::Weights(meant))
+}
+
+/// What BGP learned leads over the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
+/// down and gives none 0.
+fn learned(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
+    let found: BTreeMap<u16, u128> =
+        row.ways.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
+    let meant: BTreeMap<u16, u128> = ways.iter().copied().collect();
+    if let Some(slot) = meant.keys().find(|slot| !found.contains_key(slot)) {
+        return Some(Wrong::Missing(*slot));
+    }
+    if let Some(slot) = found.keys().find(|slot| !meant.contains_key(slot)) {
+        return Some(Wrong::Needless(*slot));
+    }
+    let (most, greatest) = (found.values().max()?, meant.values().max()?);
+    // Both against their greatest, in parts of 255 and to within one.
+    let near = |(found, meant): (&u128, &u128)| {
+        let scale = 255;
+        let (is, should) = (found * scale * greatest, meant * scale * most);
+        is.abs_diff(should) <= most * greatest
+    };
+    let fits = found.values().zip(meant.values()).all(near);
+    (!fits).then(|| Wrong::Weights(meant.into_values().collect()))
 }
 
 /// What so many ways carry if each gets as much as the narrowest.
