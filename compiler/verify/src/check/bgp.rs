@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use closc_diagnostics::Rule;
 use ipnet::Ipv6Net;
+use rayon::prelude::*;
 
 use crate::attach::Attach;
 use crate::finding::{Findings, Violation};
@@ -339,9 +340,16 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     announced(fabric, findings);
     filters(fabric, findings);
     alike(fabric, findings);
-    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
-        ends(fabric, CableId(at as u32), cable, findings);
-    }
+    let cables = &fabric.cabling.cables;
+    let of_cables = (0..cables.len())
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .fold(Findings::default, |mut findings, at| {
+            ends(fabric, CableId(at as u32), &cables[at], &mut findings);
+            findings
+        })
+        .reduce(Findings::default, Findings::merge);
+    *findings = std::mem::take(findings).merge(of_cables);
 }
 
 /// Returns the switches that speak.
