@@ -79,7 +79,7 @@ fn names_that_mean_nothing_say_what_would() {
         ("plane 2", "the last plane is 1"),
         ("group 5", "counted from 1 to 4"),
         ("p0-t0-001/cage99", "holds no cable"),
-        ("domain feed", "in no list of domains"),
+        ("domain feed", "there are none, neither in the fabric file nor in a list"),
     ] {
         let text = place.ends(1, &["small.yaml", "--fail", name]);
         assert!(text.contains(wanted), "{name}: {text}");
@@ -201,4 +201,71 @@ fn designs_are_compared_for_each_nic() {
     assert_eq!(line("nic-t0"), "nic-t0 mrc-4x256 25 % 100 % 0.0015 % 600 0 0");
     let json = place.json(0, &[two, "--against", three]);
     assert_eq!(json["figures"][2]["ratio"], serde_json::json!([3, 5]));
+}
+
+const FEEDS: &str = "\
+domains:
+  rack: { by: [tier, index], run: 2 }
+  power: { by: [plane, index], count: 2 }
+  shelf: { members: [su001-n001, p0-t1-001] }
+";
+
+/// Domains of the fabric file can be failed by name, one by one, and together with those of a list.
+#[test]
+fn domains_of_the_fabric_file() {
+    let place = Whatif::new();
+    place.0.write("feeds.yaml", format!("{SMALL}{FEEDS}"));
+    // T0s 1 and 3 and T1s 1 and 3 of plane 0: half of the groups lose the plane.
+    let json = place.json(0, &["feeds.yaml", "--fail", "domain:power-p0-1", "--quiet"]);
+    let same =
+        place.json(0, &["small.yaml", "--fail", "p0-t0-00[1,3]", "--fail", "p0-t1-00[1,3]", "--quiet"]);
+    assert_eq!(json["left"], same["left"]);
+    // A rack holds two groups whole.
+    let text = place.ends(2, &["feeds.yaml", "--fail", "domain rack-t0-1", "--quiet"]);
+    assert!(text.contains("cut off"), "{text}");
+    let json = place.json(2, &["feeds.yaml", "--each", "domain", "--quiet"]);
+    let listed = json.to_string();
+    for name in ["rack-t0-1", "rack-t1-1", "power-p0-1", "shelf"] {
+        assert!(listed.contains(name), "no {name} in {json:#}");
+    }
+    let text = place.ends(1, &["feeds.yaml", "--fail", "domain:power-3", "--quiet"]);
+    assert!(text.contains("`power-3` is no domain; there are `power-p0-1`"), "{text}");
+    place.0.write("more.csv", "domain,element\nduct,p0-t0-001--p0-t1-001\n");
+    place.ends(0, &["feeds.yaml", "--domains", "more.csv", "--fail", "domain:duct", "--quiet"]);
+    place.0.write("twice.csv", "domain,element\nshelf,p0-t0-001\n");
+    let text = place.ends(1, &["feeds.yaml", "--domains", "twice.csv", "--quiet"]);
+    assert!(text.contains("the fabric file has a domain `shelf`, too"), "{text}");
+}
+
+/// A domain that takes a group or a plane whole is pointed at, once for each kind, with what it costs.
+#[test]
+fn domains_that_take_a_whole_are_pointed_at() {
+    let place = Whatif::new();
+    let check = |domains: &str| {
+        place.0.write("feeds.yaml", format!("{SMALL}domains:\n{domains}"));
+        let output = place.0.closc(&["check", "feeds.yaml", "--quiet"]);
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).expect("messages are text")
+    };
+    let text = check("  rack: { by: [tier, index], run: 2 }\n  feed: { by: [plane] }\n");
+    assert_eq!(
+        text,
+        "warning[W0303]: `rack-t0-1` holds the T0s of group 1 in all planes, 2 of 2\n  --> feeds.yaml:11:3\n   |\n11 |   \
+         rack: { by: [tier, index], run: 2 }\n   |   ^^^^ its loss cuts off 2 NICs\n   |\n   = note: domains of \
+         this kind that do the same besides: 1\nhelp: let planes or neighbours go by different domains\n\nwarning[W0303]: `feed-1` holds \
+         all 4 T1s of plane 0\n  --> feeds.yaml:12:3\n   |\n12 |   feed: { by: [plane] }\n   |   ^^^^ its loss takes 1 \
+         of 2 planes, 50.0 % of every pair across T0s\n   |\n   = note: domains of this kind that do the same besides: 1\nhelp: let \
+         planes or neighbours go by different domains\n\n"
+    );
+    // Racks of one plane on feeds in turn: the first rack of either plane is on feed 1, and its groups with it.
+    let text = check("  rack: { by: [plane, tier, index], run: 2 }\n  feed: { by: [rack], count: 2 }\n");
+    assert!(
+        text.starts_with("warning[W0303]: `feed-1` holds the T0s of group 1 in all planes, 2 of 2"),
+        "{text}"
+    );
+    let text = check(
+        "  rack: { by: [plane, tier, index], run: 2 }\n  leaf-feed: { by: [plane], count: 2, tiers: [t0] }\n  \
+         spine-feed: { by: [index], count: 2, tiers: [t1] }\n",
+    );
+    assert_eq!(text, "");
 }

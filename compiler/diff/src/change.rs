@@ -12,8 +12,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services, Site, Switch,
-    Tier, TierId, Topology, Wiring, ZoneId,
+    Cable, Domains, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services, Site,
+    Switch, Tier, TierId, Topology, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -252,6 +252,8 @@ fields! {
         Qos(Profile) = qos, "qos";
         /// Servers that every device is told about.
         Services(Services) = services, "services";
+        /// What fails together.
+        Domains(Domains) = domains, "domains";
     }
 }
 

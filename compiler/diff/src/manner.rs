@@ -82,7 +82,9 @@ fn judge_field(field: &Field) -> Verdict {
     use TierId::{T0, T1, T2};
     let grows = |grown: bool, tiers: &[TierId]| if grown { hitless(GROWS) } else { planes(tiers, SHRINKS) };
     match field {
-        Field::Name(_) | Field::Description(_) | Field::Sites(_) => hitless("names carry no traffic"),
+        Field::Name(_) | Field::Description(_) | Field::Sites(_) | Field::Domains(_) => {
+            hitless("names carry no traffic")
+        }
         Field::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
         Field::Zones(edit) => grows(edit.new > edit.old, &ALL),
         Field::PerGroup(edit) => grows(edit.new > edit.old, &[T0]),

@@ -12,7 +12,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Routing, Services, Site, Wiring, ZoneId,
+    Cable, DomainBy, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Routing, Services, Site,
+    Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -51,6 +52,23 @@ impl<K: Shown, V: Shown> Shown for BTreeMap<K, V> {
         let entries: Vec<String> =
             self.iter().map(|(k, v)| format!("{}: {}", k.shown(), v.shown())).collect();
         entries.join(", ")
+    }
+}
+
+impl Shown for DomainRule {
+    fn shown(&self) -> String {
+        match self {
+            DomainRule::Members(members) => format!("{} members", members.len()),
+            DomainRule::Position(position) => {
+                let by = match &position.by {
+                    DomainBy::Kind(kind) => kind.to_string(),
+                    DomainBy::Coordinates(by) => by.iter().map(|by| by.word()).collect::<Vec<_>>().join(", "),
+                };
+                let count = position.count.map_or_else(String::new, |count| format!(", {count} in turn"));
+                let tiers: Vec<&str> = position.tiers.iter().map(|tier| tier.word()).collect();
+                format!("by [{by}], runs of {}{count}, {}", position.run, tiers.join(" "))
+            }
+        }
     }
 }
 

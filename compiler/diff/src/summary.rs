@@ -115,7 +115,8 @@ fn warning(field: &Field, plan: &Plan) -> Option<String> {
         | Field::Pins(_)
         | Field::QueuePairs(_)
         | Field::Qos(_)
-        | Field::Services(_) => None,
+        | Field::Services(_)
+        | Field::Domains(_) => None,
     }
 }
 

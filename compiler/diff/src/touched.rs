@@ -93,7 +93,7 @@ impl Touched {
     fn field(&mut self, field: &Field) {
         use TierId::{T0, T1, T2};
         match field {
-            Field::Description(_) | Field::Sites(_) | Field::HostOs(_) => {}
+            Field::Description(_) | Field::Sites(_) | Field::HostOs(_) | Field::Domains(_) => {}
             Field::HostOutputs(_) | Field::Slots(_) => self.all_hosts = true,
             Field::ManagementPool(_)
             | Field::ManagementGateway(_)

@@ -2,10 +2,11 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::{Fabric, FabricGraph};
+pub use crate::shared_fate::WHOLE;
+use crate::{Fabric, FabricGraph, shared_fate};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS];
+pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &WHOLE];
 
 /// A NIC that no plane reaches.
 pub static CUT_OFF: Rule = Rule {
@@ -29,6 +30,7 @@ pub static ISLANDS: Rule = Rule {
 
 /// Checks the expanded fabric.
 pub fn check(fabric: &Fabric, graph: &FabricGraph, diagnostics: &mut Diagnostics) {
+    shared_fate::check(fabric, diagnostics);
     let topology = fabric.topology();
     let place = topology.spans.get("exceptions.absent");
     let lonely: Vec<_> = graph.isolated_nics().collect();

@@ -7,6 +7,7 @@
 mod count;
 mod fabric;
 mod graph;
+mod shared_fate;
 mod wiring;
 
 pub mod checks;

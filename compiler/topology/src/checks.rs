@@ -21,6 +21,7 @@ mod broken_pattern;
 mod cable_too_long;
 mod container;
 mod contradiction;
+mod domain_rule;
 mod ecmp_groups;
 mod ecmp_width;
 mod entropy_floor;
@@ -176,6 +177,7 @@ const CHECKS: &[Check] = checks![
     plane_override,
     slots,
     smaller_zones,
+    domain_rule,
     usid_index,
     usid_plane,
     usid_zone,

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+
 /// A plane: one of the parallel networks, one NIC port each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PlaneId(pub u8);
@@ -15,7 +17,8 @@ pub struct PlaneId(pub u8);
 pub struct ZoneId(pub u16);
 
 /// A tier of switches, counted from the NICs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum TierId {
     /// First switch above the NICs (leaf, rack switch).
     T0,

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod cables;
+mod domains;
 mod exceptions;
 mod hosts;
 mod qos;
@@ -19,6 +20,7 @@ use smol_str::SmolStr;
 
 pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
 pub use cables::{CableDoc, CablesDoc};
+pub use domains::DomainDoc;
 pub use exceptions::ExceptionsDoc;
 pub use hosts::{HostsDoc, NicDoc, SlotDoc};
 pub use qos::QosDoc;
@@ -27,7 +29,7 @@ pub use tiers::{HardwareDoc, PortsDoc, T0Doc, T1Doc, T2Doc, TiersDoc};
 pub use tuning::{EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
 use crate::model::{Routing, Spans};
-use crate::read::{MappingType, Spanned, mapping, word};
+use crate::read::{MappingType, Named, Spanned, mapping, word};
 
 /// A fabric file that has the right shape.
 #[derive(Debug, Clone)]
@@ -87,6 +89,8 @@ pub struct FabricDoc {
     pub naming: Option<NamingDoc>,
     /// Servers that every switch is told about.
     pub services: Option<ServicesDoc>,
+    /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
+    pub domains: Option<Named<SmolStr, DomainDoc>>,
     /// What differs from the numbers: what is absent, drained, or made of something else.
     pub exceptions: Option<ExceptionsDoc>,
 }
@@ -109,6 +113,7 @@ mapping!(FabricDoc, true {
     qos = "qos",
     naming = "naming",
     services = "services",
+    domains = "domains",
     exceptions = "exceptions",
 });
 
@@ -155,5 +160,6 @@ pub(crate) const MAPPINGS: &[(&str, &[&str])] = &[
     ("Naming", NamingDoc::KEYS),
     ("Services", ServicesDoc::KEYS),
     ("Snmp", SnmpDoc::KEYS),
+    ("Domain", DomainDoc::KEYS),
     ("Exceptions", ExceptionsDoc::KEYS),
 ];

@@ -5,6 +5,7 @@
 //! later stages do not check again.
 
 mod coordinate;
+mod domain;
 mod load;
 mod lower;
 mod model;
@@ -23,6 +24,7 @@ pub mod usid;
 
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 pub use document::Document;
+pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
 pub use lower::{Target, lower};
 pub use model::{

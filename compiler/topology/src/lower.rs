@@ -6,6 +6,7 @@
 //! Nothing is proportional to the number of devices.
 
 mod cables;
+mod domains;
 mod draft;
 mod exceptions;
 mod finish;

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use smol_str::SmolStr;
 
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+use crate::domain::Domains;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
 use crate::usid::UsidLayout;
@@ -69,6 +70,8 @@ pub struct Topology {
     pub qos: closc_qos::profile::Profile,
     /// Servers that every device is told about.
     pub services: Services,
+    /// What fails together.
+    pub domains: Domains,
     /// What differs from the numbers.
     pub exceptions: Exceptions,
     /// Places in the text by dotted path, for example `tiers.t0.up`.

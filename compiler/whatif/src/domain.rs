@@ -1,9 +1,12 @@
-//! Domains of shared fate that a fabric file does not know: power feeds, racks, ducts, line cards.
+//! Domains of shared fate, power feeds, racks, ducts, line cards: those of the fabric file, and those of a list.
 //!
-//! In: lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every fault with its line. Always: a domain is not
+//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every fault with its line. Always: a domain is not
 //! a member of a domain.
 
 use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_topology::{DomainRule, Target};
 
 use crate::element::{Element, Elements};
 use crate::lines::{self, LineError};
@@ -15,6 +18,44 @@ pub struct Domain {
     pub name: String,
     /// What fails with it.
     pub members: Vec<Element>,
+}
+
+/// Returns the domains of a fabric file, in the order of their kinds and names.
+pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {
+    let topology = fabric.topology();
+    let mut domains = Vec::new();
+    for (kind, rule) in &topology.domains {
+        match rule {
+            DomainRule::Members(members) => {
+                let members = members.iter().map(|target| Element::from(*target)).collect();
+                domains.push(Domain { name: kind.to_string(), members });
+            }
+            DomainRule::Position(_) => {
+                let mut known = BTreeMap::new();
+                for switch in fabric.switches() {
+                    let Some(name) = topology.domain(kind, switch) else { continue };
+                    let at = *known.entry(name.clone()).or_insert(domains.len());
+                    if at == domains.len() {
+                        domains.push(Domain { name: name.into(), members: Vec::new() });
+                    }
+                    domains[at].members.push(Element::Switch(switch));
+                }
+            }
+        }
+    }
+    domains
+}
+
+impl From<Target> for Element {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Plane(plane) => Element::Plane(plane),
+            Target::Switch(switch) => Element::Switch(switch),
+            Target::Node(node) => Element::Node(node),
+            Target::Nic(nic) => Element::Nic(nic),
+            Target::Link(link) => Element::Link(link),
+        }
+    }
 }
 
 /// First line of a list.

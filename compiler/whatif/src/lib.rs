@@ -30,7 +30,7 @@ use state::State;
 
 pub use design::{Design, Figure, ratio};
 pub use distribution::Distribution;
-pub use domain::{Domain, read as read_domains};
+pub use domain::{Domain, of_fabric as domains_of, read as read_domains};
 pub use each::Class;
 pub use element::{Element, Elements, Kind, Losses};
 pub use lines::LineError;

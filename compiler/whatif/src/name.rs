@@ -65,6 +65,9 @@ impl Elements<'_> {
     pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
+        if let Some(domain) = name.strip_prefix("domain:") {
+            return self.domain(domain.trim()).map(|found| vec![found]);
+        }
         match words.as_slice() {
             ["group", group] => self.group("0", group).map(|found| vec![found]),
             ["zone", zone, "group", group] => self.group(zone, group).map(|found| vec![found]),
@@ -143,6 +146,19 @@ impl Elements<'_> {
 
     fn domain(&self, name: &str) -> Result<Element, String> {
         let at = self.domains.iter().position(|domain| domain.name == name);
-        at.map(|at| Element::Domain(at as u32)).ok_or_else(|| format!("`{name}` is in no list of domains"))
+        at.map(|at| Element::Domain(at as u32)).ok_or_else(|| {
+            let known = self
+                .domains
+                .iter()
+                .map(|domain| domain.name.as_str())
+                .take(5)
+                .collect::<Vec<_>>()
+                .join("`, `");
+            if known.is_empty() {
+                format!("`{name}` is no domain: there are none, neither in the fabric file nor in a list")
+            } else {
+                format!("`{name}` is no domain; there are `{known}`")
+            }
+        })
     }
 }

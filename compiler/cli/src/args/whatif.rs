@@ -35,7 +35,7 @@ pub struct WhatifArgs {
     /// Hold the design against that of another fabric file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "fail", "random"])]
     pub against: Option<Utf8PathBuf>,
-    /// What fails together and the fabric file does not know, such as power feeds: lines of DOMAIN,NAME
+    /// What fails together besides the `domains` of the fabric file: lines of DOMAIN,NAME
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
     /// Show so many of the worst pairs
@@ -54,7 +54,7 @@ Names are those of `exceptions` in the fabric file, with ranges in brackets:
   su017-n004/nic2            a NIC              su017-n004/nic2.p3     a NIC port and its cable
 and what fails as one:
   p3-t0-017/cage9            a transceiver or breakout cable, by its number on the panel
-  group 17, zone 1 group 17  a T0 group         zone 1, site north, domain feed-a
+  group 17, zone 1 group 17  a T0 group         zone 1, site north, domain power-1 (or domain:power-1)
 
 Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, group, plane, zone, site, domain
 

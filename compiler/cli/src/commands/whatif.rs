@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_whatif::{
-    Design, Domain, Element, Elements, Kind, LineError, WhatIf, draw, read_domains, read_trace,
+    Design, Domain, Element, Elements, Kind, LineError, WhatIf, domains_of, draw, read_domains, read_trace,
 };
 
 use crate::args::Args;
@@ -128,8 +128,15 @@ fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -
 }
 
 fn domains(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Vec<Domain>> {
-    let Some(path) = &command.domains else { return Ok(Vec::new()) };
-    read_domains(&Elements::of(plan.fabric()), &text(path)?).map_err(|faults| listed(path, &faults))
+    let mut domains = domains_of(plan.fabric());
+    let Some(path) = &command.domains else { return Ok(domains) };
+    let more =
+        read_domains(&Elements::of(plan.fabric()), &text(path)?).map_err(|faults| listed(path, &faults))?;
+    if let Some(twice) = more.iter().find(|more| domains.iter().any(|known| known.name == more.name)) {
+        bail!("`{path}`: the fabric file has a domain `{}`, too", twice.name);
+    }
+    domains.extend(more);
+    Ok(domains)
 }
 
 fn text(path: &Utf8Path) -> anyhow::Result<String> {

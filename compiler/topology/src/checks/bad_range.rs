@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports ranges that cannot be written out.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for (_, entry) in draft.exceptions.all() {
+    for entry in draft.named() {
         if let Err(NameFault::Range { why }) = &entry.target {
             out.push(
                 Diagnostic::error(

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports names past the numbers.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for (_, entry) in draft.exceptions.all() {
+    for entry in draft.named() {
         if let Err(NameFault::Beyond { last }) = &entry.target {
             out.push(
                 Diagnostic::error(&RULE, format!("there is no `{}` in this fabric", shorten(&entry.name)))

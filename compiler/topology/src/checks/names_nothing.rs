@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports names that cannot be read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for (_, entry) in draft.exceptions.all() {
+    for entry in draft.named() {
         if entry.target != Err(NameFault::Unreadable) {
             continue;
         }

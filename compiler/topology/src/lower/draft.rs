@@ -11,10 +11,11 @@ use closc_qos::{QosError, profile};
 use ipnet::Ipv6Net;
 
 use super::cables::DraftCables;
+use super::domains::DraftDomains;
 use super::exceptions::DraftExceptions;
 use super::names::DraftNames;
 use super::pins::DraftPins;
-use super::{DraftLayout, DraftTier, Hardware, hardware};
+use super::{DraftLayout, DraftTier, Entry, Hardware, hardware};
 use crate::coordinate::{Side, TierId};
 use crate::document::{Document, FabricDoc};
 use crate::model::{Addresses, Ecmp, Entropy, Mtu, Routing, Spans, Wiring};
@@ -57,6 +58,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) names: DraftNames,
     pub(crate) shape: Shape,
     pub(crate) exceptions: DraftExceptions,
+    pub(crate) domains: DraftDomains,
     /// Every kind of switch: the tiers', the planes' and the devices' own.
     pub(crate) hardware: Vec<Hardware>,
 }
@@ -96,6 +98,7 @@ impl<'a> Draft<'a> {
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
             mtu: super::tuning::mtu(doc.mtu.as_ref()),
             ecmp: super::tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
+            domains: DraftDomains::new(doc, &shape, &names),
             pins: DraftPins::new(document, &shape, &names, sources),
             entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),
@@ -182,6 +185,11 @@ impl<'a> Draft<'a> {
     /// Returns the speed of a NIC port in Mb/s, rounded down.
     pub(crate) fn nic_port_mbps(&self) -> u64 {
         u64::from(self.doc.hosts.nic.speed.value.mbps()) / self.planes.max(1)
+    }
+
+    /// Returns every name of exceptions and of lists of domains.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Entry> {
+        self.exceptions.all().map(|(_, entry)| entry).chain(&self.domains.members)
     }
 
     /// Returns the places of all values.

@@ -109,7 +109,7 @@ impl DraftExceptions {
 }
 
 /// Resolves a name, which may stand for many.
-fn resolve(name: &Spanned<SmolStr>, shape: &Shape, names: &DraftNames) -> Vec<Entry> {
+pub(super) fn resolve(name: &Spanned<SmolStr>, shape: &Shape, names: &DraftNames) -> Vec<Entry> {
     let entry = |name: SmolStr, target, span| Entry { name, span, target };
     match expand(&name.value) {
         Ok(all) => all

@@ -47,6 +47,7 @@ impl Draft<'_> {
             naming: self.names.naming.clone(),
             qos: self.qos.clone().ok()?,
             services: self.services(),
+            domains: self.domains.finish()?,
             exceptions: self.exceptions()?,
             spans: self.spans().clone(),
         })

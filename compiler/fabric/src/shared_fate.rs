@@ -1,0 +1,120 @@
+//! What a domain of shared fate takes away whole: a T0 group in all planes, or all T1s of a plane.
+//!
+//! In: a fabric. Out: diagnostics. Always: at most two for a kind of domains, whatever the number of its domains.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_topology::{DomainRule, PlaneId, Switch, Target, TierId, ZoneId};
+
+use crate::Fabric;
+
+/// A domain that takes a whole away.
+pub static WHOLE: Rule = Rule {
+    code: "W0303",
+    title: "a domain takes a whole group or plane away",
+    what: "No domain of shared fate holds the T0s of a group in all planes, or every T1 of a plane (and zone).",
+    why: "Planes are there so that one failure leaves the others. Where a feed or a rack holds all T0s of a group, its \
+          NICs are cut off with it; where it holds every T1 of a plane, all NICs lose that plane at once.",
+    example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
+              domains: { rack: { by: [tier, index] } }",
+    fix: "Let neighbouring planes or numbers go by other domains, for example `by: [plane, index], count: 2`; \
+          `closc whatif --each domain` says what each costs.",
+};
+
+/// How many switches of a group or of a plane are in a domain.
+type Counts<K> = BTreeMap<(String, K), u64>;
+
+/// T0s by group, and T1s by plane.
+type Held = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
+
+/// Checks every kind of domains.
+pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+    let topology = fabric.topology();
+    let mut groups: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
+    let mut planes: BTreeMap<(PlaneId, ZoneId), u64> = BTreeMap::new();
+    if !topology.domains.is_empty() {
+        for switch in fabric.switches() {
+            match switch.tier {
+                TierId::T0 => *groups.entry((switch.zone, switch.index)).or_default() += 1,
+                TierId::T1 => *planes.entry((switch.plane, switch.zone)).or_default() += 1,
+                TierId::T2 => {}
+            }
+        }
+    }
+    for kind in topology.domains.keys() {
+        let (t0s, t1s) = held(fabric, kind);
+        let span = topology.spans.get(&format!("domains.{kind}"));
+        let mut warn = |message: String, what: &str, others: usize| {
+            let mut found = Diagnostic::warning(&WHOLE, message);
+            if let Some(span) = span {
+                found = found.at(span, what);
+            }
+            if others > 0 {
+                found = found.note(format!("domains of this kind that do the same besides: {others}"));
+            }
+            diagnostics.push(found.help("let planes or neighbours go by different domains"));
+        };
+        // With one plane a T0 is its group, and with one T1 that is its plane: nobody can do better.
+        let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
+        let (names, first) = named(all);
+        if let Some((name, (zone, group), held)) = first {
+            let nics = fabric.group_nics(zone, group).count();
+            let group = if topology.t2.is_some() {
+                format!("zone {zone} group {}", group + 1)
+            } else {
+                format!("group {}", group + 1)
+            };
+            let what = format!("its loss cuts off {nics} NICs");
+            warn(
+                format!("`{name}` holds the T0s of {group} in all planes, {held} of {held}"),
+                &what,
+                names - 1,
+            );
+        }
+        let all = t1s.iter().filter(|((_, plane), held)| planes.get(plane) == Some(held) && **held > 1);
+        let (names, first) = named(all);
+        if let Some((name, (plane, zone), held)) = first {
+            let (of, part) = (topology.planes, 100.0 / f64::from(topology.planes));
+            let zone = if topology.t2.is_some() { format!(" in zone {zone}") } else { String::new() };
+            let what = format!("its loss takes 1 of {of} planes, {part:.1} % of every pair across T0s");
+            warn(format!("`{name}` holds all {held} T1s of plane {plane}{zone}"), &what, names - 1);
+        }
+    }
+}
+
+/// Counts the T0s of each group and the T1s of each plane in the domains of a kind.
+fn held(fabric: &Fabric, kind: &str) -> Held {
+    let (mut t0s, mut t1s) = Held::default();
+    let topology = fabric.topology();
+    for switch in fabric.switches() {
+        let name = match &topology.domains[kind] {
+            DomainRule::Position(_) => topology.domain(kind, switch).map(String::from),
+            DomainRule::Members(members) => is_member(members, switch).then(|| kind.to_owned()),
+        };
+        match (name, switch.tier) {
+            (Some(name), TierId::T0) => *t0s.entry((name, (switch.zone, switch.index))).or_default() += 1,
+            (Some(name), TierId::T1) => *t1s.entry((name, (switch.plane, switch.zone))).or_default() += 1,
+            (Some(_), TierId::T2) | (None, _) => {}
+        }
+    }
+    (t0s, t1s)
+}
+
+fn is_member(members: &BTreeSet<Target>, switch: Switch) -> bool {
+    members.contains(&Target::Switch(switch)) || members.contains(&Target::Plane(switch.plane))
+}
+
+/// Returns how many domains there are among counts, and the first with what it holds.
+fn named<'a, K: Copy + 'a>(
+    counts: impl Iterator<Item = (&'a (String, K), &'a u64)>,
+) -> (usize, Option<(String, K, u64)>) {
+    let (mut names, mut first) = (BTreeSet::new(), None);
+    for ((name, held), count) in counts {
+        names.insert(name);
+        if first.is_none() {
+            first = Some((name.clone(), *held, *count));
+        }
+    }
+    (names.len(), first)
+}

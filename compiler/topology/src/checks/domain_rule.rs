@@ -1,0 +1,58 @@
+//! E0322: a domain cannot be told.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// A domain cannot be told.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0322",
+    title: "a domain cannot be told",
+    what: "Every kind of domain has either `by`, with coordinates or one other kind that has numbers, or `members`; \
+           `run` and `count` are at least 1 and go with `by`.",
+    why: "What fails together decides which failures are asked for; a domain that means nothing asks for none.",
+    example: "domains: { power: { by: [rack], count: 2 } }",
+    fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
+};
+
+/// Checks that domains can be told.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (span, why) in &draft.domains.faults {
+        out.push(Diagnostic::error(&RULE, "this domain cannot be told").at(*span, why.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::codes;
+
+    #[test]
+    fn domains_have_a_rule() {
+        for domains in [
+            "a: {}",
+            "a: { by: [index], members: [p0-t0-001] }",
+            "a: { run: 2, members: [p0-t0-001] }",
+            "a: { by: [] }",
+            "a: { by: [index], run: 0 }",
+            "a: { by: [plane, plane] }",
+            "a: { by: [b] }",
+            "a: { by: [b] }, b: { members: [p0-t0-001] }",
+            "a: { by: [b] }, b: { by: [a] }",
+            "a: { by: [a] }",
+            "a: { by: [b] }, b: { by: [c] }, c: { by: [b] }",
+            "a: { by: [plane, b] }, b: { by: [index] }",
+            "a b: { by: [index] }",
+            "rack: { by: [index] }, rack-1: { members: [p0-t0-001] }",
+        ] {
+            assert_eq!(codes(&format!("domains: {{ {domains} }}")), ["E0322"], "{domains}");
+        }
+        for domains in [
+            "rack: { by: [tier, zone, index], run: 4 }, power: { by: [rack], count: 2 }",
+            "row: { members: [\"p[0-1]-t0-[001-016]\", su001-n001, plane 1] }",
+        ] {
+            assert_eq!(codes(&format!("domains: {{ {domains} }}")), Vec::<&str>::new(), "{domains}");
+        }
+        assert_eq!(codes("domains: { row: { members: [p0-t0-999] } }"), ["E0802"]);
+        assert_eq!(codes("domains: { row: { members: [leaf-1] } }"), ["E0801"]);
+    }
+}
