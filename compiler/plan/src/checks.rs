@@ -14,9 +14,10 @@ use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::SwitchQos;
+use crate::starved::{self, Starved};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS];
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &STARVED];
 
 /// Headroom that the buffer does not hold.
 pub static HEADROOM: Rule = Rule {
@@ -48,8 +49,26 @@ pub static MARKS: Rule = Rule {
     fix: "Lower the thresholds, have them computed, or use a platform with more buffer.",
 };
 
-/// Checks quality of service of every kind of switch.
+/// Entropy values that are all denied.
+pub static STARVED: Rule = Rule {
+    code: "W0702",
+    title: "every entropy value of a NIC is denied, and paths are open",
+    what: "Where a plane has paths from a NIC to a T0 group after `exceptions`, at least one of the NIC's active or backup \
+           entropy values names one.",
+    why: "Entropy values are a choice of few paths. When faults deny all of them, the NIC leaves the plane for that group \
+          although packets could get through; with one T0 uplink under a T2 tier a single fault does that.",
+    example: "fabric: narrow\nplanes: 1\nzones: 2\nhosts: { groups: 1, per_group: 1, nic: { speed: 100G, lanes: 1 } }\n\
+              tiers:\n  t0: { platform: linux, os: linux, up: 1 }\n  t1: { platform: linux, os: linux, up: 2 }\n  \
+              t2: { platform: linux, os: linux }\n\
+              exceptions: { drained: [ z0-p0-t1-001--p0-t2-001 ] }",
+    fix: "Hold more values in reserve (`entropy.backup`), give T0s more uplinks, or drain the plane.",
+};
+
+/// Checks quality of service of every kind of switch, and that faults leave NICs a way.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
+    if let Some(starved) = starved::find(plan) {
+        diagnostics.push(no_value(plan, &starved));
+    }
     let mut said = BTreeSet::new();
     for switch in samples(plan) {
         let intent = plan.device(switch);
@@ -60,6 +79,42 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
             diagnostics.push(report(plan.topology(), &intent, &error));
         }
     }
+}
+
+fn no_value(plan: &Plan, starved: &Starved) -> Diagnostic {
+    let topology = plan.topology();
+    let (node, number) = topology.node_of(starved.from);
+    let (zone, group) = starved.to;
+    let to = match topology.t2 {
+        Some(_) => format!("zone {zone} group {}", group + 1),
+        None => format!("group {}", group + 1),
+    };
+    let message = format!(
+        "`{}` has no entropy value left for {to} in plane {}, and {} of {} paths are open",
+        topology.naming.nic(node, number),
+        starved.plane,
+        starved.open.0,
+        starved.open.1
+    );
+    let mut diagnostic = Diagnostic::warning(&STARVED, message);
+    if let Some(span) = topology.spans.get("exceptions") {
+        let what = if starved.values == 1 {
+            "denies its one value".to_owned()
+        } else {
+            format!("denies all {}", starved.values)
+        };
+        diagnostic = diagnostic.at(span, what);
+    }
+    if starved.count > 1 {
+        diagnostic =
+            diagnostic.note(format!("so it is {} times, counting NICs, groups and planes", starved.count));
+    }
+    let room = u64::from(topology.t0.up.count) > u64::from(starved.values);
+    diagnostic.help(if room {
+        "raise `entropy.backup`, or drain the plane"
+    } else {
+        "give T0s more uplinks, or drain the plane: a T0 has as many values as uplinks already"
+    })
 }
 
 /// What decides the quality of service of a switch: tier, hardware, the zone's cables, cables of its own.

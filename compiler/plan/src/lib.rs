@@ -21,6 +21,7 @@ mod plan;
 mod qos;
 mod routes;
 mod segment;
+mod starved;
 mod table;
 
 pub mod checks;

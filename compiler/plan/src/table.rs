@@ -275,14 +275,14 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
 }
 
 /// The fabric as seen from one group: turns a fault into the paths it denies.
-struct View<'a> {
-    plan: &'a Plan,
-    zone: ZoneId,
-    group: u16,
+pub(crate) struct View<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) zone: ZoneId,
+    pub(crate) group: u16,
 }
 
 impl View<'_> {
-    fn switch(&self, switch: Switch) -> Vec<Scope> {
+    pub(crate) fn switch(&self, switch: Switch) -> Vec<Scope> {
         let topology = self.plan.topology();
         let (k0, k1) = (topology.t0.parallel, topology.t1.parallel);
         let cables = |index: u16, parallel: u16| Some((index * parallel, index * parallel + parallel - 1));
@@ -302,7 +302,7 @@ impl View<'_> {
         }
     }
 
-    fn link(&self, link: Link) -> Vec<Scope> {
+    pub(crate) fn link(&self, link: Link) -> Vec<Scope> {
         let base = Scope::default();
         match link {
             Link::Host(NicPort { nic, .. }) => {

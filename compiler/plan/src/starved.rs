@@ -1,0 +1,184 @@
+//! NICs whose entropy values are all denied while other paths are open.
+//!
+//! In: a plan. Out: how many, and the first. Always: entropy values are a choice of few paths, so faults can take all of
+//! a NIC's values towards a group and leave paths that none of them names. With one T0 uplink and a T2 tier one fault is
+//! enough. The work grows with the faults: where they cannot cover all values of a NIC, nothing is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
+
+use crate::entropy::EntropySets;
+use crate::plan::Plan;
+use crate::segment::UplinkChoice;
+use crate::table::{Scope, View};
+
+/// NICs without a value for a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Starved {
+    /// The first NIC.
+    pub(crate) from: Nic,
+    /// The group that it has no value for, by zone and index.
+    pub(crate) to: (ZoneId, u16),
+    /// The plane.
+    pub(crate) plane: PlaneId,
+    /// Entropy values of the NIC in the plane.
+    pub(crate) values: u16,
+    /// Paths of the plane that are open, and all of them.
+    pub(crate) open: (u64, u64),
+    /// How often: NICs, groups and planes.
+    pub(crate) count: u64,
+}
+
+/// What is denied on the way to a group, by what the scopes name: everybody, a zone, a group.
+type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
+
+/// Looks at every group.
+pub(crate) fn find(plan: &Plan) -> Option<Starved> {
+    let topology = plan.topology();
+    let exceptions = &topology.exceptions;
+    let mut switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
+    let mut links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
+    let has_faults = switches.any(|switch| switch.tier != TierId::T0)
+        || links.any(|link| matches!(link, Link::Fabric { .. }));
+    if !plan.is_source_routed() || !has_faults {
+        return None;
+    }
+    let mut found: Option<Starved> = None;
+    for (zone, group) in plan.groups() {
+        for plane in topology.plane_ids().filter(|plane| !exceptions.drained_planes.contains(plane)) {
+            if is_gone(plan, plane, zone, group) {
+                continue;
+            }
+            let buckets = buckets(plan, (zone, group), plane);
+            let from = Source { plan, sets: EntropySets::new(topology, zone, group), zone, group, plane };
+            if !buckets.is_empty() {
+                from.look(&buckets, &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// Tells whether the T0 of a group is absent or drained in a plane, so that no path is open at all.
+fn is_gone(plan: &Plan, plane: PlaneId, zone: ZoneId, index: u16) -> bool {
+    let t0 = Switch { plane, tier: TierId::T0, zone, index };
+    let exceptions = &plan.topology().exceptions;
+    exceptions.absent_switches.contains(&t0) || exceptions.drained_switches.contains(&t0)
+}
+
+/// Returns what faults of a plane deny, apart from what denies all paths of somebody.
+fn buckets(plan: &Plan, (zone, group): (ZoneId, u16), plane: PlaneId) -> Buckets {
+    let exceptions = &plan.topology().exceptions;
+    let view = View { plan, zone, group };
+    let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
+    let switches = switches.filter(|switch| switch.plane == plane && switch.tier != TierId::T0);
+    let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
+    let links = links.filter(|link| link.plane() == plane && matches!(link, Link::Fabric { .. }));
+    let mut buckets = Buckets::new();
+    for scope in
+        switches.flat_map(|switch| view.switch(*switch)).chain(links.flat_map(|link| view.link(*link)))
+    {
+        buckets.entry((scope.zone, scope.group)).or_default().push(scope);
+    }
+    buckets
+}
+
+/// A group in a plane.
+struct Source<'a> {
+    plan: &'a Plan,
+    sets: EntropySets<'a>,
+    zone: ZoneId,
+    group: u16,
+    plane: PlaneId,
+}
+
+impl Source<'_> {
+    fn look(&self, buckets: &Buckets, found: &mut Option<Starved>) {
+        let topology = self.plan.topology();
+        let values = self.sets.active_per_plane() + self.sets.backup_per_plane();
+        let order = self.sets.order(self.plane);
+        for zone in topology.zone_ids() {
+            let named: BTreeSet<u16> =
+                buckets.keys().filter(|key| key.0 == Some(zone)).filter_map(|key| key.1).collect();
+            let is_own = |group: &u16| (zone, *group) == (self.zone, self.group);
+            let there = |group: &u16| {
+                let has_nics = self.plan.fabric().group_nics(zone, *group).next().is_some();
+                has_nics && !is_gone(self.plan, self.plane, zone, *group)
+            };
+            // Groups that no fault names are alike: the first stands for them.
+            let mut others = (0..topology.t0.count)
+                .filter(|group| !named.contains(group) && !is_own(group) && there(group));
+            let first = others.next();
+            let alike = first.map(|group| (group, 1 + others.count() as u64));
+            let single = named.iter().filter(|group| !is_own(group) && there(group)).map(|group| (*group, 1));
+            for (group, times) in alike.into_iter().chain(single) {
+                let keys = [(None, None), (Some(zone), None), (Some(zone), Some(group))];
+                let scopes: Vec<&Scope> = keys.iter().filter_map(|key| buckets.get(key)).flatten().collect();
+                if self.can_cover(&scopes, zone, values) {
+                    self.count(&scopes, (zone, group), times, &order, found);
+                }
+            }
+        }
+    }
+
+    /// Tells whether scopes could cover all values of a NIC: its values have different T0 uplinks, and T1 uplinks in
+    /// turn.
+    fn can_cover(&self, scopes: &[&Scope], to: ZoneId, values: u16) -> bool {
+        let far = to != self.zone;
+        let t1_ups = u64::from(self.plan.topology().t1.up.count.max(1));
+        let width = |range: (u16, u16)| u64::from(range.1 - range.0) + 1;
+        let covered = |scope: &&Scope| match (scope.uplinks, scope.t1_uplinks) {
+            (Some(uplinks), _) => width(uplinks),
+            (None, Some(uplinks)) if far => u64::from(values).div_ceil(t1_ups) * width(uplinks),
+            (None, _) => 0,
+        };
+        values > 0 && scopes.iter().map(covered).sum::<u64>() >= u64::from(values)
+    }
+
+    /// Counts the NICs without a value.
+    fn count(
+        &self,
+        scopes: &[&Scope],
+        to: (ZoneId, u16),
+        times: u64,
+        order: &[u16],
+        found: &mut Option<Starved>,
+    ) {
+        let topology = self.plan.topology();
+        let far = to.0 != self.zone;
+        let (t0_ups, t1_ups) = (topology.t0.up.count, if far { topology.t1.up.count } else { 1 });
+        let within = |range: Option<(u16, u16)>, value: u16| {
+            range.is_none_or(|(first, last)| (first..=last).contains(&value))
+        };
+        let denied = |choice: UplinkChoice| {
+            let covers = |scope: &&Scope| {
+                within(scope.uplinks, choice.t0)
+                    && (far || scope.t1_uplinks.is_none())
+                    && within(scope.t1_uplinks, choice.t1)
+            };
+            scopes.iter().any(covers)
+        };
+        let all = (0..t0_ups).flat_map(|t0| (0..t1_ups).map(move |t1| UplinkChoice { t0, t1 }));
+        let open = all.filter(|choice| !denied(*choice)).count() as u64;
+        if open == 0 {
+            return;
+        }
+        for from in self.plan.fabric().group_nics(self.zone, self.group) {
+            let mut values = self.sets.active(order, from);
+            values.extend(self.sets.backup(order, from));
+            if values.iter().all(|choice| denied(*choice)) {
+                let paths = u64::from(t0_ups) * u64::from(t1_ups);
+                let first = found.get_or_insert_with(|| Starved {
+                    from,
+                    to,
+                    plane: self.plane,
+                    values: values.len() as u16,
+                    open: (open, paths),
+                    count: 0,
+                });
+                first.count += times;
+            }
+        }
+    }
+}
