@@ -3,9 +3,11 @@
 //! In: a plan and a switch. Out: [`BgpIntent`]. Always: AS numbers are functions of position, one for each T0, one for
 //! the T1s of a plane and zone, one for the T2s of a plane; a neighbour is known by port and AS number, so a cable in
 //! the wrong plane brings no session up; nobody announces what it did not originate or hear from the tier on the other
-//! side, so a path that went down never goes up again; limits are functions of numbers that seldom change.
+//! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
+//! moves none.
 
-use closc_topology::{Switch, TierId};
+use closc_platform::Platform;
+use closc_topology::{Addresses, Switch, TierId};
 use ipnet::Ipv6Net;
 
 use crate::ecmp;
@@ -135,8 +137,11 @@ const MULTIPATH_MAX: u32 = 256;
 /// What one cable announces; FRR 8 takes up to 25,600.
 const CABLE_MBPS: u16 = 1000;
 
-/// Prefixes that a session may carry at least, so that small fabrics can grow.
-const PREFIXES_MIN: u32 = 8;
+/// Prefixes that a T0 may send: its group's and its loopback, with room for what is announced while it is replaced.
+const T0_PREFIXES_MAX: u32 = 8;
+
+/// Prefixes that a T1 may send to a T2: those of every T0 of its zone that addresses can name, and its loopback.
+const ZONE_PREFIXES_MAX: u32 = 2 * Addresses::GROUPS_MAX + 1;
 
 /// Returns what a switch delivers itself; the rest it hears.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
@@ -180,16 +185,15 @@ fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbo
 
 /// Below are T0s, which announce what is theirs, or T1s, which announce that and what their T0s do.
 fn below(plan: &Plan, switch: Switch) -> BgpSide {
-    let (zone, _) = sizes(plan);
     let (longest, prefixes) = match switch.tier {
-        TierId::T0 | TierId::T1 => (1, 2),
-        TierId::T2 => (2, zone + 1),
+        TierId::T0 | TierId::T1 => (1, T0_PREFIXES_MAX),
+        TierId::T2 => (2, ZONE_PREFIXES_MAX.min(room(plan, switch))),
     };
     BgpSide {
         direction: BgpDirection::Below,
         longest_taken: Some(longest),
         longest_announced: None,
-        prefixes_max: limit(prefixes),
+        prefixes_max: prefixes,
         bandwidth: bandwidth(plan, switch),
     }
 }
@@ -200,7 +204,7 @@ fn above(plan: &Plan, switch: Switch) -> BgpSide {
         direction: BgpDirection::Above,
         longest_taken: None,
         longest_announced: Some(switch.tier.level()),
-        prefixes_max: limit(sizes(plan).1),
+        prefixes_max: room(plan, switch),
         bandwidth: bandwidth(plan, switch),
     }
 }
@@ -216,15 +220,16 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     })
 }
 
-/// Returns the prefixes that the T0s of a zone announce, and those of a whole plane.
-fn sizes(plan: &Plan) -> (u32, u32) {
+/// Returns the routes that the tables of a switch hold, or of the smallest other hardware of its tier, so that all of a
+/// tier say the same: a neighbour that sends more is not a large fabric.
+fn room(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
-    let zone = u32::from(topology.t0.count) * 2;
-    let t2s = topology.t2.as_ref().map_or(0, |t2| u32::from(t2.count));
-    (zone, (zone + u32::from(topology.t1.count)) * u32::from(topology.zones) + t2s)
-}
-
-/// Twice of what is expected, up to the next power of two: growth seldom moves it, a leak passes it.
-fn limit(expected: u32) -> u32 {
-    (expected * 2).next_power_of_two().max(PREFIXES_MIN)
+    let routes = |platform: &Platform| platform.limits.ipv6_routes;
+    let own = routes(topology.hardware(switch).0);
+    let tier = topology.tier(switch.tier);
+    let others = tier.into_iter().flat_map(|tier| {
+        let of_planes = tier.by_plane.values().map(|(platform, _)| platform);
+        of_planes.chain([&tier.platform]).map(|platform| routes(platform))
+    });
+    others.fold(own, u32::min)
 }

@@ -1,0 +1,37 @@
+//! What growth does to what switches are told of BGP: new sessions, and nothing else.
+
+use closc_plan::{BgpIntent, BgpNeighbour, Plan};
+use closc_tests::shape::{Shape, T2};
+use closc_topology::Routing;
+
+fn shape(groups: u16, t1: u16, zones: Option<u16>) -> Shape {
+    let t2 = zones.map(|zones| T2 { zones, steps: 2, parallel: 1, rows: false });
+    Shape { planes: 1, groups, per_group: 1, rails: 1, t1, parallel: 1, t2, exceptions: String::new() }
+}
+
+/// Compares without sessions, of which there are more in a larger fabric.
+fn without_sessions(bgp: &BgpIntent) -> BgpIntent {
+    BgpIntent { neighbours: Vec::<BgpNeighbour>::new(), ..bgp.clone() }
+}
+
+fn grows(small: &Plan, large: &Plan) {
+    for switch in small.switches() {
+        let (old, new) = (small.device(switch).bgp, large.device(switch).bgp);
+        let (old, new) = (old.expect("it speaks BGP"), new.expect("it speaks BGP"));
+        assert_eq!(without_sessions(&old), without_sessions(&new), "{switch:?}");
+    }
+}
+
+/// Prefixes are limited by hardware and address fields: growth past any power of two moves no limit.
+#[test]
+fn growth_moves_no_limit() {
+    let routed = |shape: &Shape| shape.routed(Routing::BgpUnnumbered);
+    let small = routed(&shape(3, 2, None));
+    for (groups, t1) in [(4, 2), (5, 3), (9, 4), (17, 8), (33, 2)] {
+        grows(&small, &routed(&shape(groups, t1, None)));
+    }
+    let small = routed(&shape(2, 2, Some(2)));
+    for (groups, zones) in [(3, 2), (2, 3), (9, 5)] {
+        grows(&small, &routed(&shape(groups, 2, Some(zones))));
+    }
+}
