@@ -48,14 +48,15 @@ impl ClassSet {
     }
 }
 
-/// A route of a switch, with the classes that it decides about: its prefix without those of longer ones.
+/// A route of a switch, or several that share their ways, with the classes that they decide about: their prefixes without
+/// those of longer ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     /// What it decides about.
     pub(crate) classes: ClassSet,
     /// The cables it leads over, each with its weight; none: it drops.
     pub(crate) ways: Arc<[Way]>,
-    /// Where to, by which it is found in the file.
+    /// Where to, by which it is found in the file; the first of several routes that share their ways.
     pub(crate) prefix: Ipv6Net,
 }
 
@@ -265,13 +266,23 @@ impl Classes {
     /// Returns what a switch does with each class, by longest prefix match.
     pub(crate) fn choice(&self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) -> Choice {
         let mut delivered = ClassSet::default();
+        // Routes that share their ways are one row: those that BGP learned are many, and lead few ways.
+        let mut sharing: HashMap<*const Way, usize> = HashMap::new();
+        let first: Vec<usize> = routes
+            .iter()
+            .enumerate()
+            .map(|(number, route)| match route.ways.first() {
+                Some(way) => *sharing.entry(std::ptr::from_ref(way)).or_insert(number),
+                None => number,
+            })
+            .collect();
         let mut rows: Vec<Option<ClassSet>> = vec![None; routes.len()];
         for (atoms, outcome) in self.atoms.decide(routes, delivers) {
             let classes = self.of_atom[atoms.start as usize]..self.of_atom[atoms.end as usize - 1] + 1;
             match outcome {
                 Outcome::Nothing => {}
                 Outcome::Delivered => delivered.push(classes),
-                Outcome::Route(number) => rows[number].get_or_insert_default().push(classes),
+                Outcome::Route(number) => rows[first[number]].get_or_insert_default().push(classes),
             }
         }
         let row = |(route, classes): (&OddRoute, Option<ClassSet>)| {

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
 use closc_diagnostics::Rule;
+use ipnet::Ipv6Net;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ use super::bits::Bits;
 use super::carry::carries;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{CableId, Kind, Party, Side, SwitchId};
-use crate::model::choice::{Atoms, Choice, ClassId, Classes};
+use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
 use crate::model::device::Os;
 use crate::model::fabric::{About, Fabric};
@@ -207,6 +208,14 @@ pub(crate) enum Step {
 }
 
 impl<'a> Network<'a> {
+    /// Returns the prefix of the route that decides about a class of a row.
+    pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Ipv6Net {
+        let address = self.classes.address(class);
+        let odd = self.fabric.switch(id).into_iter().flat_map(|switch| &switch.odd);
+        let prefixes = odd.map(|route| route.prefix).filter(|prefix| prefix.contains(&address));
+        prefixes.max_by_key(Ipv6Net::prefix_len).unwrap_or(row.prefix)
+    }
+
     /// Cuts the destinations into classes and works out what each switch does with each.
     pub(crate) fn new(fabric: &'a Fabric) -> Self {
         let destinations = Destinations::find(fabric);

@@ -146,8 +146,11 @@ impl Balance<'_> {
     fn tell(&mut self, id: SwitchId, row: &Row, class: ClassId, wrong: &Wrong) {
         let network = self.network;
         let fabric = network.fabric;
-        let (name, text, address) =
-            (fabric.cabling.switch(id), row.prefix.to_string(), network.classes.address(class));
+        let (name, text, address) = (
+            fabric.cabling.switch(id),
+            network.prefix(id, row, class).to_string(),
+            network.classes.address(class),
+        );
         let place = fabric.place(id, About::Route(&text));
         let cable = |slot: u16| {
             let (id, cable, _) = fabric.plugged(id, slot);

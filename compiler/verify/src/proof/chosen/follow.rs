@@ -116,7 +116,7 @@ impl Follow<'_> {
         let name = fabric.cabling.switch(id);
         let nics: usize = classes.iter().map(|class| self.network.classes.nics[class as usize].len()).sum();
         let others = if nics > 1 { format!(" and {} others", nics - 1) } else { String::new() };
-        let text = row.map(|row| row.prefix.to_string());
+        let text = row.map(|row| self.network.prefix(id, row, class).to_string());
         let (why, place) = match &text {
             Some(text) => {
                 (format!("has a blackhole, `{text}`, for"), fabric.place(id, About::Blackhole(text)))
@@ -176,39 +176,43 @@ impl Follow<'_> {
         let network = self.network;
         let fabric = network.fabric;
         let name = fabric.cabling.switch(id);
-        let text = row.prefix.to_string();
-        let place = || fabric.place(id, About::Route(&text));
+        let prefix = |class: ClassId| network.prefix(id, row, class).to_string();
+        let place = |text: &str| fabric.place(id, About::Route(text));
         let address = |class: ClassId| network.classes.address(class);
         if let Some((cable, class)) = harm.lost {
             self.lost.push((id, row.clone(), cable, class));
         }
         if let Some((nic, class)) = harm.astray {
+            let text = prefix(class);
             let message = format!(
                 "`{name}`: `{text}` leads {} to `{}`, which does not have it",
                 address(class),
                 network.destinations.name(fabric, nic)
             );
-            self.findings.broken(Violation::new(&ASTRAY, place(), message).towards(id, address(class)));
+            self.findings.broken(Violation::new(&ASTRAY, place(&text), message).towards(id, address(class)));
         }
         if let Some((nic, class)) = harm.nobody {
+            let text = prefix(class);
             let message = format!(
                 "`{name}`: `{text}` leads {}, which nobody has, to `{}`",
                 address(class),
                 network.destinations.name(fabric, nic)
             );
-            self.findings.broken(Violation::new(&NOBODY, place(), message).towards(id, address(class)));
+            self.findings.broken(Violation::new(&NOBODY, place(&text), message).towards(id, address(class)));
         }
         if let Some((next, class, ways)) = harm.dead_end {
+            let text = prefix(class);
             let others = if ways > 1 { format!(", and over {} others", ways - 1) } else { String::new() };
             let message = format!(
                 "`{name}`: `{text}` leads {} over `{}`{others}, from which no cable leads there",
                 address(class),
                 fabric.cabling.switch(next)
             );
-            self.findings.broken(Violation::new(&DEAD_END, place(), message).towards(id, address(class)));
+            self.findings
+                .broken(Violation::new(&DEAD_END, place(&text), message).towards(id, address(class)));
         }
         if let Some(class) = harm.turn {
-            let violation = self.turn(id, &text, class);
+            let violation = self.turn(id, &prefix(class), class);
             self.findings.broken(violation.towards(id, address(class)));
         }
     }
@@ -230,7 +234,7 @@ impl Follow<'_> {
         let message = format!("packets to {address} go round: {} -> {}", names.join(" -> "), names[0]);
         let others = ring.iter().skip(1).filter_map(|id| {
             let row = network.choices[id.0 as usize].row(class)?;
-            Some(fabric.place(*id, About::Route(&row.prefix.to_string())))
+            Some(fabric.place(*id, About::Route(&network.prefix(*id, row, class).to_string())))
         });
         others.fold(Violation::new(&ROUND, place, message), Violation::and)
     }
@@ -270,7 +274,7 @@ impl Follow<'_> {
         }
         let fabric = self.network.fabric;
         for (id, row, cable, class) in self.lost {
-            let (name, text) = (fabric.cabling.switch(id), row.prefix.to_string());
+            let (name, text) = (fabric.cabling.switch(id), self.network.prefix(id, &row, class).to_string());
             let address = self.network.classes.address(class);
             let over = cable.map_or("a port without a cable".to_owned(), |cable| {
                 format!("`{}`", fabric.cabling.describe(fabric.cabling.cable(cable)))
