@@ -19,10 +19,11 @@ pub(crate) mod qos;
 pub(crate) mod routes;
 pub(crate) mod segments;
 pub(crate) mod tables;
+pub(crate) mod told;
 
 /// Returns every rule, in the order of codes.
 pub fn rules() -> Vec<&'static Rule> {
-    let families: [&[&'static Rule]; 19] = [
+    let families: [&[&'static Rule]; 18] = [
         files::RULES,
         cabling::RULES,
         ports::RULES,
@@ -38,8 +39,7 @@ pub fn rules() -> Vec<&'static Rule> {
         hosts::RULES,
         limits::RULES,
         buffers::RULES,
-        crate::proof::deadlock::RULES,
-        crate::proof::pauses::RULES,
+        crate::proof::buffers::RULES,
         crate::proof::chosen::RULES,
         bgp::RULES,
     ];

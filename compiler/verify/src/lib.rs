@@ -66,17 +66,22 @@ impl Default for Options {
 /// Verifies a tree.
 pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
-    let load::Loaded { mut fabric, nics, name, routing, read, mut findings, not_proved, follows } = loaded;
+    let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, not_proved, follows } =
+        loaded;
     findings = findings.merge(proof::learned::learn(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
     let (paths, walk) = match &fabric.layout {
         Some(_) => prove(&fabric, &nics, options, &mut findings),
         None => (None, None),
     };
-    let network = follows.then(|| chosen::Network::new(&fabric));
+    let network = fabric.layout.is_none().then(|| chosen::Network::new(&fabric));
+    if let Some(network) = &network {
+        proof::buffers::routes::check(network, &mut findings);
+        read.nics = network.destinations.nics.len() as u64;
+    }
     let (delivery, choices) = match &network {
-        Some(network) => deliver(network, options, &mut findings),
-        None => (None, None),
+        Some(network) if follows => deliver(network, options, &mut findings),
+        Some(_) | None => (None, None),
     };
     let (tallies, mut violations) = findings.finish();
     let broken = tallies.values().map(|(_, tally)| tally.broken).sum();
@@ -136,7 +141,6 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
     check::segments::check(fabric, &mut findings);
     check::bgp::check(fabric, &mut findings);
     check::qos::check(fabric, &mut findings);
-    proof::pauses::check(fabric, &mut findings);
     check::hash::check(fabric, &mut findings);
     check::hosts::check(fabric, nics, &mut findings);
     check::tables::own(fabric, &mut findings);
@@ -161,7 +165,7 @@ fn prove(
     // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
-    proof::deadlock::check(fabric, nics, options.walk_up_to, findings);
+    proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
     let walk = (paths.named <= options.walk_up_to).then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {

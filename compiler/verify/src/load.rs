@@ -133,6 +133,7 @@ fn not_proved(manifest: &Manifest) -> Vec<&'static str> {
     if manifest.is_static() {
         return vec![
             "what nodes are told in files other than `ip.batch`, apart from digests",
+            "that nodes avoid a plane in which only cables between switches are missing: flows over it die at a switch",
             "which address a NIC has, where no node is described: what most of its T0s say counts",
             "that packets of one flow take one way, and how evenly flows spread over the ways of a route",
         ];
@@ -531,12 +532,13 @@ fn node(
         into.clear();
         files.read(&folder.join(file), into, findings)?;
     }
-    if !files.manifest.is_source_routed() {
+    if !files.manifest.is_static() {
         return Ok(None);
     }
     findings.checked(&PARSES, 1);
-    let host = texts([first, second, third])
-        .and_then(|[ports, devices, settings]| host::read(ports, devices, settings));
+    let host = texts([first, second, third]).and_then(|[ports, devices, settings]| {
+        host::read(ports, devices, settings, files.manifest.is_source_routed())
+    });
     match host {
         Ok(host) => {
             let (cabling, layout) = (context.cabling, context.layout);

@@ -1,7 +1,7 @@
 //! The proof by composition: from facts about single cables to every path.
 //!
 //! `carry` says whether a frame gets over a cable; `ways` does so for each cable that lists name, in each
-//! direction; `deadlock` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
+//! direction; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
 //! The argument is in this crate's README.
 
 use closc_diagnostics::Rule;
@@ -14,13 +14,12 @@ use count::PathCounts;
 
 pub(crate) mod bits;
 pub(crate) mod boxes;
+pub(crate) mod buffers;
 pub(crate) mod carry;
 pub(crate) mod chosen;
 pub(crate) mod count;
-pub(crate) mod deadlock;
 pub(crate) mod denied;
 pub(crate) mod learned;
-pub(crate) mod pauses;
 pub(crate) mod ways;
 
 /// Paths in use arrive.

@@ -64,7 +64,7 @@ pub struct ReadCounts {
     pub cables: u64,
     /// Path tables.
     pub tables: u64,
-    /// NICs in them.
+    /// NICs: in path tables, or in cable lists where there are none.
     pub nics: u64,
 }
 

@@ -148,6 +148,9 @@ pub(crate) fn attach(
     node.decapsulates = work.decapsulated();
     node.inner = host.inner.iter().map(ipnet::Ipv6Net::addr).collect();
     work.source(&node);
+    if layout.is_none() {
+        super::told::attach(cabling, id, host, &mut node, work.findings);
+    }
     node
 }
 

@@ -266,6 +266,9 @@ pub(crate) struct Node {
     pub(crate) inner: Vec<Ipv6Addr>,
     /// Addresses of NICs by their number, where switches choose the way.
     pub(crate) nics: Vec<(u16, Ipv6Addr)>,
+    /// Routes, where switches choose the way: for packets from some address or from anywhere; of one prefix the later
+    /// one counts.
+    pub(crate) told: Vec<(Option<Ipv6Addr>, OddRoute)>,
 }
 
 impl Node {

@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::bits::Bits;
 use super::carry::carries;
-use crate::finding::{Findings, Violation};
+use crate::finding::{Findings, Place, Violation};
 use crate::model::cabling::{CableId, Kind, Party, Side, SwitchId};
 use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
@@ -31,6 +31,7 @@ use crate::model::device::Os;
 use crate::model::fabric::{About, Fabric};
 use crate::model::segment::Tier;
 use crate::model::switch::{Gateway, OddRoute, Way};
+use crate::read::linux;
 
 /// All say the same of a NIC.
 pub(crate) static ADDRESS: Rule = Rule {
@@ -235,7 +236,9 @@ impl<'a> Network<'a> {
             .flatten()
             .flat_map(|switch| switch.odd.iter().map(|route| route.prefix.trunc()))
             .collect();
-        let mut atoms = Atoms::new(prefixes, &named);
+        let nodes = || fabric.nodes.iter().flatten().filter(|node| !node.told.is_empty());
+        let told = nodes().flat_map(|node| node.told.iter().map(|(_, route)| route.prefix));
+        let mut atoms = Atoms::new(prefixes.into_iter().chain(told), &named);
         let delivers = |id: SwitchId| {
             let (destinations, carries) = (&destinations, &carries);
             move |nic: u32, route: &OddRoute| {
@@ -250,6 +253,11 @@ impl<'a> Network<'a> {
             if let Some(switch) = fabric.switch(id) {
                 atoms.cut(&switch.odd, &delivers(id));
             }
+        }
+        let never = |_: u32, _: &OddRoute| false;
+        for node in nodes() {
+            let routes: Vec<OddRoute> = node.told.iter().map(|(_, route)| route.clone()).collect();
+            atoms.cut(&routes, &never);
         }
         let classes = atoms.classes();
         let choices = (0..fabric.switches.len() as u32)
@@ -319,6 +327,14 @@ impl<'a> Network<'a> {
         }
     }
 
+    /// Tells whether the cable of any NIC of a class is drained in a plane.
+    pub(crate) fn drained(&self, class: ClassId, plane: u8) -> bool {
+        let cabling = &self.fabric.cabling;
+        let nics = self.classes.nics[class as usize].iter();
+        let cables = nics.flat_map(|nic| &self.destinations.nics[*nic as usize].cables);
+        cables.map(|id| cabling.cable(*id)).any(|cable| cable.plane == plane && cable.drained)
+    }
+
     /// Returns the planes, each with its switches by tier.
     pub(crate) fn planes(&self) -> Vec<(u8, [Vec<SwitchId>; 3])> {
         let mut planes: std::collections::BTreeMap<u8, [Vec<SwitchId>; 3]> =
@@ -378,6 +394,12 @@ fn root(parent: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
+/// The classes that cables lead to from a T0: those in use, and all.
+pub(crate) type Reach = [Bits; 2];
+
+/// What a plane comes to: counts, violations, and where cables lead from each T0.
+type Done = (DeliveryCounts, Findings, Vec<(SwitchId, Reach)>);
+
 /// Proves delivery: counts what arrives, and reports what does not.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) -> DeliveryCounts {
     addresses(network, findings);
@@ -385,22 +407,30 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) -> DeliveryC
     admit::check(network, findings);
     let planned = capacity::Planned::of(network);
     let planes = network.planes();
-    let done: Vec<(DeliveryCounts, Findings)> = planes
+    let done: Vec<Done> = planes
         .par_iter()
         .map(|(plane, tiers)| {
             let mut findings = Findings::default();
-            let could = arrive::possible(network, *plane, tiers);
+            let could = arrive::possible(network, *plane, tiers, true);
             follow::check(network, tiers, &could, &mut findings);
             balance::check(network, &planned, (*plane, tiers), &could, &mut findings);
             let counts = arrive::count(network, tiers, &could, &mut findings);
-            (counts, findings)
+            let described = network.fabric.nodes.iter().any(Option::is_some);
+            let t0s = tiers[Tier::T0 as usize].iter().filter(|_| described);
+            let in_use = arrive::possible(network, *plane, tiers, false);
+            let both = |id: SwitchId| Some([in_use.get(id, false)?.clone(), could.get(id, false)?.clone()]);
+            let from = t0s.filter_map(|id| Some((*id, both(*id)?))).collect();
+            (counts, findings, from)
         })
         .collect();
     let mut counts = DeliveryCounts { classes: network.classes.len() as u64, ..DeliveryCounts::default() };
-    for (of_plane, found) in done {
+    let mut from_t0s = HashMap::new();
+    for (of_plane, found, from) in done {
         counts = counts.add(of_plane);
         *findings = std::mem::take(findings).merge(found);
+        from_t0s.extend(from);
     }
+    crate::check::told::check(network, &from_t0s, findings);
     counts
 }
 
@@ -435,7 +465,12 @@ fn addresses(network: &Network<'_>, findings: &mut Findings) {
             );
             let place = fabric.place(*t0, About::Route(&told(*other)));
             let others = t0s().filter(|id| id != t0).map(|id| fabric.place(id, About::Route(&told(address))));
-            findings.broken(others.fold(Violation::new(&ADDRESS, place, message), Violation::and));
+            let node = fabric.node(nic.node).map(|_| {
+                let name = fabric.cabling.party(Party::Node(nic.node));
+                Place::text(format!("hosts/{name}/{}", linux::FILE), vec![format!("replace {address}/128 ")])
+            });
+            let violation = others.chain(node).fold(Violation::new(&ADDRESS, place, message), Violation::and);
+            findings.broken(violation);
         }
         if let Some(other) = owners.insert(address, number) {
             let other = network.destinations.name(fabric, other);

@@ -106,7 +106,8 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
         ["neighbour", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"] => {
             push(Command::Neighbour { address: value(address)?, mac: value(mac)?, port });
         }
-        ["route", "replace", "blackhole", text, rest @ ..] => {
+        // Both drop; the latter tells the sender.
+        ["route", "replace", "blackhole" | "unreachable", text, rest @ ..] => {
             let mut scope = Scope::default();
             let mut left = rest;
             while !left.is_empty() {

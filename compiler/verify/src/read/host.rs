@@ -31,6 +31,8 @@ pub(crate) struct Host<'a> {
     pub(crate) inner: Vec<Ipv6Net>,
     /// Outer source address.
     pub(crate) source: Option<Ipv6Addr>,
+    /// Every route, where switches choose the way.
+    pub(crate) told: Vec<Told<'a>>,
     /// What is wrong with single lines: file, what to look for, message.
     pub(crate) faults: Vec<(&'static str, String, String)>,
 }
@@ -45,8 +47,22 @@ pub(crate) struct First<'a> {
     pub(crate) metric: u32,
 }
 
-/// Reads a node.
-pub(crate) fn read<'a>(file: &'a str, devices: &str, settings: &str) -> Result<Host<'a>, ReadError> {
+/// A route of a node where switches choose the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told<'a> {
+    pub(crate) prefix: Ipv6Net,
+    pub(crate) scope: Scope,
+    /// None: it drops.
+    pub(crate) hops: Vec<batch::BatchHop<'a>>,
+}
+
+/// Reads a node of a fabric in which hosts write the path, or in which switches choose it.
+pub(crate) fn read<'a>(
+    file: &'a str,
+    devices: &str,
+    settings: &str,
+    source_routed: bool,
+) -> Result<Host<'a>, ReadError> {
     let mut device = Device::new(Os::Linux);
     let mut ports = Ports::default();
     let mut host = Host {
@@ -56,10 +72,19 @@ pub(crate) fn read<'a>(file: &'a str, devices: &str, settings: &str) -> Result<H
         blackholes: Vec::new(),
         inner: Vec::new(),
         source: None,
+        told: Vec::new(),
         faults: Vec::new(),
     };
     for line in batch::read(file)? {
-        command(&mut host, &mut device, &mut ports, line)?;
+        match line.1 {
+            Command::Blackhole { prefix, scope, .. } if !source_routed => {
+                host.told.push(Told { prefix, scope, hops: Vec::new() });
+            }
+            Command::Route { prefix, scope, hops, .. } if !source_routed => {
+                host.told.push(Told { prefix, scope, hops });
+            }
+            _ => command(&mut host, &mut device, &mut ports, line)?,
+        }
     }
     host.ports = ports.finish();
     host.inner = device.loopbacks;

@@ -2,7 +2,7 @@
 
 use crate::Mutation;
 use crate::base::Base::{ChosenFrr, ChosenLinux, ChosenP4, ChosenSonic, ChosenZones};
-use crate::common::damage::Damage::{Behind, Cut, Exchange, Lost, More, Set, Swap, Text, Twice, Unset};
+use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Set, Swap, Text, Twice, Unset};
 
 const SONIC_T0: &str = "switches/p0-t0-001/config_db.json";
 const SONIC_T1: &str = "switches/p0-t1-001/config_db.json";
@@ -136,4 +136,21 @@ pub(crate) const ZONES: &[Mutation] = &[
     ("a zone over a heavier T1", ChosenZones, ZONE_T2, Behind("1000::/52", "weight 1", "weight 3"), "V1709"),
     ("a group over the wrong zone", ChosenZones, ZONE_T2, More("route replace fd00:c105:1:1001::/64 via fd00:c105:2:2000:1:1:0:a dev eth1\n"), "V1706"),
     ("no blackhole for the pool", ChosenZones, ZONE_T2, Lost("blackhole fd00:c105:1::/48"), "V1708"),
+];
+
+const NODE: &str = "hosts/su001-n001/ip.batch";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const NODES: &[Mutation] = &[
+    ("a plane left out", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", " nexthop via fd00:c105:2:100:1:1:0:b dev nic0p1", ""), "V1712"),
+    ("a next hop that is not the T0", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", "1:1:0:b", "1:2:0:b"), "V1712"),
+    ("no routes from its address", ChosenLinux, NODE, Cut("route replace fd00:c105:1::/48 from", "route replace blackhole"), "V1712"),
+    ("routes from an address that it does not have", ChosenLinux, NODE, Text("from fd00:c105:1:1::1/128 nexthop", "from fd00:c105:1:1::9/128 nexthop"), "V1712"),
+    ("a blackhole for a group", ChosenLinux, NODE, More("route replace blackhole fd00:c105:1:2::/64 from fd00:c105:1:1::1/128\n"), "V1712"),
+    ("the address of nobody", ChosenLinux, NODE, Text("address replace fd00:c105:1:1::1/128", "address replace fd00:c105:1:1::9/128"), "V1712"),
+    ("another address", ChosenLinux, NODE, All("fd00:c105:1:1::1", "fd00:c105:1:1::9"), "V1701"),
+    ("a port is not switched on", ChosenLinux, NODE, Lost("link set dev nic0p0 up"), "V0204"),
+    ("an address of another length", ChosenLinux, NODE, Text("1:1:0:a/127", "1:1:0:a/64"), "V0301"),
+    ("a command that nobody knows", ChosenLinux, NODE, More("rule add from all table 7\n"), "V0102"),
+    ("a node that forwards", ChosenLinux, "hosts/su001-n001/sysctl.conf", Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),
 ];

@@ -29,7 +29,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 24] = [
+const TABLES: [&[Mutation]; 25] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -54,6 +54,7 @@ const TABLES: [&[Mutation]; 24] = [
     choices::LINUX,
     choices::P4,
     choices::ZONES,
+    choices::NODES,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.

@@ -43,13 +43,20 @@ impl<T> Each<T> {
     }
 }
 
-/// The classes that cables lead to from each switch: up, then down; inside a zone over T1s only.
-pub(crate) fn possible(network: &Network<'_>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Each<Bits> {
+/// The classes that cables lead to from each switch: up, then down; inside a zone over T1s only. With or without those
+/// that are drained.
+pub(crate) fn possible(
+    network: &Network<'_>,
+    plane: u8,
+    tiers: &[Vec<SwitchId>; 3],
+    with_drained: bool,
+) -> Each<Bits> {
     let len = network.classes.len();
     let mut each = Each::new();
     let mut of_zone: HashMap<u32, Bits> = HashMap::new();
     for class in network.taken.iter() {
-        if let Some(t0) = network.t0(class, plane) {
+        if let Some(t0) = network.t0(class, plane).filter(|_| with_drained || !network.drained(class, plane))
+        {
             each.entry(t0, true, || Bits::new(len)).set(class as usize);
             of_zone.entry(network.zones[t0.0 as usize]).or_insert_with(|| Bits::new(len)).set(class as usize);
         }
@@ -60,7 +67,7 @@ pub(crate) fn possible(network: &Network<'_>, plane: u8, tiers: &[Vec<SwitchId>;
     for tier in [Tier::T1, Tier::T2] {
         for id in &tiers[tier as usize] {
             let mut own = Bits::new(len);
-            for below in neighbours(network, *id, Side::Upper) {
+            for below in neighbours(network, *id, Side::Upper, with_drained) {
                 if let Some(bits) = each.get(below, true) {
                     own.add(bits);
                 }
@@ -71,7 +78,7 @@ pub(crate) fn possible(network: &Network<'_>, plane: u8, tiers: &[Vec<SwitchId>;
     for tier in [Tier::T2, Tier::T1, Tier::T0] {
         for id in &tiers[tier as usize] {
             let mut own = Bits::new(len);
-            for above in neighbours(network, *id, Side::Lower) {
+            for above in neighbours(network, *id, Side::Lower, with_drained) {
                 if let Some(bits) = each.get(above, false) {
                     own.add(bits);
                 }
@@ -93,11 +100,16 @@ fn neighbours<'a>(
     network: &'a Network<'_>,
     id: SwitchId,
     side: Side,
+    with_drained: bool,
 ) -> impl Iterator<Item = SwitchId> + use<'a> {
     let cabling = &network.fabric.cabling;
     let mut last = None;
     cabling.at_switch(id).iter().filter_map(move |plug| {
-        let Party::Switch(far) = cabling.cable(plug.cable).ends(side).1.party else { return None };
+        let cable = cabling.cable(plug.cable);
+        let Party::Switch(far) = cable.ends(side).1.party else { return None };
+        if cable.drained && !with_drained {
+            return None;
+        }
         // Cables to one switch stand together as a rule.
         (plug.side == side && last.replace(far) != Some(far)).then_some(far)
     })

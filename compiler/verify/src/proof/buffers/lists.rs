@@ -1,55 +1,32 @@
-//! V16: no cyclic buffer dependency, where priorities are paused.
+//! Waits of lists: the paths that hosts write.
 //!
-//! In: the fabric. Out: a violation with the cycle, if there is one. A channel is one direction of a cable. A packet
+//! In: the fabric. Out: a violation with the ring, if there is one. A channel is one direction of a cable. A packet
 //! that holds the buffer behind one channel waits for the next one of its path; where such waits form a ring, pauses
 //! can stop all of it for ever. Always: paths are those that the tables make and the routes of the switches lead
 //! over. Fabrics with few paths are followed channel by channel. In large ones channels of the same two tiers count
 //! as one: a ring of channels would be a ring there too, so where there is none, there is none.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 
-use closc_diagnostics::Rule;
 use closc_paths::{Choice, Kind};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{Graph, NodeIndex};
 
+use super::{Channel, RING, paused, rings};
 use crate::check::nics::NicCables;
 use crate::check::tables::kind;
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{CableId, Side};
+use crate::model::cabling::Side;
 use crate::model::fabric::Fabric;
 use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
 use crate::walk::journey::Step;
 use crate::walk::packet::Network;
 
-/// Waits form no ring.
-pub(crate) static RING: Rule = Rule {
-    code: "V1601",
-    title: "a cyclic buffer dependency",
-    what: "Where priorities are paused, no ring of cables waits for each other: over the paths that tables make and \
-           switches forward, each cable with the next one of a path, there is no cycle.",
-    why: "Pauses travel along such a ring and stop every switch of it at once; nothing moves until a watchdog drops \
-          packets of a class that must not lose any.",
-    example: "paths T0 1 - T1 1 - T0 2 - T1 2 - T0 1 and T0 2 - T1 2 - T0 1 - T1 1 - T0 2",
-    fix: "Paths may go up and then down, never down and up again; compile again.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&RING];
-
-/// One direction of a cable: the side that sends.
-type Channel = (CableId, Side);
-
 /// What waits for what, with the groups (sending, receiving) of a path that does.
 type Waits<N> = BTreeMap<(N, N), (usize, usize)>;
 
 /// Looks for a ring: channel by channel where there are at most so many lists.
 pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mut Findings) {
-    let pauses =
-        fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()));
-    let Some(first) = fabric.groups.first().filter(|_| pauses) else { return };
+    let Some(first) = fabric.groups.first().filter(|_| paused(fabric)) else { return };
     let h = *first.table().header();
     let choices = usize::from(h.planes) * usize::from(h.t0_uplinks.max(1)) * usize::from(h.t1_uplinks.max(1));
     if (fabric.groups.len() * fabric.groups.len() * choices) as u128 <= most {
@@ -126,38 +103,13 @@ fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
     waits
 }
 
-/// Returns a ring, if there is one: each member waits for the next, the last for the first.
+/// Returns a ring, if there is one, from its least member on.
 fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
-    let names: BTreeSet<N> = waits.keys().flat_map(|(a, b)| [*a, *b]).collect();
-    let mut graph: Graph<N, ()> = Graph::new();
-    let index: BTreeMap<N, NodeIndex> = names.into_iter().map(|name| (name, graph.add_node(name))).collect();
-    for (a, b) in waits.keys() {
-        graph.add_edge(index[a], index[b], ());
-    }
-    let mut parts = tarjan_scc(&graph).into_iter();
-    let part = parts.find(|part| part.len() > 1 || graph.contains_edge(part[0], part[0]))?;
-    // Every member of such a part has a way back to itself inside it: the shortest of the first one's.
-    let start = *part.iter().min_by_key(|at| graph[**at])?;
-    let mut before: BTreeMap<NodeIndex, NodeIndex> = BTreeMap::new();
-    let mut open = VecDeque::from([start]);
-    while let Some(at) = open.pop_front() {
-        let mut next: Vec<NodeIndex> = graph.neighbors(at).filter(|next| part.contains(next)).collect();
-        next.sort_by_key(|next| graph[*next]);
-        for next in next {
-            if next == start {
-                let mut ring = vec![at];
-                while let Some(earlier) = before.get(ring.last().unwrap_or(&start)) {
-                    ring.push(*earlier);
-                }
-                return Some(ring.iter().rev().map(|at| graph[*at]).collect());
-            }
-            if let Entry::Vacant(entry) = before.entry(next) {
-                entry.insert(at);
-                open.push_back(next);
-            }
-        }
-    }
-    None
+    let all: Vec<(N, N)> = waits.keys().copied().collect();
+    let mut ring = rings(&all, &all).into_iter().next()?;
+    let least = (0..ring.len()).min_by_key(|at| ring[*at])?;
+    ring.rotate_left(least);
+    Some(ring)
 }
 
 /// Tells the ring as steps, each with the table whose path waits.
@@ -186,24 +138,4 @@ fn told(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation 
 fn shown(ring: &[(Tier, Tier)]) -> String {
     let shown: Vec<String> = ring.iter().map(|(from, to)| format!("{from}-{to}")).collect();
     shown.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn waits(pairs: &[(u8, u8)]) -> Waits<u8> {
-        pairs.iter().map(|pair| (*pair, (0, 0))).collect()
-    }
-
-    #[test]
-    fn up_and_down_is_no_ring() {
-        assert_eq!(ring(&waits(&[(1, 2), (2, 3), (1, 3), (3, 4)])), None);
-    }
-
-    #[test]
-    fn a_ring_is_told_once_around() {
-        assert_eq!(ring(&waits(&[(9, 1), (1, 2), (2, 3), (3, 4), (4, 1), (3, 7)])), Some(vec![1, 2, 3, 4]));
-        assert_eq!(ring(&waits(&[(5, 5)])), Some(vec![5]));
-    }
 }

@@ -1,0 +1,147 @@
+//! V16: where priorities are paused, buffers never wait for each other in a ring.
+//!
+//! A packet that came in over a cable sits in the buffer behind it until the next cable may be sent over, and that waits
+//! for the buffer behind that one: buffers wait for buffers. If these waits have a ring and all of it is full, nothing in
+//! it moves ever again. There is one graph of waits ([`rings`]) and two sources: lists that hosts write ([`lists`]), and
+//! routes by which switches choose, static or learned ([`routes`]). Always: of every knot of waits one ring is told, the
+//! shortest.
+
+pub(crate) mod lists;
+pub(crate) mod routes;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use closc_diagnostics::Rule;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
+use crate::model::cabling::{CableId, Side};
+use crate::model::fabric::Fabric;
+
+/// Waits of lists form no ring.
+pub(crate) static RING: Rule = Rule {
+    code: "V1601",
+    title: "a cyclic buffer dependency",
+    what: "Where priorities are paused, no ring of cables waits for each other: over the paths that tables make and \
+           switches forward, each cable with the next one of a path, there is no cycle.",
+    why: "Pauses travel along such a ring and stop every switch of it at once; nothing moves until a watchdog drops \
+          packets of a class that must not lose any.",
+    example: "paths T0 1 - T1 1 - T0 2 - T1 2 - T0 1 and T0 2 - T1 2 - T0 1 - T1 1 - T0 2",
+    fix: "Paths may go up and then down, never down and up again; compile again.",
+};
+
+/// Waits of routes form no ring.
+pub(crate) static CIRCLE: Rule = Rule {
+    code: "V1602",
+    title: "routes let pauses wait for each other in a circle",
+    what: "In a fabric with paused priorities, no packet that a switch got from above is sent up again in such a way \
+           that the buffers of ports wait for each other in a circle.",
+    why: "When all buffers of the circle are full, every port in it has paused the one before: nothing moves until a \
+          watchdog drops packets, and the pauses spread through the whole fabric.",
+    example: "\"default|2001:db8:1000:2::/64\": { \"ifname\": \"Ethernet0\", ... } on a T1, where Ethernet0 leads to \
+              the T0 of another group, which sends it up again",
+    fix: "Compile again; a route by hand must lead down to the group itself, or not at all.",
+};
+
+/// The family, in the order of codes.
+pub(crate) const RULES: &[&Rule] = &[&RING, &CIRCLE];
+
+/// One direction of a cable: the side that sends.
+pub(crate) type Channel = (CableId, Side);
+
+/// Waits of a knot that are tried for the shortest ring.
+const TRIED: usize = 4096;
+
+/// Tells whether any priority is paused anywhere.
+fn paused(fabric: &Fabric) -> bool {
+    fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()))
+}
+
+/// Returns the shortest ring of each knot of waits that has one over some of the waits: each member waits for the next
+/// one, and the last for the first. A ring over `(a, b)` begins with `b`.
+fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
+    let mut names: Vec<N> = waits.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    names.sort_unstable();
+    names.dedup();
+    let place = |name: N| names.binary_search(&name).ok();
+    let mut edges: Vec<(u32, u32)> =
+        waits.iter().filter_map(|(a, b)| Some((place(*a)? as u32, place(*b)? as u32))).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(names.len(), edges.len());
+    for _ in &names {
+        graph.add_node(());
+    }
+    graph.extend_with_edges(&edges);
+    let mut knots = vec![0; names.len()];
+    for (number, members) in kosaraju_scc(&graph).into_iter().enumerate() {
+        for member in members {
+            knots[member.index()] = number;
+        }
+    }
+    let ends = over.iter().filter_map(|(a, b)| Some((place(*a)?, place(*b)?)));
+    let inside = ends.filter(|(a, b)| knots[*a] == knots[*b]);
+    let mut shortest: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (from, to) in inside.take(TRIED) {
+        let Some(ring) = way(&edges, &knots, to, from) else { continue };
+        let known = shortest.get(&knots[from]);
+        if known.is_none_or(|known| ring.len() < known.len()) {
+            shortest.insert(knots[from], ring);
+        }
+    }
+    shortest.into_values().map(|ring| ring.into_iter().map(|at| names[at]).collect()).collect()
+}
+
+/// The shortest way from one vertex to another of the same knot, both ends included.
+fn way(edges: &[(u32, u32)], knots: &[usize], from: usize, to: usize) -> Option<Vec<usize>> {
+    let mut before: BTreeMap<usize, usize> = BTreeMap::from([(from, from)]);
+    let mut open = VecDeque::from([from]);
+    while let Some(at) = open.pop_front() {
+        if at == to {
+            let mut way = vec![at];
+            while let Some(earlier) = way.last().filter(|last| **last != from).map(|last| before[last]) {
+                way.push(earlier);
+            }
+            way.reverse();
+            return Some(way);
+        }
+        let first = edges.partition_point(|(a, _)| (*a as usize) < at);
+        for (_, next) in edges[first..].iter().take_while(|(a, _)| *a as usize == at) {
+            let next = *next as usize;
+            if knots[next] == knots[at] && !before.contains_key(&next) {
+                before.insert(next, at);
+                open.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(waits: &[(u8, u8)]) -> Vec<Vec<u8>> {
+        rings(waits, waits)
+    }
+
+    #[test]
+    fn up_and_down_is_no_ring() {
+        assert_eq!(all(&[(1, 2), (2, 3), (1, 3), (3, 4)]), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn a_ring_is_told_once_around() {
+        assert_eq!(all(&[(4, 1), (9, 1), (1, 2), (2, 3), (3, 4), (3, 7)]), [[1, 2, 3, 4]]);
+        assert_eq!(all(&[(5, 5)]), [[5]]);
+    }
+
+    #[test]
+    fn each_knot_tells_its_shortest() {
+        let waits = [(1, 2), (2, 3), (3, 1), (2, 1), (7, 8), (8, 7), (3, 7)];
+        let mut found = all(&waits);
+        found.sort();
+        assert_eq!(found, [[2, 1], [8, 7]]);
+        assert_eq!(rings(&waits, &[(3, 1)]), [[1, 2, 3]]);
+    }
+}

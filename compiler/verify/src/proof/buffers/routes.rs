@@ -1,0 +1,184 @@
+//! Waits of routes, static or learned, by which switches choose the way.
+//!
+//! In: what every switch does with each class of destinations. Out: a violation for every ring. Always: buffers of one
+//! direction are ranked by tier: from a NIC, up, up, down, down. Every turn from above to below and every step up or down
+//! raises the rank; the only thing that lowers it is a packet that **came from above and goes up again**. So it is enough
+//! to look for such turns, which takes one look at every route that leads down: which of its classes would the switch
+//! below send up? Where there is no turn there is no ring, and no graph is built: this is the proof for every sound
+//! fabric, whatever its size.
+//!
+//! Where there are turns, the graph is built: a vertex for each direction of each cable, joined through one vertex for
+//! what a switch gets from below and one for what it gets from above, so that it grows with cables and not with pairs of
+//! ports. Turns are joined one by one. What comes from below is taken to leave by any cable that a route leads over.
+//! Priorities share the routes, so one graph stands for each.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use ipnet::Ipv6Net;
+use rayon::prelude::*;
+
+use super::{CIRCLE, Channel, paused, rings};
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{CableId, Party, Side, SwitchId};
+use crate::model::choice::{ClassId, ClassSet, Row};
+use crate::model::fabric::About;
+use crate::proof::chosen::Network;
+
+/// A packet that comes down a cable and goes up another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    switch: SwitchId,
+    from: CableId,
+    to: CableId,
+    /// The route that sends it up.
+    prefix: Ipv6Net,
+}
+
+/// What waits: the buffer behind a cable, or all that a switch got from below or from above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Buffer {
+    Behind(Channel),
+    FromBelow(SwitchId),
+    FromAbove(SwitchId),
+}
+
+/// Looks for rings, where anything is paused.
+pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    if !paused(fabric) {
+        return;
+    }
+    let switches = 0..fabric.switches.len() as u32;
+    let rising: Vec<Rising<'_>> =
+        switches.clone().into_par_iter().map(|id| Rising::of(network, SwitchId(id))).collect();
+    let found: Vec<(u64, Vec<Turn>)> =
+        switches.into_par_iter().map(|id| turns(network, &rising, SwitchId(id))).collect();
+    let mut turns = BTreeSet::new();
+    for (facts, found) in found {
+        findings.checked(&CIRCLE, facts);
+        turns.extend(found);
+    }
+    if turns.is_empty() {
+        return;
+    }
+    let over: Vec<(Buffer, Buffer)> = turns.iter().map(ends).collect();
+    let mut waits = waits(network);
+    waits.extend(&over);
+    for ring in rings(&waits, &over) {
+        // A ring begins behind one of the turns.
+        let turn = turns.iter().find(|turn| {
+            let (from, to) = ends(turn);
+            ring.first() == Some(&to) && ring.last() == Some(&from)
+        });
+        if let Some(turn) = turn {
+            findings.broken(told(network, &ring, *turn));
+        }
+    }
+}
+
+fn ends(turn: &Turn) -> (Buffer, Buffer) {
+    (Buffer::Behind((turn.from, Side::Upper)), Buffer::Behind((turn.to, Side::Lower)))
+}
+
+/// The routes of a switch that lead up, by the runs of classes that they decide about, rising.
+struct Rising<'a>(Vec<(&'a Range<ClassId>, &'a Row)>);
+
+impl<'a> Rising<'a> {
+    fn of(network: &'a Network<'_>, id: SwitchId) -> Self {
+        let rows = network.choices[id.0 as usize].rows.iter();
+        let rows = rows.filter(|row| ups(network, id, row).next().is_some());
+        let mut runs: Vec<(&Range<ClassId>, &Row)> =
+            rows.flat_map(|row| row.classes.runs().iter().map(move |run| (run, row))).collect();
+        // One route decides about a class, so runs do not overlap.
+        runs.sort_unstable_by_key(|(run, _)| run.start);
+        Rising(runs)
+    }
+
+    /// Returns the routes for any of some classes, each once for each run that it meets.
+    fn meeting(&self, classes: &'a ClassSet) -> impl Iterator<Item = &'a Row> + '_ {
+        classes.runs().iter().flat_map(|wanted| {
+            let first = self.0.partition_point(|(run, _)| run.end <= wanted.start);
+            self.0[first..].iter().take_while(|(run, _)| run.start < wanted.end).map(|(_, row)| *row)
+        })
+    }
+}
+
+/// The cables by which a route leads up.
+fn ups<'a>(network: &'a Network<'_>, id: SwitchId, row: &'a Row) -> impl Iterator<Item = CableId> + 'a {
+    row.ways.iter().filter_map(move |way| {
+        let (cable, _, side) = network.fabric.plugged(id, way.slot?);
+        (side == Side::Lower).then_some(cable)
+    })
+}
+
+/// Turns of packets that a switch sends down.
+fn turns(network: &Network<'_>, rising: &[Rising<'_>], id: SwitchId) -> (u64, Vec<Turn>) {
+    let (mut facts, mut turns) = (0, Vec::new());
+    for row in &network.choices[id.0 as usize].rows {
+        for way in row.ways.iter() {
+            let Some(slot) = way.slot else { continue };
+            let (from, cable, side) = network.fabric.plugged(id, slot);
+            let (Side::Upper, Party::Switch(switch)) = (side, cable.lower.party) else { continue };
+            facts += 1;
+            for above in rising[switch.0 as usize].meeting(&row.classes) {
+                let turn = |to| Turn { switch, from, to, prefix: above.prefix };
+                turns.extend(ups(network, switch, above).map(turn));
+            }
+        }
+    }
+    (facts, turns)
+}
+
+/// What waits for what without turns.
+fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
+    let cabling = &network.fabric.cabling;
+    let mut waits = Vec::new();
+    for id in cabling.switch_ids() {
+        for plug in cabling.at_switch(id) {
+            let joint = match plug.side {
+                Side::Upper => Buffer::FromBelow(id),
+                Side::Lower => Buffer::FromAbove(id),
+            };
+            let sender = match plug.side {
+                Side::Upper => Side::Lower,
+                Side::Lower => Side::Upper,
+            };
+            waits.push((Buffer::Behind((plug.cable, sender)), joint));
+        }
+        for slot in routed(network, id) {
+            let (cable, _, side) = network.fabric.plugged(id, slot);
+            waits.push((Buffer::FromBelow(id), Buffer::Behind((cable, side))));
+            if side == Side::Upper {
+                waits.push((Buffer::FromAbove(id), Buffer::Behind((cable, side))));
+            }
+        }
+    }
+    waits
+}
+
+/// The slots that routes lead over.
+fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
+    let odd = network.fabric.switch(id).map(|switch| switch.odd.as_slice()).unwrap_or_default();
+    odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
+}
+
+fn told(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {
+    let cabling = &network.fabric.cabling;
+    let port = |buffer: &Buffer| match buffer {
+        Buffer::Behind((cable, sender)) => {
+            Some(format!("`{}`", cabling.end(cabling.cable(*cable).ends(*sender).1)))
+        }
+        Buffer::FromBelow(_) | Buffer::FromAbove(_) => None,
+    };
+    let ports: Vec<String> = ring.iter().filter_map(port).collect();
+    let text = turn.prefix.to_string();
+    let message = format!(
+        "`{text}` sends up again at `{}` what came down: the buffers of {} -> {} wait for each other",
+        cabling.switch(turn.switch),
+        ports.join(" -> "),
+        ports[0]
+    );
+    Violation::new(&CIRCLE, network.fabric.place(turn.switch, About::Route(&text)), message)
+        .and(cabling.place(turn.from))
+}
