@@ -144,8 +144,20 @@ pub(crate) static UNUSED_WAY: Rule = Rule {
 };
 
 /// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] =
-    &[&ADDRESS, &DROPPED, &ASTRAY, &ROUND, &VALLEY, &DEAD_END, &NOBODY, &POOL, &SHARE, &UNUSED_WAY];
+pub(crate) const RULES: &[&Rule] = &[
+    &ADDRESS,
+    &DROPPED,
+    &ASTRAY,
+    &ROUND,
+    &VALLEY,
+    &DEAD_END,
+    &NOBODY,
+    &POOL,
+    &SHARE,
+    &UNUSED_WAY,
+    &admit::ADMITTED,
+    &crate::check::told::TOLD,
+];
 
 /// What was proved where switches choose the way. A journey is a NIC that sends, a plane, and a NIC that is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

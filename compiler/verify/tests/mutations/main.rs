@@ -113,6 +113,8 @@ fn every_damage_is_found_and_its_file_named() {
         println!("{count:4}  {file} of {base:?}");
     }
     println!("{} of {count} found, by {} rules", count - missed.len(), rules.len());
+    let known: BTreeSet<&str> = closc_verify::rules().into_iter().map(|rule| rule.code).collect();
+    assert!(rules.is_subset(&known), "rules that nobody can look up: {:?}", rules.difference(&known));
     assert!(missed.is_empty(), "{} of {count} missed:\n{}", missed.len(), missed.join("\n"));
     assert!(count >= 200, "there are {count} ways of damage");
 }
