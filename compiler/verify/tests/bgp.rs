@@ -6,7 +6,7 @@ mod common;
 use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_tests::exceptions;
-use closc_tests::shape::{self, Shape};
+use closc_tests::shape::{self, Shape, T2};
 use closc_verify::{Memory, Options, Report, verify};
 use common::fabrics::Target;
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -49,6 +49,19 @@ fn compiled_fabrics_have_no_faults() {
     }
     println!("{tiers:?} fabrics of two and three tiers, {drained} with drains, {paused} with pauses");
     assert!(tiers.iter().all(|count| *count > 10) && drained > 10 && paused > 10);
+}
+
+/// T2s that have lost their only cable are in no plane that cable lists tell of, and keep the number of their tier.
+#[test]
+fn switches_without_cables_keep_their_number() {
+    for absent in ["z0-p0-t1-001", "z0-p0-t1-001--p0-t2-001"] {
+        let t2 = Some(T2 { zones: 1, steps: 1, parallel: 1, rows: true });
+        let exceptions = format!("exceptions: {{ absent: [{absent}] }}\n");
+        let shape =
+            Shape { planes: 2, groups: 1, per_group: 1, rails: 1, t1: 2, parallel: 1, t2, exceptions };
+        let report = report(&common::tree(&plan(&shape, Target::Frr).expect("there is room")));
+        assert!(report.holds(), "{}", report.text());
+    }
 }
 
 /// Three T0s and two T1s with paused priorities.

@@ -357,15 +357,23 @@ pub(crate) fn speakers(fabric: &Fabric) -> impl Iterator<Item = (SwitchId, &Spea
     fabric.cabling.switch_ids().filter_map(|id| Some((id, fabric.switch(id)?.speaker.as_ref()?)))
 }
 
+/// Tells whether two switches may have one number. A switch without cables is in no plane or tier, and harms nobody.
+fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
+    let place = |id| fabric.switch(id).and_then(|switch| switch.tier.zip(switch.plane));
+    match (place(one), place(other)) {
+        (Some(one), Some(other)) => one == other && one.0 != Tier::T0,
+        (Some(known), None) | (None, Some(known)) => known.0 != Tier::T0,
+        (None, None) => true,
+    }
+}
+
 /// A T0's number is its own; others are of one plane and tier.
 fn numbers(fabric: &Fabric, findings: &mut Findings) {
     let mut first: HashMap<u32, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
         findings.checked(&NUMBERS, 1);
         let other = *first.entry(speaker.asn).or_insert(id);
-        let place = |id| fabric.switch(id).map(|switch| (switch.tier, switch.plane));
-        let is_t0 = place(id).is_some_and(|(tier, _)| tier == Some(Tier::T0));
-        if other != id && (is_t0 || place(id) != place(other)) {
+        if other != id && !may_share(fabric, other, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message =
                 format!("`{}` and `{}` are both autonomous system {}", names[0], names[1], speaker.asn);
