@@ -11,8 +11,8 @@
 //! | T1 | a /64 for each T0 group of its zone; every other zone over all uplinks |
 //! | T2 | each zone over its T1s |
 
-mod capacity;
-mod fraction;
+pub(crate) mod capacity;
+pub(crate) mod fraction;
 mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};

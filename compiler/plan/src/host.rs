@@ -3,12 +3,13 @@
 //! In: a plan and a coordinate. Out: [`HostIntent`]. Always: port p of a NIC belongs to plane p; ports without a
 //! cable are left out.
 
+mod reach;
+
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use closc_platform::Os;
-use closc_topology::{
-    Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Switch, TierId, Topology, ZoneId,
-};
+use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Topology};
 use ipnet::Ipv6Net;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -16,13 +17,16 @@ use crate::address::{AddressPlan, CableEnd};
 use crate::device;
 use crate::intent::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use crate::plan::Plan;
+use reach::{Reach, Way};
 
 pub(crate) fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
     let topology = plan.topology();
-    let nics = (0..topology.hosts.nics_per_node)
+    let mut reach = (!plan.is_source_routed()).then(|| Reach::new(plan));
+    let mut nics: Vec<NicIntent> = (0..topology.hosts.nics_per_node)
         .filter(|number| plan.fabric().has_nic(topology.nic_of(node, *number)))
-        .map(|number| nic(plan, node, number))
+        .map(|number| nic(plan, reach.as_mut(), node, number))
         .collect();
+    follow_the_first(&mut nics);
     HostIntent {
         node,
         name: topology.naming.node(node),
@@ -41,7 +45,7 @@ pub(crate) fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
     }
 }
 
-fn nic(plan: &Plan, node: Node, number: u8) -> NicIntent {
+fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> NicIntent {
     let topology = plan.topology();
     let nic = topology.nic_of(node, number);
     let ports: Vec<NicPortIntent> = topology
@@ -50,7 +54,7 @@ fn nic(plan: &Plan, node: Node, number: u8) -> NicIntent {
         .filter(|port| plan.fabric().has_link(Link::Host(*port)))
         .map(|at| port(plan, number, at))
         .collect();
-    let routes = if plan.is_source_routed() { Vec::new() } else { routes(plan, &ports) };
+    let routes = reach.map_or_else(Vec::new, |reach| routes(plan, reach, nic, &ports));
     NicIntent {
         nic,
         number,
@@ -65,51 +69,72 @@ fn nic(plan: &Plan, node: Node, number: u8) -> NicIntent {
 
 /// Returns the routes of a NIC: everything over every plane, and what cannot be reached in some planes over the
 /// others. What is drained is used where nothing else is left.
-fn routes(plan: &Plan, ports: &[NicPortIntent]) -> Vec<NicRoute> {
-    let addresses = plan.addresses();
-    let (nics, groups) = elsewhere(plan.topology());
-    let whole = NicRoute { prefix: addresses.hosts(), ports: usable(ports, |_| Way::Open) };
-    let nics = nics.into_iter().map(|nic| NicRoute {
-        prefix: Ipv6Net::new_assert(addresses.nic(nic), 128),
-        ports: usable(ports, |port| way(plan, Link::Host(NicPort { plane: port.plane, nic }))),
-    });
-    let groups = groups.into_iter().map(|(zone, group)| NicRoute {
-        prefix: addresses.group(zone, group),
-        ports: usable(ports, |port| {
-            let t0 = Switch { plane: port.plane, tier: TierId::T0, zone, index: group };
-            let exceptions = &plan.topology().exceptions;
-            match (exceptions.absent_switches.contains(&t0), exceptions.drained_switches.contains(&t0)) {
-                (true, _) => Way::Gone,
-                (false, true) => Way::Drained,
-                (false, false) => Way::Open,
-            }
-        }),
-    });
-    let differs = |route: &NicRoute| route.ports != whole.ports;
-    let mut routes: Vec<NicRoute> = nics.chain(groups).filter(differs).collect();
-    routes.push(whole);
-    routes
+fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent]) -> Vec<NicRoute> {
+    let (topology, addresses) = (plan.topology(), plan.addresses());
+    let everything = NicRoute {
+        prefix: addresses.hosts(),
+        ports: usable(ports, |port| reach.anywhere(nic.t0(port.plane))),
+    };
+    let mut zones: Vec<NicRoute> = Vec::new();
+    for zone in topology.zone_ids().filter(|_| topology.zones > 1) {
+        let ports = usable(ports, |port| reach.zone(nic.t0(port.plane), zone));
+        if ports != everything.ports {
+            zones.push(NicRoute { prefix: addresses.zone(zone), ports });
+        }
+    }
+    let mut groups: Vec<NicRoute> = Vec::new();
+    for (zone, group) in reach.groups((nic.zone, nic.group)) {
+        let prefix = addresses.group(zone, group);
+        let ports = usable(ports, |port| reach.group(nic.t0(port.plane), zone, group));
+        if ports != within(&zones, prefix).unwrap_or(&everything).ports {
+            groups.push(NicRoute { prefix, ports });
+        }
+    }
+    let mut nics: Vec<NicRoute> = Vec::new();
+    for other in odd_nics(topology) {
+        let prefix = Ipv6Net::new_assert(addresses.nic(other), 128);
+        let ports = usable(ports, |port| {
+            let cable = way(plan, Link::Host(NicPort { plane: port.plane, nic: other }));
+            cable.and(reach.group(nic.t0(port.plane), other.zone, other.group))
+        });
+        let wider = within(&groups, prefix).or_else(|| within(&zones, prefix)).unwrap_or(&everything);
+        if ports != wider.ports {
+            nics.push(NicRoute { prefix, ports });
+        }
+    }
+    nics.into_iter().chain(groups).chain(zones).chain([everything]).collect()
 }
 
-/// NICs and T0 groups that some plane does not lead to as planned.
-fn elsewhere(topology: &Topology) -> (BTreeSet<Nic>, BTreeSet<(ZoneId, u16)>) {
+/// Gives all NICs of a node the prefixes of the first: its routes also hold for sockets that are bound to no address, and
+/// the kernel takes the longest prefix before it looks at the source, so a prefix of the first alone would draw
+/// packets of the others to its ports.
+fn follow_the_first(nics: &mut [NicIntent]) {
+    let Some((first, others)) = nics.split_first_mut() else { return };
+    for other in others {
+        for route in &first.routes {
+            let own = other.routes.iter().find(|own| own.prefix.contains(&route.prefix));
+            let Some(own) = own.filter(|own| own.prefix != route.prefix) else { continue };
+            let ports = own.ports.clone();
+            other.routes.push(NicRoute { prefix: route.prefix, ports });
+            other.routes.sort_by_key(|route| (Reverse(route.prefix.prefix_len()), route.prefix));
+        }
+    }
+}
+
+/// Returns the route that a prefix is in.
+fn within(routes: &[NicRoute], prefix: Ipv6Net) -> Option<&NicRoute> {
+    routes.iter().find(|route| route.prefix.contains(&prefix))
+}
+
+/// NICs with cables that are absent or drained.
+fn odd_nics(topology: &Topology) -> BTreeSet<Nic> {
     let exceptions = &topology.exceptions;
     let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
     let nics = links.filter_map(|link| match link {
         Link::Host(port) => Some(port.nic),
         Link::Fabric { .. } => None,
     });
-    let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
-    let t0s = switches.filter(|switch| switch.tier == TierId::T0);
-    (nics.collect(), t0s.map(|switch| (switch.zone, switch.index)).collect())
-}
-
-/// What a plane is worth as a way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Open,
-    Drained,
-    Gone,
+    nics.collect()
 }
 
 fn way(plan: &Plan, link: Link) -> Way {
@@ -121,14 +146,11 @@ fn way(plan: &Plan, link: Link) -> Way {
 }
 
 /// Returns the ports that lead somewhere, without drained ones where others are left.
-fn usable(ports: &[NicPortIntent], far: impl Fn(&NicPortIntent) -> Way) -> Vec<usize> {
-    let worth = |port: &NicPortIntent| match far(port) {
-        Way::Open if port.drained => Way::Drained,
-        other => other,
-    };
-    let with = |wanted: Way| ports.iter().enumerate().filter(move |(_, port)| worth(port) == wanted);
-    let open: Vec<usize> = with(Way::Open).map(|(at, _)| at).collect();
-    if open.is_empty() { with(Way::Drained).map(|(at, _)| at).collect() } else { open }
+fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> Way) -> Vec<usize> {
+    let near = |port: &NicPortIntent| if port.drained { Way::Drained } else { Way::Open };
+    let worth: Vec<Way> = ports.iter().map(|port| far(port).and(near(port))).collect();
+    let best = worth.iter().copied().max().filter(|best| *best != Way::Gone);
+    (0..ports.len()).filter(|at| Some(worth[*at]) == best).collect()
 }
 
 /// The first routing table of NIC ports: above those that the kernel and most daemons use.

@@ -305,7 +305,7 @@ pub struct NicIntent {
 /// A route of a NIC: which planes lead there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicRoute {
-    /// Where to: a NIC, a T0 group, or all NICs of the fabric.
+    /// Where to: a NIC, a T0 group, a zone, or all NICs of the fabric.
     pub prefix: Ipv6Net,
     /// Over which of its ports, by index in [`NicIntent::ports`], all equally; none: nothing leads there.
     pub ports: Vec<usize>,

@@ -118,12 +118,44 @@ fn every_copy_arrives(plan: &Plan) {
     }
 }
 
+/// A NIC sends into every plane that leads to another NIC and into no other; what is drained counts where nothing else
+/// is left.
+fn nics_send_where_planes_lead(plan: &Plan) {
+    let exceptions = &plan.topology().exceptions;
+    let is_drained = !exceptions.drained_links.is_empty()
+        || !exceptions.drained_planes.is_empty()
+        || !exceptions.drained_switches.is_empty();
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    for host in plan.nodes().map(|node| plan.host(node)) {
+        for own in &host.nics {
+            for to in nics.iter().filter(|to| **to != own.nic) {
+                let address = plan.addresses().nic(*to);
+                let route = own.routes.iter().find(|route| route.prefix.contains(&address));
+                let over = &route.expect("there is a route to everything").ports;
+                let over: Vec<PlaneId> = over.iter().map(|at| own.ports[*at].plane).collect();
+                let planes = own.ports.iter().map(|port| port.plane);
+                let leads: Vec<PlaneId> =
+                    planes.filter(|plane| is_reachable(plan, own.nic, *plane, *to)).collect();
+                assert!(over.iter().all(|plane| leads.contains(plane)), "{:?} to {to:?}: {over:?}", own.nic);
+                assert!(is_drained || over == leads, "{:?} to {to:?}: {over:?}, not {leads:?}", own.nic);
+                assert_eq!(over.is_empty(), leads.is_empty(), "{:?} to {to:?}", own.nic);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn packets_arrive_wherever_a_path_is_left(shape in excepted()) {
         every_copy_arrives(&shape.routed(Routing::EcmpStatic));
+    }
+
+    #[test]
+    fn nics_avoid_planes_without_a_way(shape in excepted(), with_bgp in any::<bool>()) {
+        let routing = if with_bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic };
+        nics_send_where_planes_lead(&shape.routed(routing));
     }
 
     #[test]
@@ -184,6 +216,25 @@ fn drained_behind(plan: &Plan, link: Link) -> bool {
     let exceptions = &plan.topology().exceptions;
     exceptions.drained_links.iter().any(|drained| drained.plane() == link.plane())
         || exceptions.drained_planes.contains(&link.plane())
+}
+
+/// All uplinks of one T0 are gone in one plane: others leave that plane out for its NICs, and its NICs for all but
+/// their own group.
+#[test]
+fn a_t0_without_uplinks_is_avoided() {
+    let mut shape = shape("exceptions: { absent: [\"p0-t0-002--p0-t1-[001-004]\"] }\n");
+    (shape.planes, shape.parallel) = (2, 1);
+    let plan = shape.routed(Routing::EcmpStatic);
+    nics_send_where_planes_lead(&plan);
+    let routes = |node: usize| {
+        let host = plan.host(plan.nodes().nth(node).expect("there is such a node"));
+        let routes = host.nics[0].routes.iter();
+        routes.map(|route| (route.prefix.to_string(), route.ports.clone())).collect::<Vec<_>>()
+    };
+    let group = plan.addresses().group(closc_topology::ZoneId(0), 1).to_string();
+    let all = plan.topology().addresses.hosts.to_string();
+    assert_eq!(routes(0), [(group.clone(), vec![1]), (all.clone(), vec![0, 1])]);
+    assert_eq!(routes(2), [(group, vec![0, 1]), (all, vec![1])]);
 }
 
 fn shape(exceptions: &str) -> Shape {

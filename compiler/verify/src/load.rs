@@ -133,7 +133,6 @@ fn not_proved(manifest: &Manifest) -> Vec<&'static str> {
     if manifest.is_static() {
         return vec![
             "what nodes are told in files other than `ip.batch`, apart from digests",
-            "that nodes avoid a plane in which only cables between switches are missing: flows over it die at a switch",
             "which address a NIC has, where no node is described: what most of its T0s say counts",
             "that packets of one flow take one way, and how evenly flows spread over the ways of a route",
         ];
@@ -141,7 +140,6 @@ fn not_proved(manifest: &Manifest) -> Vec<&'static str> {
     vec![
         "what happens while sessions come up or go down: what is proved is where they end",
         "what nodes are told in files other than `ip.batch`, apart from digests",
-        "that nodes avoid a plane in which only cables between switches are missing: flows over it die at a switch",
         "which address a NIC has, where no node is described: what most of its T0s say counts",
         "that packets of one flow take one way, and how evenly flows spread over the ways of a route",
         "that shares fit the narrowest cable of a way: bandwidths that are announced add up",

@@ -1,0 +1,138 @@
+//! Which planes lead from a T0 to others, where switches choose the way.
+//!
+//! In: a plan. Out: what a plane is worth as a way to a T0 group, a zone, or anything. Always: the same capacities decide as
+//! for the routes of switches, so no NIC sends into a plane whose T0 has no way on. Capacities are worked out only
+//! where as many cables and switches are missing as it takes to part two T0s.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
+
+use crate::ecmp::capacity::{Capacities, Scope};
+use crate::ecmp::fraction::Fraction;
+use crate::plan::Plan;
+
+/// What a plane is worth as a way, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    Gone,
+    Drained,
+    Open,
+}
+
+impl Way {
+    /// Returns what two ways are worth one after the other.
+    pub(super) fn and(self, next: Way) -> Way {
+        self.min(next)
+    }
+}
+
+/// Ways through the planes.
+pub(super) struct Reach<'a> {
+    plan: &'a Plan,
+    /// Without what is drained, and with it.
+    capacities: [Capacities<'a>; 2],
+    /// Uplinks of T0s that are absent or drained.
+    uplinks: BTreeMap<Switch, u64>,
+    /// What is absent or drained above T0s, by plane; a T2 may be behind all T1s and counts as everything.
+    above: BTreeMap<PlaneId, u64>,
+    /// T0 groups that are not as planned in some plane.
+    odd: BTreeSet<(ZoneId, u16)>,
+}
+
+impl<'a> Reach<'a> {
+    /// Looks at what is absent or drained.
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let exceptions = &plan.topology().exceptions;
+        let mut reach = Reach {
+            plan,
+            capacities: [false, true].map(|with_drained| Capacities::new(plan.fabric(), with_drained)),
+            uplinks: BTreeMap::new(),
+            above: BTreeMap::new(),
+            odd: BTreeSet::new(),
+        };
+        for link in exceptions.absent_links.iter().chain(&exceptions.drained_links) {
+            match link {
+                Link::Host(_) => {}
+                Link::Fabric { lower, .. } if lower.tier == TierId::T0 => {
+                    *reach.uplinks.entry(*lower).or_default() += 1;
+                    reach.odd.insert((lower.zone, lower.index));
+                }
+                Link::Fabric { lower, .. } => *reach.above.entry(lower.plane).or_default() += 1,
+            }
+        }
+        for switch in exceptions.absent_switches.iter().chain(&exceptions.drained_switches) {
+            let above = match switch.tier {
+                TierId::T0 => {
+                    reach.odd.insert((switch.zone, switch.index));
+                    continue;
+                }
+                TierId::T1 => 1,
+                TierId::T2 => u64::from(u32::MAX),
+            };
+            *reach.above.entry(switch.plane).or_default() += above;
+        }
+        reach
+    }
+
+    /// Returns the groups that may need a route of their own: those that are not as planned, and the NIC's own, which
+    /// is there when nothing above is.
+    pub(super) fn groups(&self, own: (ZoneId, u16)) -> Vec<(ZoneId, u16)> {
+        let mut groups = self.odd.clone();
+        groups.insert(own);
+        groups.into_iter().collect()
+    }
+
+    /// Returns what a plane is worth on the way from a T0 to a T0 group.
+    pub(super) fn group(&mut self, from: Switch, zone: ZoneId, index: u16) -> Way {
+        let to = Switch { zone, index, ..from };
+        let ends = self.switch(from).and(self.switch(to));
+        if from == to || ends == Way::Gone || !self.may_be_parted(from, Some(to)) {
+            return ends;
+        }
+        ends.and(self.left(from, Scope::Group(zone, index)))
+    }
+
+    /// Returns what a plane is worth on the way from a T0 to a zone in which nothing is missing.
+    pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> Way {
+        let near = self.switch(from);
+        if near == Way::Gone || !self.may_be_parted(from, None) {
+            return near;
+        }
+        near.and(self.left(from, Scope::Zone(zone)))
+    }
+
+    /// Returns what a plane is worth on the way from a T0 to whatever it leads to best.
+    pub(super) fn anywhere(&mut self, from: Switch) -> Way {
+        let zones = self.plan.topology().zone_ids();
+        zones.map(|zone| self.zone(from, zone)).max().unwrap_or(Way::Gone)
+    }
+
+    fn switch(&self, switch: Switch) -> Way {
+        let exceptions = &self.plan.topology().exceptions;
+        match (exceptions.absent_switches.contains(&switch), exceptions.drained_switches.contains(&switch)) {
+            (true, _) => Way::Gone,
+            (false, true) => Way::Drained,
+            (false, false) => Way::Open,
+        }
+    }
+
+    /// Tells whether enough is missing to part a T0 from another: ways over different T1s share nothing but T2s, so
+    /// each takes a cable or a switch of its own. A fabric of one T0 a plane has no ways to lose.
+    fn may_be_parted(&self, from: Switch, to: Option<Switch>) -> bool {
+        let up = &self.plan.topology().t0.up;
+        let ways = u64::from(up.count / self.plan.topology().t0.parallel.max(1));
+        let uplinks = |t0: Switch| self.uplinks.get(&t0).copied().unwrap_or(0);
+        let above = self.above.get(&from.plane).copied().unwrap_or(0);
+        ways > 0 && uplinks(from) + to.map_or(0, uplinks) + above >= ways
+    }
+
+    fn left(&mut self, from: Switch, scope: Scope) -> Way {
+        let [open, all] = self.capacities.each_mut().map(|some| some.to(from, scope) > Fraction::ZERO);
+        match (open, all) {
+            (true, _) => Way::Open,
+            (false, true) => Way::Drained,
+            (false, false) => Way::Gone,
+        }
+    }
+}
