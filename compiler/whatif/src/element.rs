@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use closc_fabric::{Fabric, PortUse};
-use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 use serde::{Serialize, Serializer};
 
 use crate::domain::Domain;
@@ -162,6 +162,17 @@ pub struct Losses {
 }
 
 impl Losses {
+    /// Returns what the file of a fabric calls absent or drained.
+    pub(crate) fn of(topology: &Topology) -> Losses {
+        let exceptions = &topology.exceptions;
+        Losses {
+            planes: exceptions.drained_planes.clone(),
+            switches: exceptions.absent_switches.union(&exceptions.drained_switches).copied().collect(),
+            nics: exceptions.absent_nics.clone(),
+            links: exceptions.absent_links.union(&exceptions.drained_links).copied().collect(),
+        }
+    }
+
     /// Adds other losses.
     pub fn extend(&mut self, other: &Losses) {
         self.planes.extend(&other.planes);

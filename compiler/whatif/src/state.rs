@@ -87,16 +87,7 @@ impl State {
             crossings: vec![bits::full(shape.t1_up); shape.planes * shape.zones * shape.t1s()],
             ports: BTreeMap::new(),
         };
-        let exceptions = &topology.exceptions;
-        state.lose(
-            topology,
-            &Losses {
-                planes: exceptions.drained_planes.clone(),
-                switches: exceptions.absent_switches.union(&exceptions.drained_switches).copied().collect(),
-                nics: exceptions.absent_nics.clone(),
-                links: exceptions.absent_links.union(&exceptions.drained_links).copied().collect(),
-            },
-        );
+        state.lose(topology, &Losses::of(topology));
         state
     }
 

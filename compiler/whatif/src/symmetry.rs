@@ -64,17 +64,8 @@ impl Effect {
 impl Touched {
     /// Returns what the file of a fabric touches.
     pub(crate) fn of(topology: &Topology) -> Touched {
-        let exceptions = &topology.exceptions;
         let mut touched = Touched::default();
-        touched.add(
-            topology,
-            &Losses {
-                planes: exceptions.drained_planes.clone(),
-                switches: exceptions.absent_switches.union(&exceptions.drained_switches).copied().collect(),
-                nics: exceptions.absent_nics.clone(),
-                links: exceptions.absent_links.union(&exceptions.drained_links).copied().collect(),
-            },
-        );
+        touched.add(topology, &Losses::of(topology));
         touched
     }
 
