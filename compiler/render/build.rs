@@ -9,7 +9,8 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     // Asked when it runs: the script may have been built for another checkout that shares the target folder.
-    let crate_root = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
+    let crate_root =
+        env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
     let root = Path::new(&crate_root).join("../../templates");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut names = Vec::new();
