@@ -1,0 +1,76 @@
+//! What switches of a tier are told alike.
+//!
+//! In: all switches that speak. Out: a violation for each that differs from most of its tier.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::rules::ALIKE;
+use super::speakers;
+use crate::finding::{Findings, Violation};
+use crate::model::bgp::{Process, Terms};
+use crate::model::cabling::{Side, SwitchId};
+use crate::model::device::Os;
+use crate::model::fabric::{About, Fabric};
+use crate::model::segment::Tier;
+
+/// Compares the settings of switches of a tier.
+pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
+    type Kind = (Option<Tier>, Os);
+    let mut processes: BTreeMap<Kind, Votes<Process>> = BTreeMap::new();
+    let mut terms: BTreeMap<(Kind, Side, bool), Votes<Arc<Terms>>> = BTreeMap::new();
+    for (id, speaker) in speakers(fabric) {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let kind = (switch.tier, switch.os);
+        // How many ways are used at a time is a matter of the hardware.
+        let process = Process { width: None, ..*speaker.process };
+        processes.entry(kind).or_default().add(process, id);
+        let mut seen = HashSet::new();
+        for (slot, plug) in fabric.cabling.at_switch(id).iter().enumerate() {
+            let Some((session, agreed)) = speaker.session(slot as u16) else { continue };
+            let drained = fabric.cabling.cable(plug.cable).drained;
+            if seen.insert((plug.side, drained, session.terms)) {
+                terms.entry((kind, plug.side, drained)).or_default().add(Arc::clone(agreed), id);
+            }
+        }
+    }
+    for votes in processes.into_values() {
+        votes.judge(fabric, "its settings are", findings);
+    }
+    for ((_, side, _), votes) in terms {
+        let what = if side == Side::Lower {
+            "its sessions with those above are"
+        } else {
+            "its sessions with those below are"
+        };
+        votes.judge(fabric, what, findings);
+    }
+}
+
+/// Who has which of several values.
+struct Votes<T>(HashMap<T, Vec<SwitchId>>);
+
+impl<T> Default for Votes<T> {
+    fn default() -> Self {
+        Votes(HashMap::new())
+    }
+}
+
+impl<T: std::hash::Hash + Eq> Votes<T> {
+    fn add(&mut self, value: T, id: SwitchId) {
+        self.0.entry(value).or_default().push(id);
+    }
+
+    /// Reports all but those who have what most have; of equally many, what the first switch has is meant.
+    fn judge(self, fabric: &Fabric, what: &str, findings: &mut Findings) {
+        let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
+        parties.sort_by_key(|ids| (std::cmp::Reverse(ids.len()), ids[0]));
+        findings.checked(&ALIKE, parties.iter().map(|ids| ids.len() as u64).sum());
+        for id in parties.iter().skip(1).flatten() {
+            let [own, other] = [*id, parties[0][0]].map(|id| fabric.cabling.switch(id));
+            let message = format!("`{own}`: {what} not those of `{other}` and {} more", parties[0].len() - 1);
+            let violation = Violation::new(&ALIKE, fabric.place(*id, About::Filters), message);
+            findings.broken(violation.and(fabric.place(parties[0][0], About::Filters)));
+        }
+    }
+}

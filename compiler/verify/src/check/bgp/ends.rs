@@ -1,0 +1,130 @@
+//! The two ends of a session.
+//!
+//! In: a cable between switches. Out: what its ends say of each other that does not fit.
+
+use std::sync::Arc;
+
+use super::filters::is_last_resort;
+use super::rules::{NUMBERS, REMOTE, RESORT, SILENCE};
+use crate::finding::{Findings, Violation};
+use crate::model::bgp::{Remote, Session, Speaker, Terms};
+use crate::model::cabling::{Cable, CableId, End, Party};
+use crate::model::fabric::{About, Fabric};
+
+/// Both ends of a cable between switches.
+pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
+    let both = [(cable.lower, cable.upper), (cable.upper, cable.lower)];
+    for (own, far) in both {
+        if let (Some(own_talk), Some(far_talk)) = (talk(fabric, own), talk(fabric, far)) {
+            end(fabric, (id, cable), (own, own_talk), (far, far_talk), findings);
+        }
+    }
+    let [Some((lower, _, low)), Some((upper, _, high))] =
+        [cable.lower, cable.upper].map(|end| talk(fabric, end))
+    else {
+        return;
+    };
+    findings.checked(&SILENCE, 1);
+    let times = |speaker: &Speaker, terms: &Terms| {
+        (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s)
+    };
+    let (a, b) = (times(lower, low), times(upper, high));
+    if a != b || a.0.is_none() || a.1.is_none() {
+        let message = format!("`{}`: {}", fabric.cabling.describe(cable), difference(&a, &b));
+        let violation = Violation::new(&SILENCE, session_place(fabric, cable.lower, About::Timers), message);
+        findings.broken(violation.and(session_place(fabric, cable.upper, About::Timers)));
+    }
+}
+
+type Times = (Option<(u16, u16)>, Option<crate::model::bgp::Bfd>, Option<u16>, Option<u16>);
+
+fn difference(a: &Times, b: &Times) -> String {
+    let seconds = |time: Option<u16>| time.map_or("none".to_owned(), |time| format!("{time} s"));
+    if a.0 != b.0 || a.0.is_none() {
+        let text = |times: Option<(u16, u16)>| {
+            times.map_or("none".to_owned(), |(keepalive, hold)| format!("{keepalive} and {hold} s"))
+        };
+        format!("keepalive and hold times are {}, and {} above", text(a.0), text(b.0))
+    } else if a.1 != b.1 || a.1.is_none() {
+        let text = |bfd: Option<crate::model::bgp::Bfd>| {
+            bfd.map_or("none".to_owned(), |bfd| {
+                format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms)
+            })
+        };
+        format!("BFD is {}, and {} above", text(a.1), text(b.1))
+    } else if a.2 != b.2 {
+        format!("the time between announcements is {}, and {} above", seconds(a.2), seconds(b.2))
+    } else {
+        format!("the time between attempts to connect is {}, and {} above", seconds(a.3), seconds(b.3))
+    }
+}
+
+/// What one end says of a session: its switch, the session, what is agreed.
+pub(crate) type Talk<'a> = (&'a Speaker, Session, &'a Arc<Terms>);
+
+/// Returns what the switch at one end of a cable says of the session over it.
+pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<Talk<'_>> {
+    let Party::Switch(id) = end.party else { return None };
+    let speaker = fabric.switch(id)?.speaker.as_ref()?;
+    let (session, terms) = speaker.session(end.slot)?;
+    Some((speaker, session, terms))
+}
+
+/// Tells whether the session over a cable comes up, if frames get over it.
+pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
+    let (Some((here, session, _)), Some((there, back, _))) = (talk(fabric, own), talk(fabric, far)) else {
+        return false;
+    };
+    let agrees = |remote: Remote, other: &Speaker, own: &Speaker| match remote {
+        Remote::As(asn) => asn == other.asn,
+        Remote::Any => other.asn != own.asn,
+    };
+    agrees(session.remote, there, here) && agrees(back.remote, here, there)
+}
+
+fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::finding::Place {
+    match end.party {
+        Party::Switch(id) => fabric.place(id, about),
+        Party::Node(_) => crate::finding::Place::file("cables"),
+    }
+}
+
+/// What one end says is held against the cable and the other end.
+fn end(
+    fabric: &Fabric,
+    (id, cable): (CableId, &Cable),
+    (own, (speaker, session, terms)): (End, Talk<'_>),
+    (far, (other, ..)): (End, Talk<'_>),
+    findings: &mut Findings,
+) {
+    let port = fabric.cabling.names.text(own.port);
+    let place = || session_place(fabric, own, About::Session(port));
+    findings.expect(session.remote == Remote::As(other.asn), &REMOTE, || {
+        let expected = match session.remote {
+            Remote::As(asn) => asn.to_string(),
+            Remote::Any => "any".to_owned(),
+        };
+        let message = format!(
+            "`{}` expects autonomous system {expected}, and `{}` is {}",
+            fabric.cabling.end(own),
+            fabric.cabling.end(far),
+            other.asn
+        );
+        Violation::new(&REMOTE, place(), message).and(session_place(fabric, far, About::Bgp))
+    });
+    findings.expect(speaker.asn != other.asn, &NUMBERS, || {
+        let message =
+            format!("both ends of `{}` are autonomous system {}", fabric.cabling.describe(cable), other.asn);
+        Violation::new(&NUMBERS, place(), message).and(session_place(fabric, far, About::Bgp))
+    });
+    let last = terms.taken.as_ref().is_some_and(is_last_resort);
+    findings.expect(last == cable.drained, &RESORT, || {
+        let (is, takes) = if last { ("in use", "as the last resort") } else { ("drained", "like any other") };
+        let message = format!(
+            "`{}` is {is}, and `{}` takes what it hears over it {takes}",
+            fabric.cabling.describe(cable),
+            fabric.cabling.end(own)
+        );
+        Violation::new(&RESORT, place(), message).and(fabric.cabling.place(id))
+    });
+}

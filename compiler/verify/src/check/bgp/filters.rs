@@ -1,0 +1,158 @@
+//! What switches take and announce.
+//!
+//! In: the filters of all sessions. Out: violations. Always: filters that many switches share are looked at once.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use closc_diagnostics::Rule;
+use ipnet::Ipv6Net;
+
+use super::rules::{LIMIT, STABLE, TAKEN, TRANSIT};
+use super::speakers;
+use crate::finding::{Findings, Violation};
+use crate::model::bgp::{Clause, Lengths, Matched, Policy, Terms};
+use crate::model::fabric::{About, Fabric};
+use crate::model::segment::Tier;
+
+/// Filters take no shorter prefixes than are announced, and those of T0s announce nothing but their own.
+pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
+    let lengths = speakers(fabric).flat_map(|(_, speaker)| &speaker.networks).map(Ipv6Net::prefix_len);
+    let shortest = lengths.min().unwrap_or(128);
+    let meant = preferences(fabric);
+    // Most switches share their filters: what holds for one of them holds for all.
+    let mut sound: HashSet<(*const Terms, bool)> = HashSet::new();
+    for (id, speaker) in speakers(fabric) {
+        let is_t0 = fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
+        for terms in &speaker.terms {
+            for rule in [&TAKEN, &TRANSIT, &LIMIT, &STABLE] {
+                findings.checked(rule, 1);
+            }
+            let key = (Arc::as_ptr(terms), is_t0);
+            if sound.contains(&key) {
+                continue;
+            }
+            let faults = faults(terms, is_t0, shortest, meant);
+            if faults.is_empty() {
+                sound.insert(key);
+            }
+            for (rule, fault) in faults {
+                let message = format!("`{}`: {fault}", fabric.cabling.switch(id));
+                findings.broken(Violation::new(rule, fabric.place(id, About::Filters), message));
+            }
+        }
+    }
+}
+
+/// What is wrong with what is agreed with a neighbour.
+fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
+    let mut faults = Vec::new();
+    match &terms.taken {
+        None => faults.push((&TAKEN, "what it takes passes no filter".to_owned())),
+        Some(policy) => {
+            for clause in policy.0.iter().filter(|clause| clause.permit) {
+                if let Some(width) =
+                    clause.prefixes.as_ref().map_or(Some(0), |list| too_short(list, shortest))
+                {
+                    faults.push((
+                        &TAKEN,
+                        format!("it takes prefixes of {width} bits, and the fabric announces none below {shortest}"),
+                    ));
+                }
+            }
+            faults.extend(wrong(policy, meant).map(|fault| (&STABLE, fault)));
+        }
+    }
+    if terms.takes_own {
+        faults.push((&TAKEN, "it takes paths with its own autonomous system in them".to_owned()));
+    }
+    if is_t0 && !terms.announced.as_ref().is_some_and(own_only) {
+        faults.push((&TRANSIT, "a T0 may announce what it heard from above".to_owned()));
+    }
+    if terms.limit.is_none() {
+        faults.push((&LIMIT, "a session has no limit of prefixes".to_owned()));
+    }
+    faults
+}
+
+/// Returns the length of the shortest prefix that a list permits, if it is shorter than may be.
+fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
+    let lengths = list.iter().filter(|entry| entry.permit).filter_map(|entry| match entry.matched {
+        Matched::Own(_) => None,
+        Matched::Within { net, from, to } => {
+            let from = from.max(net.prefix_len());
+            (from <= to).then_some(from)
+        }
+    });
+    lengths.min().filter(|length| *length < shortest)
+}
+
+/// Tells whether nothing passes but what the switch announces of its own.
+fn own_only(policy: &Policy) -> bool {
+    policy.0.iter().filter(|clause| clause.permit).all(|clause| {
+        let own =
+            |entry: &crate::model::bgp::Entry| !entry.permit || matches!(entry.matched, Matched::Own(_));
+        clause.lengths.and_then(Lengths::longest) == Some(0)
+            || clause.prefixes.as_ref().is_some_and(|list| list.iter().all(own))
+    })
+}
+
+/// What local preference paths get: those that are not marked as drained, and those that are.
+pub(crate) type Preferences = [u32; 2];
+
+/// Preference of a path where nothing sets it.
+const PREFERENCE: u32 = 100;
+
+/// What a policy makes of paths that came unmarked and marked: of each clause that passes any, whether the path is
+/// marked afterwards, and its preference.
+fn outcomes(policy: &Policy) -> impl Iterator<Item = (bool, u32)> + '_ {
+    policy.0.iter().enumerate().filter(|(_, clause)| clause.permit).flat_map(|(at, clause)| {
+        let preference = clause.preference.unwrap_or(PREFERENCE);
+        let shadowed = policy.0[..at].iter().any(|earlier| shadows(earlier, clause));
+        let unmarked = (!clause.if_drained).then_some((clause.drains, preference));
+        let marked = (!shadowed).then_some((true, preference));
+        unmarked.into_iter().chain(marked)
+    })
+}
+
+/// Tells whether an earlier clause decides about every marked path that a later one matches.
+fn shadows(earlier: &Clause, later: &Clause) -> bool {
+    (earlier.prefixes.is_none() || earlier.prefixes == later.prefixes)
+        && (earlier.lengths.is_none() || earlier.lengths == later.lengths)
+}
+
+/// Returns the preferences that most filters give.
+pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
+    let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
+    for (_, speaker) in speakers(fabric) {
+        for terms in &speaker.terms {
+            let all: HashSet<(bool, u32)> = terms.taken.iter().flat_map(outcomes).collect();
+            for outcome in all {
+                *votes.entry(outcome).or_default() += 1;
+            }
+        }
+    }
+    let most = |marked: bool| {
+        let of = votes.iter().filter(|((is, _), _)| *is == marked);
+        of.max_by_key(|(_, count)| **count).map(|((_, preference), _)| *preference)
+    };
+    let unmarked = most(false).unwrap_or(PREFERENCE);
+    [unmarked, most(true).unwrap_or(0)]
+}
+
+/// Says where a policy prefers otherwise than others.
+fn wrong(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
+    if marked >= unmarked {
+        return Some(format!("what is drained has preference {marked}, and everything else {unmarked}"));
+    }
+    let meant = |is_marked: bool| if is_marked { marked } else { unmarked };
+    let (is_marked, found) = outcomes(policy).find(|(is_marked, found)| *found != meant(*is_marked))?;
+    let what = if is_marked { "that are drained" } else { "that are not drained" };
+    Some(format!("it gives paths {what} preference {found}, and most others {}", meant(is_marked)))
+}
+
+/// Tells whether everything that passes is the last resort afterwards.
+pub(super) fn is_last_resort(policy: &Policy) -> bool {
+    let mut permitted = policy.0.iter().filter(|clause| clause.permit).peekable();
+    permitted.peek().is_some() && permitted.all(|clause| clause.drains || clause.if_drained)
+}
