@@ -8,15 +8,16 @@ use std::process::Command;
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// The stages in order. A crate may import the crates of earlier lines only; crates of one line do not know each
-/// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves.
+/// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
+/// speaks to switches and reads trees, so it comes before everything that plans.
 const STAGES: &[&[&str]] = &[
     &["diagnostics", "paths", "qos", "runtime"],
-    &["platform"],
+    &["platform", "deploy"],
     &["topology"],
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
-    &["diff", "deploy", "whatif", "te"],
+    &["diff", "whatif", "te"],
     &["lab"],
     &["cli"],
 ];
@@ -132,8 +133,17 @@ fn every_shipped_topology_names_its_schema() {
 
 #[test]
 fn folders_that_people_open_have_a_readme() {
-    let wanted =
-        ["compiler", "p4", "templates", "topologies", "tests", "p4/runtime", "p4/switch", "p4/pipelines"];
+    let wanted = [
+        "compiler",
+        "p4",
+        "templates",
+        "topologies",
+        "tests",
+        "p4/runtime",
+        "p4/switch",
+        "p4/deploy",
+        "p4/pipelines",
+    ];
     for folder in wanted {
         assert!(root().join(folder).join("README.md").is_file(), "{folder} has no README.md");
     }
