@@ -5,6 +5,8 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use camino::Utf8Path;
 use serde::Serialize;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
 use crate::args::Format;
 
@@ -27,9 +29,17 @@ pub fn start_log(verbose: u8, quiet: bool) {
         (false, 1) => "info",
         (false, _) => "debug",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let wanted = std::env::var("RUST_LOG").ok();
+    let parsed = wanted.as_deref().map(str::parse::<Targets>);
+    let filter = match &parsed {
+        Some(Ok(filter)) => filter.clone(),
+        Some(Err(_)) | None => level.parse().expect("a level alone is a filter"),
+    };
+    let messages = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
+    tracing_subscriber::registry().with(filter).with(messages).init();
+    if let (Some(wanted), Some(Err(error))) = (&wanted, &parsed) {
+        tracing::warn!("`RUST_LOG={wanted}` is not read: {error}");
+    }
 }
 
 /// Prints a result as JSON, or as the text that `human` makes of it.
