@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// speaks to switches and reads trees, so it comes before everything that plans.
 const STAGES: &[&[&str]] = &[
     &["diagnostics", "paths", "qos", "runtime"],
-    &["platform", "deploy"],
+    &["platform", "deploy", "paths-engine"],
     &["topology"],
     &["fabric"],
     &["plan"],
@@ -34,6 +34,9 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
     ("verify", "topology", "the second reader never asks the planner"),
     ("verify", "render", "the second reader reads bytes"),
 ];
+
+/// What runs on nodes, below host/.
+const HOST_CRATES: &[&str] = &["paths-engine"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is a folder of the workspace").to_owned()
@@ -78,6 +81,19 @@ fn stages_import_only_earlier_ones() {
             assert!(earlier, "closc-{importer} imports closc-{import}, which is not of an earlier stage");
             let forbidden = FORBIDDEN.iter().find(|(a, b, _)| a == importer && b == import);
             assert!(forbidden.is_none(), "closc-{importer} imports closc-{import}: {forbidden:?}");
+        }
+    }
+}
+
+/// The compiler is not on hosts: what runs there reads its tables and nothing else of it.
+#[test]
+fn host_crates_import_the_reader_of_tables_only() {
+    let imports = imports();
+    for importer in HOST_CRATES {
+        let imported = imports.get(*importer).unwrap_or_else(|| panic!("there is no closc-{importer}"));
+        for import in imported {
+            let allowed = import == "paths" || HOST_CRATES.contains(&import.as_str());
+            assert!(allowed, "closc-{importer} runs on hosts and imports closc-{import}");
         }
     }
 }
@@ -135,6 +151,8 @@ fn every_shipped_topology_names_its_schema() {
 fn folders_that_people_open_have_a_readme() {
     let wanted = [
         "compiler",
+        "host",
+        "host/paths-engine",
         "p4",
         "templates",
         "topologies",

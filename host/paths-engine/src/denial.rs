@@ -1,0 +1,105 @@
+//! Denials: what an administrator or a collector takes out of use, why, and until when.
+
+use closc_paths::{Choice, Denied, Destination, Scope};
+
+/// Who denies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Reason {
+    /// A person, or a program in their name.
+    Administrator = 0,
+    /// Emptied for work on it.
+    Drain = 1,
+    /// It loses packets now and then.
+    GrayLoss = 2,
+    /// It is broken or miswired.
+    Fault = 3,
+}
+
+impl Reason {
+    /// Returns one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Administrator => "administrator",
+            Reason::Drain => "drain",
+            Reason::GrayLoss => "gray-loss",
+            Reason::Fault => "fault",
+        }
+    }
+
+    /// Finds a reason by its word.
+    pub fn of(name: &str) -> Option<Reason> {
+        [Reason::Administrator, Reason::Drain, Reason::GrayLoss, Reason::Fault]
+            .into_iter()
+            .find(|r| r.name() == name)
+    }
+}
+
+/// Paths that must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Denial {
+    /// The plane; absent means any.
+    pub plane: Option<u8>,
+    /// Which paths of the plane, each field narrows.
+    pub scope: Scope,
+    /// Who denies.
+    pub reason: Reason,
+    /// When it ends by itself, if it does.
+    pub until_ns: Option<u64>,
+}
+
+/// The name of a denial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DenialId(pub u64);
+
+impl Denial {
+    pub(crate) fn covers(&self, source: u16, to: &Destination, choice: Choice) -> bool {
+        let plane = self.plane.unwrap_or(choice.plane);
+        let denied = Denied { plane, reason: closc_paths::Reason::Drained, scope: self.scope };
+        denied.covers(to.kind, source, (to.zone, to.group, to.downlink), choice)
+    }
+}
+
+/// The denials in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Denials {
+    list: Vec<(DenialId, Denial)>,
+    room: usize,
+    next: u64,
+}
+
+impl Denials {
+    pub(crate) fn new(room: usize) -> Self {
+        Denials { list: Vec::with_capacity(room), room, next: 1 }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= self.room
+    }
+
+    pub(crate) fn add(&mut self, denial: Denial) -> DenialId {
+        let id = DenialId(self.next);
+        self.next += 1;
+        self.list.push((id, denial));
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: DenialId) -> Option<Denial> {
+        let at = self.list.iter().position(|(other, _)| *other == id)?;
+        Some(self.list.remove(at).1)
+    }
+
+    /// Removes one denial whose time is over.
+    pub(crate) fn remove_expired(&mut self, now_ns: u64) -> Option<Denial> {
+        let at = self.list.iter().position(|(_, d)| d.until_ns.is_some_and(|until| until <= now_ns))?;
+        Some(self.list.remove(at).1)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (DenialId, Denial)> + '_ {
+        self.list.iter().copied()
+    }
+
+    pub(crate) fn cover(&self, source: u16, to: &Destination, choice: Choice) -> bool {
+        self.list.iter().any(|(_, denial)| denial.covers(source, to, choice))
+    }
+}

@@ -1,0 +1,514 @@
+//! The engine of one NIC: its ports, its denials, and the paths to each destination.
+//!
+//! In: a table, evidence, denials, the time. Out: picks and events. Invariants: what [`Engine::new`] allocated is
+//! all there is; an identifier of a destination that was closed finds nothing.
+
+use closc_paths::{Destination, Table};
+use thiserror::Error;
+
+use crate::denial::{Denial, DenialId, Denials};
+use crate::event::{Cause, Event, Events};
+use crate::path_set::{PathSet, Place};
+use crate::settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
+use crate::value::{BY_LIST, BY_TABLE, State, ValueView};
+
+/// Planes that a bitmap of ports has room for.
+const PLANES_MAX: usize = 32;
+
+/// A destination that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PathId {
+    index: u32,
+    generation: u32,
+}
+
+impl PathId {
+    /// Returns it as one number, for other languages.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Takes it back.
+    pub fn from_bits(bits: u64) -> Self {
+        PathId { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+
+    /// Returns its place in the pool, below [`Capacity::destinations`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// How the next packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pick {
+    /// The plane, which is the NIC port.
+    pub plane: u8,
+    /// The entropy value.
+    pub entropy: u32,
+}
+
+/// Why a destination, or an engine, cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum OpenFault {
+    /// The address is of no NIC of the table.
+    #[error("the address is of no NIC in the path table")]
+    Unknown,
+    /// All of [`Capacity::destinations`] are open.
+    #[error("{0} destinations are open, which is all that there is room for")]
+    Full(usize),
+    /// The table has more than there is room for.
+    #[error(
+        "the table has {planes} planes of {values} values, there is room for {room_planes} of {room_values}"
+    )]
+    Shape {
+        /// Planes of the table.
+        planes: usize,
+        /// Values of a plane.
+        values: usize,
+        /// Room for planes.
+        room_planes: usize,
+        /// Room for values of a plane.
+        room_values: usize,
+    },
+    /// The table's group has no such downlink.
+    #[error("the group has {nics} NICs, the downlink of the NIC is {downlink} (counted from 0)")]
+    Downlink {
+        /// NICs of the group.
+        nics: u16,
+        /// The downlink asked for.
+        downlink: u16,
+    },
+}
+
+/// Why a denial was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DenyFault {
+    /// It would leave a destination without a path that works.
+    #[error("it would take the last path to a destination")]
+    LastPath(PathId),
+    /// All of [`Capacity::denials`] are in force.
+    #[error("{0} denials are in force, which is all that there is room for")]
+    Full(usize),
+}
+
+/// Why a table was not taken. The engine is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ReloadFault {
+    /// It does not fit.
+    #[error(transparent)]
+    Open(#[from] OpenFault),
+    /// It is of another group.
+    #[error("the table is of group {new} of zone {new_zone}, the NIC is in group {old} of zone {old_zone}")]
+    Group {
+        /// Group so far, from 0.
+        old: u16,
+        /// Zone so far.
+        old_zone: u16,
+        /// Group of the new table, from 0.
+        new: u16,
+        /// Zone of the new table.
+        new_zone: u16,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    generation: u32,
+    open: bool,
+    set: PathSet,
+}
+
+/// The engine.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    settings: Settings,
+    capacity: Capacity,
+    source: u16,
+    own_ports: u32,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    denials: Denials,
+    events: Events,
+    /// Where a reload builds the next set.
+    spare: PathSet,
+}
+
+impl Engine {
+    /// Makes an engine for the NIC on a downlink (from 0) of the table's group. All ports are taken to be up.
+    pub fn new(
+        table: &Table<'_>,
+        downlink: u16,
+        settings: Settings,
+        capacity: Capacity,
+    ) -> Result<Engine, OpenFault> {
+        let own = table.destination(own_address(table, downlink));
+        let own = own.ok_or(OpenFault::Downlink { nics: table.header().nics, downlink })?;
+        let capacity = Capacity {
+            planes: capacity.planes.min(PLANES_MAX),
+            values_per_plane: capacity.values_per_plane.min(VALUES_PER_PLANE_MAX),
+            ..capacity
+        };
+        fits(table, &capacity)?;
+        let room = || PathSet::room(own, capacity.planes, capacity.values_per_plane);
+        let slot = || Slot { generation: 0, open: false, set: room() };
+        Ok(Engine {
+            settings,
+            capacity,
+            source: downlink,
+            own_ports: u32::MAX,
+            slots: (0..capacity.destinations).map(|_| slot()).collect(),
+            free: (0..capacity.destinations as u32).rev().collect(),
+            denials: Denials::new(capacity.denials),
+            events: Events::new(capacity.events),
+            spare: room(),
+        })
+    }
+
+    /// Opens a destination by the address of its NIC.
+    pub fn open(&mut self, table: &Table<'_>, inner: [u8; 16], now_ns: u64) -> Result<PathId, OpenFault> {
+        let to = table.destination(inner).ok_or(OpenFault::Unknown)?;
+        let index = self.free.pop().ok_or(OpenFault::Full(self.capacity.destinations))?;
+        let slot = &mut self.slots[index as usize];
+        slot.open = true;
+        slot.set.fill(table, self.source, inner, to, now_ns);
+        deny_values(&mut slot.set, table, self.source, &self.denials);
+        slot.set.settle(self.own_ports);
+        Ok(PathId { index, generation: slot.generation })
+    }
+
+    /// Closes a destination.
+    pub fn close(&mut self, path: PathId) {
+        if self.set(path).is_none() {
+            return;
+        }
+        let slot = &mut self.slots[path.index()];
+        slot.open = false;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(path.index);
+    }
+
+    /// Returns the destinations that are open.
+    pub fn open_paths(&self) -> impl Iterator<Item = PathId> + '_ {
+        let open = self.slots.iter().enumerate().filter(|(_, slot)| slot.open);
+        open.map(|(n, slot)| PathId { index: n as u32, generation: slot.generation })
+    }
+
+    /// Returns what the table says of a destination, and its NIC's address.
+    pub fn destination(&self, path: PathId) -> Option<(Destination, [u8; 16])> {
+        self.set(path).map(|set| (set.to, set.inner))
+    }
+
+    /// Chooses the path of the next packet. Nothing, if every path is denied or every plane has a port down.
+    #[inline]
+    pub fn pick(&mut self, path: PathId) -> Option<Pick> {
+        let slot = self.slots.get_mut(path.index())?;
+        if slot.generation != path.generation || !slot.open {
+            return None;
+        }
+        let (plane, entropy) = slot.set.pick()?;
+        Some(Pick { plane, entropy })
+    }
+
+    /// Takes word of a packet or probe that arrived.
+    pub fn answered(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let good_answers = self.settings.good_answers;
+        self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
+            set.value_mut(at).answered(good_answers, now_ns);
+        });
+    }
+
+    /// Takes word of a packet that met congestion: its value sits out one turn.
+    pub fn congested(&mut self, path: PathId, plane: u8, entropy: u32) {
+        let Some(set) = self.set_mut(path) else { return };
+        if let Some(at) = set.find(plane, entropy) {
+            set.sit_out(at);
+        }
+    }
+
+    /// Takes word of a packet that was lost: its value is out at once.
+    pub fn lost(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let relapse_ns = self.settings.relapse_ns;
+        self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
+            let value = set.value_mut(at);
+            value.lost = value.lost.saturating_add(1);
+            value.condemn(now_ns, relapse_ns);
+        });
+    }
+
+    /// Takes word of a probe that did not come back.
+    pub fn missed(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let Settings { missed_answers, relapse_ns, .. } = self.settings;
+        self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
+            set.value_mut(at).missed(missed_answers, now_ns, relapse_ns);
+        });
+    }
+
+    /// Makes every value over one uplink of the own T0 bad, whatever the destination: a probe that went to the T1
+    /// and back failed where the one to the T0 did not.
+    pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
+        let relapse_ns = self.settings.relapse_ns;
+        self.every(Cause::Probe, now_ns, |set, at| {
+            let choice = set.value(at).choice;
+            let leaves = set.to.kind != closc_paths::Kind::Local;
+            if leaves && at.plane == plane && choice.t0_uplink == uplink && !set.value(at).is_bad() {
+                set.value_mut(at).condemn(now_ns, relapse_ns);
+            }
+        });
+    }
+
+    /// Takes word of an own port.
+    pub fn own_port(&mut self, plane: u8, up: bool) {
+        if usize::from(plane) >= PLANES_MAX {
+            return;
+        }
+        let bit = 1 << plane;
+        self.own_ports = if up { self.own_ports | bit } else { self.own_ports & !bit };
+        let own = self.own_ports;
+        for slot in self.slots.iter_mut().filter(|slot| slot.open) {
+            slot.set.settle(own);
+        }
+    }
+
+    /// Returns the own ports, a bit for each plane: what the far side is sent.
+    pub fn own_ports(&self) -> u32 {
+        self.own_ports
+    }
+
+    /// Takes word of the ports of the far side, a bit for each plane.
+    pub fn far_ports(&mut self, path: PathId, up: u32) {
+        let own = self.own_ports;
+        let Some(set) = self.set_mut(path) else { return };
+        if set.far_ports != up {
+            set.far_ports = up;
+            set.settle(own);
+        }
+    }
+
+    /// Denies paths, of all destinations that are open or will be.
+    ///
+    /// The last-path guard: it is refused as a whole if it would leave an open destination without a path that may
+    /// be used, or without one that is not bad where there is one. A denial that was taken is never broken: if ports
+    /// go down later, or a table takes the rest away, there is no path.
+    pub fn deny(&mut self, denial: Denial, now_ns: u64) -> Result<DenialId, DenyFault> {
+        if self.denials.is_full() {
+            return Err(DenyFault::Full(self.capacity.denials));
+        }
+        let source = self.source;
+        for path in self.open_paths() {
+            let set = &self.slots[path.index()].set;
+            let before = set.usable(self.own_ports, |_| false);
+            let after = set.usable(self.own_ports, |choice| denial.covers(source, &set.to, choice));
+            if (before.0 > 0 && after.0 == 0) || (before.1 > 0 && after.1 == 0) {
+                return Err(DenyFault::LastPath(path));
+            }
+        }
+        let id = self.denials.add(denial);
+        self.every(Cause::Denial, now_ns, |set, at| {
+            if denial.covers(source, &set.to, set.value(at).choice) {
+                set.value_mut(at).denied |= BY_LIST;
+            }
+        });
+        Ok(id)
+    }
+
+    /// Ends a denial. Its paths are again what the evidence says. Tells whether it was in force.
+    pub fn allow(&mut self, id: DenialId, now_ns: u64) -> bool {
+        let ended = self.denials.remove(id);
+        if let Some(denial) = ended {
+            self.ended(denial, now_ns);
+        }
+        ended.is_some()
+    }
+
+    /// Ends denials whose time is over; returns how many.
+    pub fn tick(&mut self, now_ns: u64) -> usize {
+        let mut count = 0;
+        while let Some(denial) = self.denials.remove_expired(now_ns) {
+            self.ended(denial, now_ns);
+            count += 1;
+        }
+        count
+    }
+
+    /// Returns the denials in force.
+    pub fn denials(&self) -> impl Iterator<Item = (DenialId, Denial)> + '_ {
+        self.denials.iter()
+    }
+
+    /// Takes another table of the same group. Values whose address is the same keep their state; destinations
+    /// that it does not have are closed. `gone` is called for each of those.
+    pub fn reload(
+        &mut self,
+        old: &Table<'_>,
+        new: &Table<'_>,
+        now_ns: u64,
+        mut gone: impl FnMut(PathId),
+    ) -> Result<(), ReloadFault> {
+        fits(new, &self.capacity)?;
+        let (was, is) = (old.header(), new.header());
+        if (was.zone, was.group) != (is.zone, is.group) {
+            let (old, old_zone, new, new_zone) = (was.group, was.zone, is.group, is.zone);
+            return Err(ReloadFault::Group { old, old_zone, new, new_zone });
+        }
+        if self.source >= is.nics {
+            return Err(OpenFault::Downlink { nics: is.nics, downlink: self.source }.into());
+        }
+        for index in 0..self.slots.len() {
+            if !self.slots[index].open {
+                continue;
+            }
+            let path = PathId { index: index as u32, generation: self.slots[index].generation };
+            let before = &self.slots[index].set;
+            let Some(to) = new.destination(before.inner) else {
+                self.close(path);
+                gone(path);
+                continue;
+            };
+            self.spare.fill(new, self.source, before.inner, to, now_ns);
+            deny_values(&mut self.spare, new, self.source, &self.denials);
+            let from = before.to;
+            self.spare.inherit(before, |entropy| old.outer(&from, entropy) == new.outer(&to, entropy));
+            self.spare.settle(self.own_ports);
+            let changed = |at: Place, is: State| {
+                let entropy = self.spare.value(at).entropy;
+                let was = before.find(at.plane, entropy).map_or(State::Unknown, |was| before.state(was));
+                (was != is && (was == State::Denied || is == State::Denied)).then_some((was, is, entropy))
+            };
+            for at in self.spare.places() {
+                if let Some((from, to, entropy)) = changed(at, self.spare.state(at)) {
+                    let lost = self.spare.value(at).lost;
+                    self.events.push(Event {
+                        path,
+                        entropy,
+                        from,
+                        to,
+                        cause: Cause::Table,
+                        lost,
+                        at_ns: now_ns,
+                    });
+                }
+            }
+            std::mem::swap(&mut self.slots[index].set, &mut self.spare);
+        }
+        Ok(())
+    }
+
+    /// Returns the paths to a destination with their states, plane by plane.
+    pub fn values(&self, path: PathId) -> impl Iterator<Item = ValueView> + '_ {
+        let good_answers = self.settings.good_answers;
+        let set = self.set(path);
+        set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers)))
+    }
+
+    /// Returns how many values are in use in each plane.
+    pub fn in_use(&self, path: PathId) -> impl Iterator<Item = u32> + '_ {
+        self.set(path).into_iter().flat_map(PathSet::in_use)
+    }
+
+    /// Returns the planes with a value in use, a bit for each.
+    pub fn planes_in_use(&self, path: PathId) -> u32 {
+        self.set(path).map_or(0, PathSet::planes_in_use)
+    }
+
+    /// Returns the oldest event that nobody saw.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// Returns how many events found no room.
+    pub fn events_dropped(&self) -> u64 {
+        self.events.dropped
+    }
+
+    fn ended(&mut self, denial: Denial, now_ns: u64) {
+        let source = self.source;
+        let denials = std::mem::replace(&mut self.denials, Denials::new(0));
+        self.every(Cause::Allowed, now_ns, |set, at| {
+            let choice = set.value(at).choice;
+            if denial.covers(source, &set.to, choice) && !denials.cover(source, &set.to, choice) {
+                set.value_mut(at).denied &= !BY_LIST;
+            }
+        });
+        self.denials = denials;
+    }
+
+    fn set(&self, path: PathId) -> Option<&PathSet> {
+        let slot = self.slots.get(path.index())?;
+        (slot.open && slot.generation == path.generation).then_some(&slot.set)
+    }
+
+    fn set_mut(&mut self, path: PathId) -> Option<&mut PathSet> {
+        let slot = self.slots.get_mut(path.index())?;
+        (slot.open && slot.generation == path.generation).then_some(&mut slot.set)
+    }
+
+    /// Changes one value, settles its destination, and reports a change of state.
+    fn change(
+        &mut self,
+        path: PathId,
+        plane: u8,
+        entropy: u32,
+        (cause, at_ns): (Cause, u64),
+        what: impl FnOnce(&mut PathSet, Place),
+    ) {
+        let own = self.own_ports;
+        let Some(set) = self.set_mut(path) else { return };
+        let Some(at) = set.find(plane, entropy) else { return };
+        let (from, was) = (set.state(at), *set.value(at));
+        what(set, at);
+        // Most answers change nothing that decides who is in use.
+        if set.value(at).health == was.health && set.value(at).changed_ns == was.changed_ns {
+            return;
+        }
+        set.settle(own);
+        let (to, lost) = (set.state(at), set.value(at).lost);
+        if from != to {
+            self.events.push(Event { path, entropy, from, to, cause, lost, at_ns });
+        }
+    }
+
+    /// Changes every value of every destination.
+    fn every(&mut self, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
+        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.open) {
+            let path = PathId { index: index as u32, generation: slot.generation };
+            for at in slot.set.places() {
+                let from = slot.set.state(at);
+                what(&mut slot.set, at);
+                let (to, value) = (slot.set.state(at), slot.set.value(at));
+                if from != to {
+                    let (entropy, lost) = (value.entropy, value.lost);
+                    self.events.push(Event { path, entropy, from, to, cause, lost, at_ns });
+                }
+            }
+            slot.set.settle(self.own_ports);
+        }
+    }
+}
+
+/// Returns the address of a NIC of the table's own group.
+fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
+    let h = table.header();
+    let place = h.zone << 12 | h.group.wrapping_add(1) & 0xfff;
+    (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+}
+
+fn fits(table: &Table<'_>, room: &Capacity) -> Result<(), OpenFault> {
+    let h = table.header();
+    let (planes, values) = (usize::from(h.planes), usize::from(h.active) + usize::from(h.backup));
+    if planes <= room.planes && values <= room.values_per_plane {
+        return Ok(());
+    }
+    let (room_planes, room_values) = (room.planes, room.values_per_plane);
+    Err(OpenFault::Shape { planes, values, room_planes, room_values })
+}
+
+fn deny_values(set: &mut PathSet, table: &Table<'_>, source: u16, denials: &Denials) {
+    let to = set.to;
+    for at in set.places() {
+        let value = set.value_mut(at);
+        let by_table = table.is_denied(source, &to, value.entropy) || !table.in_range(value.choice);
+        let by_list = denials.cover(source, &to, value.choice);
+        value.denied = if by_table { BY_TABLE } else { 0 } | if by_list { BY_LIST } else { 0 };
+    }
+}

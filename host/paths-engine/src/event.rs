@@ -1,0 +1,84 @@
+//! What happened, for whoever watches.
+//!
+//! Invariants: events wait in a ring of fixed size; what finds it full is counted, never allocated for.
+
+use std::collections::VecDeque;
+
+use crate::engine::PathId;
+use crate::value::State;
+
+/// Why a state changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A packet was lost.
+    Loss,
+    /// Probes were missed.
+    Probe,
+    /// A packet or enough probes came back.
+    Answer,
+    /// A denial began.
+    Denial,
+    /// A denial ended.
+    Allowed,
+    /// Another path table says so.
+    Table,
+}
+
+impl Cause {
+    /// Returns one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Loss => "loss",
+            Cause::Probe => "probe",
+            Cause::Answer => "answer",
+            Cause::Denial => "denial",
+            Cause::Allowed => "allowed",
+            Cause::Table => "table",
+        }
+    }
+}
+
+/// A change of state of one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The destination.
+    pub path: PathId,
+    /// The entropy value.
+    pub entropy: u32,
+    /// What it was.
+    pub from: State,
+    /// What it is.
+    pub to: State,
+    /// Why.
+    pub cause: Cause,
+    /// Packets that it has lost so far.
+    pub lost: u32,
+    /// When.
+    pub at_ns: u64,
+}
+
+/// The ring.
+#[derive(Debug, Clone)]
+pub(crate) struct Events {
+    waiting: VecDeque<Event>,
+    room: usize,
+    pub(crate) dropped: u64,
+}
+
+impl Events {
+    pub(crate) fn new(room: usize) -> Self {
+        Events { waiting: VecDeque::with_capacity(room), room, dropped: 0 }
+    }
+
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.waiting.len() < self.room {
+            self.waiting.push_back(event);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        self.waiting.pop_front()
+    }
+}

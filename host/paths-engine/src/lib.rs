@@ -1,0 +1,28 @@
+//! Chooses the entropy value of each packet of one NIC, and leaves a bad path at once.
+//!
+//! In: a compact path table, what acknowledgements, probes and ports say, denials, and the time. Out: the entropy
+//! value of the next packet to a destination, and events. Invariants: no I/O, no clock, no allocation after
+//! [`Engine::new`]; a value that is denied is never picked; planes in use get equally many packets.
+//!
+//! ```text
+//! Engine -- one NIC: its ports, its denials, a pool of destinations
+//!   PathSet -- one destination: which planes are in use, whose turn it is
+//!     Rotation -- one plane: which values are in use, which sit out, whose turn it is
+//!     Value -- one path: what is known of it
+//! ```
+
+mod denial;
+mod engine;
+mod event;
+#[cfg(feature = "c")]
+mod ffi;
+mod path_set;
+mod rotation;
+mod settings;
+mod value;
+
+pub use denial::{Denial, DenialId, Reason};
+pub use engine::{DenyFault, Engine, OpenFault, PathId, Pick, ReloadFault};
+pub use event::{Cause, Event};
+pub use settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
+pub use value::{State, ValueView};

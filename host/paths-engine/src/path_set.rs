@@ -1,0 +1,289 @@
+//! The paths to one destination.
+//!
+//! In: what is known of each value, which ports are up. Out: the value of the next packet. Invariants, after every
+//! change:
+//!
+//! - a value in use is not denied, and both ports of its plane are up;
+//! - a plane has as many good or unknown values in use as its active set has, or all that there are;
+//! - more of them, and bad ones, are in use only to keep the floor, which is kept as far as values that may be used
+//!   reach.
+
+use closc_paths::{Choice, Destination, Kind, Table};
+
+use crate::rotation::Rotation;
+use crate::settings::VALUES_PER_PLANE_MAX;
+use crate::value::{Health, State, Value, ValueView};
+
+const NO_CHOICE: Choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
+
+/// One destination.
+#[derive(Debug, Clone)]
+pub(crate) struct PathSet {
+    pub(crate) to: Destination,
+    pub(crate) inner: [u8; 16],
+    /// Ports of the far NIC that are up, a bit for each plane.
+    pub(crate) far_ports: u32,
+    /// Planes with a value in use, a bit for each.
+    planes_in_use: u32,
+    last_plane: u8,
+    floor: u32,
+    /// Values of the active set in each plane.
+    wanted: u8,
+    planes: usize,
+    stride: usize,
+    /// Number of values of each plane.
+    lens: Box<[u8]>,
+    rotations: Box<[Rotation]>,
+    /// Values of plane p from `p * stride` on.
+    values: Box<[Value]>,
+}
+
+/// Where a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) plane: u8,
+    pub(crate) position: u8,
+}
+
+impl PathSet {
+    /// Room for a destination, with nothing in it.
+    pub(crate) fn room(to: Destination, planes: usize, stride: usize) -> Self {
+        PathSet {
+            to,
+            inner: [0; 16],
+            far_ports: u32::MAX,
+            planes_in_use: 0,
+            last_plane: 31,
+            floor: 0,
+            wanted: 0,
+            planes: 0,
+            stride,
+            lens: vec![0; planes].into(),
+            rotations: vec![Rotation::new(); planes].into(),
+            values: vec![Value::new(0, NO_CHOICE, 0); planes * stride].into(),
+        }
+    }
+
+    /// Fills it from a table, every value unknown and none in use.
+    pub(crate) fn fill(
+        &mut self,
+        table: &Table<'_>,
+        source: u16,
+        inner: [u8; 16],
+        to: Destination,
+        now_ns: u64,
+    ) {
+        let h = table.header();
+        self.to = to;
+        self.inner = inner;
+        self.far_ports = u32::MAX;
+        self.planes_in_use = 0;
+        self.last_plane = 31;
+        self.planes = usize::from(h.planes);
+        // Inside a group the uplinks do not matter: a plane is one path, whatever the value.
+        let local = to.kind == Kind::Local;
+        self.wanted = if local { 1 } else { h.active.clamp(1, VALUES_PER_PLANE_MAX as u16) as u8 };
+        let floor = u32::from(h.min_active);
+        self.floor = if local { floor.div_ceil(u32::from(h.active.max(1))) } else { floor };
+        let most = if local { 1 } else { self.stride };
+        for plane in 0..self.planes {
+            self.rotations[plane] = Rotation::new();
+            let mut len = 0;
+            for entropy in table.entropy_values(plane as u8, source).take(most) {
+                let known = &self.values[plane * self.stride..plane * self.stride + len];
+                // A window that is longer than the order comes round to values that it has.
+                if known.iter().all(|value| value.entropy != entropy) {
+                    self.values[plane * self.stride + len] =
+                        Value::new(entropy, table.choice(entropy), now_ns);
+                    len += 1;
+                }
+            }
+            self.lens[plane] = len as u8;
+        }
+    }
+
+    /// Returns the entropy value of the next packet.
+    #[inline]
+    pub(crate) fn pick(&mut self) -> Option<(u8, u32)> {
+        if self.planes_in_use == 0 {
+            return None;
+        }
+        let above = self.planes_in_use & (!1u32 << self.last_plane);
+        let from = if above == 0 { self.planes_in_use } else { above };
+        let plane = from.trailing_zeros() as u8;
+        self.last_plane = plane;
+        let position = self.rotations[usize::from(plane)].turn();
+        let value = &self.values[usize::from(plane) * self.stride + usize::from(position)];
+        Some((plane, value.entropy))
+    }
+
+    pub(crate) fn find(&self, plane: u8, entropy: u32) -> Option<Place> {
+        if usize::from(plane) >= self.planes {
+            return None;
+        }
+        let values = self.plane(usize::from(plane));
+        let position = values.iter().position(|value| value.entropy == entropy)?;
+        Some(Place { plane, position: position as u8 })
+    }
+
+    pub(crate) fn value(&self, at: Place) -> &Value {
+        &self.values[usize::from(at.plane) * self.stride + usize::from(at.position)]
+    }
+
+    pub(crate) fn value_mut(&mut self, at: Place) -> &mut Value {
+        &mut self.values[usize::from(at.plane) * self.stride + usize::from(at.position)]
+    }
+
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + use<> {
+        let lens: [u8; 32] = std::array::from_fn(|n| if n < self.planes { self.lens[n] } else { 0 });
+        (0..32u8).flat_map(move |plane| {
+            (0..lens[usize::from(plane)]).map(move |position| Place { plane, position })
+        })
+    }
+
+    pub(crate) fn sit_out(&mut self, at: Place) {
+        self.rotations[usize::from(at.plane)].sit_out(at.position);
+    }
+
+    pub(crate) fn state(&self, at: Place) -> State {
+        let value = self.value(at);
+        if value.is_denied() {
+            return State::Denied;
+        }
+        match value.health {
+            Health::AssumedBad => State::AssumedBad,
+            _ if self.rotations[usize::from(at.plane)].is_sitting_out(at.position) => State::Skip,
+            Health::Good => State::Good,
+            Health::Unknown => State::Unknown,
+        }
+    }
+
+    pub(crate) fn view(&self, at: Place, good_answers: u16) -> ValueView {
+        let value = self.value(at);
+        let answers_wanted = if value.is_bad() { value.wanted(good_answers) - value.streak } else { 0 };
+        ValueView {
+            entropy: value.entropy,
+            plane: at.plane,
+            state: self.state(at),
+            in_use: self.rotations[usize::from(at.plane)].is_in_use(at.position),
+            lost: value.lost,
+            answers_wanted,
+            changed_ns: value.changed_ns,
+        }
+    }
+
+    pub(crate) fn planes_in_use(&self) -> u32 {
+        self.planes_in_use
+    }
+
+    /// Values that may be used, and those of them that are not bad, if besides the denied ones those of `also` are
+    /// denied.
+    pub(crate) fn usable(&self, own_ports: u32, also: impl Fn(Choice) -> bool) -> (usize, usize) {
+        let ports = own_ports & self.far_ports;
+        let mut count = (0, 0);
+        for plane in (0..self.planes).filter(|plane| ports >> plane & 1 == 1) {
+            for value in self.plane(plane).iter().filter(|v| !v.is_denied() && !also(v.choice)) {
+                count.0 += 1;
+                count.1 += usize::from(!value.is_bad());
+            }
+        }
+        count
+    }
+
+    /// Decides anew which values are in use.
+    pub(crate) fn settle(&mut self, own_ports: u32) {
+        let ports = own_ports & self.far_ports;
+        let mut in_use = [0u128; 32];
+        let mut eligible = 0;
+        for (plane, in_use) in in_use.iter_mut().enumerate().take(self.planes) {
+            if ports >> plane & 1 == 1 {
+                eligible += self.plane(plane).iter().filter(|v| !v.is_denied()).count();
+                *in_use = self.healthy(plane);
+            }
+        }
+        let most = self.planes * usize::from(self.wanted);
+        let floor = (self.floor as usize).min(eligible).min(most);
+        let mut total: usize = in_use.iter().map(|bits| bits.count_ones() as usize).sum();
+        while total < floor {
+            let Some(at) = self.next_best(&in_use, ports) else { break };
+            in_use[usize::from(at.plane)] |= 1 << at.position;
+            total += 1;
+        }
+        self.planes_in_use = 0;
+        for (plane, in_use) in in_use.into_iter().enumerate().take(self.planes) {
+            self.rotations[plane].set_in_use(in_use);
+            self.planes_in_use |= u32::from(in_use != 0) << plane;
+        }
+    }
+
+    /// The values of a plane that belong in use by their health: who is in stays, then the good ones of the rest,
+    /// then the unknown ones, in the order of the table.
+    fn healthy(&self, plane: usize) -> u128 {
+        let before = self.rotations[plane].in_use();
+        let values = self.plane(plane);
+        let bits = |wanted: &dyn Fn(&Value) -> bool| {
+            let set = values.iter().enumerate().filter(|(_, v)| !v.is_denied() && wanted(v));
+            set.fold(0u128, |bits, (n, _)| bits | 1 << n)
+        };
+        let fine = bits(&|v| !v.is_bad());
+        let good = bits(&|v| v.health == Health::Good);
+        let wanted = u32::from(self.wanted);
+        let mut chosen = 0u128;
+        for mut from in [before & fine, good, fine] {
+            from &= !chosen;
+            while from != 0 && chosen.count_ones() < wanted {
+                let lowest = from & from.wrapping_neg();
+                chosen |= lowest;
+                from &= !lowest;
+            }
+        }
+        chosen
+    }
+
+    /// The value that is taken to keep the floor: one in reserve before a bad one, of the plane with the fewest in use,
+    /// and of its bad ones the one that failed longest ago.
+    fn next_best(&self, in_use: &[u128; 32], ports: u32) -> Option<Place> {
+        let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
+        let mut best: Option<((bool, u32), Place)> = None;
+        for plane in planes() {
+            let used = in_use[plane];
+            let free = |(n, v): &(usize, &Value)| !v.is_denied() && used >> n & 1 == 0;
+            let failed = |v: &Value| (v.is_bad(), if v.is_bad() { v.changed_ns } else { 0 });
+            let values = self.plane(plane).iter().enumerate().filter(free);
+            let Some((position, value)) = values.min_by_key(|(_, v)| failed(v)) else { continue };
+            let key = (value.is_bad(), used.count_ones());
+            if best.is_none_or(|(other, _)| key < other) {
+                best = Some((key, Place { plane: plane as u8, position: position as u8 }));
+            }
+        }
+        best.map(|(_, at)| at)
+    }
+
+    /// Keeps of an older set what did not change: a value with the same address.
+    pub(crate) fn inherit(&mut self, older: &PathSet, same: impl Fn(u32) -> bool) {
+        self.far_ports = older.far_ports;
+        for plane in 0..self.planes.min(older.planes) {
+            let mut in_use = 0u128;
+            for position in 0..self.lens[plane] {
+                let at = Place { plane: plane as u8, position };
+                let entropy = self.value(at).entropy;
+                let Some(was) = older.find(at.plane, entropy).filter(|_| same(entropy)) else { continue };
+                let denied = self.value(at).denied;
+                *self.value_mut(at) = Value { denied, ..*older.value(was) };
+                if older.rotations[plane].is_in_use(was.position) {
+                    in_use |= 1 << position;
+                }
+            }
+            self.rotations[plane].set_in_use(in_use);
+        }
+    }
+
+    /// Number of values in use in each plane.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        self.rotations[..self.planes].iter().map(Rotation::len)
+    }
+
+    fn plane(&self, plane: usize) -> &[Value] {
+        &self.values[plane * self.stride..plane * self.stride + usize::from(self.lens[plane])]
+    }
+}

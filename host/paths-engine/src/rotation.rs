@@ -1,0 +1,168 @@
+//! The values of one plane that take turns.
+//!
+//! In: which positions are in use, and which sit out their next turn. Out: whose turn it is. Invariants: a turn
+//! takes a constant number of instructions; between two changes every position in use gets as many turns as any
+//! other, give or take one.
+
+use crate::settings::VALUES_PER_PLANE_MAX;
+
+/// Positions of one plane, as bits and in order, and the position that had the last turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Rotation {
+    in_use: u128,
+    sitting_out: u128,
+    last: u8,
+    /// Whose turn is next, as an index of `order`; `len` means the first.
+    next: u8,
+    len: u8,
+    /// The positions in use: a turn is one read of it, and the bits are for what is rare.
+    order: [u8; VALUES_PER_PLANE_MAX],
+}
+
+impl Rotation {
+    /// An empty rotation whose first turn goes to the lowest position.
+    pub(crate) fn new() -> Self {
+        Rotation { in_use: 0, sitting_out: 0, last: 127, next: 0, len: 0, order: [0; VALUES_PER_PLANE_MAX] }
+    }
+
+    /// Returns whose turn it is. At least one position is in use.
+    #[inline]
+    pub(crate) fn turn(&mut self) -> u8 {
+        if self.sitting_out != 0 {
+            return self.turn_past_some();
+        }
+        let at = if self.next < self.len { self.next } else { 0 };
+        self.next = at + 1;
+        self.last = self.order[usize::from(at)];
+        self.last
+    }
+
+    /// A turn when some sit out: those that are passed have done so.
+    #[cold]
+    fn turn_past_some(&mut self) -> u8 {
+        let (free, last) = (self.in_use & !self.sitting_out, self.last);
+        let position = if free == 0 {
+            // All sit out, so stepping aside would only move the queue.
+            self.sitting_out = 0;
+            next_after(self.in_use, last)
+        } else {
+            let next = next_after(free, last);
+            self.sitting_out &= !passed(last, next);
+            next
+        };
+        self.next = (self.in_use & !(!1u128 << position)).count_ones() as u8;
+        self.last = position;
+        position
+    }
+
+    /// Lets a position in use sit out its next turn.
+    pub(crate) fn sit_out(&mut self, position: u8) {
+        self.sitting_out |= self.in_use & 1 << position;
+    }
+
+    pub(crate) fn is_sitting_out(&self, position: u8) -> bool {
+        self.sitting_out >> position & 1 == 1
+    }
+
+    pub(crate) fn is_in_use(&self, position: u8) -> bool {
+        self.in_use >> position & 1 == 1
+    }
+
+    pub(crate) fn in_use(&self) -> u128 {
+        self.in_use
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// Replaces the positions in use; those that stay keep their turn.
+    pub(crate) fn set_in_use(&mut self, positions: u128) {
+        if positions == self.in_use {
+            return;
+        }
+        self.in_use = positions;
+        self.sitting_out &= positions;
+        (self.len, self.next) = (0, 0);
+        let mut rest = positions;
+        while rest != 0 {
+            let position = rest.trailing_zeros() as u8;
+            rest &= rest - 1;
+            self.order[usize::from(self.len)] = position;
+            self.len += 1;
+            if position <= self.last {
+                self.next = self.len;
+            }
+        }
+    }
+}
+
+/// Returns the lowest set bit above `last`, or the lowest of all. At least one bit is set.
+#[inline]
+fn next_after(bits: u128, last: u8) -> u8 {
+    let above = bits & (!1u128 << last);
+    let from = if above == 0 { bits } else { above };
+    from.trailing_zeros() as u8
+}
+
+/// Returns the positions that a step from `last` to `next` passes or reaches.
+#[inline]
+fn passed(last: u8, next: u8) -> u128 {
+    let above_last = !1u128 << last;
+    let up_to_next = !(!1u128 << next);
+    if next > last { above_last & up_to_next } else { above_last | up_to_next }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(rotation: &mut Rotation, n: usize) -> Vec<u8> {
+        (0..n).map(|_| rotation.turn()).collect()
+    }
+
+    #[test]
+    fn positions_take_turns_up_to_the_last_bit() {
+        let mut rotation = Rotation::new();
+        rotation.set_in_use(1 | 1 << 5 | 1 << 127);
+        assert_eq!(turns(&mut rotation, 6), [0, 5, 127, 0, 5, 127]);
+    }
+
+    #[test]
+    fn a_position_sits_out_one_turn_and_no_more() {
+        let mut rotation = Rotation::new();
+        rotation.set_in_use(0b111);
+        assert_eq!(rotation.turn(), 0);
+        rotation.sit_out(1);
+        assert!(rotation.is_sitting_out(1));
+        assert_eq!(turns(&mut rotation, 5), [2, 0, 1, 2, 0]);
+        assert!(!rotation.is_sitting_out(1));
+    }
+
+    #[test]
+    fn the_last_position_sits_out_over_the_wrap() {
+        let mut rotation = Rotation::new();
+        rotation.set_in_use(0b11 | 1 << 127);
+        rotation.turn();
+        rotation.turn();
+        rotation.sit_out(127);
+        assert_eq!(turns(&mut rotation, 4), [0, 1, 127, 0]);
+    }
+
+    #[test]
+    fn if_all_sit_out_none_does() {
+        let mut rotation = Rotation::new();
+        rotation.set_in_use(0b11);
+        rotation.sit_out(0);
+        rotation.sit_out(1);
+        assert_eq!(turns(&mut rotation, 3), [0, 1, 0]);
+    }
+
+    #[test]
+    fn what_is_not_in_use_cannot_sit_out() {
+        let mut rotation = Rotation::new();
+        rotation.set_in_use(0b1);
+        rotation.sit_out(3);
+        assert!(!rotation.is_sitting_out(3));
+    }
+}

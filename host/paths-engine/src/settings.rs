@@ -1,0 +1,53 @@
+//! How patient the engine is, and how much it holds.
+
+use closc_paths::Table;
+
+/// Values of a plane that an engine can hold, active and backup together: positions are bits of one word.
+pub const VALUES_PER_PLANE_MAX: usize = 128;
+
+/// How many answers change a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Good answers in a row that bring a path back.
+    pub good_answers: u16,
+    /// Missed probes in a row that make a path bad. Lost packets need no second one.
+    pub missed_answers: u16,
+    /// A path that fails this soon after it came back has to show twice as many good answers, up to 32 times.
+    pub relapse_ns: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { good_answers: 4, missed_answers: 2, relapse_ns: 10_000_000_000 }
+    }
+}
+
+/// What is allocated once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Destinations open at a time.
+    pub destinations: usize,
+    /// Planes.
+    pub planes: usize,
+    /// Values of a plane, active and backup together.
+    pub values_per_plane: usize,
+    /// Denials.
+    pub denials: usize,
+    /// Events between two visits of the caller; more are counted and dropped.
+    pub events: usize,
+}
+
+impl Capacity {
+    /// Room for some destinations of a table, and for tables of the same shape.
+    pub fn of(table: &Table<'_>, destinations: usize) -> Self {
+        let h = table.header();
+        let values = usize::from(h.active) + usize::from(h.backup);
+        Capacity {
+            destinations,
+            planes: usize::from(h.planes),
+            values_per_plane: values.clamp(1, VALUES_PER_PLANE_MAX),
+            denials: 256,
+            events: 4096,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The C interface, driven by a program in C that is compiled and linked here.
+
+mod common;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The archive that cargo made beside this test, the newest if it made several.
+fn archive() -> Option<PathBuf> {
+    let own = std::env::current_exe().unwrap();
+    let folders = [own.parent().unwrap().to_owned(), own.parent().unwrap().parent().unwrap().to_owned()];
+    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let archives = files.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("libclosc_paths_engine") && name.ends_with(".a")
+    });
+    archives.max_by_key(|path| path.metadata().and_then(|m| m.modified()).unwrap())
+}
+
+#[test]
+fn a_program_in_c_leaves_a_lost_path_and_comes_back() {
+    let Some(archive) = archive() else { panic!("cargo made no archive of the library") };
+    let folder = tempfile::tempdir().unwrap();
+    let (program, table) = (folder.path().join("drive"), folder.path().join("group.bin"));
+    std::fs::write(&table, common::table(&common::Shape::default())).unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"])
+        .args([format!("-I{root}/include"), format!("-I{root}/../../compiler/paths/include")])
+        .arg("-o")
+        .args([&program, &PathBuf::from(format!("{root}/tests/drive.c")), &archive])
+        .args(["-lpthread", "-ldl", "-lm"])
+        .status();
+    match compiled {
+        Err(error) => {
+            closc_skip::skip(format_args!("no C compiler `cc` ({error})"));
+            return;
+        }
+        Ok(status) => assert!(status.success(), "the program in C does not compile or link"),
+    }
+    let run = Command::new(&program).arg(&table).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(said, "fcbb:bbbb lost 1 denied 4 guard -2 back 1\n");
+}

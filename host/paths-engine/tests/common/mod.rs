@@ -1,0 +1,71 @@
+//! Small tables for tests.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use closc_paths::write::{Body, write};
+use closc_paths::{Denied, Header, Kind};
+
+/// What of a table matters here.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) planes: u8,
+    pub(crate) active: u16,
+    pub(crate) backup: u16,
+    pub(crate) min_active: u16,
+    pub(crate) denied: Vec<Denied>,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape { planes: 4, active: 2, backup: 2, min_active: 4, denied: Vec::new() }
+    }
+}
+
+pub(crate) const POOL: u128 = 0xfd00_c105_0001 << 80;
+
+/// Returns the address of a NIC, both numbers from 0.
+pub(crate) fn nic(group: u16, downlink: u16) -> [u8; 16] {
+    (POOL | u128::from(group + 1) << 64 | u128::from(downlink + 1)).to_be_bytes()
+}
+
+/// Two groups of two NICs; as many uplinks as values in a set.
+pub(crate) fn table(shape: &Shape) -> Vec<u8> {
+    let uplinks = shape.active + shape.backup;
+    let header = Header {
+        planes: shape.planes,
+        plane_shift: 11,
+        uplink_bits: 11,
+        plane_bits: 3,
+        t1_uplink_bits: 0,
+        pool_len: 48,
+        pool: POOL,
+        parallel0: 1,
+        parallel1: 1,
+        per_t1: 1,
+        t0_uplinks: uplinks,
+        t1_uplinks: 0,
+        t2_step: 0,
+        t2_row: 0,
+        zone: 0,
+        group: 0,
+        zones: 1,
+        groups: 2,
+        nics: 2,
+        active: shape.active,
+        backup: shape.backup,
+        min_active: shape.min_active,
+        udp_port: 4791,
+        mtu: 9000,
+    };
+    let block = 0xfcbb_bbbb_u128 << 96;
+    let body = Body {
+        destinations: vec![
+            (Some(Kind::Local), block | 0x0001_8001 << 64),
+            (Some(Kind::Zone), block | 0x0001_4001_0002_8001 << 32),
+        ],
+        orders: vec![(0..uplinks).collect(); usize::from(shape.planes)],
+        denied: shape.denied.clone(),
+        t0_probe: block | 0x0001_8001 << 64,
+        t1_probe: block | 0x0001_4001_0001_8001 << 32,
+    };
+    write(&header, &body)
+}

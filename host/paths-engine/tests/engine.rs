@@ -1,0 +1,169 @@
+//! Single cases: what the model does not reach because it has one destination and one table.
+
+mod common;
+
+use closc_paths::{Denied, Scope, Table};
+use closc_paths_engine::{
+    Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State,
+};
+use common::{Shape, nic, table};
+
+fn engine(bytes: &[u8], destinations: usize) -> (Table<'_>, Engine) {
+    let table = Table::open(bytes).unwrap();
+    let engine = Engine::new(&table, 0, Settings::default(), Capacity::of(&table, destinations)).unwrap();
+    (table, engine)
+}
+
+fn absent(plane: u8, uplink: u16) -> Denied {
+    let scope = Scope { uplinks: Some((uplink, uplink)), ..Scope::default() };
+    Denied { plane, reason: closc_paths::Reason::Absent, scope }
+}
+
+#[test]
+fn a_value_absent_in_the_table_is_denied_and_a_backup_takes_its_place() {
+    let bytes = table(&Shape { denied: vec![absent(0, 0)], ..Shape::default() });
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 0), 0).unwrap();
+    let first = engine.values(path).next().unwrap();
+    assert_eq!((first.state, first.in_use), (State::Denied, false));
+    assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [2, 2, 2, 2]);
+}
+
+#[test]
+fn inside_a_group_a_plane_is_one_path() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(0, 1), 0).unwrap();
+    assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [1, 1, 1, 1]);
+    // The floor of 4 of 8 values is 2 of 4 planes here: the third plane to fail is replaced by none.
+    for plane in 0..4 {
+        let entropy = engine.values(path).find(|v| v.plane == plane).unwrap().entropy;
+        engine.lost(path, plane, entropy, u64::from(plane) + 1);
+    }
+    assert_eq!(engine.in_use(path).sum::<u32>(), 2);
+    assert_eq!(engine.planes_in_use(path), 0b11, "those that failed longest ago");
+}
+
+#[test]
+fn a_reload_keeps_what_did_not_change() {
+    let before = table(&Shape::default());
+    let after = table(&Shape { denied: vec![absent(1, 1)], ..Shape::default() });
+    let (old, mut engine) = engine(&before, 2);
+    let path = engine.open(&old, nic(1, 0), 0).unwrap();
+    let ev = |engine: &Engine, plane: u8, n: usize| {
+        engine.values(path).filter(|v| v.plane == plane).nth(n).unwrap().entropy
+    };
+    let (bad, good) = (ev(&engine, 0, 1), ev(&engine, 2, 0));
+    engine.lost(path, 0, bad, 5);
+    engine.answered(path, 2, good, 6);
+    while engine.next_event().is_some() {}
+    let new = Table::open(&after).unwrap();
+    engine.reload(&old, &new, 7, |_| panic!("nobody left")).unwrap();
+    let state = |plane: u8, n: usize| engine.values(path).filter(|v| v.plane == plane).nth(n).unwrap();
+    assert_eq!((state(0, 1).state, state(0, 1).lost), (State::AssumedBad, 1));
+    assert_eq!(state(2, 0).state, State::Good);
+    assert_eq!((state(1, 1).state, state(1, 1).in_use), (State::Denied, false));
+    assert!(state(1, 2).in_use, "a backup took the place");
+    let event = engine.next_event().unwrap();
+    assert_eq!((event.cause, event.to, event.entropy), (Cause::Table, State::Denied, ev(&engine, 1, 1)));
+    assert!(engine.next_event().is_none());
+    // And back: the value is what it was before, not bad and not forgotten.
+    engine.reload(&new, &old, 8, |_| panic!("nobody left")).unwrap();
+    assert_eq!(engine.values(path).filter(|v| v.plane == 1).nth(1).unwrap().state, State::Unknown);
+}
+
+#[test]
+fn tables_that_do_not_fit_change_nothing() {
+    let (small, large) = (table(&Shape::default()), table(&Shape { planes: 8, ..Shape::default() }));
+    let (old, mut engine) = engine(&small, 1);
+    let path = engine.open(&old, nic(1, 0), 0).unwrap();
+    let fault = engine.reload(&old, &Table::open(&large).unwrap(), 1, |_| ()).unwrap_err();
+    assert!(
+        matches!(fault, ReloadFault::Open(OpenFault::Shape { planes: 8, room_planes: 4, .. })),
+        "{fault}"
+    );
+    assert_eq!(engine.values(path).count(), 16);
+    let fault = Engine::new(&old, 2, Settings::default(), Capacity::of(&old, 1)).unwrap_err();
+    assert_eq!(fault, OpenFault::Downlink { nics: 2, downlink: 2 });
+    assert_eq!(engine.open(&old, [0; 16], 1), Err(OpenFault::Unknown));
+    assert_eq!(engine.open(&old, nic(1, 1), 1), Err(OpenFault::Full(1)));
+}
+
+#[test]
+fn a_closed_destination_is_not_mistaken_for_the_next() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 1);
+    let first = engine.open(&table, nic(1, 0), 0).unwrap();
+    engine.close(first);
+    engine.close(first);
+    let second = engine.open(&table, nic(1, 1), 0).unwrap();
+    assert_ne!(first, second);
+    assert!(engine.pick(first).is_none() && engine.pick(second).is_some());
+    assert_eq!(engine.open_paths().collect::<Vec<_>>(), [second]);
+}
+
+#[test]
+fn denials_hold_for_destinations_that_open_later() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 2);
+    let plane = |plane: u8| Denial {
+        plane: Some(plane),
+        scope: Scope::default(),
+        reason: Reason::GrayLoss,
+        until_ns: None,
+    };
+    let id = engine.deny(plane(1), 0).unwrap();
+    let both = engine.deny(plane(1), 0).unwrap();
+    let path = engine.open(&table, nic(1, 0), 0).unwrap();
+    assert_eq!(engine.planes_in_use(path), 0b1101);
+    assert!(engine.allow(id, 1));
+    assert_eq!(engine.planes_in_use(path), 0b1101, "the other denial still covers it");
+    assert!(engine.allow(both, 1) && !engine.allow(both, 1));
+    assert_eq!(engine.planes_in_use(path), 0b1111);
+}
+
+/// A destination that does not answer at all must not keep the fabric from being drained.
+#[test]
+fn the_guard_lets_denials_of_a_dead_destination_through() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 0), 0).unwrap();
+    let values: Vec<_> = engine.values(path).collect();
+    for v in &values {
+        engine.lost(path, v.plane, v.entropy, 1);
+    }
+    let denial =
+        |plane: Option<u8>| Denial { plane, scope: Scope::default(), reason: Reason::Drain, until_ns: None };
+    engine.deny(denial(Some(0)), 2).unwrap();
+    assert_eq!(engine.deny(denial(None), 2), Err(DenyFault::LastPath(path)));
+}
+
+#[test]
+fn a_path_that_keeps_failing_has_to_show_more() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 0), 0).unwrap();
+    let first = engine.values(path).next().unwrap();
+    let mut answers = Vec::new();
+    for now in 0..8 {
+        engine.lost(path, first.plane, first.entropy, now);
+        let mut count = 0;
+        while engine.values(path).next().unwrap().state == State::AssumedBad {
+            engine.answered(path, first.plane, first.entropy, now);
+            count += 1;
+        }
+        answers.push(count);
+    }
+    assert_eq!(answers, [4, 8, 16, 32, 64, 128, 128, 128]);
+}
+
+#[test]
+fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones() {
+    let bytes = table(&Shape::default());
+    let (table, mut engine) = engine(&bytes, 3);
+    let far = engine.open(&table, nic(1, 0), 0).unwrap();
+    let near = engine.open(&table, nic(0, 1), 0).unwrap();
+    engine.lost_uplink(2, 0, 1);
+    let bad = |path| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
+    assert_eq!((bad(far), bad(near)), (1, 0));
+}
