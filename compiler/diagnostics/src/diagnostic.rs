@@ -4,6 +4,8 @@
 //! line that conflicts, and says what would fix it. Messages are lower case, without a full stop, with
 //! backticks around literals.
 
+use std::collections::BTreeMap;
+
 use crate::{Rule, Span};
 
 /// How bad it is. Errors end the run at the end of the stage; warnings do not.
@@ -113,6 +115,10 @@ impl Diagnostic {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// How many findings of one rule are kept; absent: all.
+    limit: Option<usize>,
+    /// How many were pushed, by code; only counted with a limit.
+    pushed: BTreeMap<&'static str, usize>,
 }
 
 impl Diagnostics {
@@ -121,14 +127,80 @@ impl Diagnostics {
         Self::default()
     }
 
+    /// Makes an empty list that keeps the first `limit` findings of each rule and counts the others, so that a
+    /// hostile input does not take memory for findings that nobody will read.
+    pub fn with_limit(limit: usize) -> Self {
+        Diagnostics { limit: Some(limit), ..Self::default() }
+    }
+
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
+        if self.count(diagnostic.rule) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Adds a finding that is made only if it is kept.
+    pub fn push_with(&mut self, rule: &'static Rule, diagnostic: impl FnOnce() -> Diagnostic) {
+        if self.count(rule) {
+            self.list.push(diagnostic());
+        }
+    }
+
+    /// Counts a finding of a rule, and tells whether it is kept.
+    fn count(&mut self, rule: &'static Rule) -> bool {
+        let Some(limit) = self.limit else { return true };
+        let pushed = self.pushed.entry(rule.code).or_default();
+        *pushed += 1;
+        *pushed <= limit
     }
 
     /// Adds every finding of another list.
     pub fn extend(&mut self, other: Diagnostics) {
-        self.list.extend(other.list);
+        if self.limit.is_none() {
+            self.list.extend(other.list);
+            return;
+        }
+        let mut left_out = other.left_out();
+        for diagnostic in other.list {
+            self.push(diagnostic);
+        }
+        for (code, count) in &mut left_out {
+            *self.pushed.entry(code).or_default() += *count;
+        }
+    }
+
+    /// Returns how many findings were not kept, by code.
+    fn left_out(&self) -> BTreeMap<&'static str, usize> {
+        let Some(limit) = self.limit else { return BTreeMap::new() };
+        let over = self.pushed.iter().filter(|(_, pushed)| **pushed > limit);
+        over.map(|(code, pushed)| (*code, pushed - limit)).collect()
+    }
+
+    /// Leaves the first findings of each rule, and says at the last of them how many more there were. The findings
+    /// should be in order.
+    #[must_use]
+    pub fn shortened(self, shown: usize) -> Self {
+        let mut total = self.left_out();
+        for finding in &self.list {
+            *total.entry(finding.rule.code).or_default() += 1;
+        }
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut left = Diagnostics::new();
+        for finding in self.list {
+            let code = finding.rule.code;
+            let number = seen.entry(code).or_default();
+            *number += 1;
+            let more = total[code].saturating_sub(shown);
+            match (*number).cmp(&shown) {
+                std::cmp::Ordering::Equal if more > 0 => {
+                    left.push(finding.note(format!("{more} more like this are not shown")));
+                }
+                std::cmp::Ordering::Less | std::cmp::Ordering::Equal => left.push(finding),
+                std::cmp::Ordering::Greater => {}
+            }
+        }
+        left
     }
 
     /// Tells whether an error is among them.

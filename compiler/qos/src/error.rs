@@ -43,6 +43,14 @@ pub enum QosError {
         /// The presets there are.
         known: String,
     },
+    /// There are more classes than code points.
+    #[error("the profile has {count} classes: at most {max} can have a DSCP of their own")]
+    TooManyClasses {
+        /// How many were written.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
     /// A class of one's own lacks a value that has no default.
     #[error("class `{class}` has no `{field}`: only a class of the base profile may leave it out")]
     MissingField {

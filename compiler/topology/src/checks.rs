@@ -111,9 +111,6 @@ mod zones_without_t2;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
 use closc_diagnostics::{Diagnostics, Rule};
 
 use crate::lower::Draft;
@@ -259,25 +256,12 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Makes a list that keeps as many findings of a rule as can be sorted before the first ones are shown.
+pub(crate) fn findings() -> Diagnostics {
+    Diagnostics::with_limit(10 * SHOWN_MAX)
+}
+
 /// Leaves the first findings of each rule: nobody reads more, and showing thousands takes long.
 pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in &diagnostics {
-        *counts.entry(finding.rule.code).or_default() += 1;
-    }
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut left = Diagnostics::new();
-    for finding in diagnostics {
-        let number = seen.entry(finding.rule.code).or_default();
-        *number += 1;
-        let more = counts[finding.rule.code].saturating_sub(SHOWN_MAX);
-        match (*number).cmp(&SHOWN_MAX) {
-            Ordering::Equal if more > 0 => {
-                left.push(finding.note(format!("{more} more like this are not shown")));
-            }
-            Ordering::Less | Ordering::Equal => left.push(finding),
-            Ordering::Greater => {}
-        }
-    }
-    left
+    diagnostics.shortened(SHOWN_MAX)
 }

@@ -29,10 +29,8 @@ pub const ALIASED_MAX: usize = 100_000;
 ///
 /// The text is added to `sources`, also when it is refused, so that messages can show it.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
-    let (source, mut diagnostics) = match decode::decode(sources, name, bytes) {
-        Ok(source) => (source, Diagnostics::new()),
-        Err(refused) => return Err(refused),
-    };
+    let source = decode::decode(sources, name, bytes)?;
+    let mut diagnostics = checks::findings();
     let text = &sources.get(source).text;
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
@@ -115,12 +113,20 @@ fn spans(source: SourceId, root: &Item) -> Spans {
     Spans(found)
 }
 
+/// The longest key whose place is kept.
+const KEY_MAX: usize = 64;
+
 fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {
     // Exceptions carry their own places, and can be many.
     if path == "exceptions.cables" || path == "exceptions.devices" {
         return;
     }
     for entry in item.entries() {
+        // Free keys and names of any length are no part of a path that a check asks for; written out for each value
+        // below them, they would take many times the memory of the file.
+        if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
+            continue;
+        }
         let path = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
         let place = match entry.item.value {
             Value::Mapping(_) | Value::List(_) | Value::Null => entry.key_place,

@@ -14,6 +14,7 @@ mod hardware;
 mod layout;
 mod names;
 mod pins;
+mod ranges;
 mod tier;
 mod tuning;
 
@@ -43,7 +44,7 @@ pub fn lower(
     sources: &Sources,
 ) -> (Option<Topology>, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
-    let mut diagnostics = Diagnostics::new();
+    let mut diagnostics = checks::findings();
     checks::run(&draft, &mut diagnostics);
     diagnostics.sort();
     let diagnostics = checks::limited(diagnostics);

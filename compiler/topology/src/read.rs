@@ -12,7 +12,7 @@ mod scalar;
 mod suggest;
 mod word;
 
-use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Span};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span};
 
 pub(crate) use mapping::{Entries, MappingType, mapping};
 pub use scalar::Fraction;
@@ -20,7 +20,7 @@ pub(crate) use scalar::PrefixText;
 pub(crate) use suggest::{listed, nearest};
 pub(crate) use word::word;
 
-use crate::checks::loader;
+use crate::checks::{self, loader};
 use crate::yaml::{Item, Place, Value};
 
 /// A value and where it stands.
@@ -78,7 +78,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
-        Reader { source, text, path: Vec::new(), diagnostics: Diagnostics::new() }
+        Reader { source, text, path: Vec::new(), diagnostics: checks::findings() }
     }
 
     /// Turns a place in the text into a span.
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
 
     /// Reads something one level deeper.
     pub(crate) fn inside<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(key.to_owned());
+        self.path.push(shorten(key));
         let result = read(self);
         self.path.pop();
         result
@@ -107,6 +107,13 @@ impl<'a> Reader<'a> {
     /// Adds a finding.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a finding that is made only if it will be kept: of a hundred thousand equal faults few are shown.
+    pub(crate) fn push_with(&mut self, rule: &'static Rule, make: impl FnOnce(&Self) -> Diagnostic) {
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        diagnostics.push_with(rule, || make(self));
+        self.diagnostics = diagnostics;
     }
 
     /// Says that something else was expected here.

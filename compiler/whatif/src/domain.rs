@@ -65,7 +65,11 @@ const HEADER: [&str; 2] = ["domain", "element"];
 pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<LineError>> {
     let mut domains: BTreeMap<String, Vec<Element>> = BTreeMap::new();
     let mut faults = Vec::new();
+    let mut named = 0;
     for row in lines::rows(text, &HEADER) {
+        if faults.len() >= lines::FAULTS_MAX {
+            break;
+        }
         let found = row.and_then(|row| {
             let [name, element] = row.fields;
             let bad = |why: String| LineError { line: row.line, why };
@@ -73,11 +77,18 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<Line
                 return Err(bad(format!("`{name}` is no name of a domain: write one word")));
             }
             let members = elements.parse(&element).map_err(bad)?;
+            named += members.len();
+            if named > lines::NAMED_MAX {
+                return Err(LineError::too_much(row.line));
+            }
             Ok((name, members))
         });
         match found {
             Ok((name, members)) => domains.entry(name).or_default().extend(members),
             Err(fault) => faults.push(fault),
+        }
+        if named > lines::NAMED_MAX {
+            break;
         }
     }
     if faults.is_empty() {

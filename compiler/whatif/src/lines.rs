@@ -13,6 +13,22 @@ pub struct LineError {
     pub why: String,
 }
 
+/// The most elements that all lines of a list name: a range of a few characters names a hundred thousand.
+pub(crate) const NAMED_MAX: usize = 200_000;
+
+/// How many faults of a list are reported; nobody reads more.
+pub(crate) const FAULTS_MAX: usize = 100;
+
+impl LineError {
+    /// Says that a list names too much.
+    pub(crate) fn too_much(line: u64) -> Self {
+        LineError {
+            line,
+            why: format!("with the lines above, the list names more than {NAMED_MAX} elements"),
+        }
+    }
+}
+
 /// A line.
 pub(crate) struct Row<const N: usize> {
     pub(crate) line: u64,

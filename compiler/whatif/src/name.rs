@@ -11,7 +11,7 @@
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
 
-use closc_topology::{Switch, Target, ZoneId};
+use closc_topology::{Node, Switch, Target, ZoneId};
 
 use crate::element::{Element, Elements};
 
@@ -91,7 +91,7 @@ impl Elements<'_> {
                 let (element, there) = match target {
                     Target::Plane(plane) => (Element::Plane(plane), true),
                     Target::Switch(switch) => (Element::Switch(switch), self.fabric.has_switch(switch)),
-                    Target::Node(node) => (Element::Node(node), self.fabric.nodes().any(|n| n == node)),
+                    Target::Node(node) => (Element::Node(node), self.has_node(node)),
                     Target::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),
                     Target::Link(link) => (Element::Link(link), self.fabric.has_link(link)),
                 };
@@ -100,6 +100,12 @@ impl Elements<'_> {
                     .ok_or_else(|| format!("`{name}` is declared absent in the fabric file"))
             })
             .collect()
+    }
+
+    /// Tells whether a node has a NIC that is there.
+    fn has_node(&self, node: Node) -> bool {
+        let topology = self.fabric.topology();
+        (0..topology.hosts.nics_per_node).any(|number| self.fabric.has_nic(topology.nic_of(node, number)))
     }
 
     fn cages_named(&self, switches: &str, cage: &str) -> Result<Vec<Element>, String> {

@@ -60,7 +60,11 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
     let mut faults = Vec::new();
     // The line by which an element went down.
     let mut down: BTreeMap<Element, u64> = BTreeMap::new();
+    let mut named = 0;
     for row in lines::rows(text, &HEADER) {
+        if faults.len() >= lines::FAULTS_MAX {
+            break;
+        }
         let row = match row {
             Ok(row) => row,
             Err(fault) => {
@@ -84,6 +88,11 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
         let found = elements.parse(&name);
         match (seconds, change, found) {
             (Ok(seconds), Ok(change), Ok(elements_named)) => {
+                named += elements_named.len();
+                if named > lines::NAMED_MAX {
+                    faults.push(LineError::too_much(row.line));
+                    break;
+                }
                 for element in &elements_named {
                     if let Err(why) = turn(&mut down, *element, change, row.line) {
                         bad(format!("`{}` {why}", elements.name(*element)));

@@ -1,8 +1,10 @@
 //! Findings as text with source lines and carets, for a terminal.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::ops::Range;
 
-use crate::{Diagnostic, Diagnostics, Severity, Sources};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+
+use crate::{Diagnostic, Diagnostics, Label, Severity, Source, SourceId, Sources};
 
 /// Whether the text carries terminal colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +36,8 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
     };
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.rule.code);
     let mut main = Group::with_title(title);
-    for snippet in snippets(diagnostic, sources) {
-        main = main.element(snippet);
+    for element in elements(diagnostic, sources) {
+        main = main.element(element);
     }
     for note in &diagnostic.notes {
         main = main.element(Level::NOTE.message(note.as_str()));
@@ -44,46 +46,90 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
     std::iter::once(main).chain(helps).collect()
 }
 
-/// One snippet a source, with every label that lies in it; the source of the primary label comes first.
-fn snippets<'a>(
-    diagnostic: &'a Diagnostic,
-    sources: &'a Sources,
-) -> Vec<Snippet<'a, annotate_snippets::Annotation<'a>>> {
-    let mut order: Vec<_> = diagnostic.labels.iter().map(|l| l.span.source).collect();
-    if let Some(first) = diagnostic.span() {
-        order.insert(0, first.source);
-    }
-    let mut seen = Vec::new();
-    order.retain(|id| {
-        !seen.contains(id) && {
-            seen.push(*id);
-            true
+/// A place as it is shown: a piece of a source with labels.
+type Shown<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
+
+/// The longest piece of a source that is shown as it is. Longer ones, and those with a longer line than people write,
+/// are cut to the surroundings of each label: the renderer looks at every character of what it is given.
+const PIECE_MAX: usize = 64 << 10;
+const LINE_MAX: usize = 2_000;
+
+/// Bytes before and behind the first byte of a label that are shown of a long line.
+const AROUND: (usize, usize) = (60, 120);
+
+/// The places of a finding, source by source; the source of the primary label comes first.
+fn elements<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Element<'a>> {
+    let mut order: Vec<SourceId> = diagnostic.span().map(|first| first.source).into_iter().collect();
+    for label in &diagnostic.labels {
+        if !order.contains(&label.span.source) {
+            order.push(label.span.source);
         }
-    });
+    }
+    let of_source = |id| diagnostic.labels.iter().filter(move |label| label.span.source == id);
     order
         .into_iter()
-        .map(|id| {
+        .flat_map(|id| {
             let source = sources.get(id);
-            let labels = diagnostic.labels.iter().filter(|l| l.span.source == id).map(|label| {
-                let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-                let range = clamp(&source.text, label.span.start as usize, label.span.end as usize);
-                let annotation = kind.span(range);
-                if label.text.is_empty() { annotation } else { annotation.label(label.text.as_str()) }
-            });
-            Snippet::source(source.text.as_str()).path(source.name.as_str()).annotations(labels)
+            let labels: Vec<&Label> = of_source(id).collect();
+            match piece(source, &labels) {
+                Some((line, range)) => vec![Element::from(whole(source, line, range, &labels))],
+                None => labels.iter().flat_map(|label| cut(source, sources, label)).collect(),
+            }
         })
         .collect()
 }
 
+/// Returns the lines that hold all labels, and the number of the first; nothing if they are too long.
+fn piece(source: &Source, labels: &[&Label]) -> Option<(usize, Range<usize>)> {
+    let text = &source.text;
+    let ranges =
+        || labels.iter().map(|label| clamp(text, label.span.start as usize, label.span.end as usize));
+    let start = line_start(text, ranges().map(|range| range.start).min()?);
+    let last = ranges().map(|range| range.end).max()?;
+    let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+    let short = end - start <= PIECE_MAX && text[start..end].split('\n').all(|line| line.len() <= LINE_MAX);
+    short.then(|| (text[..start].bytes().filter(|byte| *byte == b'\n').count() + 1, start..end))
+}
+
+/// Shows lines with all their labels.
+fn whole<'a>(source: &'a Source, line: usize, lines: Range<usize>, labels: &[&'a Label]) -> Shown<'a> {
+    let start = lines.start;
+    let annotations = labels.iter().map(|label| {
+        let range = clamp(&source.text, label.span.start as usize, label.span.end as usize);
+        annotation(label, range.start - start..range.end - start)
+    });
+    Snippet::source(&source.text[lines]).line_start(line).path(source.name.as_str()).annotations(annotations)
+}
+
+/// Shows the surroundings of one label.
+fn cut<'a>(source: &'a Source, sources: &Sources, label: &'a Label) -> [Element<'a>; 2] {
+    let text = &source.text;
+    let at = clamp(text, label.span.start as usize, label.span.end as usize);
+    let line_end = text[at.start..].find('\n').map_or(text.len(), |end| at.start + end);
+    let window = clamp(
+        text,
+        line_start(text, at.start).max(at.start.saturating_sub(AROUND.0)),
+        line_end.min(at.start + AROUND.1),
+    );
+    let range = at.start - window.start..at.end.min(window.end) - window.start;
+    let place = sources.position(label.span);
+    let origin = Origin::path(source.name.as_str()).line(place.line).char_column(place.column);
+    let snippet = Snippet::source(&text[window]).line_start(place.line).annotation(annotation(label, range));
+    [Element::from(origin), Element::from(snippet)]
+}
+
+fn annotation(label: &Label, range: Range<usize>) -> annotate_snippets::Annotation<'_> {
+    let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+    let annotation = kind.span(range);
+    if label.text.is_empty() { annotation } else { annotation.label(label.text.as_str()) }
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |line| line + 1)
+}
+
 /// Moves a range onto character boundaries inside the text.
-fn clamp(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(start);
-    start..floor(end.max(start))
+fn clamp(text: &str, start: usize, end: usize) -> Range<usize> {
+    let start = text.floor_char_boundary(start);
+    start..text.floor_char_boundary(end.max(start))
 }

@@ -12,8 +12,15 @@ use crate::codes::{DynamicThreshold, Priority, PriorityGroup, Queue};
 use crate::ecn::Ecn;
 use crate::error::QosError;
 
+/// The most classes of a profile: DSCP has 64 code points (RFC 2474).
+const CLASSES_MAX: usize = 64;
+
 /// Makes a profile from what is written, and reports every fault.
 pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<QosError>> {
+    // Classes are compared with each other, and their number is that of the code points they share out.
+    if spec.classes.len() > CLASSES_MAX {
+        return Err(vec![QosError::TooManyClasses { count: spec.classes.len(), max: CLASSES_MAX }]);
+    }
     let mut draft = spec.base.map_or_else(empty, super::preset::Preset::draft);
     let mut faults = overlay(&mut draft, spec);
     // Rules are checked on what could be built too, so that one run shows all faults.

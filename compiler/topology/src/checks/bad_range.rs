@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0807",
     title: "a range in a name is wrong or too long",
     what: "A range in brackets is written `[017-024]` or `[1,3,5-7]`, runs forwards, and stands for at most \
-           100,000 names.",
+           100,000 names; all ranges of a file stand for at most 200,000.",
     why: "A range that is read otherwise than it was meant changes other devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
     fix: "Correct the range. To leave out very many, lower the counts instead.",
@@ -19,16 +19,17 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports ranges that cannot be written out.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
-        if let Err(NameFault::Range { why }) = &entry.target {
-            out.push(
-                Diagnostic::error(
-                    &RULE,
-                    format!("the range in `{}` cannot be used: {why}", shorten(&entry.name)),
-                )
-                .at(entry.span, "")
-                .help("write `[017-024]` or `[1,3,5-7]`"),
-            );
-        }
+        let (why, help) = match &entry.target {
+            Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[1,3,5-7]`"),
+            Err(NameFault::TooMany { why }) => {
+                (why, "lower the counts, drain a whole plane, or name fewer things")
+            }
+            Ok(_) | Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
+                continue;
+            }
+        };
+        let message = format!("the range in `{}` cannot be used: {why}", shorten(&entry.name));
+        out.push(Diagnostic::error(&RULE, message).at(entry.span, "").help(help));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         explain(&format!("the {what} cables"), cable, speed, span, out);
     }
-    for (entry, doc) in &draft.exceptions.cables {
+    for (entry, doc) in draft.exceptions.cables() {
         let Ok(Target::Link(link)) = entry.target else { continue };
         let speed = match link {
             Link::Host(_) => draft.t0.down.breakout,

@@ -19,7 +19,7 @@ mod out_of_range;
 mod several_documents;
 mod syntax;
 mod too_large;
-mod unknown_key;
+pub(crate) mod unknown_key;
 mod unknown_profile;
 mod unknown_word;
 mod unsupported_tag;

@@ -11,12 +11,15 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0321",
     title: "a zone cannot have so many T0 groups",
     what: "Every zone of `hosts.groups_by_zone` exists, is named once, and has at least one T0 group, at most \
-           `hosts.groups` of them, in whole units of `hosts.rails`.",
+           `hosts.groups` of them, in whole units of `hosts.rails`; together they lack at most 1,000,000 NICs.",
     why: "Ports and addresses are kept for `hosts.groups` in every zone; what a zone has less are holes at its end, \
            and a node whose rails end in a hole would lack NICs.",
     example: "hosts: { groups_by_zone: { 0: 300 } }",
     fix: "Set `hosts.groups` to the groups of the largest zone, and list those that have fewer.",
 };
+
+/// The most NICs that smaller zones may lack: each is a hole that is kept by its coordinate.
+const HOLES_MAX: u64 = 1_000_000;
 
 /// Checks the sizes of zones.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
@@ -55,6 +58,25 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
         }
     }
+    holes(draft, out);
+}
+
+/// Counts the NICs that smaller zones lack.
+fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let sizes = draft.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0);
+    let lacking = sizes.map(|(_, groups)| draft.groups.saturating_sub(u64::from(groups.value))).sum::<u64>();
+    let nics = lacking.saturating_mul(draft.per_group);
+    if nics > HOLES_MAX {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("the smaller zones lack {nics} NICs, at most {HOLES_MAX} can be left out"),
+            )
+            .at(draft.at("hosts.groups_by_zone"), format!("{lacking} T0 groups of {} NICs", draft.per_group))
+            .and(draft.at("hosts.groups"), "in the largest zone")
+            .help("lower `hosts.groups` nearer to the largest zone there is, or make fewer zones"),
+        );
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +98,17 @@ mod tests {
             message("hosts: { rails: 4, groups_by_zone: { 0: 30 } }", "E0321"),
             "the 30 T0 groups of zone 0 make no whole units"
         );
+    }
+
+    #[test]
+    fn holes_are_counted() {
+        let fabric = |groups| {
+            format!(
+                "zones: 16\nhosts: {{ groups: {groups}, per_group: 500, groups_by_zone: {{ 1: 1, 2: 1, 3: 1, 4: 1, 5: 1 }} }}"
+            )
+        };
+        let found = message(&fabric(500), "E0321");
+        assert_eq!(found, "the smaller zones lack 1247500 NICs, at most 1000000 can be left out");
+        assert!(!codes(&fabric(400)).contains(&"E0321"));
     }
 }

@@ -25,14 +25,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
         }
     }
-    for (entry, doc) in &draft.exceptions.devices {
+    for (entry, doc) in draft.exceptions.devices() {
         let Ok(Target::Switch(switch)) = entry.target else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
         if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
             tell(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
-    for (entry, doc) in &draft.exceptions.cables {
+    for (entry, doc) in draft.exceptions.cables() {
         let Ok(Target::Link(link)) = entry.target else { continue };
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {

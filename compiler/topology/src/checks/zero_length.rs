@@ -21,7 +21,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let kinds = [Some(&draft.cables.nic_t0), Some(&draft.cables.t0_t1), draft.cables.t1_t2.as_ref()];
     let kinds = kinds.into_iter().flatten().cloned();
     let zones = draft.cables.by_zone.iter().map(|(_, cable)| cable.clone());
-    let exceptions = draft.exceptions.cables.iter().filter_map(|(entry, doc)| match entry.target {
+    let exceptions = draft.exceptions.cables().filter_map(|(entry, doc)| match entry.target {
         Ok(Target::Link(link)) => Some(DraftCable::over(draft.kind_of(link), Some(doc))),
         Ok(Target::Plane(_) | Target::Switch(_) | Target::Node(_) | Target::Nic(_)) | Err(_) => None,
     });

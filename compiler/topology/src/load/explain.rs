@@ -230,11 +230,14 @@ fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place>
         let same_line = !between.contains('\n');
         (same_line || column(first.start) == column(second.start)) && balance('{', '}')
     };
-    found
-        .into_iter()
-        .filter(|place| place.start < second.start && same_mapping(place))
-        .max_by_key(|place| place.start)
+    found.retain(|place| place.start < second.start);
+    found.sort_by_key(|place| std::cmp::Reverse(place.start));
+    // The text between two keys is looked at again for each candidate, so there are few.
+    found.into_iter().take(CANDIDATES).find(same_mapping)
 }
+
+/// How many places of a key above its second one may be its first one.
+const CANDIDATES: usize = 32;
 
 fn keys(item: &Item, key: &str, found: &mut Vec<Place>) {
     let walk = |entry: &Entry, found: &mut Vec<Place>| {

@@ -3,17 +3,20 @@
 //! In: `domains`. Out: the kinds that can be told, and every fault. Always: a kind goes by coordinates, or by one other
 //! kind that in the end does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
 
-use super::exceptions::{self, Entry};
-use super::names::DraftNames;
+use super::exceptions::{Entry, Resolver};
 use crate::coordinate::TierId;
 use crate::document::{DomainDoc, FabricDoc};
 use crate::domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
-use crate::shape::Shape;
+use crate::naming::NAME_MAX;
+use crate::read::shorten;
+
+/// How many kinds in a row may go by the next one.
+const CHAIN_MAX: usize = 16;
 
 /// The domains of a draft.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +30,11 @@ pub(crate) struct DraftDomains {
 
 impl DraftDomains {
     /// Reads the domains of a file. Broken name patterns leave lists out: every name would be a fault.
-    pub(super) fn new(doc: &FabricDoc, shape: &Shape, names: &DraftNames) -> Self {
+    pub(super) fn new(doc: &FabricDoc, resolver: &mut Resolver<'_>) -> Self {
         let mut domains = DraftDomains::default();
-        let stated = doc.domains.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
-        for (name, domain) in stated {
+        let listed = doc.domains.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
+        let stated = Stated::new(listed);
+        for (name, domain) in listed {
             let fault = match (&domain.by, &domain.members) {
                 (None, None) => Some("write `by` or `members`"),
                 (Some(_), Some(_)) => Some("it is told by position or by a list, not by both"),
@@ -41,15 +45,14 @@ impl DraftDomains {
                 }
                 (None, Some(_)) | (Some(_), None) => None,
             };
-            let fault = fault.map(str::to_owned).or_else(|| name_fault(stated, &name.value));
+            let fault = fault.map(str::to_owned).or_else(|| stated.name_fault(&name.value));
             if let Some(why) = fault {
                 domains.faults.push((name.span, why));
                 continue;
             }
             if let Some(members) = &domain.members {
-                let all = members.iter().filter(|_| names.faults.is_empty());
-                let found: Vec<Entry> =
-                    all.flat_map(|member| exceptions::resolve(member, shape, names)).collect();
+                let known = resolver.names.faults.is_empty();
+                let found = if known { resolver.all(members) } else { Vec::new() };
                 let targets = found.iter().filter_map(|entry| entry.target.clone().ok()).collect();
                 domains.members.extend(found);
                 domains.known.insert(name.value.clone(), DomainRule::Members(targets));
@@ -58,7 +61,8 @@ impl DraftDomains {
             {
                 domains.faults.push((number.span, "it is at least 1".to_owned()));
             }
-            if let Some(by) = domain.by.as_ref().and_then(|by| domains.by(stated, &name.value, name.span, by))
+            if let Some(by) =
+                domain.by.as_ref().and_then(|by| domains.by(&stated, &name.value, name.span, by))
             {
                 let tiers = domain.tiers.as_ref().map_or_else(
                     || TierId::ALL.into(),
@@ -75,7 +79,7 @@ impl DraftDomains {
 
     fn by(
         &mut self,
-        stated: &[(crate::read::Spanned<SmolStr>, DomainDoc)],
+        stated: &Stated<'_>,
         name: &str,
         span: Span,
         by: &[crate::read::Spanned<SmolStr>],
@@ -84,7 +88,7 @@ impl DraftDomains {
         if let [other] = by
             && coordinate(&other.value).is_none()
         {
-            return match circle(stated, name, &other.value) {
+            return match stated.circle(name, &other.value) {
                 None => Some(DomainBy::Kind(other.value.clone())),
                 Some(why) => {
                     self.faults.push((other.span, why));
@@ -117,38 +121,42 @@ impl DraftDomains {
     }
 }
 
-/// Says why a name of a kind is none: it is no word, or a domain of another kind could have it.
-fn name_fault(stated: &[(crate::read::Spanned<SmolStr>, DomainDoc)], name: &str) -> Option<String> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || !name.chars().all(is_word) {
-        return Some("a name is letters, digits, `-` and `_`".to_owned());
-    }
-    let (other, _) = stated.iter().find(|(other, domain)| {
-        domain.by.is_some()
-            && name.strip_prefix(other.value.as_str()).is_some_and(|rest| rest.starts_with('-'))
-    })?;
-    Some(format!("a domain of `{}` could have this name", other.value))
-}
+/// The kinds of a file by name, so that no question about one looks at all.
+struct Stated<'a>(BTreeMap<&'a str, &'a DomainDoc>);
 
-/// Says why a kind cannot go by another: it is not there, is a list, or goes by the first.
-fn circle(
-    stated: &[(crate::read::Spanned<SmolStr>, DomainDoc)],
-    name: &str,
-    other: &SmolStr,
-) -> Option<String> {
-    let mut at = other;
-    for _ in 0..=stated.len() {
-        if at == name {
-            return Some(format!("`{name}` goes by `{other}`, and that by `{name}`"));
-        }
-        let Some((_, domain)) = stated.iter().find(|(kind, _)| kind.value == *at) else {
-            return Some(format!("`{at}` is neither a coordinate nor a kind of domain of this file"));
-        };
-        match domain.by.as_deref() {
-            None => return Some(format!("`{at}` is a list and has no numbers")),
-            Some([next]) if Coordinate::ALL.iter().all(|by| by.word() != next.value) => at = &next.value,
-            Some(_) => return None,
-        }
+impl<'a> Stated<'a> {
+    fn new(listed: &'a [(crate::read::Spanned<SmolStr>, DomainDoc)]) -> Self {
+        Stated(listed.iter().map(|(name, domain)| (name.value.as_str(), domain)).collect())
     }
-    Some(format!("`{other}` goes in a circle"))
+
+    /// Says why a name of a kind is none: it is no word, or a domain of another kind could have it.
+    fn name_fault(&self, name: &str) -> Option<String> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_word) {
+            return Some(format!("a name is at most {NAME_MAX} letters, digits, `-` and `_`"));
+        }
+        let mut starts = name.match_indices('-').map(|(at, _)| &name[..at]);
+        let other = starts.find(|start| self.0.get(start).is_some_and(|domain| domain.by.is_some()))?;
+        Some(format!("a domain of `{other}` could have this name"))
+    }
+
+    /// Says why a kind cannot go by another: it is not there, is a list, or goes by the first.
+    fn circle(&self, name: &str, other: &str) -> Option<String> {
+        let mut at = other;
+        for _ in 0..CHAIN_MAX {
+            if at == name {
+                return Some(format!("`{name}` goes by `{other}`, and that by `{name}`"));
+            }
+            let Some(domain) = self.0.get(at) else {
+                let at = shorten(at);
+                return Some(format!("`{at}` is neither a coordinate nor a kind of domain of this file"));
+            };
+            match domain.by.as_deref() {
+                None => return Some(format!("`{at}` is a list and has no numbers")),
+                Some([next]) if Coordinate::ALL.iter().all(|by| by.word() != next.value) => at = &next.value,
+                Some(_) => return None,
+            }
+        }
+        Some(format!("`{other}` goes in a circle, or by more than {CHAIN_MAX} others in a row"))
+    }
 }

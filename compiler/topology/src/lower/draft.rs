@@ -12,7 +12,7 @@ use ipnet::Ipv6Net;
 
 use super::cables::DraftCables;
 use super::domains::DraftDomains;
-use super::exceptions::DraftExceptions;
+use super::exceptions::{DraftExceptions, Resolver};
 use super::names::DraftNames;
 use super::pins::DraftPins;
 use super::{DraftLayout, DraftTier, Entry, Hardware, hardware};
@@ -80,7 +80,9 @@ impl<'a> Draft<'a> {
         let t2 = t2.map(|tier| tier.with_zones(zones, zone_ports));
         let names = DraftNames::new(doc.naming.as_ref(), zoned);
         let shape = shape(doc, zones, [&t0, &t1], t2.as_ref(), (wiring, rows));
-        let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &shape, &names);
+        let mut resolver = Resolver::new(&shape, &names);
+        let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &mut resolver);
+        let domains = DraftDomains::new(doc, &mut resolver);
         let tiers: Vec<&DraftTier> = [Some(&t0), Some(&t1), t2.as_ref()].into_iter().flatten().collect();
         let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
         let planes = u64::from(doc.planes.value);
@@ -98,7 +100,7 @@ impl<'a> Draft<'a> {
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
             mtu: super::tuning::mtu(doc.mtu.as_ref()),
             ecmp: super::tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
-            domains: DraftDomains::new(doc, &shape, &names),
+            domains,
             pins: DraftPins::new(document, &shape, &names, sources),
             entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),

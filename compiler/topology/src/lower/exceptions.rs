@@ -1,21 +1,19 @@
 //! Names in exceptions, resolved to coordinates.
 //!
 //! In: lists of names, some with ranges in brackets. Out: one entry a name with what it means, or why it means
-//! nothing. Always: the work is proportional to what is named, and a range of a few characters cannot name more
-//! than [`EXPANDED_MAX`] things.
+//! nothing. Invariants: all names of a file stand for at most [`NAMES_MAX`] things; a range ends at the first name
+//! that means nothing, so that one wrong bound is one fault.
 
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
 
 use super::names::{DraftNames, NameFault, find_link, find_nic, find_node, find_switch};
+use super::ranges::{NAMES_MAX, NameRange};
 use crate::coordinate::{Link, Nic, Node, PlaneId, Switch};
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::read::Spanned;
 use crate::shape::Shape;
-
-/// The most names that one range stands for.
-pub(crate) const EXPANDED_MAX: usize = 100_000;
 
 /// What a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,57 +64,94 @@ pub(crate) struct Entry {
 pub(crate) struct DraftExceptions {
     pub(crate) absent: Vec<Entry>,
     pub(crate) drained: Vec<Entry>,
-    pub(crate) cables: Vec<(Entry, CableDoc)>,
-    pub(crate) devices: Vec<(Entry, HardwareDoc)>,
+    /// What one key names, with its description.
+    cables: Vec<(Vec<Entry>, CableDoc)>,
+    /// What one key names, with its description.
+    pub(crate) devices: Vec<(Vec<Entry>, HardwareDoc)>,
 }
 
 impl DraftExceptions {
     /// Resolves the exceptions of a file. Broken name patterns leave them out: every name would be a fault.
-    pub(super) fn new(doc: Option<&ExceptionsDoc>, shape: &Shape, names: &DraftNames) -> Self {
-        let Some(doc) = doc.filter(|_| names.faults.is_empty()) else {
+    pub(super) fn new(doc: Option<&ExceptionsDoc>, resolver: &mut Resolver<'_>) -> Self {
+        let Some(doc) = doc.filter(|_| resolver.names.faults.is_empty()) else {
             return DraftExceptions::default();
-        };
-        let list = |stated: &Option<Vec<Spanned<SmolStr>>>| {
-            let stated = stated.as_deref().unwrap_or_default();
-            stated.iter().flat_map(|name| resolve(name, shape, names)).collect()
         };
         let cables = doc.cables.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
         let devices = doc.devices.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
-        let pairs = |name, value: &HardwareDoc| -> Vec<_> {
-            resolve(name, shape, names).into_iter().map(|entry| (entry, value.clone())).collect()
-        };
         DraftExceptions {
-            absent: list(&doc.absent),
-            drained: list(&doc.drained),
-            cables: cables
-                .iter()
-                .flat_map(|(name, cable)| {
-                    resolve(name, shape, names).into_iter().map(|entry| (entry, cable.clone()))
-                })
-                .collect(),
-            devices: devices.iter().flat_map(|(name, device)| pairs(name, device)).collect(),
+            absent: resolver.all(doc.absent.as_deref().unwrap_or_default()),
+            drained: resolver.all(doc.drained.as_deref().unwrap_or_default()),
+            cables: cables.iter().map(|(name, doc)| (resolver.resolve(name), doc.clone())).collect(),
+            devices: devices.iter().map(|(name, doc)| (resolver.resolve(name), doc.clone())).collect(),
         }
+    }
+
+    /// Returns every cable with an override.
+    pub(crate) fn cables(&self) -> impl Iterator<Item = (&Entry, &CableDoc)> {
+        self.cables.iter().flat_map(|(entries, doc)| entries.iter().map(move |entry| (entry, doc)))
+    }
+
+    /// Returns every device with an override.
+    pub(crate) fn devices(&self) -> impl Iterator<Item = (&Entry, &HardwareDoc)> {
+        self.devices.iter().flat_map(|(entries, doc)| entries.iter().map(move |entry| (entry, doc)))
     }
 
     /// Returns every entry with its list.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Listed, &Entry)> {
         let absent = self.absent.iter().map(|entry| (Listed::Absent, entry));
         let drained = self.drained.iter().map(|entry| (Listed::Drained, entry));
-        let cables = self.cables.iter().map(|(entry, _)| (Listed::Cables, entry));
-        let devices = self.devices.iter().map(|(entry, _)| (Listed::Devices, entry));
+        let cables = self.cables().map(|(entry, _)| (Listed::Cables, entry));
+        let devices = self.devices().map(|(entry, _)| (Listed::Devices, entry));
         absent.chain(drained).chain(cables).chain(devices)
     }
 }
 
-/// Resolves a name, which may stand for many.
-pub(super) fn resolve(name: &Spanned<SmolStr>, shape: &Shape, names: &DraftNames) -> Vec<Entry> {
-    let entry = |name: SmolStr, target, span| Entry { name, span, target };
-    match expand(&name.value) {
-        Ok(all) => all
-            .into_iter()
-            .map(|one| entry(one.clone(), target(&one, shape, &names.naming), name.span))
-            .collect(),
-        Err(why) => vec![entry(name.value.clone(), Err(NameFault::Range { why }), name.span)],
+/// Resolves the names of a file, and counts them.
+pub(super) struct Resolver<'a> {
+    shape: &'a Shape,
+    pub(super) names: &'a DraftNames,
+    /// How many more names there may be.
+    left: u64,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(shape: &'a Shape, names: &'a DraftNames) -> Self {
+        Resolver { shape, names, left: NAMES_MAX }
+    }
+
+    /// Resolves a list of names.
+    pub(super) fn all(&mut self, names: &[Spanned<SmolStr>]) -> Vec<Entry> {
+        names.iter().flat_map(|name| self.resolve(name)).collect()
+    }
+
+    /// Resolves a name, which may stand for many.
+    fn resolve(&mut self, name: &Spanned<SmolStr>) -> Vec<Entry> {
+        let span = name.span;
+        let entry = |name: SmolStr, target| Entry { name, span, target };
+        let range = match NameRange::parse(&name.value) {
+            Ok(range) => range,
+            Err(fault) => return vec![entry(name.value.clone(), Err(fault))],
+        };
+        if range.count() > self.left {
+            // Said once: behind it nothing is resolved.
+            let first = std::mem::take(&mut self.left) > 0;
+            let why = format!("with the names before it, the file names more than {NAMES_MAX} things");
+            return first
+                .then(|| entry(name.value.clone(), Err(NameFault::TooMany { why })))
+                .into_iter()
+                .collect();
+        }
+        self.left -= range.count();
+        let mut found = Vec::new();
+        for one in range.names() {
+            let target = target(&one, self.shape, &self.names.naming);
+            let ends = target.is_err();
+            found.push(entry(one, target));
+            if ends {
+                break;
+            }
+        }
+        found
     }
 }
 
@@ -153,74 +188,13 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
         }),
         Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
         Err(NameFault::NoCable { why }) => Err(format!("`{name}` is no cable: {why}")),
-        Err(NameFault::Range { why }) => Err(format!("`{name}`: {why}")),
+        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{name}`: {why}")),
     };
-    expand(name)?.into_iter().map(one).collect()
-}
-
-/// Writes out the ranges of a name: `p[0-1]-t0-[017-018]` is four names. Bounds of equal width keep their zeros.
-fn expand(name: &str) -> Result<Vec<SmolStr>, String> {
-    let mut whole = vec![String::new()];
-    let mut rest = name;
-    while let Some(open) = rest.find('[') {
-        let close = rest[open..].find(']').ok_or("`[` has no `]`")? + open;
-        let numbers = range(&rest[open + 1..close])?;
-        if whole.len().saturating_mul(numbers.len()) > EXPANDED_MAX {
-            return Err(format!("it stands for more than {EXPANDED_MAX} names"));
-        }
-        let before = &rest[..open];
-        whole = whole
-            .iter()
-            .flat_map(|start| numbers.iter().map(move |number| format!("{start}{before}{number}")))
-            .collect();
-        rest = &rest[close + 1..];
-    }
-    Ok(whole.into_iter().map(|start| SmolStr::from(start + rest)).collect())
-}
-
-/// Reads `017-024`, `1,3` or `1-4,7`.
-fn range(text: &str) -> Result<Vec<String>, String> {
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let digits =
-            |text: &str| !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
-        if !digits(first) || !digits(last) {
-            return Err(format!("`[{text}]` is no range: write `[017-024]` or `[1,3,5]`"));
-        }
-        let width = first.len();
-        let (first, last) = (parse(first), parse(last));
-        if first > last {
-            return Err(format!("`[{text}]` runs backwards"));
-        }
-        if last - first >= EXPANDED_MAX {
-            return Err(format!("it stands for more than {EXPANDED_MAX} names"));
-        }
-        numbers.extend((first..=last).map(|number| format!("{number:0width$}")));
-    }
-    Ok(numbers)
-}
-
-fn parse(digits: &str) -> usize {
-    digits.parse().expect("nine digits fit a word")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_written_out() {
-        assert_eq!(expand("p3-t0-017").unwrap(), ["p3-t0-017"]);
-        assert_eq!(
-            expand("p[0-1]-t0-[009-010]").unwrap(),
-            ["p0-t0-009", "p0-t0-010", "p1-t0-009", "p1-t0-010"]
-        );
-        assert_eq!(expand("x[1,3-4]y").unwrap(), ["x1y", "x3y", "x4y"]);
-        for name in
-            ["p[", "p[]", "p[1-]", "p[b]", "p[4-3]", "p[0-999999]", "p[1-999][1-999]", "p[99999999999]"]
-        {
-            assert!(expand(name).is_err(), "{name}");
+    match NameRange::parse(name) {
+        Ok(range) => range.names().map(one).collect(),
+        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(why),
+        Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
+            Err(format!("`{name}` names nothing of this fabric"))
         }
     }
 }

@@ -128,7 +128,7 @@ impl Draft<'_> {
                 Target::Node(_) | Target::Nic(_) => return None,
             }
         }
-        for (entry, doc) in &self.exceptions.cables {
+        for (entry, doc) in self.exceptions.cables() {
             let Target::Link(link) = entry.target.clone().ok()? else { return None };
             found.cables.insert(link, DraftCable::over(self.kind_of(link), Some(doc)).cable);
         }
@@ -157,7 +157,7 @@ impl Draft<'_> {
         &self,
     ) -> Option<BTreeMap<crate::Switch, (std::sync::Arc<closc_platform::Platform>, closc_platform::Os)>> {
         let mut found = BTreeMap::new();
-        for (entry, doc) in &self.exceptions.devices {
+        for (entry, doc) in self.exceptions.devices() {
             let Target::Switch(switch) = entry.target.clone().ok()? else { return None };
             let tier = self.tier(switch.tier)?;
             let hardware = super::tier::resolve(doc, self.catalogue, tier.platform.as_ref(), tier.os)?;

@@ -6,7 +6,7 @@ use closc_diagnostics::Span;
 use closc_platform::{Catalogue, Os, Platform};
 
 use super::DraftTier;
-use super::exceptions::{DraftExceptions, Target};
+use super::exceptions::{DraftExceptions, Entry, Target};
 use super::tier::resolve;
 use crate::coordinate::TierId;
 use crate::document::{FabricDoc, HardwareDoc};
@@ -69,13 +69,18 @@ pub(super) fn list(
             ));
         }
     }
-    for (entry, override_doc) in &exceptions.devices {
-        let Ok(Target::Switch(switch)) = entry.target else { continue };
-        let Some(tier) = tiers.iter().find(|tier| tier.id == switch.tier) else { continue };
-        let Some((platform, os)) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os) else {
-            continue;
-        };
-        found.push(kind(tier.id, platform, os, entry.span, override_doc, format!("`{}`", entry.name)));
+    for (entries, override_doc) in &exceptions.devices {
+        // A range of a thousand switches is one kind of switch in each tier.
+        for tier in tiers {
+            let of_tier =
+                |entry: &&Entry| matches!(entry.target, Ok(Target::Switch(switch)) if switch.tier == tier.id);
+            let Some(entry) = entries.iter().find(of_tier) else { continue };
+            let Some((platform, os)) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os)
+            else {
+                continue;
+            };
+            found.push(kind(tier.id, platform, os, entry.span, override_doc, format!("`{}`", entry.name)));
+        }
     }
     found
 }

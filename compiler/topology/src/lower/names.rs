@@ -69,9 +69,14 @@ pub(crate) enum NameFault {
         /// Why not.
         why: String,
     },
-    /// A range in brackets is wrong or too long.
+    /// A range in brackets is wrong.
     Range {
         /// What is wrong.
+        why: String,
+    },
+    /// It stands for more names than there may be.
+    TooMany {
+        /// How many there may be.
         why: String,
     },
 }

@@ -147,6 +147,8 @@ fn named(name: &str, naming: &Naming, fault: NameFault) -> PinFault {
             None => format!("`{name}` names nothing here"),
         },
         NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
-        NameFault::NoCable { why } | NameFault::Range { why } => format!("`{name}`: {why}"),
+        NameFault::NoCable { why } | NameFault::Range { why } | NameFault::TooMany { why } => {
+            format!("`{name}`: {why}")
+        }
     })
 }

@@ -3,6 +3,8 @@
 //! In: an item. Out: a struct, each field read by its own type. Always: unknown keys are refused with the
 //! nearest known one, and all faults of all fields are reported.
 
+use std::collections::BTreeSet;
+
 use super::{Read, Reader, nearest};
 use crate::checks::loader;
 use crate::yaml::{Entry, Item, Value};
@@ -31,16 +33,19 @@ impl<'a> Entries<'a> {
             let example = format!("{{{}: ...}}", known.first().copied().unwrap_or("key"));
             return reader.wrong_type(item, "a mapping", &example);
         };
-        let free = || known.iter().copied().filter(|key| entries.iter().all(|entry| entry.key != *key));
+        let there: BTreeSet<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+        let free = || known.iter().copied().filter(|key| !there.contains(key));
         let mut meant = Vec::new();
         for entry in entries {
             if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
                 continue;
             }
-            let (span, path) = (reader.span(entry.key_place), reader.path());
-            let likely = nearest(&entry.key, free());
-            meant.extend(likely.and_then(|likely| free().find(|key| *key == likely)));
-            reader.push(loader::unknown_key(&path, &entry.key, known, likely, span));
+            reader.push_with(&loader::unknown_key::RULE, |reader| {
+                let (span, path) = (reader.span(entry.key_place), reader.path());
+                let likely = nearest(&entry.key, free());
+                meant.extend(likely.and_then(|likely| free().find(|key| *key == likely)));
+                loader::unknown_key(&path, &entry.key, known, likely, span)
+            });
         }
         Some(Entries { entries, meant })
     }

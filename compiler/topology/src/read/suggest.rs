@@ -7,8 +7,14 @@
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = word.chars().count().div_ceil(3);
     let simple = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
+    // A word of many times the length is nobody's slip, and comparing it takes time for nothing.
+    let near = |candidate: &str| candidate.chars().count().abs_diff(word.chars().count()) <= allowed;
+    let candidates: Vec<&str> = known.into_iter().filter(|candidate| near(candidate)).collect();
+    if candidates.is_empty() {
+        return None;
+    }
     let wanted = simple(word);
-    known
+    candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&wanted, &simple(candidate)), candidate))
         .filter(|(distance, _)| *distance <= allowed)

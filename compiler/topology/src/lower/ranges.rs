@@ -1,0 +1,164 @@
+//! Names with ranges in brackets, kept as ranges until somebody needs each name.
+//!
+//! In: `p[0-1]-t0-[017-018]`. Out: how many names it stands for, and the names one by one. Invariants: what is held is
+//! proportional to the text; how many names there are is known before the first is written.
+
+use smol_str::{SmolStr, SmolStrBuilder};
+
+use super::names::NameFault;
+use crate::read::shorten;
+
+/// The most names that one range stands for.
+pub(crate) const EXPANDED_MAX: u64 = 100_000;
+
+/// The most names that all ranges of a file stand for.
+pub(crate) const NAMES_MAX: u64 = 200_000;
+
+/// Numbers in a row, written with equal width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    first: u32,
+    last: u32,
+    width: usize,
+}
+
+/// The numbers of one pair of brackets, behind the text before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part<'a> {
+    before: &'a str,
+    runs: Vec<Run>,
+    count: u64,
+}
+
+/// A name that may stand for many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NameRange<'a> {
+    parts: Vec<Part<'a>>,
+    tail: &'a str,
+    count: u64,
+}
+
+impl<'a> NameRange<'a> {
+    /// Reads a name; bounds of equal width keep their zeros.
+    pub(crate) fn parse(name: &'a str) -> Result<Self, NameFault> {
+        let mut range = NameRange { parts: Vec::new(), tail: name, count: 1 };
+        while let Some(open) = range.tail.find('[') {
+            let close = range.tail[open..].find(']').ok_or_else(|| wrong("`[` has no `]`"))? + open;
+            let (runs, count) = runs(&range.tail[open + 1..close])?;
+            range.count = range.count.saturating_mul(count);
+            if range.count > EXPANDED_MAX {
+                return Err(too_many());
+            }
+            range.parts.push(Part { before: &range.tail[..open], runs, count });
+            range.tail = &range.tail[close + 1..];
+        }
+        Ok(range)
+    }
+
+    /// Returns how many names it stands for.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Writes the names one by one; the last numbers change first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = SmolStr> {
+        (0..self.count).map(|number| self.name(number))
+    }
+
+    fn name(&self, number: u64) -> SmolStr {
+        use std::fmt::Write as _;
+        let mut name = SmolStrBuilder::new();
+        let mut below = self.count;
+        let mut rest = number;
+        for part in &self.parts {
+            below /= part.count;
+            let mut at = rest / below;
+            rest %= below;
+            name.push_str(part.before);
+            for run in &part.runs {
+                let length = u64::from(run.last - run.first) + 1;
+                if at < length {
+                    let value = u64::from(run.first) + at;
+                    write!(name, "{value:0width$}", width = run.width)
+                        .expect("a string accepts everything that is written to it");
+                    break;
+                }
+                at -= length;
+            }
+        }
+        name.push_str(self.tail);
+        name.finish()
+    }
+}
+
+/// Reads `017-024`, `1,3` or `1-4,7`, and counts the numbers.
+fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
+    let mut runs = Vec::new();
+    let mut count = 0;
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let width = first.len();
+        let (Some(first), Some(last)) = (number(first), number(last)) else {
+            return Err(wrong(&format!("`[{}]` is no range: write `[017-024]` or `[1,3,5]`", shorten(text))));
+        };
+        if first > last {
+            return Err(wrong(&format!("`[{}]` runs backwards", shorten(text))));
+        }
+        count += u64::from(last - first) + 1;
+        // A list of thousands of numbers takes thousands of steps for each of its names.
+        if runs.len() >= RUNS_MAX {
+            return Err(wrong(&format!("it lists more than {RUNS_MAX} numbers one by one")));
+        }
+        if count > EXPANDED_MAX {
+            return Err(too_many());
+        }
+        runs.push(Run { first, last, width });
+    }
+    Ok((runs, count))
+}
+
+fn wrong(why: &str) -> NameFault {
+    NameFault::Range { why: why.to_owned() }
+}
+
+fn too_many() -> NameFault {
+    NameFault::TooMany { why: format!("it stands for more than {EXPANDED_MAX} names") }
+}
+
+/// The most numbers or runs of numbers in one pair of brackets.
+const RUNS_MAX: usize = 1_000;
+
+fn number(text: &str) -> Option<u32> {
+    let is_number = !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand(name: &str) -> Vec<SmolStr> {
+        NameRange::parse(name).unwrap().names().collect()
+    }
+
+    #[test]
+    fn ranges_are_written_out() {
+        assert_eq!(expand("p3-t0-017"), ["p3-t0-017"]);
+        assert_eq!(expand("p[0-1]-t0-[009-010]"), ["p0-t0-009", "p0-t0-010", "p1-t0-009", "p1-t0-010"]);
+        assert_eq!(expand("x[1,3-4]y"), ["x1y", "x3y", "x4y"]);
+        assert_eq!(expand("[1,2][3-4]"), ["13", "14", "23", "24"]);
+        for name in
+            ["p[", "p[]", "p[1-]", "p[b]", "p[4-3]", "p[0-999999]", "p[1-999][1-999]", "p[99999999999]"]
+        {
+            assert!(NameRange::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_counted_before_they_are_written() {
+        let range = NameRange::parse("p[0-9]-t0-[0001-9999]").unwrap();
+        assert_eq!(range.count(), 99_990);
+        assert_eq!(range.parts.iter().map(|part| part.runs.len()).sum::<usize>(), 2);
+        assert_eq!(range.names().next().unwrap(), "p0-t0-0001");
+    }
+}
