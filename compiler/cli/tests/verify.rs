@@ -34,7 +34,7 @@ fn a_compiled_tree_holds() {
 }
 
 #[test]
-fn a_damaged_tree_shows_a_packets_journey() {
+fn a_damaged_tree_shows_the_trace_of_a_packet() {
     let place = compiled();
     damage(&place);
     let printed = place.ends(2, &["verify", "tree", "--no-digests"]);
@@ -60,7 +60,7 @@ fn tools_get_the_same() {
     assert_eq!(violations[0]["rule"], "V0101", "the file is not the compiled one");
     let owner = violations.iter().find(|v| v["rule"] == "V0605").expect("the wrong next hop is found");
     assert_eq!(owner["place"]["file"], "switches/p0-t0-001/ip.batch");
-    assert!(owner["journey"].as_array().is_some_and(|steps| steps.len() == 4), "{owner:#}");
+    assert!(owner["trace"].as_array().is_some_and(|steps| steps.len() == 4), "{owner:#}");
     let github = place.ends(2, &["verify", "tree", "--format", "github"]);
     let wanted = "::error file=tree/switches/p0-t0-001/ip.batch,line=42,col=1,title=V0605::";
     assert!(github.contains(wanted), "{github}");

@@ -1,6 +1,4 @@
-//! What must hold, one file for each family of rules. A rule stands beside the check that applies it.
-
-use closc_diagnostics::Rule;
+//! What must hold of single devices, cables and tables, and of all of a kind: one file for each family of rules.
 
 pub(crate) mod addresses;
 pub(crate) mod bgp;
@@ -12,36 +10,8 @@ pub(crate) mod hosts;
 pub(crate) mod lanes;
 pub(crate) mod limits;
 pub(crate) mod load;
-pub(crate) mod nics;
-pub(crate) mod planes;
 pub(crate) mod ports;
 pub(crate) mod qos;
 pub(crate) mod routes;
 pub(crate) mod segments;
 pub(crate) mod tables;
-pub(crate) mod told;
-
-/// Returns every rule, in the order of codes.
-pub fn rules() -> Vec<&'static Rule> {
-    let families: [&[&'static Rule]; 18] = [
-        files::RULES,
-        cabling::RULES,
-        ports::RULES,
-        addresses::RULES,
-        segments::RULES,
-        routes::RULES,
-        tables::RULES,
-        crate::proof::RULES,
-        load::RULES,
-        planes::RULES,
-        qos::RULES,
-        hash::RULES,
-        hosts::RULES,
-        limits::RULES,
-        buffers::RULES,
-        crate::proof::buffers::RULES,
-        crate::proof::chosen::RULES,
-        bgp::RULES,
-    ];
-    families.concat()
-}

@@ -27,6 +27,9 @@ pub enum VerifyError {
     /// The manifest is of a form that this reader does not know.
     #[error("manifests of form `{0}` are not known here")]
     Form(String),
+    /// The manifest names a way of routing that nobody knows.
+    #[error("`{0}` is no way of routing that is known: the manifest is of another release, or was edited")]
+    Routing(String),
     /// Only a part of the fabric was compiled, and a proof needs both ends of every cable.
     #[error("the tree holds only a part of the fabric (`{0}`), and a proof needs both ends of every cable")]
     Partial(String),

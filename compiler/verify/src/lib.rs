@@ -1,80 +1,66 @@
 //! The second reader: proves a fabric plan from the rendered artefacts.
 //!
 //! In: an artefact tree. Out: a [`Report`]: every path that arrives, counted; every fact by the rule that it was
-//! checked by; every violation with the line of the artefact at fault and the journey of a packet that comes to
-//! harm. Always: nothing is asked of the planner. The readers here know the languages of the artefacts and
+//! checked by; every violation with the line of the artefact at fault and the trace of a packet that comes to
+//! harm. Invariants: nothing is asked of the planner. The readers here know the languages of the artefacts and
 //! nothing of how they were made; what a reader does not understand is a violation, because it might forward
 //! packets behind the proof's back.
 //!
 //! The rules, and why facts about single cables prove all paths, are in this crate's README.
 
-mod attach;
+mod bind;
 mod check;
 mod error;
 mod finding;
 mod load;
 mod model;
+mod options;
 mod proof;
 mod read;
 mod report;
+mod rules;
 mod tree;
 mod walk;
 
 use std::collections::BTreeMap;
 
+use ipnet::Ipv6Net;
+use smol_str::SmolStr;
+
 pub use check::limits::Limits;
-pub use check::rules;
 pub use error::VerifyError;
-pub use finding::{Place, Tally, Violation};
-pub use proof::chosen::DeliveryCounts;
+pub use finding::{Tally, TraceStep, Violation};
+pub use model::place::Place;
+pub use options::Options;
+pub use proof::chosen::counts::DeliveryCounts;
 pub use proof::count::PathCounts;
 pub use report::{ReadCounts, Report, RuleCounts};
+pub use rules::rules;
 pub use tree::{Folder, Memory, Tree};
 pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
-pub use walk::journey::Step;
 
-use check::nics::NicCables;
+use bind::nics::NicCables;
 use finding::Findings;
-use ipnet::Ipv6Net;
 use model::cabling::SwitchId;
 use model::fabric::Fabric;
-use model::switch::OddRoute;
+use model::switch::OtherRoute;
 use proof::chosen;
-use smol_str::SmolStr;
+use proof::chosen::network::Network as ChoiceNetwork;
 use walk::packet::Network;
-
-/// What to verify, and how thoroughly.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Whether digests are held against the manifest.
-    pub digests: bool,
-    /// Fabrics of at most as many paths are also walked path by path.
-    pub walk_up_to: u128,
-    /// Violations of one rule that are shown in full.
-    pub shown: usize,
-    /// Limits of hardware by SONiC hwsku, or platform name of other targets.
-    pub limits: BTreeMap<String, Limits>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { digests: true, walk_up_to: 1 << 20, shown: 10, limits: BTreeMap::new() }
-    }
-}
 
 /// Verifies a tree.
 pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
     let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, not_proved, follows } =
         loaded;
-    findings = findings.merge(proof::learned::learn(&mut fabric));
+    findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
     let (paths, walk) = match &fabric.layout {
         Some(_) => prove(&fabric, &nics, options, &mut findings),
         None => (None, None),
     };
-    let network = fabric.layout.is_none().then(|| chosen::Network::new(&fabric));
+    let network = fabric.layout.is_none().then(|| ChoiceNetwork::new(&fabric));
     if let Some(network) = &network {
         proof::buffers::routes::check(network, &mut findings);
         read.nics = network.destinations.nics.len() as u64;
@@ -91,11 +77,11 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         *count += 1;
         *count <= options.shown
     });
-    journeys(&fabric, &nics, &mut violations);
+    traces(&fabric, &nics, &mut violations);
     if let Some(network) = &network {
-        trips(network, &mut violations);
+        choice_traces(network, &mut violations);
     }
-    load::lines(tree, &mut violations);
+    load::lines::fill(tree, &mut violations);
     Ok(Report {
         fabric: name,
         routing,
@@ -111,22 +97,22 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
     })
 }
 
-/// A route that a switch learns: where to, and the port and weight of each way.
-pub type LearnedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
+/// A route that BGP comes to: where to, and the port and weight of each next hop.
+pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
 
 /// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever holds them against
 /// running switches.
-pub fn learned(tree: &dyn Tree) -> Result<BTreeMap<SmolStr, Vec<LearnedRoute>>, VerifyError> {
+pub fn converged(tree: &dyn Tree) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let fabric = load::load(tree, &Options { digests: false, ..Options::default() })?.fabric;
-    let (all, _) = proof::learned::routes(&fabric);
-    let ways = |id, route: &OddRoute| {
+    let (all, _) = proof::converge::routes(&fabric);
+    let ways = |id, route: &OtherRoute| {
         let port = |slot| {
             let (_, cable, side) = fabric.plugged(id, slot);
             fabric.cabling.names.text(cable.ends(side).0.port)
         };
         route.ways.iter().filter_map(|way| Some((port(way.slot?).into(), way.weight))).collect()
     };
-    let by_name = |(id, routes): &(SwitchId, Vec<OddRoute>)| {
+    let by_name = |(id, routes): &(SwitchId, Vec<OtherRoute>)| {
         let routes = routes.iter().map(|route| (route.prefix, ways(*id, route))).collect();
         (fabric.cabling.switch(*id).into(), routes)
     };
@@ -161,7 +147,7 @@ fn prove(
 ) -> (Option<PathCounts>, Option<WalkCounts>) {
     let Some(layout) = &fabric.layout else { return (None, None) };
     let Some(ways) = proof::ways::follow(fabric, layout, nics) else { return (None, None) };
-    check::planes::check(fabric, layout, &nics.usids, &ways, findings);
+    proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
     // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
@@ -169,13 +155,13 @@ fn prove(
     let paths = proof::count::count(fabric, &ways);
     let walk = (paths.named <= options.walk_up_to).then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
-        proof::agree(&paths, walk, findings);
+        walk::agree::agree(&paths, walk, findings);
     }
     (Some(paths), walk)
 }
 
-/// Tells the journeys of packets that come to harm: of each rule the first that has one.
-fn journeys(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
+/// Finds the traces of packets that come to harm: of each rule the first that has one.
+fn traces(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     let concerned = violations.iter().any(|violation| violation.about.is_some());
     if !concerned || fabric.layout.is_none() {
         return;
@@ -183,30 +169,30 @@ fn journeys(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     let network = Network::new(fabric);
     for violation in violations {
         if let Some((switch, usid)) = violation.about {
-            violation.journey = walk::journey::find(&network, nics, switch, usid);
+            violation.trace = walk::trace::find(&network, nics, switch, usid);
         }
     }
 }
 
-/// Proves delivery where switches choose the way, and walks every way where there are few.
+/// Proves delivery where switches choose the next hop, and walks every way where there are few.
 fn deliver(
-    network: &chosen::Network<'_>,
+    network: &ChoiceNetwork<'_>,
     options: &Options,
     findings: &mut Findings,
 ) -> (Option<DeliveryCounts>, Option<ChoiceWalk>) {
     let counts = chosen::check(network, findings);
     let walk = (counts.tried <= options.walk_up_to).then(|| walk::choices::walk(network));
     if let Some(walk) = &walk {
-        proof::agree_on_choices(&counts, walk, findings);
+        walk::agree::agree_on_choices(&counts, walk, findings);
     }
     (Some(counts), walk)
 }
 
-/// Tells the journeys of packets that come to harm where switches choose the way.
-fn trips(network: &chosen::Network<'_>, violations: &mut [Violation]) {
+/// Finds the traces of packets that come to harm where switches choose the next hop.
+fn choice_traces(network: &ChoiceNetwork<'_>, violations: &mut [Violation]) {
     for violation in violations {
         if let Some((switch, address)) = violation.towards {
-            violation.journey = walk::trip::find(network, switch, address);
+            violation.trace = walk::choice_trace::find(network, switch, address);
         }
     }
 }

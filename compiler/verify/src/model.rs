@@ -1,9 +1,11 @@
 //! What the artefacts say, whatever language they say it in.
 //!
 //! `device` is one switch in full, borrowed from its file and dropped when the file is; `switch` is what is kept
-//! of it; `bgp` is what both hold of BGP; `cabling` is who is connected with whom; `group` is a path table; `choice` is
-//! what switches do with classes of destinations where they choose the way; `fabric` is all of it together.
+//! of it; `language` is what its language can say, and `about` what a violation on it is about; `bgp` is what both hold
+//! of BGP; `cabling` is who is connected with whom; `group` is a path table; `choice` is what switches do with classes of
+//! destinations where they choose the next hop; `fabric` is all of it together.
 
+pub(crate) mod about;
 pub(crate) mod bgp;
 pub(crate) mod cabling;
 pub(crate) mod choice;
@@ -11,7 +13,10 @@ pub(crate) mod destinations;
 pub(crate) mod device;
 pub(crate) mod fabric;
 pub(crate) mod group;
+pub(crate) mod language;
 pub(crate) mod names;
+pub(crate) mod place;
 pub(crate) mod qos;
+pub(crate) mod routing;
 pub(crate) mod segment;
 pub(crate) mod switch;

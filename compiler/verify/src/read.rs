@@ -1,72 +1,17 @@
 //! Readers, one for each kind of artefact. None of them knows how the artefact was made.
+//!
+//! A language of switches is one room: `frr`, `linux`, `p4`, `sonic`. What a room must offer is in `room`, and the list
+//! of all of them in `registry`.
 
-use std::fmt;
-
-use crate::finding::line_of;
-
-pub(crate) mod batch;
 pub(crate) mod cables;
+pub(crate) mod error;
 pub(crate) mod frr;
-pub(crate) mod frr_bgp;
-pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod linux;
 pub(crate) mod manifest;
 pub(crate) mod p4;
-pub(crate) mod p4_entries;
 pub(crate) mod path_table;
+pub(crate) mod registry;
+pub(crate) mod room;
 pub(crate) mod sonic;
-pub(crate) mod sonic_qos;
-pub(crate) mod textproto;
-
-/// Why a file does not parse.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReadError {
-    /// The line, where it is known.
-    pub(crate) line: Option<usize>,
-    /// What is wrong with it.
-    pub(crate) message: String,
-    /// The file beside the one that was read, if it is in that.
-    pub(crate) file: Option<&'static str>,
-}
-
-impl ReadError {
-    /// Says what is wrong with a line.
-    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
-        ReadError { line: Some(line), message: message.into(), file: None }
-    }
-
-    /// Says what is wrong with a file.
-    pub(crate) fn whole(message: impl Into<String>) -> Self {
-        ReadError { line: None, message: message.into(), file: None }
-    }
-
-    /// Says that it is in a file beside the one that was read.
-    #[must_use]
-    pub(crate) fn beside(mut self, file: &'static str) -> Self {
-        self.file = Some(file);
-        self
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl From<serde_json::Error> for ReadError {
-    fn from(error: serde_json::Error) -> Self {
-        ReadError {
-            line: Some(error.line()).filter(|line| *line > 0),
-            message: error.to_string(),
-            file: None,
-        }
-    }
-}
-
-/// Returns the text of a file.
-pub(crate) fn text(bytes: &[u8]) -> Result<&str, ReadError> {
-    std::str::from_utf8(bytes)
-        .map_err(|error| ReadError::at(line_of(bytes, error.valid_up_to()), "not UTF-8 text"))
-}
+pub(crate) mod value;

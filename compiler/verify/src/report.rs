@@ -1,6 +1,6 @@
 //! The outcome of a verification: what was proved by which rule, and what is broken where.
 //!
-//! In: findings and counts. Out: [`Report`], for people as text and for tools by serde. Always: rules in the
+//! In: findings and counts. Out: [`Report`], for people as text and for tools by serde. Invariants: rules in the
 //! order of codes, violations in the order of codes and places; the same tree gives the same report.
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use closc_diagnostics::Rule;
 use serde::Serialize;
 
 use crate::finding::{Tally, Violation};
-use crate::proof::chosen::DeliveryCounts;
+use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
 use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
@@ -35,7 +35,7 @@ pub struct Report {
     /// What walking every path found; absent where it was not asked for or would take too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
-    /// What was proved of journeys where switches choose the way.
+    /// What was proved of deliveries where switches choose the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryCounts>,
     /// What walking every way found where switches choose.
@@ -170,19 +170,19 @@ impl Report {
         if let Some(delivery) = &self.delivery {
             let _ = writeln!(
                 text,
-                "journeys: {} of {} that cables lead to arrive whatever switches choose, over {} ways; {} have no way",
+                "deliveries: {} of {} that cables lead to arrive whatever switches choose, over {} ways; {} have no way",
                 thousands(delivery.arrive),
                 thousands(delivery.possible),
                 thousands(delivery.ways),
-                thousands(delivery.journeys - delivery.possible),
+                thousands(delivery.deliveries - delivery.possible),
             );
         }
         if let Some(walk) = &self.choices {
             let _ = writeln!(
                 text,
-                "walked one by one: {} of {} journeys arrive, over {} of {} ways",
+                "walked one by one: {} of {} deliveries arrive, over {} of {} ways",
                 thousands(walk.arrive),
-                thousands(walk.journeys),
+                thousands(walk.deliveries),
                 thousands(walk.ways),
                 thousands(walk.tried),
             );
@@ -225,7 +225,7 @@ fn show(text: &mut String, violation: &Violation) {
         let _ = writeln!(text, "  and {other}");
     }
     let first = if violation.about.is_some() || violation.towards.is_some() { "packet:" } else { "  ring:" };
-    for (at, step) in violation.journey.iter().enumerate() {
+    for (at, step) in violation.trace.iter().enumerate() {
         let place = step.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         let _ = writeln!(text, "   {} {}{place}", if at > 0 { "     ->" } else { first }, step.text);
     }

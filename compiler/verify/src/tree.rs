@@ -1,6 +1,6 @@
 //! Where artefacts come from: a folder, or memory in tests.
 //!
-//! In: a path below the tree. Out: bytes. Always: files are read one at a time and dropped by the caller; paths
+//! In: a path below the tree. Out: bytes. Invariants: files are read one at a time and dropped by the caller; paths
 //! are relative and sorted.
 
 use std::collections::BTreeMap;

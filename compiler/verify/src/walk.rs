@@ -1,10 +1,12 @@
 //! Packets walked one by one through what was read: the second way to the same verdict.
 //!
-//! `packet` forwards one packet as the switches would; `exhaustive` walks every path of a small fabric;
-//! `journey` tells the way of one packet that came to harm.
+//! `packet` forwards one packet as the switches would; `exhaustive` walks every path of a small fabric, and `choices`
+//! every choice of switches; `trace` and `choice_trace` follow one packet that comes to harm; `agree` compares with the
+//! proof.
 
+pub(crate) mod agree;
+pub(crate) mod choice_trace;
 pub(crate) mod choices;
 pub(crate) mod exhaustive;
-pub(crate) mod journey;
 pub(crate) mod packet;
-pub(crate) mod trip;
+pub(crate) mod trace;

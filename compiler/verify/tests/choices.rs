@@ -33,12 +33,12 @@ fn valid_fabrics_verify() {
         assert_eq!(delivery.possible, delivery.arrive, "fabric {count}:\n{yaml}");
         assert_eq!(delivery.doubtful, 0);
         let walk = report.choices.expect("the fabric is small");
-        assert_eq!((delivery.journeys, delivery.arrive), (walk.journeys, walk.arrive));
+        assert_eq!((delivery.deliveries, delivery.arrive), (walk.deliveries, walk.arrive));
         assert_eq!((delivery.ways, delivery.tried), (walk.ways, walk.tried));
         walked += walk.tried;
-        absent += usize::from(delivery.possible < delivery.journeys);
+        absent += usize::from(delivery.possible < delivery.deliveries);
         count += 1;
     }
     println!("{walked} ways walked; in {absent} fabrics cables do not lead to all NICs");
-    assert!(absent > 15, "exceptions take journeys away: {absent}");
+    assert!(absent > 15, "exceptions take deliveries away: {absent}");
 }

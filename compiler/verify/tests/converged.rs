@@ -31,7 +31,7 @@ fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> Ways {
 
 /// What is derived from the configurations of a plan.
 fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
-    let all = closc_verify::learned(&common::tree(plan)).expect("the tree can be read");
+    let all = closc_verify::converged(&common::tree(plan)).expect("the tree can be read");
     let ways = |ways: Vec<(_, u32)>| {
         shares(ways.into_iter().map(|(port, weight)| (format!("{port}"), weight.into())))
     };

@@ -34,11 +34,11 @@ fn what_is_not_proved_is_said() {
         let text = report.text();
         assert!(report.holds(), "{routing}, {target}\n{text}");
         assert!(report.paths.is_none() && report.walk.is_none(), "nothing is claimed of paths");
-        assert!(text.contains(&format!("not proved with routing {routing}: what nodes are told")), "{text}");
+        assert!(text.contains(&format!("not proved with routing {routing}: what nodes do")), "{text}");
         let learned = text.contains("what happens while sessions come up or go down");
         assert_eq!(learned, routing == "bgp-unnumbered", "{text}");
-        let delivery = report.delivery.expect("journeys are counted where switches choose");
-        assert!(delivery.journeys > 0 && delivery.arrive == delivery.journeys, "{text}");
+        let delivery = report.delivery.expect("deliveries are counted where switches choose");
+        assert!(delivery.deliveries > 0 && delivery.arrive == delivery.deliveries, "{text}");
     }
 }
 

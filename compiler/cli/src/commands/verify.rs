@@ -1,7 +1,7 @@
 //! `closc verify`: proves from the files of a compiled tree that every path arrives.
 //!
 //! In: a tree, and the table sizes of the catalogue. Out: what was proved by which rule, and every violation with
-//! file, line and a packet's journey. Exits with 0 where everything holds, with 1 where the tree could not be
+//! file, line and the trace of a packet. Exits with 0 where everything holds, with 1 where the tree could not be
 //! verified, with 2 where it could and something does not hold.
 
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ fn annotations(tree: &Utf8Path, report: &Report) -> String {
     for violation in &report.violations {
         let file = tree.join(&violation.place.file);
         let mut message = violation.message.clone();
-        for step in &violation.journey {
+        for step in &violation.trace {
             let _ = write!(message, "\n{}", step.text);
         }
         text.push_str(&github::annotation(

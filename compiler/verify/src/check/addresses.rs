@@ -3,46 +3,12 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use closc_diagnostics::Rule;
-
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::{CableId, Party, SwitchId};
-use crate::model::fabric::{About, Fabric};
-
-/// One device, one address.
-pub(crate) static UNIQUE: Rule = Rule {
-    code: "V0401",
-    title: "an address is there twice",
-    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share a \
-           prefix; every switch has at least one loopback, of full length, where its language has any.",
-    why: "Two devices that answer for one address are reached by turns.",
-    example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
-    fix: "Compile again; if pools overlap, `closc check` says so.",
-};
-
-/// Management leads out.
-pub(crate) static MANAGEMENT: Rule = Rule {
-    code: "V0402",
-    title: "a management address without a way",
-    what: "The gateway of a management address is in the same subnet and is no switch's own address, and \
-           either all switches of one language have a management address or none has.",
-    why: "A switch that cannot be reached is not repaired.",
-    example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
-    fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
-};
-
-/// Addresses of devices are no segments.
-pub(crate) static BLOCK: Rule = Rule {
-    code: "V0403",
-    title: "an address inside the block of segments",
-    what: "No port, loopback or NIC has an address inside the block.",
-    why: "A connected route inside the block is longer than the blackhole, and catches packets meant to die.",
-    example: "2001:db8:2000:: as block and as pool of link addresses",
-    fix: "Compile again; if pools overlap, `closc check` says so.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&UNIQUE, &MANAGEMENT, &BLOCK];
+use crate::model::fabric::Fabric;
+use crate::model::language::Language;
+use crate::rules::addresses::{BLOCK, MANAGEMENT, UNIQUE};
 
 /// Checks addresses over the whole fabric.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
@@ -56,7 +22,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     let mut macs = Owners::default();
     let mut management = Owners::default();
     let mut gateways = Vec::new();
-    let mut managed: HashMap<crate::model::device::Os, (usize, Option<SwitchId>)> = HashMap::new();
+    let mut managed: HashMap<&'static Language, (usize, Option<SwitchId>)> = HashMap::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         for loopback in &switch.loopbacks {
@@ -67,7 +33,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
             });
             block(fabric, loopback.addr(), id, About::Loopback, findings);
         }
-        if switch.loopbacks.is_empty() && switch.os != crate::model::device::Os::P4 {
+        if switch.loopbacks.is_empty() && switch.language.addresses {
             let message = format!("`{}` has no loopback", fabric.cabling.switch(id));
             findings.checked(&UNIQUE, 1);
             findings.broken(Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message));
@@ -84,7 +50,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
             management.add(fabric, address.addr(), id, About::Management, findings);
             gateways.extend(gateway.map(|gateway| (*address, gateway, id)));
         }
-        let entry = managed.entry(switch.os).or_default();
+        let entry = managed.entry(switch.language).or_default();
         if switch.management.is_empty() {
             entry.1 = entry.1.or(Some(id));
         } else {
@@ -156,8 +122,7 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables.iter().enumerate() {
         let ends = [cable.upper, cable.lower];
         for end in ends {
-            let Some(address) =
-                fabric.end_state(end).and_then(super::super::model::switch::EndState::address)
+            let Some(address) = fabric.end_state(end).and_then(crate::model::switch::EndState::address)
             else {
                 continue;
             };

@@ -6,8 +6,7 @@
 mod alike;
 mod ends;
 mod filters;
-mod own;
-mod rules;
+mod speakers;
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -16,15 +15,14 @@ use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 pub(crate) use ends::comes_up;
-pub(crate) use own::speaker;
-pub(crate) use rules::{LIMIT, RULES, STABLE, TRANSIT, WIDTH};
+pub(crate) use speakers::speakers;
 
 use crate::finding::{Findings, Violation};
-use crate::model::bgp::Speaker;
+use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
-use rules::{IDENTIFIER, NUMBERS, OWNED};
+use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED};
 
 /// Holds what switches are told against each other.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
@@ -46,11 +44,6 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         })
         .reduce(Findings::default, Findings::merge);
     *findings = std::mem::take(findings).merge(of_cables);
-}
-
-/// Returns the switches that speak.
-pub(crate) fn speakers(fabric: &Fabric) -> impl Iterator<Item = (SwitchId, &Speaker)> {
-    fabric.cabling.switch_ids().filter_map(|id| Some((id, fabric.switch(id)?.speaker.as_ref()?)))
 }
 
 /// Tells whether two switches may have one number. A switch without cables is in no plane or tier, and harms nobody.

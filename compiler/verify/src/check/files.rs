@@ -2,82 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use closc_diagnostics::Rule;
-
-use crate::finding::{Findings, Place, Violation};
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::SwitchId;
-use crate::model::device::{Fault, FaultKind, Os};
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
+use crate::model::language::Language;
+use crate::model::place::Place;
 use crate::model::switch::Pairs;
 use crate::read::manifest::{Entry, NAME};
-
-/// The bytes are those that were compiled.
-pub(crate) static DIGEST: Rule = Rule {
-    code: "V0101",
-    title: "a file is not the one that was compiled",
-    what: "Size and BLAKE3 digest of every file are those that `manifest.json` states.",
-    why: "A tree is reviewed once and pushed later; a file that changed in between was not reviewed.",
-    example: "switches/p0-t0-001/config_db.json edited by hand after `closc compile`",
-    fix: "Compile again, or put the change into the fabric file or a template.",
-};
-
-/// The text is of its language.
-pub(crate) static PARSES: Rule = Rule {
-    code: "V0102",
-    title: "a file does not parse",
-    what: "Every file is of the language that its name says, and every value in it is of its type.",
-    why: "A device refuses such a file, or takes half of it.",
-    example: "\"PORT\": { \"Ethernet0\": { \"mtu\": \"large\" } }",
-    fix: "Compile again; if the file is as it was compiled, report a fault of the renderer.",
-};
-
-/// Nothing is said that the proof does not know.
-pub(crate) static KNOWN: Rule = Rule {
-    code: "V0103",
-    title: "a word that the proof does not know",
-    what: "A file holds only tables, commands and fields whose effect on forwarding is known here, and every \
-           name that is referred to is there.",
-    why: "What is not understood might forward packets behind the proof's back.",
-    example: "\"VLAN\": { \"Vlan100\": {} }",
-    fix: "Take it out, or teach the reader of that language what it means.",
-};
-
-/// Devices have the files of one language.
-pub(crate) static COMPLETE: Rule = Rule {
-    code: "V0104",
-    title: "a device has no configuration",
-    what: "Every folder below `switches/` holds the files of exactly one switch operating system, the device \
-           names itself as its folder does, and every device of the cable lists has a folder.",
-    why: "A switch without a configuration forwards nothing; one that got another's configuration misdelivers.",
-    example: "\"hostname\": \"p0-t0-002\" in switches/p0-t0-001/config_db.json",
-    fix: "Compile again.",
-};
-
-/// Settings of the whole device that forwarding depends on.
-pub(crate) static SETTINGS: Rule = Rule {
-    code: "V0105",
-    title: "a setting that forwarding depends on",
-    what: "Switches forward IPv6 and nodes do not, the device that segments are bound to is made, no routing \
-           protocol runs but the one that the fabric speaks, and the version of the routing suite installs static segments.",
-    why: "With any of these wrong the tables are right and no packet moves.",
-    example: "net.ipv6.conf.all.forwarding = 0",
-    fix: "Compile again; if a template overlay changes the setting, take it out of the overlay.",
-};
-
-/// Settings of the whole device are alike.
-pub(crate) static SAME: Rule = Rule {
-    code: "V0106",
-    title: "a setting of the whole device is another than on other switches",
-    what: "What a switch says of itself as a whole, apart from what tells switches apart (name, type, hardware, \
-           addresses), is the same on all switches of its language.",
-    why: "Such settings decide which program routes, how buffers are modelled, and whether sessions start by \
-          themselves: one switch that differs behaves otherwise under the same tables.",
-    example: "\"docker_routing_config_mode\": \"unified\" on one switch",
-    fix: "Compile again; a template overlay may not change single switches.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&DIGEST, &PARSES, &KNOWN, &COMPLETE, &SETTINGS, &SAME];
+use crate::rules::files::{DIGEST, SAME};
+use std::collections::BTreeSet;
 
 /// Checks the bytes of a file against the manifest.
 pub(crate) fn digest(path: &camino::Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings) {
@@ -91,16 +25,17 @@ pub(crate) fn digest(path: &camino::Utf8Path, bytes: &[u8], entry: &Entry, findi
 
 /// Checks that settings of whole devices are those that most have.
 pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
-    let mut votes: BTreeMap<(Os, &Pairs), Vec<SwitchId>> = BTreeMap::new();
+    let mut votes: BTreeMap<(&'static Language, &Pairs), Vec<SwitchId>> = BTreeMap::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id).filter(|switch| !switch.settings.is_empty()) else { continue };
         findings.checked(&SAME, 1);
-        votes.entry((switch.os, &switch.settings)).or_default().push(id);
+        votes.entry((switch.language, &switch.settings)).or_default().push(id);
     }
-    for os in [Os::Sonic, Os::Frr, Os::Linux, Os::P4] {
-        let of_os = || votes.iter().filter(|((other, _), _)| *other == os);
-        let Some((meant, _)) = of_os().max_by_key(|(_, ids)| ids.len()) else { continue };
-        for ((_, settings), ids) in of_os().filter(|(key, _)| *key != meant) {
+    let languages: BTreeSet<&Language> = votes.keys().map(|(language, _)| *language).collect();
+    for language in languages {
+        let of_language = || votes.iter().filter(|((other, _), _)| *other == language);
+        let Some((meant, _)) = of_language().max_by_key(|(_, ids)| ids.len()) else { continue };
+        for ((_, settings), ids) in of_language().filter(|(key, _)| *key != meant) {
             let odd = settings.iter().find(|pair| !meant.1.contains(pair));
             let odd = odd.or_else(|| meant.1.iter().find(|pair| !settings.contains(pair)));
             let (name, value) = odd.map_or(("", ""), |(name, value)| (name.as_str(), value.as_str()));
@@ -113,17 +48,4 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
             }
         }
     }
-}
-
-/// Reports what a reader met on its way.
-pub(crate) fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
-    let rule = match fault.kind {
-        FaultKind::Unknown | FaultKind::Dangling => &KNOWN,
-        FaultKind::Identity => &COMPLETE,
-        FaultKind::Segment => &crate::check::segments::UN,
-        FaultKind::Setting => &SETTINGS,
-        FaultKind::Qos => &crate::check::qos::ALIKE,
-    };
-    let place = Place::text(format!("switches/{switch}/{}", fault.file), fault.needles);
-    findings.broken(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));
 }

@@ -1,273 +1,23 @@
 //! V13: nodes, where the tree describes them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv6Addr;
 
-use camino::Utf8PathBuf;
-use closc_diagnostics::Rule;
 use closc_paths::{Destination, Table};
 
-use crate::attach::other_half;
-use crate::check::ports::HALVES;
-use crate::finding::{Findings, Place, Violation};
-use crate::model::cabling::{Cable, Cabling, NodeId, Party};
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::NodeId;
+use crate::model::device::other_half;
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, GroupNic, destination, entropy, list};
+use crate::model::place::Place;
 use crate::model::segment::{Layout, Usid};
-use crate::model::switch::{EndState, Facts, Node, Pool};
-use crate::read::host::{First, Host, ROUTES, Spray};
-use crate::read::linux::FILE;
-
-/// Ways to first segments.
-pub(crate) static FIRST: Rule = Rule {
-    code: "V1301",
-    title: "a node does not reach its T0s",
-    what: "For every port of a NIC there is exactly one route, to the uSID of the T0 at the other end of the \
-           cable, over that port and with that T0 as next hop; there is a blackhole for the block and no other \
-           route.",
-    why: "The first uSID chooses the plane; a route over another port sends the packets of one plane into \
-          another, where they die.",
-    example: "route replace fcbb:bbbb:1801::/48 via ... dev nic0p2",
-    fix: "Compile again.",
-};
-
-/// Segments of NICs.
-pub(crate) static DECAPSULATION: Rule = Rule {
-    code: "V1302",
-    title: "a node decapsulates the wrong segments",
-    what: "A node decapsulates exactly the uSIDs of its NICs, one for each port with a cable, into the table \
-           of local addresses, and it has the inner addresses of its NICs and sends from one of them.",
-    why: "What is not decapsulated is dropped after it has crossed the whole fabric.",
-    example: "route replace fcbb:bbbb:8003::/48 encap seg6local action End.DT6 table 254",
-    fix: "Compile again.",
-};
-
-/// Routes to other nodes.
-pub(crate) static SPRAY: Rule = Rule {
-    code: "V1303",
-    title: "a node sends over a path that its table does not have",
-    what: "Every path in `routes.batch` is one that the path table of the sending NIC's group gives for the \
-           destination and does not deny, is there once, with the weight of its active entropy values, and goes \
-           out by the port of its plane; all planes have the same total weight apart from planes without a path; \
-           every NIC elsewhere is led to, from all nodes or from none.",
-    why: "Hosts that spray otherwise than the tables say load planes unequally, or lose packets.",
-    example: "nexthop replace id 7 encap seg6 ... segs fcbb:bbbb:1:4009:2:8001:: ... with four uplinks",
-    fix: "Compile again.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY];
-
-/// Tells whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. What the tree
-/// does not describe does as planned.
-pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool {
-    let Party::Node(id) = cable.lower.party else { return false };
-    let Some(node) = fabric.node(id) else { return true };
-    let slot = usize::from(cable.lower.slot);
-    let Some(first) = first else { return false };
-    let answers = node.ends.get(slot).is_some_and(|end| end.configured);
-    let way = node.first.get(slot).is_some_and(|ways| ways.contains(&(first, true)));
-    answers
-        && way
-        && crate::proof::carry::carries(
-            fabric,
-            cable,
-            crate::model::cabling::Side::Lower,
-            crate::model::switch::Gateway::Peer,
-        )
-}
-
-/// Tells whether the NIC at the lower end of a cable takes packets for a uSID.
-pub(crate) fn takes(fabric: &Fabric, cable: &Cable, usid: Usid) -> bool {
-    let Party::Node(id) = cable.lower.party else { return false };
-    fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&usid).is_ok())
-}
-
-/// Lays a node over the cable lists.
-pub(crate) fn attach(
-    cabling: &Cabling,
-    layout: Option<&Layout>,
-    facts: &Pool<Facts>,
-    id: NodeId,
-    host: &Host<'_>,
-    findings: &mut Findings,
-) -> Node {
-    let name = &cabling.nodes[id.0 as usize];
-    let mut work = Attach { cabling, layout, name, host, findings };
-    for (file, needle, message) in &host.faults {
-        let place = Place::text(work.file(file), vec![needle.clone()]);
-        let message = format!("`{name}`: {message}");
-        let rule = if *file == FILE { &DECAPSULATION } else { &crate::check::files::SETTINGS };
-        work.findings.broken(Violation::new(rule, place, message));
-    }
-    let mut node = Node::default();
-    let by_name: HashMap<&str, usize> =
-        host.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
-    for plug in cabling.at_node(id) {
-        let cable = cabling.cable(plug.cable);
-        let port = cabling.names.text(cable.lower.port);
-        work.findings.checked(&crate::check::cabling::POWER, 1);
-        let found = by_name.get(port).map(|at| &host.ports[*at]).filter(|port| port.declared && port.up);
-        let Some(found) = found else {
-            work.broken(
-                &crate::check::cabling::POWER,
-                port,
-                &format!("port `{port}` has a cable and is not set up"),
-            );
-            node.ends.push(EndState::default());
-            node.first.push(Vec::new());
-            continue;
-        };
-        let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
-        let mut end = EndState::of(facts.facts(&shared), found.mac);
-        work.findings.checked(&HALVES, 1);
-        let own = match found.addresses.as_slice() {
-            [address] if address.prefix_len() == 127 => Some(address.addr()),
-            _ => {
-                work.broken(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
-                None
-            }
-        };
-        if let Some(own) = own {
-            end.set_address(own);
-            end.neighbour =
-                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
-        }
-        if end.neighbour.is_none() {
-            work.findings.checked(&crate::check::ports::NEIGHBOUR, 1);
-            work.broken(
-                &crate::check::ports::NEIGHBOUR,
-                port,
-                &format!("port `{port}` has no static neighbour at the other end of its cable"),
-            );
-        }
-        node.first.push(work.first(port, own));
-        node.ends.push(end);
-    }
-    work.strangers(id);
-    node.decapsulates = work.decapsulated();
-    node.inner = host.inner.iter().map(ipnet::Ipv6Net::addr).collect();
-    work.source(&node);
-    if layout.is_none() {
-        super::told::attach(cabling, id, host, &mut node, work.findings);
-    }
-    node
-}
-
-struct Attach<'a> {
-    cabling: &'a Cabling,
-    layout: Option<&'a Layout>,
-    name: &'a str,
-    host: &'a Host<'a>,
-    findings: &'a mut Findings,
-}
-
-impl Attach<'_> {
-    fn file(&self, file: &str) -> Utf8PathBuf {
-        Utf8PathBuf::from("hosts").join(self.name).join(file)
-    }
-
-    fn broken(&mut self, rule: &'static Rule, needle: &str, message: &str) {
-        let place = Place::text(self.file(FILE), vec![needle.to_owned()]);
-        self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
-    }
-
-    /// The first segments that lead out over a port, and whether the next hop is right.
-    fn first(&mut self, port: &str, own: Option<Ipv6Addr>) -> Vec<(Usid, bool)> {
-        let Some(layout) = self.layout else { return Vec::new() };
-        let host = self.host;
-        let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
-        self.findings.checked(&FIRST, 1);
-        if ways.len() != 1 {
-            self.broken(
-                &FIRST,
-                &format!(" dev {port} "),
-                &format!("port `{port}` has {} first segments", ways.len()),
-            );
-        }
-        let mut out = Vec::new();
-        for way in ways {
-            let right = own.is_some() && way.gateway == own.map(other_half);
-            if !right {
-                let message =
-                    format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
-                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
-            }
-            match layout.usid(way.prefix) {
-                Some(usid) => out.push((usid, right)),
-                None => self.broken(
-                    &FIRST,
-                    &format!("route replace {} ", way.text),
-                    &format!("`{}` is no segment of the block `{}`", way.text, layout.block),
-                ),
-            }
-        }
-        out
-    }
-
-    /// Ports and routes that no cable asks for, and the blackhole.
-    fn strangers(&mut self, id: NodeId) {
-        let Some(layout) = self.layout else { return };
-        let known: Vec<&str> = self
-            .cabling
-            .at_node(id)
-            .iter()
-            .map(|plug| self.cabling.names.text(self.cabling.cable(plug.cable).lower.port))
-            .collect();
-        let host = self.host;
-        for port in &host.ports {
-            self.findings.checked(&crate::check::cabling::POWER, 1);
-            if !known.contains(&&*port.name) {
-                let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
-                self.broken(&crate::check::cabling::POWER, &port.name, &message);
-            }
-        }
-        for way in host.first.iter().filter(|way| !known.contains(&way.port)) {
-            let message = format!("`{}` leads over `{}`, which has no cable", way.text, way.port);
-            self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
-        }
-        let mut seen = HashMap::new();
-        for way in &host.first {
-            if seen.insert((way.prefix, way.metric), way.port).is_some() {
-                let message = format!("`{}` has two routes of metric {}", way.text, way.metric);
-                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
-            }
-        }
-        self.findings.checked(&FIRST, 1);
-        if host.blackholes != [layout.block] {
-            self.broken(&FIRST, "blackhole", &format!("the blackhole is not `{}` alone", layout.block));
-        }
-    }
-
-    fn decapsulated(&mut self) -> Vec<Usid> {
-        let Some(layout) = self.layout else { return Vec::new() };
-        let host = self.host;
-        let mut usids = Vec::new();
-        for (prefix, text) in &host.decapsulates {
-            if let Some(usid) = layout.usid(*prefix) {
-                usids.push(usid);
-            } else {
-                let message = format!("`{text}` is no segment of the block `{}`", layout.block);
-                self.broken(&DECAPSULATION, &format!("route replace {text} "), &message);
-            }
-        }
-        usids.sort_unstable();
-        usids
-    }
-
-    fn source(&mut self, node: &Node) {
-        self.findings.checked(&DECAPSULATION, 1);
-        let full = self.host.inner.iter().all(|net| net.prefix_len() == 128);
-        let known = self.host.source.is_none_or(|source| node.inner.contains(&source));
-        let missing = self.layout.is_some() && self.host.source.is_none();
-        if !full || !known || missing {
-            self.broken(&DECAPSULATION, "sr tunsrc", "it does not send from the address of one of its NICs");
-        }
-    }
-}
+use crate::read::linux::node::{ROUTES, Spray};
+use crate::read::linux::place::FILE;
+use crate::rules::hosts::{DECAPSULATION, FIRST, SPRAY};
 
 /// Checks what nodes have against the path tables: decapsulated segments, first segments, inner addresses.
-pub(crate) fn check(fabric: &Fabric, nics: &crate::check::nics::NicCables, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
     let mut expected: BTreeMap<NodeId, (Vec<Usid>, Vec<Ipv6Addr>)> = BTreeMap::new();
     for (at, group) in fabric.groups.iter().enumerate() {
@@ -287,7 +37,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::check::nics::NicCables, findi
         if fabric.node(id).is_some() && !expected.contains_key(&id) {
             let message = format!("node `{name}` is described, and no path table lists a NIC of it");
             let place = Place::file(format!("hosts/{name}/{FILE}"));
-            findings.broken(Violation::new(&crate::check::files::COMPLETE, place, message));
+            findings.broken(Violation::new(&crate::rules::files::COMPLETE, place, message));
         }
     }
     for (id, (mut usids, mut inner)) in expected {

@@ -2,25 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use closc_diagnostics::Rule;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::SwitchId;
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
 use crate::model::switch::Pairs;
-
-/// Names stand for lanes.
-pub(crate) static LANES: Rule = Rule {
-    code: "V0206",
-    title: "a port stands for other lanes than on other switches",
-    what: "No two ports of a switch share a serial lane, and a port of one name has the same lanes on all switches \
-           of the same hardware.",
-    why: "Names are printed on cables and lanes lead to cages: with lanes exchanged, the tables are right and \
-          packets leave by another cage.",
-    example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, the other way round",
-    fix: "Compile again; lanes are facts of the platform.",
-};
+use crate::rules::cabling::LANES;
 
 /// Checks the lanes of all switches. Switches with the same ports share one list, so there are a few lists only.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {

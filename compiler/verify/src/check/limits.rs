@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use closc_diagnostics::Rule;
-
 use crate::finding::{Findings, Violation};
-use crate::model::fabric::{About, Fabric};
+use crate::model::about::About;
+use crate::model::fabric::Fabric;
+use crate::rules::limits::{FIT, HARDWARE};
 
 /// How much fits into the tables of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,30 +19,6 @@ pub struct Limits {
     /// Buffer of the chip, in bytes.
     pub buffer_bytes: u64,
 }
-
-/// Tables fit.
-pub(crate) static FIT: Rule = Rule {
-    code: "V1401",
-    title: "a table is larger than the hardware's",
-    what: "Own segments, IPv6 routes and neighbours of a switch are at most as many as its hardware takes, \
-           where the limits of the hardware are given.",
-    why: "What does not fit is left out by the switch, in an order that nobody chose.",
-    example: "513 routes on a switch that takes 512",
-    fix: "Use a larger platform, or fewer ports.",
-};
-
-/// Hardware is known.
-pub(crate) static HARDWARE: Rule = Rule {
-    code: "V1402",
-    title: "hardware that the catalogue does not have",
-    what: "The hardware that a switch names (`hwsku`) is in the catalogue, where the limits of hardware are given.",
-    why: "Ports, lanes and buffers are those of another box; the switch refuses them, or does something else.",
-    example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
-    fix: "Compile again, or add the platform with `--platforms`.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&FIT, &HARDWARE];
 
 /// Checks the sizes of all switches whose hardware is known.
 pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings: &mut Findings) {

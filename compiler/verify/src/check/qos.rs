@@ -8,74 +8,15 @@ use std::sync::Arc;
 use closc_diagnostics::Rule;
 
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::{Kind, Side, SwitchId};
-use crate::model::device::{Os, Wire};
-use crate::model::fabric::{About, Fabric};
+use crate::model::device::Wire;
+use crate::model::fabric::Fabric;
 use crate::model::group::{Group, TrafficClass};
+use crate::model::language::{Language, Numbering};
 use crate::model::qos::{PortQos, difference};
 use crate::model::switch::{FactsId, Switch};
-
-/// Switches and hosts mean the same by a code point.
-pub(crate) static CLASSES: Rule = Rule {
-    code: "V1101",
-    title: "switches and hosts disagree on a code point",
-    what: "Every port maps all 64 code points to traffic classes, all ports alike, and every code point of a \
-           class in the path tables to the class that the tables state.",
-    why: "Packets that a host marks as data would wait in the queue of something else, from one switch on.",
-    example: "\"DSCP_TO_TC_MAP\": { \"lossy-trim\": { \"4\": \"0\" } } on one switch",
-    fix: "Compile again: switches and hosts are rendered from one profile.",
-};
-
-/// Pauses are everywhere or nowhere.
-pub(crate) static PAUSES: Rule = Rule {
-    code: "V1102",
-    title: "a pause where there must be none, or none where there must be one",
-    what: "All ports pause the same priorities; a class that is trimmed is not paused; a priority that is \
-           paused has a group with headroom, and no other group has any.",
-    why: "In a lossy fabric one port with PFC spreads congestion backwards; in a lossless one a port without \
-          it loses packets.",
-    example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"3\" } } in a fabric that trims",
-    fix: "Compile again; whether classes are paused is set in the profile.",
-};
-
-/// Trimming tells where it happened.
-pub(crate) static TRIMMING: Rule = Rule {
-    code: "V1103",
-    title: "trimming is not as the hosts expect",
-    what: "Classes that the path tables call trimmed are trimmed on every port and no others are; packets \
-           trimmed at a port to a NIC get one code point, those trimmed elsewhere another, and both belong to \
-           a class that is not trimmed.",
-    why: "By the code point a NIC tells congestion in the fabric from an incast at its own port, and reacts \
-          differently.",
-    example: "\"TC_TO_DSCP_MAP\": { \"last-hop\": { \"8\": \"12\" } }",
-    fix: "Compile again; the code points are set in the profile.",
-};
-
-/// Marks stop before the last hop.
-pub(crate) static MARKS: Rule = Rule {
-    code: "V1104",
-    title: "packets are marked where they must not be, or not where they must",
-    what: "In a fabric that trims, no queue of a port to a NIC marks packets, and every other port marks the \
-           same classes, among them all that are trimmed; the threshold where marking starts is below the one \
-           where it is certain.",
-    why: "Congestion at the last hop is the receiver's business: marked there, senders would leave good paths.",
-    example: "\"QUEUE\": { \"Ethernet0|1\": { \"wred_profile\": \"q1-last-hop-100000\" } } on a T0",
-    fix: "Compile again; where packets are marked is set in the profile.",
-};
-
-/// Ports that are alike are told the same.
-pub(crate) static ALIKE: Rule = Rule {
-    code: "V1105",
-    title: "two ports that are alike are told different things",
-    what: "Ports of the same place on the path, hardware, speed, packet size and cable length have the same \
-           queues, schedulers, thresholds, buffers and maps, on all switches.",
-    why: "A port with other weights or buffers is the one that loses packets, and nobody looks for it.",
-    example: "one QUEUE row with another scheduler",
-    fix: "Compile again; a template overlay may not change single ports.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&CLASSES, &PAUSES, &TRIMMING, &MARKS, &ALIKE];
+use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
 /// Where on a path a port stands, seen from the packets that leave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -199,8 +140,11 @@ impl Work<'_> {
 
     /// The number that the switch gives a class of the tables: a P4 target numbers them by rising traffic class.
     fn number(&self, class: &TrafficClass) -> u8 {
-        let p4 = self.fabric.switch(self.sort.switch).is_some_and(|switch| switch.os == Os::P4);
-        if p4 {
+        let ranked = self
+            .fabric
+            .switch(self.sort.switch)
+            .is_some_and(|switch| switch.language.classes == Numbering::Ranked);
+        if ranked {
             self.classes.iter().filter(|other| other.class < class.class).count() as u8
         } else {
             class.class
@@ -225,8 +169,8 @@ impl Work<'_> {
             let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
             format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")
         });
-        let os = |id: SwitchId| self.fabric.switch(id).map(|switch| switch.os);
-        let comparable = os(self.sort.switch) != Some(Os::P4);
+        let numbering = self.fabric.switch(self.sort.switch).map(|switch| switch.language.classes);
+        let comparable = numbering != Some(Numbering::Ranked);
         if let Some(model) = self.model.filter(|_| comparable) {
             let same = model.dscp_to_class == qos.dscp_to_class;
             self.expect(same, &CLASSES, || "maps code points otherwise than most ports".to_owned());
@@ -325,7 +269,7 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
 }
 
 /// What makes ports alike: language and hardware, place, what both ends share, length of the cable.
-type Like<'a> = (Os, &'a str, Place, Wire, u32);
+type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
 
 /// What makes switches alike: how many ports of each kind they have. Buffers are shared out among those.
 type Build = Vec<(Place, Wire, u32, u64)>;
@@ -335,7 +279,7 @@ fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     let like = |sort: &Sort| {
         let switch = fabric.switch(sort.switch)?;
         let hardware = switch.hardware.as_deref().unwrap_or_default();
-        Some((switch.os, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
+        Some((switch.language, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
     };
     let mut ports: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
     let mut switches: HashMap<(Like<'_>, Build), Vec<&Sort>> = HashMap::new();

@@ -1,6 +1,6 @@
 //! eBGP of a switch: what its configuration says ([`Config`]), and what is kept of it by cable ([`Speaker`]).
 //!
-//! Always: names are resolved; filters of one form are equal, whatever they are called and whoever's own prefixes
+//! Invariants: names are resolved; filters of one form are equal, whatever they are called and whoever's own prefixes
 //! they name, so that most switches share them.
 
 use std::borrow::Cow;

@@ -1,15 +1,15 @@
 //! Who is connected with whom, as the cable lists say.
 //!
 //! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order, by which everything
-//! about a port is kept later (its *slot*). Always: memory grows with cables, not with text.
+//! about a port is kept later (its *slot*). Invariants: memory grows with cables, not with text.
 
 use std::collections::HashMap;
 
 use camino::Utf8PathBuf;
 use smol_str::SmolStr;
 
-use crate::finding::Place;
 use crate::model::names::{Name, Names};
+use crate::model::place::Place;
 use crate::model::segment::Tier;
 
 /// A switch, by its place in the order of names.

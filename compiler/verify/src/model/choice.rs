@@ -1,7 +1,7 @@
 //! Where switches choose the way: destinations by class, and what each switch does with each class.
 //!
 //! In: addresses of NICs, and the routes of all switches, from their configurations or from what sessions teach them.
-//! Out: [`Classes`], and by switch a [`Choice`]. Always: addresses of one class are treated alike by every switch, but
+//! Out: [`Classes`], and by switch a [`Choice`]. Invariants: addresses of one class are treated alike by every switch, but
 //! for the last switch, which hands each to its own NIC; so what is proved of a class holds for each address of it.
 //! A class is a run of neighbouring addresses: it is either of NICs, or of addresses that nobody has.
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
-use crate::model::switch::{OddRoute, Way};
+use crate::model::switch::{NextHop, OtherRoute};
 
 /// A class of destinations, by its place in the order of addresses.
 pub(crate) type ClassId = u32;
@@ -55,7 +55,7 @@ pub(crate) struct Row {
     /// What it decides about.
     pub(crate) classes: ClassSet,
     /// The cables it leads over, each with its weight; none: it drops.
-    pub(crate) ways: Arc<[Way]>,
+    pub(crate) ways: Arc<[NextHop]>,
     /// Where to, by which it is found in the file; the first of several routes that share their ways.
     pub(crate) prefix: Ipv6Net,
 }
@@ -146,7 +146,7 @@ impl Atoms {
 
     /// Longest prefix match of all atoms over the routes of a switch. `delivers` says whether a route hands a NIC its
     /// packets over the NIC's own cable.
-    fn decide(&self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) -> Runs {
+    fn decide(&self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) -> Runs {
         let mut order: Vec<(Range<u32>, u8, usize)> = routes
             .iter()
             .enumerate()
@@ -195,8 +195,8 @@ impl Atoms {
         from: u32,
         to: u32,
         number: usize,
-        route: &OddRoute,
-        delivers: &dyn Fn(u32, &OddRoute) -> bool,
+        route: &OtherRoute,
+        delivers: &dyn Fn(u32, &OtherRoute) -> bool,
     ) -> Outcome {
         let owner = self.owners[from as usize];
         let whole = from + 1 == to && owner != NOBODY;
@@ -204,7 +204,7 @@ impl Atoms {
     }
 
     /// Takes the routes of a switch into account: where it treats neighbours differently, a class begins.
-    pub(crate) fn cut(&mut self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) {
+    pub(crate) fn cut(&mut self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) {
         for (atoms, _) in self.decide(routes, delivers) {
             self.cuts[atoms.start as usize] = true;
         }
@@ -264,10 +264,14 @@ impl Classes {
     }
 
     /// Returns what a switch does with each class, by longest prefix match.
-    pub(crate) fn choice(&self, routes: &[OddRoute], delivers: &dyn Fn(u32, &OddRoute) -> bool) -> Choice {
+    pub(crate) fn choice(
+        &self,
+        routes: &[OtherRoute],
+        delivers: &dyn Fn(u32, &OtherRoute) -> bool,
+    ) -> Choice {
         let mut delivered = ClassSet::default();
         // Routes that share their ways are one row: those that BGP learned are many, and lead few ways.
-        let mut sharing: HashMap<*const Way, usize> = HashMap::new();
+        let mut sharing: HashMap<*const NextHop, usize> = HashMap::new();
         let first: Vec<usize> = routes
             .iter()
             .enumerate()
@@ -285,7 +289,7 @@ impl Classes {
                 Outcome::Route(number) => rows[first[number]].get_or_insert_default().push(classes),
             }
         }
-        let row = |(route, classes): (&OddRoute, Option<ClassSet>)| {
+        let row = |(route, classes): (&OtherRoute, Option<ClassSet>)| {
             Some(Row { classes: classes?, ways: Arc::clone(&route.ways), prefix: route.prefix })
         };
         Choice { delivered, rows: routes.iter().zip(rows).filter_map(row).collect() }
@@ -297,9 +301,9 @@ mod tests {
     use super::*;
     use crate::model::switch::Gateway;
 
-    fn route(prefix: &str, slots: &[u16]) -> OddRoute {
-        let way = |slot: &u16| Way { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
-        OddRoute { prefix: prefix.parse().unwrap(), ways: slots.iter().map(way).collect() }
+    fn route(prefix: &str, slots: &[u16]) -> OtherRoute {
+        let way = |slot: &u16| NextHop { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
+        OtherRoute { prefix: prefix.parse().unwrap(), ways: slots.iter().map(way).collect() }
     }
 
     fn nics() -> Vec<(u32, Ipv6Addr, u64)> {
@@ -311,8 +315,8 @@ mod tests {
     }
 
     /// A T0 with two NICs and a route to all others, and one with the third.
-    fn switches() -> [Vec<OddRoute>; 2] {
-        let all = |own: Vec<OddRoute>, group: &str| {
+    fn switches() -> [Vec<OtherRoute>; 2] {
+        let all = |own: Vec<OtherRoute>, group: &str| {
             let rest = [route(group, &[]), route("fd::/64", &[8, 9]), route("fd::/16", &[])];
             own.into_iter().chain(rest).collect()
         };
@@ -323,7 +327,7 @@ mod tests {
     }
 
     /// NIC 0 is in slot 0 of the first switch, NIC 1 in slot 1, NIC 2 in slot 0 of the second.
-    fn delivers(at: usize) -> impl Fn(u32, &OddRoute) -> bool {
+    fn delivers(at: usize) -> impl Fn(u32, &OtherRoute) -> bool {
         move |nic, route| {
             let own = if at == 0 { nic } else { nic.wrapping_sub(2) };
             route.ways.iter().all(|way| way.slot.map(u32::from) == Some(own)) && !route.ways.is_empty()

@@ -1,7 +1,7 @@
 //! The NICs of a fabric in which switches choose the way: which cables lead to each, and which address it has.
 //!
 //! In: cables, whose lower ends are ports `nicNpP` of nodes; what nodes say of themselves; the /128 routes by which T0s
-//! lead over a NIC's cable. Out: [`Destinations`]. Always: a NIC has the address that its node says, or where no node is
+//! lead over a NIC's cable. Out: [`Destinations`]. Invariants: a NIC has the address that its node says, or where no node is
 //! described the one that most of its T0s lead to it; who says otherwise is kept.
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use std::net::Ipv6Addr;
 use crate::model::cabling::{CableId, Kind, NodeId, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::names::Name;
-use crate::model::switch::OddRoute;
+use crate::model::switch::OtherRoute;
 
 /// A NIC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Destinations {
         let mut claims: Vec<Vec<(SwitchId, Ipv6Addr)>> = vec![Vec::new(); this.nics.len()];
         for id in fabric.cabling.switch_ids() {
             let Some(switch) = fabric.switch(id) else { continue };
-            for route in switch.odd.iter().filter(|route| route.prefix.prefix_len() == 128) {
+            for route in switch.other_routes.iter().filter(|route| route.prefix.prefix_len() == 128) {
                 if let Some(nic) = this.over(fabric, id, route) {
                     claims[nic as usize].push((id, route.prefix.addr()));
                 }
@@ -86,7 +86,7 @@ impl Destinations {
     }
 
     /// Returns the NIC whose cable is the only one that a route leads over.
-    pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OddRoute) -> Option<u32> {
+    pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OtherRoute) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
         let mut ways = route.ways.iter().map(|way| nic(way.slot));
         let first = ways.next()??;

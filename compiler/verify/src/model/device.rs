@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use ipnet::{IpNet, Ipv6Net};
 
 use crate::model::bgp::Config;
+use crate::model::language::Language;
 use crate::model::qos::QosConfig;
 
 /// An Ethernet address.
@@ -38,24 +39,11 @@ impl std::str::FromStr for Mac {
     }
 }
 
-/// The languages of switches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Os {
-    /// `config_db.json`.
-    Sonic,
-    /// `frr.conf` and `ip.batch`.
-    Frr,
-    /// `ip.batch`.
-    Linux,
-    /// `entries.txtpb`.
-    P4,
-}
-
 /// One switch in full.
 #[derive(Debug, Clone)]
 pub(crate) struct Device<'a> {
     /// Its language.
-    pub(crate) os: Os,
+    pub(crate) language: &'static Language,
     /// The name it gives itself.
     pub(crate) hostname: Option<Cow<'a, str>>,
     /// SONiC's `type`, by which hashes are seeded.
@@ -223,9 +211,9 @@ pub(crate) struct Wire {
 
 impl<'a> Device<'a> {
     /// Starts an empty device.
-    pub(crate) fn new(os: Os) -> Self {
+    pub(crate) fn new(language: &'static Language) -> Self {
         Device {
-            os,
+            language,
             hostname: None,
             kind: None,
             hardware: None,
@@ -306,6 +294,11 @@ impl<'a> Ports<'a> {
     pub(crate) fn finish(self) -> Vec<Port<'a>> {
         self.list
     }
+}
+
+/// Returns the other address of a /127.
+pub(crate) fn other_half(address: Ipv6Addr) -> Ipv6Addr {
+    Ipv6Addr::from(u128::from(address) ^ 1)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use camino::Utf8PathBuf;
 use closc_paths::{Choice, Destination, Header, Kind, Table};
 use smol_str::SmolStr;
 
-use crate::finding::Place;
 use crate::model::cabling::{NodeId, SwitchId};
 use crate::model::device::Mac;
+use crate::model::place::Place;
 use crate::model::segment::{Layout, Usid, slots};
 
 /// The path table of a T0 group.

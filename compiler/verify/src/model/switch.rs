@@ -12,7 +12,8 @@ use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
 use crate::model::bgp::Speaker;
-use crate::model::device::{Mac, Os, Wire};
+use crate::model::device::{Mac, Wire};
+use crate::model::language::Language;
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
 
@@ -20,7 +21,7 @@ use crate::model::segment::{Tier, Usid};
 #[derive(Debug, Clone)]
 pub(crate) struct Switch {
     /// Its language.
-    pub(crate) os: Os,
+    pub(crate) language: &'static Language,
     /// Its tier, if it has a cable or a segment that says.
     pub(crate) tier: Option<Tier>,
     /// Its plane, by its cables.
@@ -35,7 +36,7 @@ pub(crate) struct Switch {
     pub(crate) over: Vec<Option<Usid>>,
     /// Every other route. Where switches choose the way these are all: static ones first, behind them what sessions
     /// teach; of two routes of one prefix the later one counts.
-    pub(crate) odd: Vec<OddRoute>,
+    pub(crate) other_routes: Vec<OtherRoute>,
     /// BGP, where it is spoken.
     pub(crate) speaker: Option<Speaker>,
     /// The ports with a cable, by slot.
@@ -59,12 +60,12 @@ pub(crate) struct Switch {
     /// Serial lanes of ports by name, where the language says.
     pub(crate) lanes: Arc<Pairs>,
     /// What NICs may send, where switches choose the way and the language says.
-    pub(crate) admits: Option<Box<Admits>>,
+    pub(crate) ingress: Option<Box<IngressFilter>>,
 }
 
 /// What NICs may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Admits {
+pub(crate) struct IngressFilter {
     /// Destinations.
     pub(crate) plain: Vec<Ipv6Net>,
     /// Destinations that are shut out all the same.
@@ -111,16 +112,16 @@ pub(crate) enum Gateway {
 
 /// A route of another kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OddRoute {
+pub(crate) struct OtherRoute {
     /// Where to.
     pub(crate) prefix: Ipv6Net,
     /// What it forwards over; none: it drops. Routes that lead the same ways may share them.
-    pub(crate) ways: Arc<[Way]>,
+    pub(crate) ways: Arc<[NextHop]>,
 }
 
 /// One of the ways of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Way {
+pub(crate) struct NextHop {
     /// Slot of the cable; absent where the port has none.
     pub(crate) slot: Option<u16>,
     /// What is named as next hop.
@@ -268,7 +269,7 @@ pub(crate) struct Node {
     pub(crate) nics: Vec<(u16, Ipv6Addr)>,
     /// Routes, where switches choose the way: for packets from some address or from anywhere; of one prefix the later
     /// one counts.
-    pub(crate) told: Vec<(Option<Ipv6Addr>, OddRoute)>,
+    pub(crate) routes: Vec<(Option<Ipv6Addr>, OtherRoute)>,
 }
 
 impl Node {

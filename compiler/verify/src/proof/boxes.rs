@@ -1,6 +1,6 @@
 //! Sets of paths as boxes: each of six fields is fixed or free.
 //!
-//! In: the denials of a table in one plane. Out: whether a box of paths is denied as a whole. Always: a box is
+//! In: the denials of a table in one plane. Out: whether a box of paths is denied as a whole. Invariants: a box is
 //! called denied only if every path in it is. Mostly one denial covers all of it, which takes one look-up for
 //! each way of leaving fixed fields out; otherwise a free field is gone through value by value.
 

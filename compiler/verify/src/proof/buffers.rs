@@ -3,7 +3,7 @@
 //! A packet that came in over a cable sits in the buffer behind it until the next cable may be sent over, and that waits
 //! for the buffer behind that one: buffers wait for buffers. If these waits have a ring and all of it is full, nothing in
 //! it moves ever again. There is one graph of waits ([`rings`]) and two sources: lists that hosts write ([`lists`]), and
-//! routes by which switches choose, static or learned ([`routes`]). Always: of every knot of waits one ring is told, the
+//! routes by which switches choose, static or learned ([`routes`]). Invariants: of every knot of waits one ring is told, the
 //! shortest.
 
 pub(crate) mod lists;
@@ -11,40 +11,11 @@ pub(crate) mod routes;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use closc_diagnostics::Rule;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
 use crate::model::cabling::{CableId, Side};
 use crate::model::fabric::Fabric;
-
-/// Waits of lists form no ring.
-pub(crate) static RING: Rule = Rule {
-    code: "V1601",
-    title: "a cyclic buffer dependency",
-    what: "Where priorities are paused, no ring of cables waits for each other: over the paths that tables make and \
-           switches forward, each cable with the next one of a path, there is no cycle.",
-    why: "Pauses travel along such a ring and stop every switch of it at once; nothing moves until a watchdog drops \
-          packets of a class that must not lose any.",
-    example: "paths T0 1 - T1 1 - T0 2 - T1 2 - T0 1 and T0 2 - T1 2 - T0 1 - T1 1 - T0 2",
-    fix: "Paths may go up and then down, never down and up again; compile again.",
-};
-
-/// Waits of routes form no ring.
-pub(crate) static CIRCLE: Rule = Rule {
-    code: "V1602",
-    title: "routes let pauses wait for each other in a circle",
-    what: "In a fabric with paused priorities, no packet that a switch got from above is sent up again in such a way \
-           that the buffers of ports wait for each other in a circle.",
-    why: "When all buffers of the circle are full, every port in it has paused the one before: nothing moves until a \
-          watchdog drops packets, and the pauses spread through the whole fabric.",
-    example: "\"default|2001:db8:1000:2::/64\": { \"ifname\": \"Ethernet0\", ... } on a T1, where Ethernet0 leads to \
-              the T0 of another group, which sends it up again",
-    fix: "Compile again; a route by hand must lead down to the group itself, or not at all.",
-};
-
-/// The family, in the order of codes.
-pub(crate) const RULES: &[&Rule] = &[&RING, &CIRCLE];
 
 /// One direction of a cable: the side that sends.
 pub(crate) type Channel = (CableId, Side);

@@ -1,11 +1,10 @@
 //! Whether a frame gets over a cable.
 //!
-//! In: a cable, the end it starts from, and what the route names as next hop. Out: yes or no. Always: what the
+//! In: a cable, the end it starts from, and what the route names as next hop. Out: yes or no. Invariants: what the
 //! tree does not describe (a NIC without a folder) is taken to be as the plan says.
 
 use crate::check::bgp::comes_up;
 use crate::model::cabling::{Cable, Party, Side};
-use crate::model::device::Os;
 use crate::model::fabric::Fabric;
 use crate::model::switch::Gateway;
 
@@ -41,7 +40,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         Gateway::Peer => match (near.address(), there.address()) {
             (Some(a), Some(b)) => u128::from(a) ^ u128::from(b) == 1,
             // The far end is of a language without addresses and answers by its MAC address.
-            (Some(_), None) => is_p4(fabric, far.party),
+            (Some(_), None) => lacks_addresses(fabric, far.party),
             (None, _) => false,
         },
     };
@@ -61,9 +60,9 @@ fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     }
 }
 
-fn is_p4(fabric: &Fabric, party: Party) -> bool {
+fn lacks_addresses(fabric: &Fabric, party: Party) -> bool {
     match party {
-        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.os == Os::P4),
+        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| !switch.language.addresses),
         Party::Node(_) => false,
     }
 }

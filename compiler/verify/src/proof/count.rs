@@ -1,7 +1,7 @@
 //! How many paths arrive.
 //!
 //! In: the ways. Out: [`PathCounts`]: of all (sending NIC, plane, uplinks, receiving NIC) how many arrive and
-//! how many of those are in use. Always: counted over groups of equal ways, so that a whole fabric takes no
+//! how many of those are in use. Invariants: counted over groups of equal ways, so that a whole fabric takes no
 //! longer than its number of groups, and exactly: nothing is estimated.
 
 use std::collections::BTreeMap;

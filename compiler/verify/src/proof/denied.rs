@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use super::boxes::{ALL, Box6, DOWNLINK, Denials, GROUP, SOURCE, T1_UPLINK, UPLINK, ZONE};
 use super::ways::{Direction, Level, Ways};
-use super::{IDLE, LOST, UNDRAINED, WASTED};
 use crate::check::tables::kind;
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
+use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 
 /// Holds the denials of all tables against the ways. `lost` says whether missing ways are reported: where
 /// switches are at fault, that is reported there.

@@ -1,7 +1,7 @@
 //! Which of the cables that lists name carry packets, in each direction, and which are drained.
 //!
 //! In: the fabric and the cables of NICs. Out: [`Ways`]: bits by group and plane (uplinks up and down, NICs) and
-//! by zone and plane (T1 to T2 and back). Always: a bit is set only if the switch has the route that the list
+//! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the route that the list
 //! needs, the route leads over a cable that carries, and the owner of the next uSID is at its other end.
 
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::bits::Bits;
 use super::carry::carries;
-use crate::check::hosts;
-use crate::check::nics::NicCables;
+use super::nodes;
+use crate::bind::nics::NicCables;
 use crate::model::cabling::{CableId, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
@@ -55,7 +55,7 @@ impl Direction {
         Direction { carries: Bits::new(len), drained: Bits::new(len) }
     }
 
-    fn set(&mut self, at: usize, way: Way) {
+    fn set(&mut self, at: usize, way: Hop) {
         if way.carries {
             self.carries.set(at);
         }
@@ -134,7 +134,7 @@ impl Ways {
 
 /// What one cable does in one direction.
 #[derive(Debug, Clone, Copy, Default)]
-struct Way {
+struct Hop {
     carries: bool,
     drained: bool,
     cable: Option<CableId>,
@@ -201,13 +201,13 @@ impl Follow<'_> {
     }
 
     /// The way from a switch to the owner of a uSID that must be at the other end.
-    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<Party>) -> Way {
-        let none = Way::default();
+    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<Party>) -> Hop {
+        let none = Hop::default();
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
         let Some(route) = self.fabric.switch(from).and_then(|switch| switch.route(usid)) else { return none };
         let (id, cable, side) = self.fabric.plugged(from, route.slot);
         let arrives = cable.ends(side).1.party == to && carries(self.fabric, cable, side, route.gateway);
-        Way { carries: arrives, drained: cable.drained, cable: Some(id) }
+        Hop { carries: arrives, drained: cable.drained, cable: Some(id) }
     }
 
     fn group(&self, at: usize, plane: usize, nics: &NicCables) -> (GroupWays, Vec<CableId>) {
@@ -254,14 +254,14 @@ impl Follow<'_> {
     }
 
     /// The ways from a NIC to its T0 and back.
-    fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Way; 2] {
+    fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Hop; 2] {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);
         let down = self.way(t0, usid, Some(cable.lower.party));
         let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
-        let sends = hosts::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
-        let takes = usid.is_some_and(|usid| hosts::takes(self.fabric, cable, usid));
-        let way = |carries| Way { carries, drained: cable.drained, cable: Some(id) };
+        let sends = nodes::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
+        let takes = usid.is_some_and(|usid| nodes::takes(self.fabric, cable, usid));
+        let way = |carries| Hop { carries, drained: cable.drained, cable: Some(id) };
         [way(here && sends), way(down.carries && down.cable == Some(id) && takes)]
     }
 

@@ -1,6 +1,6 @@
 //! Reads `cables/plane-P.csv`.
 //!
-//! In: the lists of all planes. Out: [`Cabling`]. Always: a row that cannot be right (a device in two tiers, a
+//! In: the lists of all planes. Out: [`Cabling`]. Invariants: a row that cannot be right (a device in two tiers, a
 //! device that nothing describes) is reported with its line; the others are used.
 
 use camino::Utf8PathBuf;
@@ -9,12 +9,13 @@ use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use smol_str::SmolStr;
 
-use super::ReadError;
-use crate::check::cabling as rules;
-use crate::finding::{Findings, Place, Violation};
+use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, Cabling, End, Kind, List, NodeId, Party, SwitchId};
 use crate::model::names::Names;
+use crate::model::place::Place;
 use crate::model::segment::Tier;
+use crate::read::error::ReadError;
+use crate::rules::cabling::ROWS;
 
 /// First line of every list.
 const HEADER: [&str; 9] = [
@@ -57,7 +58,7 @@ pub(crate) fn read(
         all.push(List { file: file.clone(), first: reader.cables.len() as u32 });
         if let Err(error) = reader.list(file, bytes, findings) {
             let place = error.line.map_or_else(|| Place::file(file), |line| Place::line(file, line));
-            findings.broken(Violation::new(&crate::check::files::PARSES, place, error.message));
+            findings.broken(Violation::new(&crate::rules::files::PARSES, place, error.message));
         }
     }
     let Reader { names, cables, .. } = reader;
@@ -120,11 +121,11 @@ impl Reader {
             }
             let line = record.position().map_or(0, |position| position.line() as usize);
             let row: Row<'_> = record.deserialize(Some(&header)).map_err(|error| fault(&error))?;
-            findings.checked(&rules::ROWS, 1);
+            findings.checked(&ROWS, 1);
             match self.row(&row, plane, &Place::line(file, line)) {
                 Ok(cable) => self.cables.push(cable),
                 Err(Wrong { message, other }) => {
-                    let violation = Violation::new(&rules::ROWS, Place::line(file, line), message);
+                    let violation = Violation::new(&ROWS, Place::line(file, line), message);
                     let violation = other.into_iter().fold(violation, Violation::and);
                     let lost = [row.lower_device, row.upper_device]
                         .into_iter()

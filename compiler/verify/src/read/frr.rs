@@ -1,340 +1,56 @@
-//! Reads a switch that runs FRRouting: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
-//! neighbours; and the `frr.conf` that stands beside SONiC's configuration.
-//!
-//! Always: every line is understood or is a fault, wherever routes are to be proved; words of BGP are understood only
-//! where the fabric speaks it.
+//! The room of FRRouting on Linux: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
+//! neighbours, and what runs beside.
 
-use std::borrow::Cow;
+mod bgp;
+pub(crate) mod conf;
+mod daemons;
+pub(crate) mod place;
 
-use hashbrown::HashMap;
-use ipnet::Ipv6Net;
+use super::error::ReadError;
+use super::linux::{self, surroundings};
+use super::room::{Circumstances, Files, Room, Wanted, always};
+use crate::model::about::About;
+use crate::model::device::{Device, FaultKind};
+use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
 
-use super::frr_bgp::{BgpReader, Node, Refusal};
-use super::linux;
-use super::sonic::{self, parse};
-use super::{ReadError, batch};
-use crate::model::device::{Device, FaultKind, Hop, Os, Port, Ports, Route, Segment, Via};
+/// The language.
+pub(crate) static LANGUAGE: Language = Language {
+    name: "frr",
+    addresses: true,
+    states_peers: false,
+    asks_nics: false,
+    link_local: LinkLocal::Talks,
+    classes: Numbering::Stated,
+    spreading: Spreading::Even,
+    seed: None,
+    port: same_name,
+    place: find,
+};
 
-/// Addresses, routes and segments.
-pub(crate) const FILE: &str = "frr.conf";
-/// Which daemons run.
-pub(crate) const DAEMONS: &str = "daemons";
+/// How it is read.
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[
+        Wanted { name: place::FILE, with: always },
+        Wanted { name: linux::place::FILE, with: always },
+        Wanted { name: surroundings::DEVICES, with: always },
+        Wanted { name: surroundings::SETTINGS, with: always },
+        Wanted { name: daemons::FILE, with: always },
+    ],
+    read,
+};
 
-/// FRR 10.5.0 installs no static segment (FRR issue 20092).
-const BROKEN: &str = "10.5.0";
-
-/// What of a file is to be proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Scope {
-    /// Whether the fabric speaks BGP.
-    pub(crate) bgp: bool,
-    /// Whether a value that is none is an error, because routes are to be proved.
-    pub(crate) strict: bool,
-}
-
-/// Reads a switch: its configuration, its ports, what is beside.
-pub(crate) fn read(
-    [conf, file, devices, settings]: [&str; 4],
-    scope: Scope,
-) -> Result<Device<'_>, ReadError> {
-    let (mut device, mut ports) = configuration(conf, scope)?;
-    let beside = |error: ReadError| error.beside(linux::FILE);
-    for line in batch::read(file).map_err(beside)? {
-        linux::port(&mut device, &mut ports, line).map_err(beside)?;
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    let texts = [place::FILE, linux::place::FILE, surroundings::DEVICES, surroundings::SETTINGS];
+    let [conf, ports, devices, settings] = texts.map(|name| files.text(name));
+    let mut device = conf::read(&LANGUAGE, [conf?, ports?, devices?, settings?], circumstances.routing)?;
+    let text = String::from_utf8_lossy(files.bytes(daemons::FILE));
+    for message in daemons::faults(&text, circumstances.routing.speaks_bgp()) {
+        device.fault(FaultKind::Setting, daemons::FILE, vec!["=yes".to_owned()], message);
     }
-    device.ports = ports.finish();
-    linux::surroundings(&mut device, devices, settings, true);
     Ok(device)
 }
 
-/// Reads the routing of a SONiC switch, which stands beside its configuration, into the device.
-pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, scope: Scope) -> Result<(), ReadError> {
-    let (routing, ports) = configuration(conf, scope).map_err(|error| error.beside(FILE))?;
-    let named = ports.finish();
-    let places: Vec<Option<u16>> = {
-        let all = device.ports.iter().enumerate();
-        let by_name: HashMap<&str, u16> = all.map(|(at, port)| (&*port.name, at as u16)).collect();
-        named.iter().map(|port| by_name.get(&*port.name).copied()).collect()
-    };
-    for (port, place) in named.into_iter().zip(&places) {
-        if let Some(place) = place {
-            join(&mut device.ports[usize::from(*place)], port);
-        } else {
-            let message = format!("port `{}` is not in the configuration beside", port.name);
-            device.fault(FaultKind::Dangling, FILE, vec![format!(" {}", port.name)], message);
-        }
-    }
-    if !device.routes.is_empty() {
-        let message =
-            "routes stand in the configuration and not in `frr.conf`, and BGP would announce them".to_owned();
-        device.fault(FaultKind::Unknown, sonic::FILE, vec!["\"STATIC_ROUTE\":".to_owned()], message);
-    }
-    let moved = |hop: &Hop| Some(Hop { port: places[usize::from(hop.port)]?, ..*hop });
-    for route in routing.routes {
-        let via = match route.via {
-            Via::Blackhole => Some(Via::Blackhole),
-            Via::One(hop) => moved(&hop).map(Via::One),
-            Via::Many(hops) => hops.iter().map(moved).collect::<Option<_>>().map(Via::Many),
-        };
-        device.routes.extend(via.map(|via| Route { via, ..route }));
-    }
-    if routing.hostname != device.hostname {
-        let name = routing.hostname.as_deref().unwrap_or_default();
-        let message = format!("`{FILE}` is of `{name}`");
-        device.fault(FaultKind::Identity, FILE, vec!["hostname".to_owned()], message);
-    }
-    device.routes_in_frr = true;
-    device.loopbacks.extend(routing.loopbacks);
-    device.segments.extend(routing.segments);
-    device.faults.extend(routing.faults);
-    device.bgp = routing.bgp;
-    Ok(())
-}
-
-/// Adds what one file says of a port to what another does.
-fn join<'a>(port: &mut Port<'a>, more: Port<'a>) {
-    port.addresses.extend(more.addresses);
-    port.description = port.description.take().or(more.description);
-    port.hello.advertises |= more.hello.advertises;
-}
-
-fn configuration(conf: &str, scope: Scope) -> Result<(Device<'_>, Ports<'_>), ReadError> {
-    let mut reader = Reader {
-        device: Device::new(Os::Frr),
-        ports: Ports::default(),
-        context: Vec::new(),
-        locators: Vec::new(),
-        bgp: BgpReader::default(),
-        scope,
-        routes: HashMap::new(),
-    };
-    for (at, line) in conf.lines().enumerate() {
-        let line = line.trim_ascii();
-        match reader.line(line) {
-            Err(Refusal::Value(message)) if scope.strict => return Err(ReadError::at(at + 1, message)),
-            Err(Refusal::Unknown) => {
-                let message = format!("`{line}` is none of the commands that the proof knows");
-                reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
-            }
-            Ok(()) | Err(Refusal::Value(_)) => {}
-        }
-    }
-    let Reader { mut device, ports, locators, bgp, .. } = reader;
-    locator_faults(&mut device, &locators);
-    bgp.finish(&mut device);
-    Ok((device, ports))
-}
-
-struct Locator<'a> {
-    name: &'a str,
-    prefix: Option<Ipv6Net>,
-    text: &'a str,
-    usid: bool,
-}
-
-struct Reader<'a> {
-    device: Device<'a>,
-    ports: Ports<'a>,
-    /// The nodes of the command tree that are open.
-    context: Vec<Context<'a>>,
-    locators: Vec<Locator<'a>>,
-    bgp: BgpReader<'a>,
-    scope: Scope,
-    /// Place of the route of each prefix.
-    routes: HashMap<Ipv6Net, usize>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Context<'a> {
-    Interface(&'a str),
-    SegmentRouting,
-    Srv6,
-    Locators,
-    Locator,
-    Segments,
-    Bgp(Node<'a>),
-}
-
-impl<'a> Reader<'a> {
-    fn line(&mut self, line: &'a str) -> Result<(), Refusal> {
-        if line.is_empty() || line.starts_with('!') {
-            return Ok(());
-        }
-        if let (Some(text), Some(Context::Interface(name))) =
-            (line.strip_prefix("description "), self.context.last())
-        {
-            self.ports.port(Cow::Borrowed(name)).description = Some(Cow::Borrowed(text));
-            return Ok(());
-        }
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        match (self.context.last().copied(), words.as_slice()) {
-            (_, ["exit" | "exit-address-family" | "end"]) => {
-                self.context.pop();
-            }
-            (None, words) => self.top(words)?,
-            (Some(Context::Interface(name)), ["ipv6", "address", address]) => {
-                let address: Ipv6Net = parse(address)?;
-                if name == "lo" {
-                    self.device.loopbacks.push(address);
-                } else {
-                    self.ports.port(Cow::Borrowed(name)).addresses.push(address);
-                }
-            }
-            (Some(Context::Interface(name)), ["no", "ipv6", "nd", "suppress-ra"]) => {
-                self.ports.port(Cow::Borrowed(name)).hello.advertises = true;
-            }
-            (Some(Context::Interface(_)), ["ipv6", "nd", "ra-interval", seconds]) => {
-                parse::<u16>(seconds)?;
-            }
-            (Some(Context::Bgp(node)), words) => {
-                let opened = self.bgp.inside(node, words)?;
-                self.context.extend(opened.map(Context::Bgp));
-            }
-            (Some(Context::SegmentRouting), ["srv6"]) => self.context.push(Context::Srv6),
-            (Some(Context::Srv6), ["locators"]) => self.context.push(Context::Locators),
-            (Some(Context::Srv6), ["static-sids"]) => self.context.push(Context::Segments),
-            (Some(Context::Locators), ["locator", name]) => {
-                self.locators.push(Locator { name, prefix: None, text: "", usid: false });
-                self.context.push(Context::Locator);
-            }
-            (Some(Context::Locator), words) => self.locator(words)?,
-            (Some(Context::Segments), ["sid", prefix, "locator", locator, "behavior", rest @ ..]) => {
-                self.segment(prefix, locator, rest)?;
-            }
-            _ => return Err(Refusal::Unknown),
-        }
-        Ok(())
-    }
-
-    fn top(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
-        match words {
-            ["frr", "version", version] => {
-                if *version == BROKEN {
-                    let message = format!("FRR {BROKEN} installs no static segment");
-                    self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
-                }
-            }
-            // Routes go to the kernel with their next hops, and not by number: the same ways.
-            ["frr", "defaults", _]
-            | ["service", "integrated-vtysh-config"]
-            | ["log", "syslog", "informational"]
-            | ["no", "zebra", "nexthop", "kernel", "enable"] => {}
-            ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
-            ["interface", name] => self.context.push(Context::Interface(name)),
-            ["segment-routing"] => self.context.push(Context::SegmentRouting),
-            ["ipv6", "route", prefix, "blackhole"] => self.route(prefix, None)?,
-            ["ipv6", "route", prefix, gateway, port] => {
-                let hop = Hop {
-                    port: self.ports.index(Cow::Borrowed(port)),
-                    gateway: Some(parse(gateway)?),
-                    mac: None,
-                    weight: 1,
-                };
-                self.route(prefix, Some(hop))?;
-            }
-            words if self.scope.bgp => {
-                let opened = self.bgp.top(words)?;
-                self.context.extend(opened.map(Context::Bgp));
-            }
-            _ => return Err(Refusal::Unknown),
-        }
-        Ok(())
-    }
-
-    /// Adds a route; further lines of one prefix are further next hops, wherever they stand.
-    fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
-        let prefix: Ipv6Net = parse(text)?;
-        let known = *self.routes.entry(prefix).or_insert(self.device.routes.len());
-        let Some(route) = self.device.routes.get_mut(known) else {
-            let via = hop.map_or(Via::Blackhole, Via::One);
-            self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
-            return Ok(());
-        };
-        match (&mut route.via, hop) {
-            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
-            (Via::Many(hops), Some(hop)) => hops.push(hop),
-            (Via::Blackhole, None) => {}
-            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
-                return Err(format!("`{text}` is a blackhole and leads over a port"));
-            }
-        }
-        Ok(())
-    }
-
-    fn locator(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
-        let Some(locator) = self.locators.last_mut() else { return Err(Refusal::Unknown) };
-        match words {
-            ["behavior", "usid"] => locator.usid = true,
-            ["prefix", prefix, "block-len", block, "node-len", node, "func-bits", function] => {
-                locator.prefix = Some(parse(prefix)?);
-                locator.text = prefix;
-                if (*block, *node, *function) != ("32", "16", "0") {
-                    let message = format!(
-                        "locator `{}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0",
-                        locator.name
-                    );
-                    let needles = vec![format!("locator {}", locator.name), "prefix".to_owned()];
-                    self.device.fault(FaultKind::Segment, FILE, needles, message);
-                }
-            }
-            _ => return Err(Refusal::Unknown),
-        }
-        Ok(())
-    }
-
-    fn segment(&mut self, text: &'a str, locator: &str, behaviour: &[&str]) -> Result<(), String> {
-        let prefix: Ipv6Net = parse(text)?;
-        let mut faults = Vec::new();
-        if behaviour != ["uN"] {
-            faults.push(format!("segment `{text}` is `{}` and not `uN`", behaviour.join(" ")));
-        }
-        match self.locators.iter().find(|known| known.name == locator) {
-            // staticd loses a segment that comes before its locator.
-            None => {
-                faults.push(format!("segment `{text}` comes before its locator `{locator}`, or has none"));
-            }
-            Some(known) if known.prefix != Some(prefix) => {
-                faults.push(format!("segment `{text}` is not in its locator `{locator}`, `{}`", known.text));
-            }
-            Some(_) => {}
-        }
-        for message in faults {
-            let needles = vec!["static-sids".to_owned(), format!("sid {text} ")];
-            self.device.fault(FaultKind::Segment, FILE, needles, message);
-        }
-        self.device.segments.push(Segment { prefix, text: Cow::Borrowed(text) });
-        Ok(())
-    }
-}
-
-fn locator_faults(device: &mut Device<'_>, locators: &[Locator<'_>]) {
-    for locator in locators {
-        let needles = vec![format!("locator {}", locator.name)];
-        if !locator.usid {
-            let message = format!("locator `{}` is not of behavior `usid`", locator.name);
-            device.fault(FaultKind::Segment, FILE, needles.clone(), message);
-        }
-        if !device.segments.iter().any(|segment| Some(segment.prefix) == locator.prefix) {
-            let message = format!("locator `{}` has no segment", locator.name);
-            device.fault(FaultKind::Segment, FILE, needles, message);
-        }
-    }
-}
-
-/// Checks which daemons run: another routing protocol would bring routes that nothing proves, and BGP needs its own.
-pub(crate) fn daemon_faults(daemons: &str, bgp: bool) -> Vec<String> {
-    let running = |line: &str| {
-        line.split('#').next().and_then(|line| Some(line.trim_ascii().strip_suffix("=yes")?.to_owned()))
-    };
-    let running: Vec<String> = daemons.lines().filter_map(running).collect();
-    let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
-    let missing = wanted.iter().filter(|daemon| !running.iter().any(|runs| runs == *daemon));
-    let missing = missing.map(|daemon| format!("`{daemon}` does not run, and no route is learned"));
-    let known = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
-    let foreign = running
-        .iter()
-        .filter(|daemon| !known.contains(&daemon.as_str()) && !wanted.contains(&daemon.as_str()));
-    let foreign =
-        foreign.map(|daemon| format!("`{daemon}` runs, and would bring routes that nothing proves"));
-    missing.chain(foreign).collect()
+fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
+    place::needles(about)
 }

@@ -1,11 +1,13 @@
 //! Reads `manifest.json`: which files the tree has, and what it says of itself.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
 use crate::error::VerifyError;
+use crate::model::routing::Routing;
 use crate::tree::Tree;
 
 /// Name of the manifest in the tree.
@@ -16,14 +18,22 @@ const FORM: &str = "closc-manifest/1";
 
 /// The manifest.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Manifest {
+struct Written {
     format: String,
+    fabric: String,
+    routing: String,
+    #[serde(default)]
+    selection: Option<String>,
+    files: BTreeMap<Utf8PathBuf, Entry>,
+}
+
+/// The manifest.
+#[derive(Debug, Clone)]
+pub(crate) struct Manifest {
     /// Name of the fabric.
     pub(crate) fabric: String,
     /// How packets find their way.
-    pub(crate) routing: String,
-    #[serde(default)]
-    selection: Option<String>,
+    pub(crate) routing: Routing,
     /// Every other file.
     pub(crate) files: BTreeMap<Utf8PathBuf, Entry>,
 }
@@ -37,36 +47,7 @@ pub(crate) struct Entry {
     pub(crate) blake3: String,
 }
 
-/// The routing in which hosts write the path.
-const SOURCE_ROUTED: &str = "srv6-static";
-
-/// The routing in which switches choose the way by static routes.
-const CHOSEN: &str = "ecmp-static";
-
-/// The routing in which ports have no addresses of their own and find their neighbours themselves.
-const UNNUMBERED: &str = "bgp-unnumbered";
-
 impl Manifest {
-    /// Tells whether hosts write the path, which is what the proof of delivery is about.
-    pub(crate) fn is_source_routed(&self) -> bool {
-        self.routing == SOURCE_ROUTED
-    }
-
-    /// Tells whether switches choose the way by static routes.
-    pub(crate) fn is_chosen(&self) -> bool {
-        self.routing == CHOSEN
-    }
-
-    /// Tells whether all routes stand in the artefacts.
-    pub(crate) fn is_static(&self) -> bool {
-        self.is_source_routed() || self.is_chosen()
-    }
-
-    /// Tells whether ports find their neighbours themselves.
-    pub(crate) fn is_unnumbered(&self) -> bool {
-        self.routing == UNNUMBERED
-    }
-
     /// Reads the manifest of a tree.
     pub(crate) fn read(tree: &dyn Tree) -> Result<Manifest, VerifyError> {
         let path = Utf8PathBuf::from(NAME);
@@ -75,13 +56,16 @@ impl Manifest {
             std::io::ErrorKind::NotFound => VerifyError::NoManifest(path.clone()),
             _ => VerifyError::Read { path: path.clone(), source },
         })?;
-        let manifest: Manifest =
+        let written: Written =
             serde_json::from_slice(&bytes).map_err(|source| VerifyError::Manifest { path, source })?;
-        match manifest.selection {
-            _ if manifest.format != FORM => Err(VerifyError::Form(manifest.format)),
-            Some(selection) => Err(VerifyError::Partial(selection)),
-            None => Ok(manifest),
+        if written.format != FORM {
+            return Err(VerifyError::Form(written.format));
         }
+        if let Some(selection) = written.selection {
+            return Err(VerifyError::Partial(selection));
+        }
+        let routing = Routing::from_word(&written.routing).ok_or(VerifyError::Routing(written.routing))?;
+        Ok(Manifest { fabric: written.fabric, routing, files: written.files })
     }
 
     /// Returns the files of a folder: the name of each sub-folder with its files.
@@ -96,6 +80,12 @@ impl Manifest {
             }
         }
         folders
+    }
+
+    /// Returns the files below a folder.
+    pub(crate) fn files_below<'a>(&'a self, folder: &'a Utf8Path) -> impl Iterator<Item = &'a Utf8Path> {
+        let from = self.files.range::<Utf8Path, _>((Bound::Included(folder), Bound::Unbounded));
+        from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
     }
 
     /// Returns the files that stand right in a folder and end in `.ending`.

@@ -1,6 +1,6 @@
 //! Reads the path table of a T0 group in both forms, and holds one against the other.
 //!
-//! In: the JSON and the binary. Out: a [`Group`]. Always: the binary is what hosts use, so it is what is proved;
+//! In: the JSON and the binary. Out: a [`Group`]. Invariants: the binary is what hosts use, so it is what is proved;
 //! the JSON adds names, and every number that both have must be the same.
 
 use std::net::Ipv6Addr;
@@ -11,13 +11,14 @@ use ipnet::Ipv6Net;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
-use super::ReadError;
-use super::sonic::parse;
-use crate::check::tables::FORMS;
-use crate::finding::{Findings, Place, Violation};
+use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, GroupNic, GroupPlane, TrafficClass, destination, length, list};
+use crate::model::place::Place;
 use crate::model::segment::{Layout, Usid};
+use crate::read::error::ReadError;
+use crate::read::value::parse;
+use crate::rules::tables::FORMS;
 
 /// The form of the JSON that this reader knows.
 const FORM: &str = "closc-path-table/1";

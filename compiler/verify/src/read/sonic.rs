@@ -1,488 +1,71 @@
-//! Reads SONiC's `config_db.json`.
-//!
-//! In: the bytes. Out: a [`Device`] that borrows from them. Always: rows are read one by one and nothing is
-//! built in memory that is not kept; a table this reader does not know is a fault, since it might forward.
+//! The room of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+pub(crate) mod config;
+pub(crate) mod place;
+mod qos;
 
-use ipnet::{IpNet, Ipv6Net};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use super::error::ReadError;
+use super::frr;
+use super::room::{Circumstances, Files, Room, Wanted, always};
+use crate::model::about::About;
+use crate::model::device::{Device, FaultKind};
+use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
+use crate::model::routing::Routing;
 
-use super::json::{Rows, Str};
-use super::sonic_qos::{PORT_TABLES, QosReader, SMALL_TABLES};
-use super::{ReadError, text};
-use crate::model::device::{Device, FaultKind, Hop, Mac, Os, Ports, Route, Segment, Via};
+/// The language.
+pub(crate) static LANGUAGE: Language = Language {
+    name: "sonic",
+    addresses: true,
+    states_peers: true,
+    asks_nics: true,
+    link_local: LinkLocal::Forwards,
+    classes: Numbering::Stated,
+    spreading: Spreading::Even,
+    seed: Some(seed),
+    port: same_name,
+    place: find,
+};
 
-/// The file.
-pub(crate) const FILE: &str = "config_db.json";
+/// How it is read.
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[
+        Wanted { name: place::FILE, with: always },
+        Wanted { name: frr::place::FILE, with: Routing::speaks_bgp },
+    ],
+    read,
+};
 
-/// Tables that move no packet.
-const HARMLESS: [&str; 9] = [
-    "CRM",
-    "DEVICE_NEIGHBOR_METADATA",
-    "FLEX_COUNTER_TABLE",
-    "LLDP",
-    "MGMT_PORT",
-    "NTP",
-    "NTP_SERVER",
-    "SNMP",
-    "SYSLOG_SERVER",
-];
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    let mut device = config::read(&LANGUAGE, files.bytes(place::FILE))?;
+    if circumstances.routing.speaks_bgp() {
+        if !device.routes.is_empty() {
+            let message =
+                "routes are in the configuration and not in `frr.conf`, and BGP would announce them";
+            let needles = vec!["\"STATIC_ROUTE\":".to_owned()];
+            device.fault(FaultKind::Unknown, place::FILE, needles, message.to_owned());
+        }
+        frr::conf::beside(files.text(frr::place::FILE)?, &mut device, circumstances.routing)?;
+    }
+    Ok(device)
+}
 
-/// Reads a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Device<'_>, ReadError> {
-    let mut reader = Reader {
-        device: Device::new(Os::Sonic),
-        ports: Ports::default(),
-        qos: QosReader::default(),
-        locators: Vec::new(),
-        segments: Vec::new(),
+/// The seed of a type in SONiC's `switch.json.j2`.
+fn seed(kind: &str) -> Option<u8> {
+    match kind {
+        "ToRRouter" => Some(0),
+        "LeafRouter" => Some(10),
+        kind if kind.contains("SpineRouter") => Some(25),
+        _ => None,
+    }
+}
+
+/// With BGP, routes are in `frr.conf`, and so is everything about BGP itself.
+fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Vec<String>) {
+    let routing = match about {
+        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => true,
+        About::Route(_) | About::Routes => routed_by_frr,
+        _ => false,
     };
-    let mut json = serde_json::Deserializer::from_str(text(bytes)?);
-    Tables(&mut reader).deserialize(&mut json)?;
-    json.end()?;
-    reader.finish()
-}
-
-struct Reader<'a> {
-    device: Device<'a>,
-    ports: Ports<'a>,
-    qos: QosReader<'a>,
-    locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
-    segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
-}
-
-struct Tables<'r, 'a>(&'r mut Reader<'a>);
-
-impl<'a> DeserializeSeed<'a> for Tables<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'a> Visitor<'a> for Tables<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the tables of CONFIG_DB")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Str(name)) = map.next_key()? {
-            self.0.table(&name, &mut map)?;
-        }
-        Ok(())
-    }
-}
-
-#[derive(Deserialize)]
-struct PortRow<'a> {
-    #[serde(borrow)]
-    admin_status: Option<Str<'a>>,
-    #[serde(borrow)]
-    description: Option<Str<'a>>,
-    #[serde(borrow)]
-    fec: Option<Str<'a>>,
-    #[serde(borrow)]
-    lanes: Option<Str<'a>>,
-    #[serde(borrow)]
-    mtu: Option<Str<'a>>,
-    #[serde(borrow)]
-    speed: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PeerRow<'a> {
-    #[serde(borrow)]
-    name: Str<'a>,
-    #[serde(borrow)]
-    port: Str<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NeighbourRow<'a> {
-    #[serde(borrow)]
-    family: Str<'a>,
-    #[serde(borrow)]
-    neigh: Str<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RouteRow<'a> {
-    #[serde(borrow)]
-    blackhole: Option<Str<'a>>,
-    #[serde(borrow)]
-    ifname: Option<Str<'a>>,
-    #[serde(borrow)]
-    nexthop: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LocatorRow<'a> {
-    #[serde(borrow)]
-    prefix: Str<'a>,
-    #[serde(borrow)]
-    block_len: Str<'a>,
-    #[serde(borrow)]
-    node_len: Str<'a>,
-    #[serde(borrow)]
-    func_len: Str<'a>,
-    #[serde(borrow)]
-    arg_len: Str<'a>,
-    #[serde(borrow)]
-    vrf: Str<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SegmentRow<'a> {
-    #[serde(borrow)]
-    action: Str<'a>,
-    #[serde(borrow)]
-    decap_dscp_mode: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ManagementRow<'a> {
-    #[serde(borrow)]
-    gwaddr: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InterfaceRow<'a> {
-    #[serde(borrow)]
-    ipv6_use_link_local_only: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HashRow<'a> {
-    #[serde(borrow)]
-    ecmp_hash: Vec<Str<'a>>,
-}
-
-/// A row that has no fields.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BareRow {}
-
-impl<'a> Reader<'a> {
-    fn table<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        if let Some(table) = PORT_TABLES.iter().position(|known| *known == name) {
-            return self.port_table(table, map);
-        }
-        if let Some(table) = SMALL_TABLES.iter().find(|known| **known == name) {
-            self.qos.small.insert(table, map.next_value()?);
-            return Ok(());
-        }
-        match name {
-            "CABLE_LENGTH" => map.next_value_seed(Rows::new(&mut |_, row: Lengths<'a>| {
-                for (port, meters) in row.0 {
-                    self.ports.port(port).length_m = Some(meters);
-                }
-                Ok(())
-            })),
-            "DEVICE_METADATA" => {
-                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: BTreeMap<Str<'a>, Str<'a>>| {
-                    if key != "localhost" {
-                        return Err(format!("`DEVICE_METADATA|{key}` is no device"));
-                    }
-                    row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0))
-                }))
-            }
-            "DEVICE_NEIGHBOR" => map.next_value_seed(Rows::new(&mut |key, row: PeerRow<'a>| {
-                self.ports.port(key).peer = Some((row.name.0, row.port.0));
-                Ok(())
-            })),
-            "INTERFACE" => map.next_value_seed(Rows::new(&mut |key, row| self.interface(key, &row))),
-            "LOOPBACK_INTERFACE" => {
-                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, _: BareRow| self.loopback(&key)))
-            }
-            "MGMT_INTERFACE" => {
-                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.management(&key, &row)))
-            }
-            "NEIGH" => map.next_value_seed(Rows::new(&mut |key, row| self.neighbour(key, &row))),
-            "PORT" => map.next_value_seed(Rows::new(&mut |key, row| self.port(key, row))),
-            "SRV6_MY_LOCATORS" => map.next_value_seed(Rows::new(&mut |key, row: LocatorRow<'a>| {
-                self.locators.push((key, row));
-                Ok(())
-            })),
-            "SRV6_MY_SIDS" => map.next_value_seed(Rows::new(&mut |key, row: SegmentRow<'a>| {
-                self.segments.push((key, row));
-                Ok(())
-            })),
-            "SWITCH_HASH" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: HashRow<'a>| {
-                if key != "GLOBAL" {
-                    return Err(format!("`SWITCH_HASH|{key}` is no row of this table"));
-                }
-                let fields: Vec<&str> = row.ecmp_hash.iter().map(|field| &*field.0).collect();
-                self.device.settings.push(("ecmp_hash".into(), fields.join(",").into()));
-                Ok(())
-            })),
-            "STATIC_ROUTE" => map.next_value_seed(Rows::new(&mut |key, row| self.route(key, &row))),
-            known if HARMLESS.contains(&known) => map.next_value::<IgnoredAny>().map(|_| ()),
-            other => {
-                self.device.fault(
-                    FaultKind::Unknown,
-                    FILE,
-                    vec![format!("\"{other}\":")],
-                    format!("table `{other}` is none that the proof knows"),
-                );
-                map.next_value::<IgnoredAny>().map(|_| ())
-            }
-        }
-    }
-
-    fn port_table<A: MapAccess<'a>>(&mut self, table: usize, map: &mut A) -> Result<(), A::Error> {
-        map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: &'a RawValue| {
-            let (port, rest) = split(key, '|').unwrap_or_else(|key| (key, Cow::Borrowed("")));
-            if port.eq_ignore_ascii_case("global") {
-                self.qos.global(table, row.get());
-            } else {
-                let port = self.ports.index(port);
-                self.qos.row(table, port, rest, row.get());
-            }
-            Ok(())
-        }))
-    }
-
-    /// Takes a field of `DEVICE_METADATA|localhost`: what tells switches apart, or what all of them have alike.
-    fn metadata(&mut self, field: Cow<'a, str>, value: Cow<'a, str>) -> Result<(), String> {
-        match &*field {
-            "hostname" => self.device.hostname = Some(value),
-            "hwsku" => self.device.hardware = Some(value),
-            "type" => self.device.kind = Some(value),
-            "mac" => self.device.mac = Some(parse(&value)?),
-            "bgp_asn" => self.device.asn = Some(parse(&value)?),
-            // The router id of a switch is its own; the platform is its hardware's.
-            "bgp_router_id" | "platform" => {}
-            _ => self.device.settings.push((field, value)),
-        }
-        Ok(())
-    }
-
-    fn port(&mut self, key: Cow<'a, str>, row: PortRow<'a>) -> Result<(), String> {
-        let port = self.ports.port(key);
-        port.declared = true;
-        port.up = row.admin_status.is_some_and(|status| status.0 == "up");
-        port.description = row.description.map(|text| text.0);
-        port.lanes = row.lanes.map(|text| text.0);
-        port.wire.fec = row.fec.map(|fec| fec.0 != "none");
-        port.wire.mtu = row.mtu.map(|mtu| parse(&mtu.0)).transpose()?;
-        port.wire.speed = row.speed.map(|speed| parse(&speed.0)).transpose()?;
-        Ok(())
-    }
-
-    fn interface(&mut self, key: Cow<'a, str>, row: &InterfaceRow<'a>) -> Result<(), String> {
-        let link_local = match row.ipv6_use_link_local_only.as_ref().map(|text| &*text.0) {
-            Some("enable") => true,
-            None | Some("disable") => false,
-            Some(other) => return Err(format!("`INTERFACE|{key}`: `{other}` is neither enable nor disable")),
-        };
-        match split(key, '|') {
-            Ok((port, address)) => {
-                let address = parse(&address)?;
-                self.ports.port(port).addresses.push(address);
-            }
-            Err(port) => self.ports.port(port).hello.link_local |= link_local,
-        }
-        Ok(())
-    }
-
-    fn loopback(&mut self, key: &str) -> Result<(), String> {
-        if let Some((_, address)) = key.split_once('|') {
-            self.device.loopbacks.push(parse(address)?);
-        }
-        Ok(())
-    }
-
-    fn management(&mut self, key: &str, row: &ManagementRow<'a>) -> Result<(), String> {
-        let (_, address) = key.split_once('|').ok_or_else(|| format!("`{key}` has no address"))?;
-        let address: IpNet = parse(address)?;
-        let gateway: Option<IpAddr> = row.gwaddr.as_ref().map(|text| parse(&text.0)).transpose()?;
-        self.device.management.push((address, gateway));
-        Ok(())
-    }
-
-    fn neighbour(&mut self, key: Cow<'a, str>, row: &NeighbourRow<'a>) -> Result<(), String> {
-        let (port, address) = split(key, '|').map_err(|key| format!("`NEIGH|{key}` has no address"))?;
-        if row.family.0 != "IPv6" {
-            return Err(format!("`NEIGH|{port}|{address}` is of family `{}`", row.family.0));
-        }
-        let address: Ipv6Addr = parse(&address)?;
-        let mac: Mac = parse(&row.neigh.0)?;
-        self.ports.port(port).neighbours.push((address, mac));
-        Ok(())
-    }
-
-    fn route(&mut self, key: Cow<'a, str>, row: &RouteRow<'a>) -> Result<(), String> {
-        let (vrf, prefix) = split(key, '|').map_err(|key| format!("`STATIC_ROUTE|{key}` names no VRF"))?;
-        if vrf != "default" {
-            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` is of VRF `{vrf}`"));
-        }
-        let route = Route { prefix: parse::<Ipv6Net>(&prefix)?, text: prefix, via: self.via(row)? };
-        self.device.routes.push(route);
-        Ok(())
-    }
-
-    fn via(&mut self, row: &RouteRow<'a>) -> Result<Via, String> {
-        let blackhole =
-            row.blackhole.as_ref().is_some_and(|text| text.0.split(',').any(|word| word == "true"));
-        match (&row.ifname, &row.nexthop) {
-            (None, None) if blackhole => Ok(Via::Blackhole),
-            (Some(Str(ports)), Some(Str(gateways))) if !blackhole => {
-                let ports = pieces(ports);
-                let gateways: Vec<&str> = gateways.split(',').collect();
-                if ports.len() != gateways.len() {
-                    return Err(format!("{} ports and {} next hops", ports.len(), gateways.len()));
-                }
-                let hop = |(port, gateway): (Cow<'a, str>, &str)| {
-                    let gateway = Some(parse::<Ipv6Addr>(gateway)?);
-                    Ok::<Hop, String>(Hop { port: self.ports.index(port), gateway, mac: None, weight: 1 })
-                };
-                let mut hops: Vec<Hop> =
-                    ports.into_iter().zip(gateways).map(hop).collect::<Result<_, _>>()?;
-                Ok(if hops.len() == 1 { Via::One(hops.remove(0)) } else { Via::Many(hops) })
-            }
-            _ => Err("a route is a blackhole, or has `ifname` and `nexthop`".to_owned()),
-        }
-    }
-
-    fn finish(mut self) -> Result<Device<'a>, ReadError> {
-        self.own_segments()?;
-        if self.ports.len() > usize::from(u16::MAX) {
-            return Err(ReadError::whole("more than 65,535 ports"));
-        }
-        let Reader { mut device, ports, qos, .. } = self;
-        device.ports = ports.finish();
-        device.qos = Some(qos.finish(&mut device));
-        Ok(device)
-    }
-
-    /// Own segments, each of which must be a uN of a locator that has no function bits.
-    fn own_segments(&mut self) -> Result<(), ReadError> {
-        for (key, row) in std::mem::take(&mut self.segments) {
-            let (locator, prefix) = split(key, '|')
-                .map_err(|key| ReadError::whole(format!("`SRV6_MY_SIDS|{key}` names no locator")))?;
-            let parsed: Ipv6Net = parse(&prefix).map_err(ReadError::whole)?;
-            let known = self.locators.iter().find(|(name, _)| *name == locator).map(|(_, row)| row);
-            for message in segment_faults(&prefix, parsed, &row, &locator, known) {
-                let needles = vec!["\"SRV6_MY_SIDS\":".to_owned(), format!("\"{locator}|{prefix}\"")];
-                self.device.fault(FaultKind::Segment, FILE, needles, message);
-            }
-            self.device.segments.push(Segment { prefix: parsed, text: prefix });
-        }
-        let lost: Vec<String> = self
-            .locators
-            .iter()
-            .filter(|(_, row)| {
-                let address: Option<Ipv6Addr> = row.prefix.0.parse().ok();
-                !self.device.segments.iter().any(|segment| Some(segment.prefix.network()) == address)
-            })
-            .map(|(name, _)| name.to_string())
-            .collect();
-        for name in lost {
-            let needles = vec!["\"SRV6_MY_LOCATORS\":".to_owned(), format!("\"{name}\"")];
-            let message = format!("locator `{name}` has no segment");
-            self.device.fault(FaultKind::Segment, FILE, needles, message);
-        }
-        Ok(())
-    }
-}
-
-/// What keeps a segment from being a uN.
-fn segment_faults(
-    text: &str,
-    prefix: Ipv6Net,
-    row: &SegmentRow<'_>,
-    name: &str,
-    locator: Option<&LocatorRow<'_>>,
-) -> Vec<String> {
-    let mut faults = Vec::new();
-    if row.action.0 != "uN" {
-        faults.push(format!("segment `{text}` is `{}` and not `uN`", row.action.0));
-    }
-    // With a mode the SID can decapsulate; `pipe` leaves the inner DSCP alone, so a probe that ends here does no harm.
-    if row.decap_dscp_mode.as_ref().is_some_and(|mode| mode.0 != "pipe") {
-        faults.push(format!("segment `{text}` has a `decap_dscp_mode` other than `pipe`"));
-    }
-    let Some(locator) = locator else {
-        faults.push(format!("segment `{text}` names locator `{name}`, which is not there"));
-        return faults;
-    };
-    if locator.prefix.0.parse() != Ok(prefix.network()) {
-        faults.push(format!("segment `{text}` is not in its locator `{name}`, `{}`", locator.prefix.0));
-    }
-    // A function length left at its default of 16 programs a plain End after a reload (sonic-buildimage 24454).
-    let lengths = [
-        ("block_len", &locator.block_len, "32"),
-        ("node_len", &locator.node_len, "16"),
-        ("func_len", &locator.func_len, "0"),
-        ("arg_len", &locator.arg_len, "0"),
-        ("vrf", &locator.vrf, "default"),
-    ];
-    for (field, found, wanted) in lengths {
-        if found.0 != wanted {
-            faults.push(format!("locator `{name}` has `{field}` {} instead of {wanted}", found.0));
-        }
-    }
-    faults
-}
-
-/// The lengths of `CABLE_LENGTH`, in metres.
-struct Lengths<'a>(Vec<(Cow<'a, str>, u32)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Lengths<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut lengths = Vec::new();
-        let mut each = |port: Cow<'de, str>, length: Str<'de>| {
-            let meters = length.0.strip_suffix('m').and_then(|number| number.parse().ok());
-            lengths.push((port, meters.ok_or_else(|| format!("`{}` is no length in metres", length.0))?));
-            Ok(())
-        };
-        Rows::new(&mut each).deserialize(deserializer)?;
-        Ok(Lengths(lengths))
-    }
-}
-
-/// Parses a value; the error says what it was.
-pub(super) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| {
-        let kind = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
-        format!("`{text}` is no {kind}")
-    })
-}
-
-/// Splits a key in two, borrowing where the key is borrowed; returns it where it has one part only.
-fn split(key: Cow<'_, str>, at: char) -> Result<(Cow<'_, str>, Cow<'_, str>), Cow<'_, str>> {
-    match key {
-        Cow::Borrowed(text) => {
-            text.split_once(at).map(|(a, b)| (a.into(), b.into())).ok_or(Cow::Borrowed(text))
-        }
-        Cow::Owned(text) => match text.split_once(at) {
-            Some((a, b)) => Ok((a.to_owned().into(), b.to_owned().into())),
-            None => Err(Cow::Owned(text)),
-        },
-    }
-}
-
-/// Splits a list at its commas.
-fn pieces<'a>(list: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
-    match list {
-        Cow::Borrowed(text) => text.split(',').map(Cow::Borrowed).collect(),
-        Cow::Owned(text) => text.split(',').map(|piece| Cow::Owned(piece.to_owned())).collect(),
-    }
+    if routing { frr::place::needles(about) } else { (place::FILE, place::needles(about)) }
 }

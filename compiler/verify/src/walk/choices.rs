@@ -1,6 +1,6 @@
 //! Every way that switches can choose in a small fabric, one by one.
 //!
-//! In: the fabric. Out: how many journeys and ways arrive, to be held against the proof by composition. Always: packets
+//! In: the fabric. Out: how many deliveries and ways arrive, to be held against the proof by composition. Invariants: packets
 //! go by longest prefix match over the routes as they were read, and know nothing of classes.
 
 use std::net::Ipv6Addr;
@@ -9,14 +9,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::model::cabling::SwitchId;
-use crate::model::switch::{OddRoute, Switch};
-use crate::proof::chosen::{Network, Step};
+use crate::model::switch::{OtherRoute, Switch};
+use crate::proof::chosen::network::{Network, Step};
 
 /// What walking every way found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct ChoiceWalk {
     /// Journeys walked.
-    pub journeys: u128,
+    pub deliveries: u128,
     /// Journeys that arrive whatever the switches choose.
     pub arrive: u128,
     /// Journeys that arrive by some choice, not by every one.
@@ -30,7 +30,7 @@ pub struct ChoiceWalk {
 impl ChoiceWalk {
     fn add(self, other: ChoiceWalk) -> ChoiceWalk {
         ChoiceWalk {
-            journeys: self.journeys + other.journeys,
+            deliveries: self.deliveries + other.deliveries,
             arrive: self.arrive + other.arrive,
             doubtful: self.doubtful + other.doubtful,
             ways: self.ways + other.ways,
@@ -39,7 +39,7 @@ impl ChoiceWalk {
     }
 }
 
-/// Walks every way of every journey.
+/// Walks every path of every delivery.
 pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
     let t0s = network.fabric.cabling.switch_ids();
     let senders: Vec<(SwitchId, u32)> =
@@ -55,7 +55,7 @@ pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
                 let mut tally = Tally::default();
                 go(network, t0, (to as u32, address), false, &mut tally);
                 counts = counts.add(ChoiceWalk {
-                    journeys: 1,
+                    deliveries: 1,
                     arrive: u128::from(tally.arrive == tally.tried),
                     doubtful: u128::from(tally.arrive > 0 && tally.arrive < tally.tried),
                     ways: tally.arrive,
@@ -101,7 +101,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Ipv6Addr), above: bool, tal
 }
 
 /// Longest prefix match; of two routes of one prefix the later one counts.
-pub(crate) fn longest(switch: &Switch, address: Ipv6Addr) -> Option<&OddRoute> {
-    let all = switch.odd.iter().filter(|route| route.prefix.contains(&address));
+pub(crate) fn longest(switch: &Switch, address: Ipv6Addr) -> Option<&OtherRoute> {
+    let all = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
     all.max_by_key(|route| route.prefix.prefix_len())
 }

@@ -1,7 +1,7 @@
 //! Every path of a small fabric, one by one.
 //!
 //! In: the fabric. Out: how many paths there are and how many arrive, to be held against the proof by
-//! composition. Always: addresses come from the binary path tables as hosts compute them, and packets go
+//! composition. Invariants: addresses come from the binary path tables as hosts compute them, and packets go
 //! through whatever routes there are.
 
 use closc_paths::{Choice, Kind, Table};
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::packet::{Ending, Network};
-use crate::check::hosts::{sends, takes};
-use crate::check::nics::NicCables;
+use crate::bind::nics::NicCables;
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, destination, length, list};
 use crate::model::segment::{Usid, slots};
+use crate::proof::nodes::{sends, takes};
 
 /// What walking every path found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

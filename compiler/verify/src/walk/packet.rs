@@ -1,6 +1,6 @@
 //! One packet, hop by hop, by longest prefix match over everything that a switch was told.
 //!
-//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Always: every walk ends;
+//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends;
 //! a packet that passes more switches than any list has uSIDs goes round.
 
 use std::net::Ipv6Addr;
@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use crate::model::cabling::{CableId, Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
-use crate::model::switch::{Gateway, Switch, Way};
+use crate::model::switch::{Gateway, NextHop, Switch};
 use crate::proof::carry::carries;
 
 /// Switches after which a packet goes round: no list has more than six uSIDs.
@@ -122,7 +122,7 @@ impl<'a> Network<'a> {
 
     /// Longest prefix match over all routes.
     fn decide(&self, switch: &Switch, address: Ipv6Addr) -> Decision {
-        let odd = switch.odd.iter().filter(|route| route.prefix.contains(&address));
+        let odd = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
         let odd = odd.max_by_key(|route| route.prefix.prefix_len());
         let segment = if self.inside(address) { switch.route(slots(address)[0]) } else { None };
         match (segment, odd) {
@@ -133,8 +133,8 @@ impl<'a> Network<'a> {
             (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && self.inside(address)) => {
                 match &*odd.ways {
                     [] => Decision::Drop(Ending::Blackhole),
-                    [Way { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
-                    [Way { slot: None, .. }] => Decision::Drop(Ending::NoRoute),
+                    [NextHop { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
+                    [NextHop { slot: None, .. }] => Decision::Drop(Ending::NoRoute),
                     [..] => Decision::Drop(Ending::Several),
                 }
             }

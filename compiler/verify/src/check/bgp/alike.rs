@@ -5,23 +5,24 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::rules::ALIKE;
-use super::speakers;
+use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{Side, SwitchId};
-use crate::model::device::Os;
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
+use crate::model::language::Language;
 use crate::model::segment::Tier;
+use crate::rules::bgp::ALIKE;
 
 /// Compares the settings of switches of a tier.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
-    type Kind = (Option<Tier>, Os);
+    type Kind = (Option<Tier>, &'static Language);
     let mut processes: BTreeMap<Kind, Votes<Process>> = BTreeMap::new();
     let mut terms: BTreeMap<(Kind, Side, bool), Votes<Arc<Terms>>> = BTreeMap::new();
     for (id, speaker) in speakers(fabric) {
         let Some(switch) = fabric.switch(id) else { continue };
-        let kind = (switch.tier, switch.os);
+        let kind = (switch.tier, switch.language);
         // How many ways are used at a time is a matter of the hardware.
         let process = Process { width: None, ..*speaker.process };
         processes.entry(kind).or_default().add(process, id);

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use super::filters::is_last_resort;
-use super::rules::{NUMBERS, REMOTE, RESORT, SILENCE};
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::bgp::{Remote, Session, Speaker, Terms};
 use crate::model::cabling::{Cable, CableId, End, Party};
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
+use crate::rules::bgp::{NUMBERS, REMOTE, RESORT, SILENCE};
 
 /// Both ends of a cable between switches.
 pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
@@ -82,10 +83,10 @@ pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
     agrees(session.remote, there, here) && agrees(back.remote, here, there)
 }
 
-fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::finding::Place {
+fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::place::Place {
     match end.party {
         Party::Switch(id) => fabric.place(id, about),
-        Party::Node(_) => crate::finding::Place::file("cables"),
+        Party::Node(_) => crate::model::place::Place::file("cables"),
     }
 }
 

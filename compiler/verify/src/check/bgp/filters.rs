@@ -1,6 +1,6 @@
 //! What switches take and announce.
 //!
-//! In: the filters of all sessions. Out: violations. Always: filters that many switches share are looked at once.
+//! In: the filters of all sessions. Out: violations. Invariants: filters that many switches share are looked at once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use std::sync::Arc;
 use closc_diagnostics::Rule;
 use ipnet::Ipv6Net;
 
-use super::rules::{LIMIT, STABLE, TAKEN, TRANSIT};
-use super::speakers;
+use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::bgp::{Clause, Lengths, Matched, Policy, Terms};
-use crate::model::fabric::{About, Fabric};
+use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
+use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
 /// Filters take no shorter prefixes than are announced, and those of T0s announce nothing but their own.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {

@@ -2,7 +2,7 @@
 //!
 //! In: the fabric. Out: a violation with the ring, if there is one. A channel is one direction of a cable. A packet
 //! that holds the buffer behind one channel waits for the next one of its path; where such waits form a ring, pauses
-//! can stop all of it for ever. Always: paths are those that the tables make and the routes of the switches lead
+//! can stop all of it for ever. Invariants: paths are those that the tables make and the routes of the switches lead
 //! over. Fabrics with few paths are followed channel by channel. In large ones channels of the same two tiers count
 //! as one: a ring of channels would be a ring there too, so where there is none, there is none.
 
@@ -10,15 +10,16 @@ use std::collections::BTreeMap;
 
 use closc_paths::{Choice, Kind};
 
-use super::{Channel, RING, paused, rings};
-use crate::check::nics::NicCables;
+use super::{Channel, paused, rings};
+use crate::bind::nics::NicCables;
 use crate::check::tables::kind;
+use crate::finding::TraceStep;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Side;
 use crate::model::fabric::Fabric;
 use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
-use crate::walk::journey::Step;
+use crate::rules::rings::RING;
 use crate::walk::packet::Network;
 
 /// What waits for what, with the groups (sending, receiving) of a path that does.
@@ -130,7 +131,7 @@ fn told(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation 
         let (place, from, to) = place(at);
         let (own, next) = (name(ring[at]), name(ring[(at + 1) % ring.len()]));
         let text = format!("{own} waits for {next}, on a path from `{from}` to `{to}`");
-        violation.journey.push(Step { text, place: Some(place) });
+        violation.trace.push(TraceStep { text, place: Some(place) });
     }
     violation
 }

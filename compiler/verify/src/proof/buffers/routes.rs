@@ -1,6 +1,6 @@
 //! Waits of routes, static or learned, by which switches choose the way.
 //!
-//! In: what every switch does with each class of destinations. Out: a violation for every ring. Always: buffers of one
+//! In: what every switch does with each class of destinations. Out: a violation for every ring. Invariants: buffers of one
 //! direction are ranked by tier: from a NIC, up, up, down, down. Every turn from above to below and every step up or down
 //! raises the rank; the only thing that lowers it is a packet that **came from above and goes up again**. So it is enough
 //! to look for such turns, which takes one look at every route that leads down: which of its classes would the switch
@@ -18,12 +18,13 @@ use std::ops::Range;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
-use super::{CIRCLE, Channel, paused, rings};
+use super::{Channel, paused, rings};
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::{CableId, Party, Side, SwitchId};
 use crate::model::choice::{ClassId, ClassSet, Row};
-use crate::model::fabric::About;
-use crate::proof::chosen::Network;
+use crate::proof::chosen::network::Network;
+use crate::rules::rings::CIRCLE;
 
 /// A packet that comes down a cable and goes up another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,7 +160,7 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
 
 /// The slots that routes lead over.
 fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
-    let odd = network.fabric.switch(id).map(|switch| switch.odd.as_slice()).unwrap_or_default();
+    let odd = network.fabric.switch(id).map(|switch| switch.other_routes.as_slice()).unwrap_or_default();
     odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
 }
 

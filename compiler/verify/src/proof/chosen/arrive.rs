@@ -1,20 +1,22 @@
 //! What arrives: sets of classes, tier by tier down and up again.
 //!
-//! In: one plane. Out: for each switch the classes that cables lead to, and how many journeys arrive by every choice of
-//! the switches, and by some. Always: a packet goes up, then down; one that is sent up again does not count as arriving,
+//! In: one plane. Out: for each switch the classes that cables lead to, and how many deliveries arrive by every choice of
+//! the switches, and by some. Invariants: a packet goes up, then down; one that is sent up again does not count as arriving,
 //! so nothing has to be looked at twice and nothing that goes round can count.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{DROPPED, DeliveryCounts, Network, Step};
+use super::counts::DeliveryCounts;
+use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::choice::Row;
-use crate::model::fabric::About;
 use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
+use crate::rules::choices::DROPPED;
 
 /// Something of each switch of a plane, for packets from below and for packets from above.
 #[derive(Debug, Clone)]
@@ -134,7 +136,7 @@ struct Arrivals<'a> {
     sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Ways>>,
 }
 
-/// Counts the journeys of a plane.
+/// Counts the deliveries of a plane.
 pub(crate) fn count(
     network: &Network<'_>,
     tiers: &[Vec<SwitchId>; 3],
@@ -156,7 +158,7 @@ pub(crate) fn count(
     let mut counts = DeliveryCounts::default();
     for id in &tiers[Tier::T0 as usize] {
         arrivals.switch(*id, false);
-        counts = counts.add(arrivals.journeys(*id, could));
+        counts = counts.add(arrivals.deliveries(*id, could));
         arrivals.lost(*id, could, findings);
         // Nobody comes to a T0 from below but its own NICs, so nobody else asks.
         arrivals.ways.from_below.remove(id);
@@ -296,7 +298,7 @@ impl Arrivals<'_> {
     }
 
     /// Adds up what the NICs of a T0 send.
-    fn journeys(&self, id: SwitchId, could: &Each<Bits>) -> DeliveryCounts {
+    fn deliveries(&self, id: SwitchId, could: &Each<Bits>) -> DeliveryCounts {
         let network = self.network;
         let (Some(every), Some(some), Some(ways), Some(could)) = (
             self.every.get(id, false),
@@ -323,7 +325,7 @@ impl Arrivals<'_> {
             let receivers = network.classes.nics[at].len() as u128;
             // Nobody sends to itself over the fabric.
             let pairs = senders * receivers - own.get(&class).copied().unwrap_or(0);
-            counts.journeys += pairs;
+            counts.deliveries += pairs;
             counts.possible += if could.get(at) { pairs } else { 0 };
             counts.arrive += if every.get(at) { pairs } else { 0 };
             counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };

@@ -1,6 +1,6 @@
 //! Shares: the weights of a route follow what is left of the capacity behind its next hops.
 //!
-//! In: one plane. Out: violations. Always: what a weight should be comes from the cable lists ([`super::capacity`]) and
+//! In: one plane. Out: violations. Invariants: what a weight should be comes from the cable lists ([`super::capacity`]) and
 //! from nothing that was compiled; T0s that are alike in what is left to them are looked at once.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,18 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::arrive::Each;
 use super::behind::Behind;
 use super::capacity::{Cables, Capacities, Part, Planned, Profiles, gcd};
-use super::{Network, SHARE, Step, UNUSED_WAY};
+use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::choice::{ClassId, Row};
-use crate::model::device::Os;
-use crate::model::fabric::About;
+use crate::model::language::Spreading;
 use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
-
-/// Members of a group by weight, where weights exist: the kernel's weights end at 256, and BMv2's selector has 512.
-const LINUX_WIDTH: u64 = 256;
-const P4_WIDTH: u64 = 512;
+use crate::rules::choices::{SHARE, UNUSED_WAY};
 
 /// Checks all routes of a plane.
 pub(crate) fn check(
@@ -135,11 +132,9 @@ impl Balance<'_> {
         if let ([_], 128, Some(Tier::T0)) = (&*row.ways, row.prefix.prefix_len(), self.tier(id)) {
             return None;
         }
-        let os = self.network.fabric.switch(id)?.os;
-        match os {
-            Os::Linux => weighed(&weights, shares, LINUX_WIDTH),
-            Os::P4 => weighed(&weights, shares, P4_WIDTH),
-            Os::Sonic | Os::Frr => equal(&weights, shares),
+        match self.network.fabric.switch(id)?.language.spreading {
+            Spreading::Weighted(width) => weighed(&weights, shares, width),
+            Spreading::Even => equal(&weights, shares),
         }
     }
 

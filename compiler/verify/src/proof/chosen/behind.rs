@@ -1,12 +1,12 @@
 //! What is behind the cables of a switch that speaks BGP; from the cable lists alone.
 //!
 //! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
-//! stands for. Always: as bandwidths are announced: of several cables those count that lead there over nothing drained,
+//! stands for. Invariants: as bandwidths are announced: of several cables those count that lead there over nothing drained,
 //! or all if there are none; what is behind them is added up, and the narrowest of a way is not seen.
 
 use std::collections::HashMap;
 
-use super::Network;
+use super::network::Network;
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::segment::Tier;
 

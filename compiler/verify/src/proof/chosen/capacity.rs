@@ -1,6 +1,6 @@
 //! How much of a plane is left between a switch and a T0, as a part of what was planned; from the cable lists alone.
 //!
-//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Always: a neighbour counts with the
+//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: a neighbour counts with the
 //! smaller of what is left of the cables to it and of what is left behind it; a switch with what is left behind its
 //! neighbours, on average: all switches of a tier share what is behind it. What was planned is what the best-connected
 //! switch of a tier has.
@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use super::Network;
+use super::network::Network;
 use crate::model::cabling::{Kind, Party, Side, SwitchId};
 use crate::model::segment::Tier;
 

@@ -1,6 +1,6 @@
 //! Where packets come to harm: every switch looks at what comes to it, and at the next switch only.
 //!
-//! In: one plane, and the classes that cables lead to from each of its switches. Out: violations. Always: a packet for a
+//! In: one plane, and the classes that cables lead to from each of its switches. Out: violations. Invariants: a packet for a
 //! NIC is followed from the T0s of NICs from which cables lead there, and only to switches from which cables lead
 //! there, so a switch that drops it could have led it on, and every fault is found where it is made. Packets for
 //! addresses that nobody has are followed too: they may die anywhere, but not go round.
@@ -9,13 +9,14 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::arrive::Each;
-use super::{ASTRAY, DEAD_END, DROPPED, NOBODY, Network, ROUND, Step, VALLEY};
+use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
+use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::choice::{ClassId, ClassSet, Row};
-use crate::model::fabric::About;
 use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
+use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, NOBODY, ROUND, VALLEY};
 
 /// Turns that are looked at for whether they close: more are only counted.
 const TURNS: usize = 256;

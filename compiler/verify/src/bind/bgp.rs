@@ -1,0 +1,146 @@
+//! What a switch shows alone: whom it speaks to and what it announces.
+//!
+//! In: a switch as its files say, laid over the cable lists. Out: a [`Speaker`]. Invariants: only sessions over cables are kept.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::binding::Binding;
+use crate::model::about::About;
+use crate::model::bgp::{Config, Neighbour, Session, Speaker, Terms};
+use crate::model::cabling::Party;
+use crate::model::device::Via;
+use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED, SESSION, STRANGER};
+
+/// Keeps what a switch is told of BGP by its cables, and reports what it shows alone.
+pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
+    if !binding.context.routing.speaks_bgp() {
+        return None;
+    }
+    let device = binding.device;
+    let Some(config) = &device.bgp else {
+        binding.findings.checked(&SESSION, 1);
+        binding.broken(&SESSION, About::Bgp, "it does not speak BGP");
+        return None;
+    };
+    binding.findings.checked(&NUMBERS, 1);
+    if let Some(asn) = device.asn.filter(|asn| *asn != config.asn) {
+        let message =
+            format!("its configuration says autonomous system {asn}, and `frr.conf` {}", config.asn);
+        binding.broken(&NUMBERS, About::Device, &message);
+    }
+    binding.findings.checked(&IDENTIFIER, 1);
+    if config.router_id.is_none() {
+        binding.broken(&IDENTIFIER, About::Bgp, "it has no router id");
+    }
+    owned(binding, config);
+    let mut terms: Vec<Arc<Terms>> = Vec::new();
+    let sessions = sessions(binding, config, &mut terms);
+    Some(Speaker {
+        asn: config.asn,
+        router_id: config.router_id,
+        networks: config.networks.clone(),
+        process: binding.context.processes.intern(&config.process).1,
+        terms,
+        sessions,
+    })
+}
+
+fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
+    let device = binding.device;
+    for network in &config.networks {
+        binding.findings.checked(&OWNED, 1);
+        let routed = device.routes.iter().any(|route| route.prefix == *network);
+        let message = if network.prefix_len() == 0 {
+            format!("`{network}` is announced, which is everything")
+        } else if routed || device.loopbacks.contains(network) {
+            continue;
+        } else {
+            format!("`{network}` is announced, and is neither its loopback nor the prefix of a route")
+        };
+        binding.broken(&OWNED, About::Network(&network.to_string()), &message);
+    }
+    for loopback in device.loopbacks.iter().filter(|loopback| !config.networks.contains(loopback)) {
+        binding.broken(&OWNED, About::Loopback, &format!("its loopback `{loopback}` is not announced"));
+    }
+    let nics = device.routes.iter().filter(|route| !matches!(route.via, Via::Blackhole));
+    for route in nics {
+        binding.findings.checked(&OWNED, 1);
+        if !config.networks.iter().any(|network| network.contains(&route.prefix)) {
+            let message = format!("`{}` leads to a NIC, and nothing around it is announced", route.text);
+            binding.broken(&OWNED, About::Route(&route.text), &message);
+        }
+    }
+}
+
+/// Lays neighbours over cables. Only what can come up is kept.
+fn sessions(
+    binding: &mut Binding<'_, '_>,
+    config: &Config<'_>,
+    terms: &mut Vec<Arc<Terms>>,
+) -> Vec<Option<Session>> {
+    let device = binding.device;
+    let plugs = binding.context.cabling.at_switch(binding.id);
+    let mut sessions = vec![None; plugs.len()];
+    let mut told = vec![false; plugs.len()];
+    let by_name: HashMap<&str, usize> =
+        device.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
+    let mut indexes: HashMap<&Terms, u16> = HashMap::new();
+    for neighbour in &config.neighbours {
+        binding.findings.checked(&STRANGER, 1);
+        let about = About::Session(&neighbour.name);
+        let port = by_name.get(&*neighbour.name).copied();
+        let slot = port.and_then(|port| binding.slots[port]).filter(|slot| {
+            let plug = plugs[usize::from(*slot)];
+            let (_, far) = binding.context.cabling.cable(plug.cable).ends(plug.side);
+            matches!(far.party, Party::Switch(_))
+        });
+        let (Some(port), Some(slot)) = (port, slot) else {
+            let message =
+                format!("`{}` is a neighbour, and no port with a cable to a switch", neighbour.name);
+            binding.broken(&STRANGER, about, &message);
+            continue;
+        };
+        if std::mem::replace(&mut told[usize::from(slot)], true) {
+            binding.broken(&STRANGER, about, &format!("`{}` is a neighbour twice", neighbour.name));
+            continue;
+        }
+        if let Some(why) = silent(&device.ports[port], neighbour) {
+            // A link-local address is a matter of the port, and not of the routing.
+            let about =
+                if device.ports[port].hello.link_local { about } else { About::Port(&neighbour.name) };
+            binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
+            continue;
+        }
+        let index = *indexes.entry(&neighbour.terms).or_insert_with(|| {
+            terms.push(binding.context.terms.intern(&neighbour.terms).1);
+            terms.len() as u16 - 1
+        });
+        sessions[usize::from(slot)] = Some(Session { remote: neighbour.remote, terms: index });
+    }
+    for (plug, told) in plugs.iter().zip(told) {
+        let cabling = binding.context.cabling;
+        let (own, far) = cabling.cable(plug.cable).ends(plug.side);
+        if let Party::Switch(_) = far.party {
+            binding.findings.checked(&SESSION, 1);
+            if !told {
+                let name = cabling.names.text(own.port);
+                let message =
+                    format!("port `{name}` leads to `{}`, and there is no session", cabling.end(far));
+                binding.unlike(&SESSION, About::Bgp, Some(plug.cable), &message);
+            }
+        }
+    }
+    sessions
+}
+
+/// Says what keeps a session from coming up.
+fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
+    if !port.hello.link_local {
+        return Some("has a session and no link-local address");
+    }
+    if !neighbour.terms.active {
+        return Some("has a session that carries no IPv6 prefixes");
+    }
+    (!port.hello.advertises).then_some("has a session and tells nobody its address")
+}

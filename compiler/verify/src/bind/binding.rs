@@ -1,0 +1,97 @@
+//! The work on one switch: what it is bound to, and how it is reported.
+
+use std::collections::HashMap;
+
+use closc_diagnostics::Rule;
+
+use super::nics::NicCables;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::bgp::{Process, Terms};
+use crate::model::cabling::{CableId, Cabling, SwitchId};
+use crate::model::device::{Device, Wire};
+use crate::model::fabric::place;
+use crate::model::qos::PortQos;
+use crate::model::routing::Routing;
+use crate::model::segment::{Layout, Tier};
+use crate::model::switch::{Facts, FactsId, Pairs, Pool};
+
+/// What is needed to bind switches to the cable lists.
+pub(crate) struct Context<'a> {
+    /// The cable lists.
+    pub(crate) cabling: &'a Cabling,
+    /// Tier and plane of each switch, by its cables.
+    pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
+    /// How uSIDs are cut up; absent where hosts do not write the path.
+    pub(crate) layout: Option<&'a Layout>,
+    /// What many ports share.
+    pub(crate) facts: &'a Pool<Facts>,
+    /// Quality of service that many ports share.
+    pub(crate) qos: &'a Pool<PortQos>,
+    /// Settings and lanes that many switches share.
+    pub(crate) pairs: &'a Pool<Pairs>,
+    /// What holds for all sessions of a switch, shared.
+    pub(crate) processes: &'a Pool<Process>,
+    /// What is agreed with neighbours, shared.
+    pub(crate) terms: &'a Pool<Terms>,
+    /// How packets find their way.
+    pub(crate) routing: Routing,
+    /// The NIC at the lower end of each cable: its node and inner address.
+    pub(crate) nics: &'a NicCables,
+}
+
+/// What facts of a port are made of, quality of service by its number on the switch.
+pub(crate) type FactsKey = (bool, Wire, Option<u32>, Option<bool>, Option<u16>);
+
+/// The work on one switch.
+pub(crate) struct Binding<'c, 'd> {
+    pub(crate) context: &'c Context<'c>,
+    pub(crate) id: SwitchId,
+    pub(crate) device: &'d Device<'d>,
+    /// Slot of each port of the device that has a cable.
+    pub(crate) slots: Vec<Option<u16>>,
+    /// Whether any port is told the length of its cable.
+    pub(crate) lengths: bool,
+    /// Facts of ports that were seen, with their number: a switch has a handful.
+    pub(crate) seen: Vec<(FactsKey, FactsId)>,
+    pub(crate) findings: &'c mut Findings,
+}
+
+impl Binding<'_, '_> {
+    /// Returns the name of the switch.
+    pub(crate) fn name(&self) -> &str {
+        self.context.cabling.switch(self.id)
+    }
+
+    /// Reports something about the switch.
+    pub(crate) fn broken(&mut self, rule: &'static Rule, about: About<'_>, message: &str) {
+        let violation = self.violation(rule, about, message);
+        self.findings.broken(violation);
+    }
+
+    /// Reports that the switch and the list of its plane's cables do not fit.
+    pub(crate) fn unlike(
+        &mut self,
+        rule: &'static Rule,
+        about: About<'_>,
+        cable: Option<CableId>,
+        message: &str,
+    ) {
+        let cabling = self.context.cabling;
+        let list = match cable {
+            Some(cable) => Some(cabling.place(cable)),
+            None => cabling.list_of(self.context.positions.get(&self.id).map(|(_, plane)| *plane)),
+        };
+        let violation = self.violation(rule, about, message);
+        self.findings.broken(list.into_iter().fold(violation, Violation::and));
+    }
+
+    fn violation(&self, rule: &'static Rule, about: About<'_>, message: &str) -> Violation {
+        let name = self.context.cabling.switch(self.id);
+        Violation::new(
+            rule,
+            place(name, Some(self.device.language), self.device.routes_in_frr, about),
+            format!("`{name}`: {message}"),
+        )
+    }
+}

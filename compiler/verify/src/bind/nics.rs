@@ -1,0 +1,162 @@
+//! Which cable leads to which NIC, from names and cable lists; and whether the tables agree.
+//!
+//! A NIC `NODE/nicN` of a path table is the node's interface `nicNpP` in plane P.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::Ipv6Addr;
+
+use closc_paths::Table;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{CableId, Kind, NodeId, Party};
+use crate::model::fabric::Fabric;
+use crate::model::group::{Group, GroupNic, destination};
+use crate::model::names::Name;
+use crate::model::segment::Usid;
+use crate::rules::tables::NICS;
+
+/// The cables of all NICs.
+#[derive(Debug, Default)]
+pub(crate) struct NicCables {
+    /// By group, then NIC times planes plus plane.
+    of_group: Vec<Vec<Option<CableId>>>,
+    /// The uSID that names the NIC at the lower end of each cable.
+    pub(crate) usids: Vec<Option<Usid>>,
+    /// The inner address of the NIC at the lower end of each cable; empty where nobody asks.
+    inner: HashMap<CableId, Ipv6Addr>,
+    /// The node of each inner address.
+    nodes: HashMap<Ipv6Addr, NodeId>,
+}
+
+impl NicCables {
+    /// Returns the inner address of the NIC at the lower end of a cable.
+    pub(crate) fn inner(&self, cable: CableId) -> Option<Ipv6Addr> {
+        self.inner.get(&cable).copied()
+    }
+
+    /// Returns the node that an inner address belongs to.
+    pub(crate) fn node(&self, inner: Ipv6Addr) -> Option<NodeId> {
+        self.nodes.get(&inner).copied()
+    }
+
+    /// Returns the cable of a NIC in a plane.
+    pub(crate) fn cable(&self, group: usize, planes: usize, nic: usize, plane: usize) -> Option<CableId> {
+        self.of_group[group][nic * planes + plane]
+    }
+}
+
+/// Finds the cables of all NICs. `sources` says whether some switch checks where packets come from.
+pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> NicCables {
+    let mut cables = NicCables { usids: vec![None; fabric.cabling.cables.len()], ..NicCables::default() };
+    let mut interfaces = Interfaces { fabric, names: HashMap::new() };
+    let mut addresses: HashMap<Ipv6Addr, &str> = HashMap::new();
+    for group in &fabric.groups {
+        let table = group.table();
+        let mut downlinks = BTreeSet::new();
+        let mut own = Vec::with_capacity(group.nics.len() * group.planes.len());
+        for nic in &group.nics {
+            one(&table, group, nic, findings);
+            let twice = addresses.insert(nic.address, &nic.name).is_some() || !downlinks.insert(nic.downlink);
+            findings.expect(!twice, &NICS, || {
+                let message = format!("`{}` shares its downlink or address with another NIC", nic.name);
+                Violation::new(&NICS, group.nic_place(nic), message)
+            });
+            if let Some(node) = nic.node.filter(|_| sources) {
+                cables.nodes.insert(nic.address, node);
+            }
+            for plane in 0..group.planes.len() as u8 {
+                let cable = nic.node.and_then(|node| interfaces.cable(node, nic.number, plane));
+                if let Some(id) = cable {
+                    cables.usids[id.0 as usize] = group.layout.nic(plane, nic.downlink);
+                    if sources {
+                        cables.inner.insert(id, nic.address);
+                    }
+                    attached(fabric, group, nic, plane, id, findings);
+                }
+                own.push(cable);
+            }
+        }
+        cables.of_group.push(own);
+    }
+    if fabric.layout.is_some() {
+        strangers(fabric, &cables, findings);
+    }
+    cables
+}
+
+/// A NIC's address leads to its own group and downlink.
+fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings) {
+    let known = destination(table, group.zone, group.group, nic.downlink).is_some();
+    let found = table.destination(nic.address.octets());
+    let fits = known
+        && found.is_some_and(|found| {
+            (found.zone, found.group, found.downlink) == (group.zone, group.group, nic.downlink)
+        });
+    findings.expect(fits, &NICS, || {
+        let message = match found {
+            Some(found) => format!(
+                "`{}` is on downlink {} of group {}, and its address {} leads to downlink {} of group {}",
+                nic.name,
+                nic.downlink + 1,
+                group.group + 1,
+                nic.address,
+                found.downlink + 1,
+                found.group + 1
+            ),
+            None => format!("the address {} of `{}` leads nowhere", nic.address, nic.name),
+        };
+        Violation::new(&NICS, group.nic_place(nic), message)
+    });
+}
+
+/// The T0 of the group is the switch at the other end of the NIC's cable.
+fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: CableId, findings: &mut Findings) {
+    let cable = fabric.cabling.cable(id);
+    let stated = &group.planes[usize::from(plane)];
+    let here = cable.plane == plane && stated.t0.map(Party::Switch) == Some(cable.upper.party);
+    findings.expect(here, &NICS, || {
+        let message = format!(
+            "`{}` is cabled to `{}` in plane {}, and the table says `{}` in plane {plane}",
+            nic.name,
+            fabric.cabling.end(cable.upper),
+            cable.plane,
+            stated.name
+        );
+        let needles = ["\"planes\":", &format!("\"plane\": {plane},")];
+        Violation::new(&NICS, group.place(&needles), message).and(fabric.cabling.place(id))
+    });
+}
+
+/// Every cable to a NIC belongs to a listed one.
+fn strangers(fabric: &Fabric, cables: &NicCables, findings: &mut Findings) {
+    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
+        if cable.kind != Kind::NicT0 {
+            continue;
+        }
+        findings.expect(cables.usids[at].is_some(), &NICS, || {
+            let message =
+                format!("`{}` leads to a NIC that no path table lists", fabric.cabling.describe(cable));
+            let violation = Violation::new(&NICS, fabric.cabling.place(CableId(at as u32)), message);
+            fabric.nics_place(cable.upper.party).into_iter().fold(violation, Violation::and)
+        });
+    }
+}
+
+/// Finds interfaces by number and plane, whose names are the same on every node.
+struct Interfaces<'a> {
+    fabric: &'a Fabric,
+    names: HashMap<(u8, u8), Option<Name>>,
+}
+
+impl Interfaces<'_> {
+    fn cable(&mut self, node: NodeId, number: u8, plane: u8) -> Option<CableId> {
+        let cabling = &self.fabric.cabling;
+        let name = self
+            .names
+            .entry((number, plane))
+            .or_insert_with(|| cabling.names.get(&format!("nic{number}p{plane}")));
+        let name = (*name)?;
+        let plugs = cabling.at_node(node).iter();
+        plugs.map(|plug| plug.cable).find(|id| cabling.cable(*id).lower.port == name)
+    }
+}

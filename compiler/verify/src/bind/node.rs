@@ -1,0 +1,207 @@
+//! Binds a node to the cable lists.
+
+use crate::finding::Findings;
+use crate::finding::Violation;
+use crate::model::cabling::Cabling;
+use crate::model::cabling::NodeId;
+use crate::model::device::other_half;
+use crate::model::place::Place;
+use crate::model::segment::Layout;
+use crate::model::segment::Usid;
+use crate::model::switch::EndState;
+use crate::model::switch::Facts;
+use crate::model::switch::Node;
+use crate::model::switch::Pool;
+use crate::read::linux::node::First;
+use crate::read::linux::node::Host;
+use crate::read::linux::place::FILE;
+use crate::rules::hosts::DECAPSULATION;
+use crate::rules::hosts::FIRST;
+use crate::rules::ports::HALVES;
+use camino::Utf8PathBuf;
+use closc_diagnostics::Rule;
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+
+/// Binds a node to the cable lists.
+pub(crate) fn bind(
+    cabling: &Cabling,
+    layout: Option<&Layout>,
+    facts: &Pool<Facts>,
+    id: NodeId,
+    host: &Host<'_>,
+    findings: &mut Findings,
+) -> Node {
+    let name = &cabling.nodes[id.0 as usize];
+    let mut work = Binding { cabling, layout, name, host, findings };
+    for (file, needle, message) in &host.faults {
+        let place = Place::text(work.file(file), vec![needle.clone()]);
+        let message = format!("`{name}`: {message}");
+        let rule = if *file == FILE { &DECAPSULATION } else { &crate::rules::files::SETTINGS };
+        work.findings.broken(Violation::new(rule, place, message));
+    }
+    let mut node = Node::default();
+    let by_name: HashMap<&str, usize> =
+        host.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
+    for plug in cabling.at_node(id) {
+        let cable = cabling.cable(plug.cable);
+        let port = cabling.names.text(cable.lower.port);
+        work.findings.checked(&crate::rules::cabling::POWER, 1);
+        let found = by_name.get(port).map(|at| &host.ports[*at]).filter(|port| port.declared && port.up);
+        let Some(found) = found else {
+            work.broken(
+                &crate::rules::cabling::POWER,
+                port,
+                &format!("port `{port}` has a cable and is not set up"),
+            );
+            node.ends.push(EndState::default());
+            node.first.push(Vec::new());
+            continue;
+        };
+        let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
+        let mut end = EndState::of(facts.facts(&shared), found.mac);
+        work.findings.checked(&HALVES, 1);
+        let own = match found.addresses.as_slice() {
+            [address] if address.prefix_len() == 127 => Some(address.addr()),
+            _ => {
+                work.broken(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
+                None
+            }
+        };
+        if let Some(own) = own {
+            end.set_address(own);
+            end.neighbour =
+                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
+        }
+        if end.neighbour.is_none() {
+            work.findings.checked(&crate::rules::ports::NEIGHBOUR, 1);
+            work.broken(
+                &crate::rules::ports::NEIGHBOUR,
+                port,
+                &format!("port `{port}` has no static neighbour at the other end of its cable"),
+            );
+        }
+        node.first.push(work.first(port, own));
+        node.ends.push(end);
+    }
+    work.strangers(id);
+    node.decapsulates = work.decapsulated();
+    node.inner = host.inner.iter().map(ipnet::Ipv6Net::addr).collect();
+    work.source(&node);
+    if layout.is_none() {
+        super::node_routes::bind(cabling, id, host, &mut node, work.findings);
+    }
+    node
+}
+
+struct Binding<'a> {
+    cabling: &'a Cabling,
+    layout: Option<&'a Layout>,
+    name: &'a str,
+    host: &'a Host<'a>,
+    findings: &'a mut Findings,
+}
+
+impl Binding<'_> {
+    fn file(&self, file: &str) -> Utf8PathBuf {
+        Utf8PathBuf::from("hosts").join(self.name).join(file)
+    }
+
+    fn broken(&mut self, rule: &'static Rule, needle: &str, message: &str) {
+        let place = Place::text(self.file(FILE), vec![needle.to_owned()]);
+        self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
+    }
+
+    /// The first segments that lead out over a port, and whether the next hop is right.
+    fn first(&mut self, port: &str, own: Option<Ipv6Addr>) -> Vec<(Usid, bool)> {
+        let Some(layout) = self.layout else { return Vec::new() };
+        let host = self.host;
+        let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
+        self.findings.checked(&FIRST, 1);
+        if ways.len() != 1 {
+            self.broken(
+                &FIRST,
+                &format!(" dev {port} "),
+                &format!("port `{port}` has {} first segments", ways.len()),
+            );
+        }
+        let mut out = Vec::new();
+        for way in ways {
+            let right = own.is_some() && way.gateway == own.map(other_half);
+            if !right {
+                let message =
+                    format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
+                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+            }
+            match layout.usid(way.prefix) {
+                Some(usid) => out.push((usid, right)),
+                None => self.broken(
+                    &FIRST,
+                    &format!("route replace {} ", way.text),
+                    &format!("`{}` is no segment of the block `{}`", way.text, layout.block),
+                ),
+            }
+        }
+        out
+    }
+
+    /// Ports and routes that no cable asks for, and the blackhole.
+    fn strangers(&mut self, id: NodeId) {
+        let Some(layout) = self.layout else { return };
+        let known: Vec<&str> = self
+            .cabling
+            .at_node(id)
+            .iter()
+            .map(|plug| self.cabling.names.text(self.cabling.cable(plug.cable).lower.port))
+            .collect();
+        let host = self.host;
+        for port in &host.ports {
+            self.findings.checked(&crate::rules::cabling::POWER, 1);
+            if !known.contains(&&*port.name) {
+                let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
+                self.broken(&crate::rules::cabling::POWER, &port.name, &message);
+            }
+        }
+        for way in host.first.iter().filter(|way| !known.contains(&way.port)) {
+            let message = format!("`{}` leads over `{}`, which has no cable", way.text, way.port);
+            self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+        }
+        let mut seen = HashMap::new();
+        for way in &host.first {
+            if seen.insert((way.prefix, way.metric), way.port).is_some() {
+                let message = format!("`{}` has two routes of metric {}", way.text, way.metric);
+                self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
+            }
+        }
+        self.findings.checked(&FIRST, 1);
+        if host.blackholes != [layout.block] {
+            self.broken(&FIRST, "blackhole", &format!("the blackhole is not `{}` alone", layout.block));
+        }
+    }
+
+    fn decapsulated(&mut self) -> Vec<Usid> {
+        let Some(layout) = self.layout else { return Vec::new() };
+        let host = self.host;
+        let mut usids = Vec::new();
+        for (prefix, text) in &host.decapsulates {
+            if let Some(usid) = layout.usid(*prefix) {
+                usids.push(usid);
+            } else {
+                let message = format!("`{text}` is no segment of the block `{}`", layout.block);
+                self.broken(&DECAPSULATION, &format!("route replace {text} "), &message);
+            }
+        }
+        usids.sort_unstable();
+        usids
+    }
+
+    fn source(&mut self, node: &Node) {
+        self.findings.checked(&DECAPSULATION, 1);
+        let full = self.host.inner.iter().all(|net| net.prefix_len() == 128);
+        let known = self.host.source.is_none_or(|source| node.inner.contains(&source));
+        let missing = self.layout.is_some() && self.host.source.is_none();
+        if !full || !known || missing {
+            self.broken(&DECAPSULATION, "sr tunsrc", "it does not send from the address of one of its NICs");
+        }
+    }
+}

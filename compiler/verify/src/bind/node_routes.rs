@@ -1,0 +1,84 @@
+//! Binds the routes of a node, where switches choose the next hop.
+
+use crate::finding::Findings;
+use crate::finding::Violation;
+use crate::model::cabling::Cabling;
+use crate::model::cabling::NodeId;
+use crate::model::device::other_half;
+use crate::model::place::Place;
+use crate::model::switch::Gateway;
+use crate::model::switch::NextHop;
+use crate::model::switch::Node;
+use crate::model::switch::OtherRoute;
+use crate::read::linux::node::Host;
+use crate::read::linux::place::FILE;
+use crate::rules::choices::NODE_ROUTES;
+use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
+
+/// Keeps what a node is told: its routes by slot, and which NIC has which address.
+pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {
+    let name = &cabling.nodes[id.0 as usize];
+    let broken = |needle: String, message: String, findings: &mut Findings| {
+        let place = Place::text(Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE), vec![needle]);
+        findings.broken(Violation::new(&NODE_ROUTES, place, format!("`{name}`: {message}")));
+    };
+    let slot = |port: &str| {
+        let plugs = cabling.at_node(id).iter();
+        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable).lower.port));
+        ports.enumerate().find(|(_, name)| *name == port).map(|(slot, _)| slot as u16)
+    };
+    let mut owners: BTreeMap<Ipv6Addr, BTreeSet<u16>> = BTreeMap::new();
+    let mut routes = Vec::new();
+    for told in &host.routes {
+        findings.checked(&NODE_ROUTES, 1);
+        let from = told.scope.from.map(|from| from.addr());
+        let whose = from.or(told.scope.source);
+        let mut ways = Vec::with_capacity(told.hops.len());
+        for hop in &told.hops {
+            let slot = slot(hop.port);
+            let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address());
+            let peer = own.is_some() && hop.gateway == own.map(other_half);
+            if !peer {
+                let message = format!(
+                    "`{}` leads over `{}`, and not to the other end of its cable",
+                    told.prefix, hop.port
+                );
+                broken(format!("route replace {} ", told.prefix), message, findings);
+            }
+            if let Some(whose) = whose {
+                owners.entry(whose).or_default().insert(number(hop.port));
+            }
+            let gateway = if peer { Gateway::Peer } else { Gateway::Other };
+            ways.push(NextHop { slot, gateway, weight: hop.weight });
+        }
+        let known = whose.is_none_or(|whose| node.inner.contains(&whose));
+        let whole = told.scope.from.is_none_or(|from| from.prefix_len() == 128);
+        if !known || !whole {
+            let message = format!("`{}` is for packets from an address that it does not have", told.prefix);
+            broken(format!("route replace {} ", told.prefix), message, findings);
+        }
+        routes.push((told.scope.metric, from, OtherRoute { prefix: told.prefix, ways: ways.into() }));
+    }
+    for (address, numbers) in owners {
+        match numbers.iter().copied().collect::<Vec<u16>>().as_slice() {
+            [number] => node.nics.push((*number, address)),
+            _ => broken(
+                format!("from {address}/128 "),
+                format!("packets from {address} leave by ports of several NICs"),
+                findings,
+            ),
+        }
+    }
+    // Of routes of one prefix those for one source count before others, and of these the one of the lowest metric.
+    routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
+    node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
+}
+
+/// Returns the number of the NIC whose port is `nicNpP`.
+fn number(port: &str) -> u16 {
+    let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
+    found.unwrap_or(u16::MAX)
+}

@@ -1,0 +1,296 @@
+//! Binds the ports of a switch: each to its cable, its neighbour and what it says of both.
+
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::binding::Binding;
+use crate::model::about::About;
+use crate::model::cabling::{Cable, CableId, End, Party, Side};
+use crate::model::device::{Mac, Port, Via, other_half};
+use crate::model::language::LinkLocal;
+use crate::model::qos::PortQos;
+use crate::model::switch::{EndState, Facts, FactsId, IngressFilter};
+use crate::rules::cabling::{PEER, POWER, ROLE};
+use crate::rules::files::KNOWN;
+use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR};
+
+impl Binding<'_, '_> {
+    /// The ports with a cable, by slot.
+    pub(crate) fn ends(&mut self) -> Vec<EndState> {
+        let by_name: HashMap<&str, usize> =
+            self.device.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
+        let cabling = self.context.cabling;
+        let qos: Vec<Arc<PortQos>> = match &self.device.qos {
+            Some(config) => config.ports.iter().map(|port| self.context.qos.intern(port).1).collect(),
+            None => Vec::new(),
+        };
+        let plugs = cabling.at_switch(self.id);
+        let mut ends = Vec::with_capacity(plugs.len());
+        for (slot, plug) in plugs.iter().enumerate() {
+            let cable = cabling.cable(plug.cable);
+            let (own, far) = cable.ends(plug.side);
+            let name = cabling.names.text(own.port);
+            self.findings.checked(&POWER, 1);
+            let called = (self.device.language.port)(name);
+            let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
+                let message =
+                    format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
+                self.unlike(&POWER, About::Port(name), Some(plug.cable), &message);
+                ends.push(EndState::default());
+                continue;
+            };
+            self.slots[at] = Some(slot as u16);
+            let device = self.device;
+            self.role(&device.ports[at], far, plug.cable);
+            ends.push(self.end(&device.ports[at], plug.cable, plug.side, &qos));
+        }
+        ends
+    }
+
+    fn end(&mut self, port: &Port<'_>, id: CableId, side: Side, qos: &[Arc<PortQos>]) -> EndState {
+        let cable = self.context.cabling.cable(id);
+        let (_, far) = cable.ends(side);
+        let name = &*port.name;
+        if !port.up {
+            let message =
+                format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
+            self.unlike(&POWER, About::Port(name), Some(id), &message);
+        }
+        self.peer(port, id, cable, far);
+        if port.length_m.is_none() && self.lengths {
+            self.findings.checked(&LENGTH, 1);
+            self.broken(&LENGTH, About::Length(name), &format!("port `{name}` is told no cable length"));
+        }
+        let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
+        let address = self.address(port, far);
+        if let Some(address) = address {
+            state.set_address(address);
+        }
+        self.neighbour(port, far, address, &mut state);
+        state
+    }
+
+    fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
+        let key = (port.up, port.wire, port.length_m, port.faces_nic, port.qos);
+        if let Some((_, id)) = self.seen.iter().find(|(seen, _)| *seen == key) {
+            return *id;
+        }
+        let id = self.context.facts.facts(&Facts {
+            up: port.up,
+            wire: port.wire,
+            length_m: port.length_m,
+            faces_nic: port.faces_nic,
+            qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
+        });
+        self.seen.push((key, id));
+        id
+    }
+
+    /// The neighbour that the device expects, in whatever way its language says so.
+    fn peer(&mut self, port: &Port<'_>, id: CableId, cable: &Cable, far: End) {
+        let cabling = self.context.cabling;
+        let (device, far_port) = (cabling.party(far.party), cabling.names.text(far.port));
+        if let Some((expected, expected_port)) = &port.peer {
+            self.findings.checked(&PEER, 1);
+            if expected != device || expected_port != far_port {
+                let message = format!(
+                    "port `{}` expects `{expected}:{expected_port}`, and its cable leads to `{device}:{far_port}`",
+                    port.name
+                );
+                self.unlike(&PEER, About::Peer(&port.name), Some(id), &message);
+            }
+        } else if self.device.language.states_peers {
+            self.findings.checked(&PEER, 1);
+            self.broken(
+                &PEER,
+                About::Peer(&port.name),
+                &format!("port `{}` expects no neighbour", port.name),
+            );
+        }
+        if let Some(description) = &port.description {
+            self.findings.checked(&PEER, 1);
+            if !describes(description, device, far_port, far.party, cable.plane) {
+                let message = format!(
+                    "port `{}` is described as `{description}`, and its cable leads to `{device}:{far_port}`",
+                    port.name
+                );
+                self.unlike(&PEER, About::Description(&port.name), Some(id), &message);
+            }
+        }
+    }
+
+    /// What comes in is checked as fits what is plugged, where the language checks it.
+    fn role(&mut self, port: &Port<'_>, far: End, cable: CableId) {
+        let Some(faces_nic) = port.faces_nic else { return };
+        self.findings.checked(&ROLE, 1);
+        let Party::Node(node) = far.party else {
+            if faces_nic {
+                let message = format!("port `{}` is a NIC port, and a switch is plugged", port.name);
+                self.broken(&ROLE, About::Port(&port.name), &message);
+            }
+            return;
+        };
+        if !faces_nic {
+            let message = format!("port `{}` is a fabric port, and a NIC is plugged", port.name);
+            self.broken(&ROLE, About::Port(&port.name), &message);
+        }
+        let Some(inner) = self.context.nics.inner(cable) else { return };
+        let foreign = |source: &Ipv6Addr| self.context.nics.node(*source).is_some_and(|other| other != node);
+        if port.inner_sources != [inner] || !port.sources.contains(&inner) || port.sources.iter().any(foreign)
+        {
+            let message =
+                format!("port `{}` does not admit exactly what its NIC sends, from {inner}", port.name);
+            self.broken(&ROLE, About::Port(&port.name), &message);
+        }
+    }
+
+    fn address(&mut self, port: &Port<'_>, far: End) -> Option<Ipv6Addr> {
+        // A P4 target has no addresses: next hops carry the MAC address instead.
+        if !self.device.language.addresses {
+            return None;
+        }
+        self.findings.checked(&HALVES, 1);
+        let about = About::Address(&port.name);
+        if port.hello.link_local
+            && self.device.language.link_local == LinkLocal::Forwards
+            && !self.finds_itself(far)
+        {
+            let message = format!("port `{}` forwards by link-local addresses", port.name);
+            self.broken(&KNOWN, about, &message);
+        }
+        if self.finds_itself(far) {
+            if let Some(address) = port.addresses.first() {
+                let message =
+                    format!("port `{}` has address `{address}`, and BGP finds the other end", port.name);
+                self.broken(&HALVES, about, &message);
+            }
+            return None;
+        }
+        match port.addresses.as_slice() {
+            [] => self.broken(&HALVES, about, &format!("port `{}` has no address", port.name)),
+            [address] if address.prefix_len() == 127 => return Some(address.addr()),
+            [address] => {
+                let message = format!("the address of port `{}`, `{address}`, is no /127", port.name);
+                self.broken(&HALVES, about, &message);
+                return Some(address.addr());
+            }
+            [first, ..] => {
+                let message = format!("port `{}` has {} addresses", port.name, port.addresses.len());
+                self.broken(&HALVES, about, &message);
+                return Some(first.addr());
+            }
+        }
+        None
+    }
+
+    fn neighbour(&mut self, port: &Port<'_>, far: End, own: Option<Ipv6Addr>, state: &mut EndState) {
+        let about = About::Neighbour(&port.name);
+        let needed = matches!(far.party, Party::Switch(_)) || !self.device.language.asks_nics;
+        if !self.device.language.addresses {
+            return;
+        }
+        self.findings.checked(&NEIGHBOUR, 1);
+        match port.neighbours.as_slice() {
+            found if self.finds_itself(far) => {
+                if let [(address, _), ..] = found {
+                    let message =
+                        format!("port `{}` has static neighbour {address}, and BGP finds it", port.name);
+                    self.broken(&NEIGHBOUR, about, &message);
+                }
+            }
+            [] if needed => {
+                self.broken(&NEIGHBOUR, about, &format!("port `{}` has no static neighbour", port.name));
+            }
+            [] => {}
+            [(address, mac)] => {
+                let expected = own.map(other_half);
+                if expected == Some(*address) {
+                    state.neighbour = Some(*mac);
+                } else {
+                    let message = format!(
+                        "the static neighbour of port `{}` is {address} and not the other end of its cable",
+                        port.name
+                    );
+                    self.broken(&NEIGHBOUR, about, &message);
+                }
+            }
+            several => {
+                let message = format!("port `{}` has {} static neighbours", port.name, several.len());
+                self.broken(&NEIGHBOUR, about, &message);
+            }
+        }
+    }
+
+    /// Tells whether the ends of a cable find each other by their link-local addresses.
+    fn finds_itself(&self, far: End) -> bool {
+        self.context.routing.speaks_bgp() && matches!(far.party, Party::Switch(_))
+    }
+
+    /// Ports without a cable are off and know nobody.
+    pub(crate) fn spare_ports(&mut self) {
+        let device = self.device;
+        for (port, slot) in device.ports.iter().zip(self.slots.clone()) {
+            if slot.is_some() {
+                continue;
+            }
+            self.findings.checked(&POWER, 1);
+            let alive =
+                port.up || !port.addresses.is_empty() || !port.neighbours.is_empty() || port.peer.is_some();
+            if alive {
+                let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
+                self.unlike(&POWER, About::Port(&port.name), None, &message);
+            }
+        }
+    }
+
+    /// MAC addresses that routes carry themselves.
+    pub(crate) fn written_macs(&self) -> Vec<(u16, Mac)> {
+        let hops = self.device.routes.iter().flat_map(|route| match &route.via {
+            Via::Blackhole => &[],
+            Via::One(hop) => std::slice::from_ref(hop),
+            Via::Many(hops) => hops.as_slice(),
+        });
+        hops.filter_map(|hop| Some((self.slots[usize::from(hop.port)]?, hop.mac?))).collect()
+    }
+
+    /// What NICs may send.
+    pub(crate) fn ingress(&self) -> Option<Box<IngressFilter>> {
+        let (plain, denied) = self.device.plain.clone()?;
+        let ports = self.device.ports.iter().zip(&self.slots);
+        let sources = ports.filter_map(|(port, slot)| Some(((*slot)?, port.sources.clone()))).collect();
+        Some(Box::new(IngressFilter { plain, denied, sources }))
+    }
+}
+
+/// Tells whether a description names a device and port: `DEVICE:PORT` for switches, and for NICs
+/// `NODE/nicN.pP` for interface `nicNpP`.
+fn describes(description: &str, device: &str, port: &str, party: Party, plane: u8) -> bool {
+    let Some(rest) = description.strip_prefix(device) else { return false };
+    match party {
+        Party::Switch(_) => rest.strip_prefix(':') == Some(port),
+        Party::Node(_) => {
+            let nic = port.strip_suffix(&plane.to_string()).and_then(|nic| nic.strip_suffix('p'));
+            let described = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix(&plane.to_string()));
+            nic.is_some() && described.and_then(|rest| rest.strip_suffix(".p")) == nic
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::cabling::{NodeId, SwitchId};
+
+    #[test]
+    fn descriptions_name_the_other_end() {
+        let switch = Party::Switch(SwitchId(0));
+        let node = Party::Node(NodeId(0));
+        assert!(describes("p3-t1-002:Ethernet8", "p3-t1-002", "Ethernet8", switch, 3));
+        assert!(!describes("p3-t1-002:Ethernet80", "p3-t1-002", "Ethernet8", switch, 3));
+        assert!(describes("su001-n004/nic2.p13", "su001-n004", "nic2p13", node, 13));
+        assert!(!describes("su001-n004/nic2.p3", "su001-n004", "nic2p13", node, 13));
+        assert!(!describes("su001-n004/nic1.p13", "su001-n004", "nic2p13", node, 13));
+    }
+}

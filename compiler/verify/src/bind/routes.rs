@@ -1,0 +1,122 @@
+//! Binds the routes of a switch: sorts them by kind, and reports what is none of them.
+
+use std::sync::Arc;
+
+use super::binding::Binding;
+use crate::model::about::About;
+use crate::model::device::{Hop, Route, Via, other_half};
+use crate::model::segment::Layout;
+use crate::model::switch::{Gateway, NextHop, OtherRoute, SegmentRoute};
+use crate::rules::routes::{BLACKHOLE, FOREIGN, HOP, SINGLE};
+
+/// The routes of a switch by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    pub(crate) blackhole: bool,
+    pub(crate) segments: Vec<SegmentRoute>,
+    pub(crate) others: Vec<OtherRoute>,
+}
+
+/// Sorts the routes of a switch by kind, and reports what is none of them.
+pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
+    let mut routes = Routes::default();
+    let device = binding.device;
+    let Some(layout) = binding.context.layout else {
+        // Switches choose the way: their routes are kept as they are.
+        for route in &device.routes {
+            let ways = ways(binding, route);
+            routes.others.push(OtherRoute { prefix: route.prefix, ways });
+        }
+        return routes;
+    };
+    binding.findings.checked(&FOREIGN, device.routes.len() as u64);
+    for route in &device.routes {
+        one(binding, layout, route, &mut routes);
+    }
+    binding.findings.checked(&BLACKHOLE, 1);
+    if !routes.blackhole {
+        let message = format!("`{}` is no blackhole", layout.block);
+        binding.broken(&BLACKHOLE, About::Routes, &message);
+    }
+    routes.segments.sort_unstable();
+    for pair in routes.segments.windows(2).filter(|pair| pair[0].usid == pair[1].usid) {
+        let prefix = layout.prefix(pair[0].usid).to_string();
+        binding.broken(&SINGLE, About::Route(&prefix), &format!("`{prefix}` has two routes"));
+    }
+    binding.findings.checked(&SINGLE, routes.segments.len() as u64);
+    routes
+}
+
+fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes: &mut Routes) {
+    let about = About::Route(&route.text);
+    match (layout.usid(route.prefix), &route.via) {
+        (None, Via::Blackhole) if route.prefix == layout.block => routes.blackhole = true,
+        (Some(usid), Via::One(hop)) => match next(binding, route, *hop) {
+            (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
+            (None, gateway) => {
+                let way = NextHop { slot: None, gateway, weight: hop.weight };
+                routes.others.push(OtherRoute { prefix: route.prefix, ways: Arc::new([way]) });
+            }
+        },
+        (usid, _) => {
+            let hops = hops(route);
+            if usid.is_some() && !hops.is_empty() {
+                let message = format!("`{}` has {} next hops", route.text, hops.len());
+                binding.broken(&SINGLE, about, &message);
+            } else {
+                let message = format!(
+                    "`{}` is neither the /48 of a neighbour nor the blackhole of the block",
+                    route.text
+                );
+                binding.broken(&FOREIGN, about, &message);
+            }
+            let ways = ways(binding, route);
+            routes.others.push(OtherRoute { prefix: route.prefix, ways });
+        }
+    }
+}
+
+/// Returns the next hops of a route; none where it drops.
+fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
+    match &route.via {
+        Via::Blackhole => &[],
+        Via::One(hop) => std::slice::from_ref(hop),
+        Via::Many(hops) => hops,
+    }
+}
+
+/// Returns the ways of a route.
+fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Arc<[NextHop]> {
+    let way = |hop: &Hop| {
+        let (slot, gateway) = next(binding, route, *hop);
+        NextHop { slot, gateway, weight: hop.weight }
+    };
+    hops(route).iter().map(way).collect()
+}
+
+/// Returns the slot of a next hop, and reports one that nobody answers for.
+fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
+    let about = About::Route(&route.text);
+    let port = binding.device.port(hop.port);
+    binding.findings.checked(&HOP, 1);
+    let Some(slot) = binding.slots[usize::from(hop.port)] else {
+        let message = format!("`{}` leads over port `{}`, which has no cable", route.text, port.name);
+        binding.broken(&HOP, about, &message);
+        return (None, Gateway::Other);
+    };
+    let own = port.addresses.first().map(ipnet::Ipv6Net::addr);
+    let gateway = match (hop.gateway, own) {
+        (Some(gateway), Some(own)) if gateway == other_half(own) => Gateway::Peer,
+        (None, _) if !binding.device.language.addresses => Gateway::Unneeded,
+        (found, _) => {
+            let found = found.map_or("nothing".to_owned(), |found| found.to_string());
+            let message = format!(
+                "`{}` names {found} as next hop over port `{}`, which is not the other end of its cable",
+                route.text, port.name
+            );
+            binding.broken(&HOP, about, &message);
+            Gateway::Other
+        }
+    };
+    (Some(slot), gateway)
+}

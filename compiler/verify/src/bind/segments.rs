@@ -1,0 +1,54 @@
+//! Binds the own segments of a switch.
+
+use super::binding::Binding;
+use crate::model::about::About;
+use crate::model::segment::{GIB_MAX, Layout, Usid};
+use crate::rules::segments::{COUNT, UN, VALUE};
+
+/// Returns the own uSIDs of a switch, rising, and reports what is none.
+pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
+    let Some(layout) = binding.context.layout else { return Vec::new() };
+    let mut usids = Vec::with_capacity(binding.device.segments.len());
+    let device = binding.device;
+    for segment in &device.segments {
+        binding.findings.checked(&UN, 1);
+        let about = About::Segment(&segment.text);
+        if let Some(usid) = layout.usid(segment.prefix) {
+            value(binding, layout, usid, about);
+            usids.push(usid);
+        } else {
+            let message = format!("segment `{}` is no /48 in the block `{}`", segment.text, layout.block);
+            binding.broken(&UN, about, &message);
+        }
+    }
+    usids.sort_unstable();
+    let count = usids.len();
+    usids.dedup();
+    if usids.len() != count {
+        binding.broken(&COUNT, About::Device, "one of its segments is there twice");
+    }
+    usids
+}
+
+fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: About<'_>) {
+    binding.findings.checked(&VALUE, 1);
+    if usid.0 == 0 || usid.0 > GIB_MAX {
+        let message = format!("uSID {usid} is not in 0001-{GIB_MAX:04x}");
+        return binding.broken(&VALUE, about, &message);
+    }
+    // A switch without a cable has no position, and no packet reaches it.
+    let Some((tier, plane)) = binding.context.positions.get(&binding.id).copied() else { return };
+    if layout.plane(usid) != u16::from(plane) {
+        let message =
+            format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
+        binding.broken(&VALUE, about, &message);
+    }
+    if layout.role(usid) != layout.code(tier) {
+        let message = format!(
+            "uSID {usid} has role {}, and a {tier} has role {}",
+            layout.role(usid),
+            layout.code(tier)
+        );
+        binding.broken(&VALUE, about, &message);
+    }
+}

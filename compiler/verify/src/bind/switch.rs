@@ -1,0 +1,120 @@
+//! Binds a switch to the cable lists.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::binding::{Binding, Context};
+use super::{bgp, routes, segments};
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::cabling::SwitchId;
+use crate::model::device::{Device, Fault, FaultKind};
+use crate::model::place::Place;
+use crate::model::switch::{Pairs, Sizes, Switch};
+use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
+use crate::rules::qos::ALIKE;
+use crate::rules::segments::UN;
+
+/// Binds a switch to the cable lists.
+pub(crate) fn bind(
+    context: &Context<'_>,
+    id: SwitchId,
+    device: Device<'_>,
+    findings: &mut Findings,
+) -> Switch {
+    let mut this = Binding {
+        context,
+        id,
+        device: &device,
+        slots: vec![None; device.ports.len()],
+        lengths: device.ports.iter().any(|port| port.length_m.is_some()),
+        seen: Vec::new(),
+        findings,
+    };
+    identity(&mut this);
+    let mut ends = this.ends();
+    this.spare_ports();
+    let (segments, routes) = (segments::own(&mut this), routes::sort(&mut this));
+    let speaker = bgp::speaker(&mut this);
+    for (slot, mac) in this.written_macs() {
+        ends[usize::from(slot)].neighbour = Some(mac);
+    }
+    let mut over = vec![None; ends.len()];
+    for route in &routes.segments {
+        over[usize::from(route.slot)] = Some(route.usid);
+    }
+    let position = context.positions.get(&id);
+    let by_segment = || segments.first().and_then(|usid| context.layout?.tier(*usid));
+    let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(SmolStr::from);
+    let switch = Switch {
+        language: device.language,
+        tier: position.map(|(tier, _)| *tier).or_else(by_segment),
+        plane: position.map(|(_, plane)| *plane),
+        usids: segments,
+        blackhole: routes.blackhole,
+        routes: routes.segments,
+        over,
+        other_routes: routes.others,
+        speaker,
+        ends,
+        mac: device.mac,
+        kind: text(&device.kind),
+        hardware: text(&device.hardware),
+        loopbacks: device.loopbacks.clone(),
+        management: device.management.clone(),
+        sizes: Sizes {
+            segments: device.segments.len(),
+            routes: device.routes.len(),
+            neighbours: device.ports.iter().map(|port| port.neighbours.len()).sum(),
+        },
+        pools: device.qos.as_ref().and_then(|qos| qos.pools),
+        settings: pairs(context, device.settings.iter().map(|(name, value)| (&**name, &**value))),
+        lanes: pairs(
+            context,
+            device.ports.iter().filter_map(|port| Some((&*port.name, port.lanes.as_deref()?))),
+        ),
+        ingress: this.ingress(),
+    };
+    if context.layout.is_none() && !device.segments.is_empty() {
+        let (device, slots) = (&device, Vec::new());
+        let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
+        for segment in &device.segments {
+            let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
+            this.broken(&KNOWN, About::Segment(&segment.text), &message);
+        }
+    }
+    for fault in device.faults {
+        self::fault(context.cabling.switch(id), fault, findings);
+    }
+    switch
+}
+
+/// Sorts names with values, and shares them with switches that have the same.
+fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Arc<Pairs> {
+    let mut pairs: Pairs = pairs.map(|(name, value)| (name.into(), value.into())).collect();
+    pairs.sort_unstable();
+    context.pairs.intern(&pairs).1
+}
+
+fn identity(this: &mut Binding<'_, '_>) {
+    // Batch files and entries name no device: which one they are for is said by their folder alone.
+    let Some(hostname) = &this.device.hostname else { return };
+    this.findings.checked(&COMPLETE, 1);
+    if hostname != this.name() {
+        this.broken(&COMPLETE, About::Device, &format!("it calls itself `{hostname}`"));
+    }
+}
+
+/// Reports what a reader met on its way.
+fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
+    let rule = match fault.kind {
+        FaultKind::Unknown | FaultKind::Dangling => &KNOWN,
+        FaultKind::Identity => &COMPLETE,
+        FaultKind::Segment => &UN,
+        FaultKind::Setting => &SETTINGS,
+        FaultKind::Qos => &ALIKE,
+    };
+    let place = Place::text(format!("switches/{switch}/{}", fault.file), fault.needles);
+    findings.broken(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));
+}

@@ -1,0 +1,84 @@
+//! The files of a tree, each read once, counted and compared with the manifest.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use camino::Utf8Path;
+
+use crate::check::files::digest;
+use crate::error::VerifyError;
+use crate::finding::{Findings, Violation};
+use crate::model::place::Place;
+use crate::read::error::ReadError;
+use crate::read::manifest::Manifest;
+use crate::read::room::FILES_MAX;
+use crate::rules::files::{DIGEST, PARSES};
+use crate::tree::Tree;
+
+/// The files of a tree, read and counted.
+pub(crate) struct Files<'a> {
+    pub(crate) tree: &'a dyn Tree,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) digests: bool,
+    /// Hashes of the paths that were asked for.
+    pub(crate) seen: Mutex<HashSet<u64>>,
+    pub(crate) count: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+}
+
+impl Files<'_> {
+    /// Tells whether a reader asked for a file.
+    pub(crate) fn was_read(&self, path: &Utf8Path) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
+    }
+
+    /// Reads a file of the manifest into a buffer; nothing where it is not listed. One that is listed and missing
+    /// is reported, and reads as empty.
+    pub(crate) fn read(
+        &self,
+        path: &Utf8Path,
+        into: &mut Vec<u8>,
+        findings: &mut Findings,
+    ) -> Result<bool, VerifyError> {
+        let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
+        if let Err(source) = self.tree.read(path, into) {
+            if source.kind() != std::io::ErrorKind::NotFound {
+                return Err(VerifyError::Read { path: path.to_owned(), source });
+            }
+            findings.checked(&DIGEST, 1);
+            let message = format!("`{path}` is listed and missing");
+            findings.broken(Violation::new(&DIGEST, Place::file(path), message));
+            return Ok(false);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(into.len() as u64, Ordering::Relaxed);
+        if self.digests {
+            digest(path, into, entry, findings);
+        }
+        Ok(true)
+    }
+}
+
+/// A path as a number: there are hundreds of thousands of them.
+fn number(path: &Utf8Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.as_str().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Reports a file that does not parse.
+pub(crate) fn unreadable(path: &Utf8Path, error: &ReadError, findings: &mut Findings) {
+    findings.checked(&PARSES, 1);
+    let path = &error.file.map_or_else(|| path.to_owned(), |file| path.with_file_name(file));
+    let place = error.line.map_or_else(|| Place::file(path), |line| Place::line(path, line));
+    findings.broken(Violation::new(&PARSES, place, format!("`{path}`: {}", error.message)));
+}
+
+thread_local! {
+    /// Buffers of a thread, so that files are not read into new memory each time.
+    pub(crate) static BUFFERS: RefCell<[Vec<u8>; FILES_MAX]> = const { RefCell::new([const { Vec::new() }; FILES_MAX]) };
+}

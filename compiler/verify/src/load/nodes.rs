@@ -1,0 +1,108 @@
+//! Nodes: read and bound to the cable lists; and their routes to other nodes, which are compared with the tables.
+
+use camino::Utf8Path;
+use rayon::prelude::*;
+
+use super::files::{BUFFERS, Files, unreadable};
+use crate::bind::binding::Context;
+use crate::check::hosts;
+use crate::error::VerifyError;
+use crate::finding::Findings;
+use crate::model::cabling::NodeId;
+use crate::model::fabric::Fabric;
+use crate::model::switch::Node;
+use crate::read::error::{ReadError, text};
+use crate::read::linux;
+use crate::read::linux::node::{self, Host};
+use crate::read::linux::surroundings::{DEVICES, SETTINGS};
+use crate::read::room::FILES_MAX;
+use crate::rules::files::PARSES;
+
+type Nodes = (Vec<Option<Node>>, Findings);
+
+pub(crate) fn nodes(files: &Files<'_>, context: &Context<'_>) -> Result<Nodes, VerifyError> {
+    let read: Vec<(Option<Node>, Findings)> = (0..context.cabling.nodes.len() as u32)
+        .into_par_iter()
+        .map(|id| {
+            let mut findings = Findings::default();
+            let node = BUFFERS
+                .with_borrow_mut(|buffers| node(files, context, NodeId(id), buffers, &mut findings))?;
+            Ok((node, findings))
+        })
+        .collect::<Result<_, VerifyError>>()?;
+    let mut all = Findings::default();
+    let mut nodes = Vec::with_capacity(read.len());
+    for (node, findings) in read {
+        nodes.push(node);
+        all = all.merge(findings);
+    }
+    Ok((nodes, all))
+}
+
+fn node(
+    files: &Files<'_>,
+    context: &Context<'_>,
+    id: NodeId,
+    buffers: &mut [Vec<u8>; FILES_MAX],
+    findings: &mut Findings,
+) -> Result<Option<Node>, VerifyError> {
+    let name = &context.cabling.nodes[id.0 as usize];
+    let folder = Utf8Path::new("hosts").join(name.as_str());
+    let path = folder.join(linux::place::FILE);
+    let [first, second, third, ..] = buffers;
+    if !files.read(&path, first, findings)? {
+        return Ok(None);
+    }
+    for (file, into) in [(DEVICES, &mut *second), (SETTINGS, &mut *third)] {
+        into.clear();
+        files.read(&folder.join(file), into, findings)?;
+    }
+    findings.checked(&PARSES, 1);
+    let host = read([first, second, third], context);
+    match host {
+        Ok(host) => {
+            let (cabling, layout) = (context.cabling, context.layout);
+            Ok(Some(crate::bind::node::bind(cabling, layout, context.facts, id, &host, findings)))
+        }
+        Err(error) => {
+            unreadable(&path, &error, findings);
+            Ok(None)
+        }
+    }
+}
+
+fn read<'a>(
+    [ports, devices, settings]: [&'a Vec<u8>; 3],
+    context: &Context<'_>,
+) -> Result<Host<'a>, ReadError> {
+    node::read(
+        &linux::LANGUAGE,
+        text(ports)?,
+        text(devices)?,
+        text(settings)?,
+        context.routing.is_source_routed(),
+    )
+}
+
+/// Routes of nodes to other nodes, which are held against the tables and so come last.
+pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, VerifyError> {
+    (0..fabric.cabling.nodes.len() as u32)
+        .into_par_iter()
+        .map(|id| {
+            let mut findings = Findings::default();
+            let path =
+                Utf8Path::new("hosts").join(fabric.cabling.nodes[id as usize].as_str()).join(node::ROUTES);
+            BUFFERS.with_borrow_mut(|[buffer, ..]| {
+                if files.read(&path, buffer, &mut findings)? {
+                    findings.checked(&PARSES, 1);
+                    match text(buffer).and_then(node::read_routes) {
+                        Ok(sprays) => hosts::routes(fabric, NodeId(id), &sprays, &mut findings),
+                        Err(error) => unreadable(&path, &error, &mut findings),
+                    }
+                }
+                Ok::<(), VerifyError>(())
+            })?;
+            Ok(findings)
+        })
+        .try_reduce(Findings::default, |a, b| Ok(a.merge(b)))
+}

@@ -1,0 +1,105 @@
+//! Switches: read in their language, and bound to the cable lists.
+
+use camino::Utf8Path;
+use rayon::prelude::*;
+
+use super::files::{BUFFERS, Files, unreadable};
+use crate::bind::binding::Context;
+use crate::bind::switch::bind;
+use crate::error::VerifyError;
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::SwitchId;
+use crate::model::place::Place;
+use crate::model::switch::Switch;
+use crate::read::p4::entries::Names;
+use crate::read::registry;
+use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
+use crate::rules::files::{COMPLETE, PARSES};
+
+type Switches = (Vec<Option<Switch>>, Findings);
+
+/// Reads all switches.
+pub(crate) fn switches(
+    files: &Files<'_>,
+    context: &Context<'_>,
+    names: Option<&Names>,
+) -> Result<Switches, VerifyError> {
+    let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
+        .into_par_iter()
+        .map(|id| {
+            let mut findings = Findings::default();
+            let circumstances = Circumstances { routing: context.routing, pipeline: names };
+            let switch = BUFFERS.with_borrow_mut(|buffers| {
+                switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
+            })?;
+            Ok((switch, findings))
+        })
+        .collect::<Result<_, VerifyError>>()?;
+    let mut all = Findings::default();
+    let mut switches = Vec::with_capacity(read.len());
+    for (switch, findings) in read {
+        switches.push(switch);
+        all = all.merge(findings);
+    }
+    Ok((switches, all))
+}
+
+fn switch(
+    files: &Files<'_>,
+    context: &Context<'_>,
+    circumstances: &Circumstances<'_>,
+    id: SwitchId,
+    buffers: &mut [Vec<u8>; FILES_MAX],
+    findings: &mut Findings,
+) -> Result<Option<Switch>, VerifyError> {
+    let name = context.cabling.switch(id);
+    let folder = Utf8Path::new("switches").join(name);
+    let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
+    findings.checked(&COMPLETE, 1);
+    let Some(room) = registry::room(has) else {
+        let message = format!("`{name}` has no configuration of a kind that is known");
+        findings.broken(Violation::new(&COMPLETE, Place::file(folder), message));
+        return Ok(None);
+    };
+    for (wanted, buffer) in room.files.iter().zip(&mut *buffers) {
+        buffer.clear();
+        let path = folder.join(wanted.name);
+        if !(wanted.with)(context.routing) {
+            continue;
+        }
+        findings.checked(&COMPLETE, 1);
+        if !has(wanted.name) {
+            let message = format!("`{name}` is of {} and has no `{}`", room.language.name, wanted.name);
+            findings.broken(Violation::new(&COMPLETE, Place::file(path), message));
+        } else if !files.read(&path, buffer, findings)? && wanted.name == room.main() {
+            return Ok(None);
+        }
+    }
+    foreign(files, &folder, room, findings);
+    findings.checked(&PARSES, 1);
+    match (room.read)(&SwitchFiles::new(room, buffers), circumstances) {
+        Ok(device) => Ok(Some(bind(context, id, device, findings))),
+        Err(error) => {
+            unreadable(&folder.join(room.main()), &error, findings);
+            Ok(None)
+        }
+    }
+}
+
+/// Reports files of another language, and those that only another routing has.
+fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &Room, findings: &mut Findings) {
+    let routing = files.manifest.routing;
+    for path in files.manifest.files_below(folder) {
+        let name = path.file_name().unwrap_or_default();
+        let own = room.files.iter().any(|file| file.name == name && (file.with)(routing));
+        if !own && registry::is_known(name) {
+            let message = format!(
+                "`{folder}` speaks {}, and with routing {} that has no `{name}`",
+                room.language.name,
+                routing.word()
+            );
+            let violation = Violation::new(&COMPLETE, Place::file(path), message);
+            findings.broken(violation.and(Place::file(folder)));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A language that switches are configured in: what it states, and how it calls things.
+//!
+//! Invariants: whoever binds, checks or proves asks these properties and never which language it is, so that another
+//! language is another room of [`crate::read`] and nothing else.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::model::about::About;
+
+/// A language.
+pub(crate) struct Language {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Whether ports have addresses and switches loopbacks; else next hops carry MAC addresses.
+    pub(crate) addresses: bool,
+    /// Whether every port with a cable states the neighbour that it expects.
+    pub(crate) states_peers: bool,
+    /// Whether the MAC address of a NIC is asked for where it is not stated.
+    pub(crate) asks_nics: bool,
+    /// What a port with link-local addresses does.
+    pub(crate) link_local: LinkLocal,
+    /// How traffic classes are numbered.
+    pub(crate) classes: Numbering,
+    /// How traffic is spread over next hops.
+    pub(crate) spreading: Spreading,
+    /// The seed that the image gives its hashes by the type of a switch, where it does so.
+    pub(crate) seed: Option<fn(&str) -> Option<u8>>,
+    /// What it calls a port of the cable lists.
+    pub(crate) port: for<'a> fn(&'a str) -> &'a str,
+    /// The file in which something is said, and what to look for, outermost first. Whether routes are in the
+    /// configuration of the routing suite is said besides.
+    pub(crate) place: fn(About<'_>, bool) -> (&'static str, Vec<String>),
+}
+
+/// What a port with link-local addresses does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkLocal {
+    /// It forwards by them.
+    Forwards,
+    /// Protocols talk by them, and no route leads to them.
+    Talks,
+}
+
+/// How traffic classes are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// As the profile states.
+    Stated,
+    /// From 0, by rising traffic class of the profile.
+    Ranked,
+}
+
+/// How traffic is spread over next hops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spreading {
+    /// By weights, which add up to at most so much.
+    Weighted(u64),
+    /// Evenly.
+    Even,
+}
+
+/// Returns a port's name as it is.
+pub(crate) fn same_name(name: &str) -> &str {
+    name
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+impl PartialOrd for Language {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Language {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(other.name)
+    }
+}
+
+impl Hash for Language {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}

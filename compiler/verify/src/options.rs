@@ -1,0 +1,24 @@
+//! What to verify, and how thoroughly.
+
+use std::collections::BTreeMap;
+
+use crate::check::limits::Limits;
+
+/// What to verify, and how thoroughly.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether digests are held against the manifest.
+    pub digests: bool,
+    /// Fabrics of at most as many paths are also walked path by path.
+    pub walk_up_to: u128,
+    /// Violations of one rule that are shown in full.
+    pub shown: usize,
+    /// Limits of hardware by SONiC hwsku, or platform name of other targets.
+    pub limits: BTreeMap<String, Limits>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { digests: true, walk_up_to: 1 << 20, shown: 10, limits: BTreeMap::new() }
+    }
+}

@@ -1,0 +1,64 @@
+//! NICs have one address each, and all T0s know it.
+
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+
+use super::network::Network;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::cabling::Party;
+use crate::model::place::Place;
+use crate::read::linux;
+use crate::rules::choices::ADDRESS;
+
+/// NICs have one address each, and all T0s know it.
+pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    let mut owners: HashMap<Ipv6Addr, u32> = HashMap::new();
+    let told = |address: Ipv6Addr| format!("{address}/128");
+    for (number, nic) in network.destinations.nics.iter().enumerate() {
+        let number = number as u32;
+        findings.checked(&ADDRESS, nic.cables.len() as u64);
+        let name = || network.destinations.name(fabric, number);
+        let t0s = || {
+            nic.cables.iter().filter_map(|id| match fabric.cabling.cable(*id).upper.party {
+                Party::Switch(id) => Some(id),
+                Party::Node(_) => None,
+            })
+        };
+        let Some(address) = nic.address else {
+            let message = format!("no switch leads to `{}`, so nobody knows its address", name());
+            let mut places = t0s().map(|id| fabric.place(id, About::Routes));
+            if let Some(first) = places.next() {
+                findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
+            }
+            continue;
+        };
+        for (t0, other) in &nic.against {
+            let message = format!(
+                "`{}` leads {other} to `{}`, which has {address}",
+                fabric.cabling.switch(*t0),
+                name()
+            );
+            let place = fabric.place(*t0, About::Route(&told(*other)));
+            let others = t0s().filter(|id| id != t0).map(|id| fabric.place(id, About::Route(&told(address))));
+            let node = fabric.node(nic.node).map(|_| {
+                let name = fabric.cabling.party(Party::Node(nic.node));
+                Place::text(
+                    format!("hosts/{name}/{}", linux::place::FILE),
+                    vec![format!("replace {address}/128 ")],
+                )
+            });
+            let violation = others.chain(node).fold(Violation::new(&ADDRESS, place, message), Violation::and);
+            findings.broken(violation);
+        }
+        if let Some(other) = owners.insert(address, number) {
+            let other = network.destinations.name(fabric, other);
+            let message = format!("`{}` and `{other}` both have {address}", name());
+            let mut places = t0s().map(|id| fabric.place(id, About::Route(&told(address))));
+            if let Some(first) = places.next() {
+                findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What T0s let in from NICs, where their language says so.
+//!
+//! In: the network. Out: violations. Invariants: a NIC may send to every NIC, and from addresses of its own node only.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+
+use super::network::Network;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::cabling::{Kind, NodeId, SwitchId};
+use crate::model::switch::IngressFilter;
+use crate::rules::choices::ADMITTED;
+
+/// The node of each NIC's address.
+type Owners = BTreeMap<Ipv6Addr, NodeId>;
+
+/// Checks all T0s whose language says.
+pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    let nics = network.destinations.nics.iter();
+    let addresses: Owners = nics.filter_map(|nic| Some((nic.address?, nic.node))).collect();
+    for id in fabric.cabling.switch_ids() {
+        let Some(ingress) = fabric.switch(id).and_then(|switch| switch.ingress.as_deref()) else { continue };
+        let mut plugs = fabric.cabling.at_switch(id).iter();
+        if plugs.all(|plug| fabric.cabling.cable(plug.cable).kind != Kind::NicT0) {
+            continue;
+        }
+        findings.checked(&ADMITTED, 1);
+        let name = fabric.cabling.switch(id);
+        if let Some(shut) = addresses.keys().find(|address| !open(ingress, **address)) {
+            let message = format!("`{name}` lets no packet to {shut} in from its NICs");
+            findings.broken(Violation::new(&ADMITTED, fabric.place(id, About::Admission), message));
+        }
+        sources(network, id, ingress, &addresses, findings);
+    }
+}
+
+/// Tells whether packets to an address come in: the longest prefix decides.
+fn open(ingress: &IngressFilter, address: Ipv6Addr) -> bool {
+    let longest = |prefixes: &[ipnet::Ipv6Net]| {
+        prefixes.iter().filter(|prefix| prefix.contains(&address)).map(ipnet::Ipv6Net::prefix_len).max()
+    };
+    longest(&ingress.plain).is_some_and(|plain| longest(&ingress.denied).is_none_or(|denied| denied < plain))
+}
+
+fn sources(
+    network: &Network<'_>,
+    id: SwitchId,
+    ingress: &IngressFilter,
+    addresses: &Owners,
+    findings: &mut Findings,
+) {
+    let fabric = network.fabric;
+    for (slot, sources) in &ingress.sources {
+        let (cable_id, cable, side) = fabric.plugged(id, *slot);
+        let Some(nic) = network.destinations.at(cable_id) else { continue };
+        let nic = &network.destinations.nics[nic as usize];
+        let Some(own) = nic.address else { continue };
+        findings.checked(&ADMITTED, 1);
+        let foreign = |source: &&Ipv6Addr| addresses.get(*source).is_some_and(|node| *node != nic.node);
+        let foreign = sources.iter().find(foreign);
+        let port = fabric.cabling.names.text(cable.ends(side).0.port);
+        let message = match foreign {
+            Some(foreign) => format!("lets packets from {foreign} in, which another node has"),
+            None if !sources.contains(&own) => format!("lets nothing in from {own}, which the NIC there has"),
+            None => continue,
+        };
+        let message = format!("`{}`: port `{port}` {message}", fabric.cabling.switch(id));
+        let place = fabric.place(id, About::Source(port));
+        findings.broken(Violation::new(&ADMITTED, place, message));
+    }
+}

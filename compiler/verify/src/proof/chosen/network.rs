@@ -1,0 +1,234 @@
+//! The fabric as packets see it, where switches choose the next hop.
+
+use std::collections::HashMap;
+
+use ipnet::Ipv6Net;
+use rayon::prelude::*;
+
+use crate::model::cabling::{CableId, Kind, Party, Side, SwitchId};
+use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
+use crate::model::destinations::Destinations;
+use crate::model::fabric::Fabric;
+use crate::model::segment::Tier;
+use crate::model::switch::{Gateway, NextHop, OtherRoute};
+use crate::proof::bits::Bits;
+use crate::proof::carry::carries;
+
+/// The fabric as packets see it.
+pub(crate) struct Network<'a> {
+    pub(crate) fabric: &'a Fabric,
+    pub(crate) destinations: Destinations,
+    pub(crate) classes: Classes,
+    /// What each switch does.
+    pub(crate) choices: Vec<Choice>,
+    /// For each cable, whether frames get up and down.
+    carries: Vec<[bool; 2]>,
+    /// Classes of NICs.
+    pub(crate) taken: Bits,
+    /// A number for each zone, by switch: T0s and T1s that nodes and cables hold together.
+    pub(crate) zones: Vec<u32>,
+    /// Tier and plane of each switch that has a cable.
+    pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
+}
+
+/// Where a way of a route leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The frame is lost: no cable, or it does not get over it.
+    Lost(Option<CableId>),
+    /// To a NIC.
+    Nic(u32, CableId),
+    /// To a switch, up or down.
+    Switch { id: SwitchId, up: bool },
+}
+
+impl<'a> Network<'a> {
+    /// Returns the prefix of the route that decides about a class of a row.
+    pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Ipv6Net {
+        let address = self.classes.address(class);
+        let odd = self.fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
+        let prefixes = odd.map(|route| route.prefix).filter(|prefix| prefix.contains(&address));
+        prefixes.max_by_key(Ipv6Net::prefix_len).unwrap_or(row.prefix)
+    }
+
+    /// Cuts the destinations into classes and works out what each switch does with each.
+    pub(crate) fn new(fabric: &'a Fabric) -> Self {
+        let destinations = Destinations::find(fabric);
+        let carries = carried(fabric);
+        let mut marks: HashMap<Vec<Party>, u64> = HashMap::new();
+        let mut named = Vec::with_capacity(destinations.nics.len());
+        for (number, nic) in destinations.nics.iter().enumerate() {
+            let Some(address) = nic.address else { continue };
+            let above: Vec<Party> =
+                nic.cables.iter().map(|id| fabric.cabling.cable(*id).upper.party).collect();
+            let next = marks.len() as u64;
+            named.push((number as u32, address, *marks.entry(above).or_insert(next)));
+        }
+        let prefixes: hashbrown::HashSet<ipnet::Ipv6Net> = fabric
+            .switches
+            .iter()
+            .flatten()
+            .flat_map(|switch| switch.other_routes.iter().map(|route| route.prefix.trunc()))
+            .collect();
+        let nodes = || fabric.nodes.iter().flatten().filter(|node| !node.routes.is_empty());
+        let told = nodes().flat_map(|node| node.routes.iter().map(|(_, route)| route.prefix));
+        let mut atoms = Atoms::new(prefixes.into_iter().chain(told), &named);
+        let delivers = |id: SwitchId| {
+            let (destinations, carries) = (&destinations, &carries);
+            move |nic: u32, route: &OtherRoute| {
+                let own = destinations.over(fabric, id, route) == Some(nic);
+                own && route.ways.iter().all(|way| {
+                    let cable = way.slot.map(|slot| fabric.plugged(id, slot).0);
+                    way.gateway != Gateway::Other && cable.is_some_and(|cable| carries[cable.0 as usize][1])
+                })
+            }
+        };
+        for id in fabric.cabling.switch_ids() {
+            if let Some(switch) = fabric.switch(id) {
+                atoms.cut(&switch.other_routes, &delivers(id));
+            }
+        }
+        let never = |_: u32, _: &OtherRoute| false;
+        for node in nodes() {
+            let routes: Vec<OtherRoute> = node.routes.iter().map(|(_, route)| route.clone()).collect();
+            atoms.cut(&routes, &never);
+        }
+        let classes = atoms.classes();
+        let choices = (0..fabric.switches.len() as u32)
+            .into_par_iter()
+            .map(|id| {
+                let id = SwitchId(id);
+                let switch = fabric.switch(id);
+                switch.map_or_else(Choice::default, |switch| {
+                    classes.choice(&switch.other_routes, &delivers(id))
+                })
+            })
+            .collect();
+        let mut taken = Bits::new(classes.len());
+        for (class, _) in classes.nics.iter().enumerate().filter(|(_, nics)| !nics.is_empty()) {
+            taken.set(class);
+        }
+        let zones = zones(fabric);
+        let positions = fabric.cabling.positions();
+        Network { fabric, destinations, classes, choices, carries, taken, zones, positions }
+    }
+
+    /// Returns where a way of a switch leads.
+    pub(crate) fn step(&self, id: SwitchId, way: &NextHop) -> Step {
+        let Some(slot) = way.slot else { return Step::Lost(None) };
+        let (cable_id, cable, side) = self.fabric.plugged(id, slot);
+        let carried = self.carries[cable_id.0 as usize][usize::from(side == Side::Upper)];
+        if way.gateway == Gateway::Other || !carried {
+            return Step::Lost(Some(cable_id));
+        }
+        match cable.ends(side).1.party {
+            Party::Node(_) => {
+                self.destinations.at(cable_id).map_or(Step::Lost(None), |nic| Step::Nic(nic, cable_id))
+            }
+            Party::Switch(id) => Step::Switch { id, up: side == Side::Lower },
+        }
+    }
+
+    /// Returns the class of a NIC that has an address.
+    pub(crate) fn class_of(&self, nic: u32) -> Option<ClassId> {
+        let address = self.destinations.nics[nic as usize].address?;
+        let class = self.classes.within(address.into()).start;
+        // Of two NICs with one address only one is found by it.
+        self.classes.nics[class as usize].contains(&nic).then_some(class)
+    }
+
+    /// Tells whether a way to a NIC serves every address of a class.
+    pub(crate) fn serves(&self, nic: u32, class: ClassId) -> bool {
+        self.classes.nics[class as usize] == [nic]
+    }
+
+    /// Returns the NICs that send into a T0, each with its cable.
+    pub(crate) fn senders(&self, id: SwitchId) -> impl Iterator<Item = (u32, CableId)> + '_ {
+        let plugs = self.fabric.cabling.at_switch(id).iter().map(|plug| plug.cable);
+        plugs.filter_map(|cable| {
+            let nic = self.destinations.at(cable)?;
+            self.carries[cable.0 as usize][0].then_some((nic, cable))
+        })
+    }
+
+    /// Returns the T0 of a class in a plane, if its NICs have a cable there.
+    pub(crate) fn t0(&self, class: ClassId, plane: u8) -> Option<SwitchId> {
+        let nic = *self.classes.nics[class as usize].first()?;
+        let cables =
+            self.destinations.nics[nic as usize].cables.iter().map(|id| self.fabric.cabling.cable(*id));
+        let mut here = cables.filter(|cable| cable.plane == plane);
+        match here.next()?.upper.party {
+            Party::Switch(id) => Some(id),
+            Party::Node(_) => None,
+        }
+    }
+
+    /// Tells whether the cable of any NIC of a class is drained in a plane.
+    pub(crate) fn drained(&self, class: ClassId, plane: u8) -> bool {
+        let cabling = &self.fabric.cabling;
+        let nics = self.classes.nics[class as usize].iter();
+        let cables = nics.flat_map(|nic| &self.destinations.nics[*nic as usize].cables);
+        cables.map(|id| cabling.cable(*id)).any(|cable| cable.plane == plane && cable.drained)
+    }
+
+    /// Returns the planes, each with its switches by tier.
+    pub(crate) fn planes(&self) -> Vec<(u8, [Vec<SwitchId>; 3])> {
+        let mut planes: std::collections::BTreeMap<u8, [Vec<SwitchId>; 3]> =
+            std::collections::BTreeMap::new();
+        for id in self.fabric.cabling.switch_ids() {
+            if let Some((tier, plane)) = self.positions.get(&id) {
+                planes.entry(*plane).or_default()[*tier as usize].push(id);
+            }
+        }
+        planes.into_iter().collect()
+    }
+}
+
+/// For each cable, whether frames get up and down.
+fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
+    let over = |cable, side: Side| {
+        let cable: &crate::model::cabling::Cable = cable;
+        match cable.ends(side).0.party {
+            Party::Node(node) if fabric.node(node).is_none() => {
+                let port = fabric.end_state(cable.upper);
+                let facts = fabric.facts(cable.upper);
+                port.is_some_and(|port| port.configured)
+                    && facts.is_some_and(|facts| facts.up && facts.faces_nic != Some(false))
+            }
+            Party::Switch(id) if fabric.switch(id).is_some_and(|switch| !switch.language.addresses) => {
+                carries(fabric, cable, side, Gateway::Unneeded)
+            }
+            Party::Node(_) | Party::Switch(_) => carries(fabric, cable, side, Gateway::Peer),
+        }
+    };
+    let both = |cable| [Side::Lower, Side::Upper].map(|side| over(cable, side));
+    fabric.cabling.cables.par_iter().map(both).collect()
+}
+
+/// Numbers the zones: parts that hang together by nodes, T0s and T1s, over all planes.
+fn zones(fabric: &Fabric) -> Vec<u32> {
+    let switches = fabric.switches.len();
+    let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();
+    let number = |party: Party| match party {
+        Party::Switch(id) => id.0,
+        Party::Node(id) => switches as u32 + id.0,
+    };
+    for cable in fabric.cabling.cables.iter().filter(|cable| cable.kind != Kind::T1T2) {
+        let (a, b) =
+            (root(&mut parent, number(cable.lower.party)), root(&mut parent, number(cable.upper.party)));
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    (0..switches as u32).map(|at| root(&mut parent, at)).collect()
+}
+
+fn root(parent: &mut [u32], mut at: u32) -> u32 {
+    while parent[at as usize] != at {
+        let above = parent[parent[at as usize] as usize];
+        parent[at as usize] = above;
+        at = above;
+    }
+    at
+}
+
+/// The classes that cables lead to from a T0: those in use, and all.
+pub(crate) type Reach = [Bits; 2];

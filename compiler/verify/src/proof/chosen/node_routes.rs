@@ -1,0 +1,116 @@
+//! V17: what nodes are told where switches choose the way: over which planes they send.
+//!
+//! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants: a NIC
+//! sends by its own ports only, over every plane in which cables lead from its T0 to the NIC that is meant, and over none
+//! in which that has no cable. A plane in which only cables between switches are missing may be among them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::Ipv6Addr;
+
+use camino::Utf8PathBuf;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{CableId, NodeId, Party, SwitchId};
+use crate::model::choice::{ClassId, Row};
+use crate::model::place::Place;
+use crate::model::switch::OtherRoute;
+use crate::proof::chosen::network::{Network, Reach};
+use crate::read::linux::place::FILE;
+use crate::rules::choices::NODE_ROUTES;
+
+/// Holds what every node is told against what cables lead to from its T0s.
+pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    for nic in &network.destinations.nics {
+        let Some(node) = fabric.node(nic.node) else { continue };
+        let Some(address) = node.address(nic.number) else { continue };
+        let name = &fabric.cabling.nodes[nic.node.0 as usize];
+        let mine = |from: &Option<Ipv6Addr>| from.is_none_or(|from| from == address);
+        let own: Vec<OtherRoute> =
+            node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.clone()).collect();
+        let choice = network.classes.choice(&own, &|_, _| false);
+        let told = Teller { network, from_t0s, node: nic.node, cables: &nic.cables };
+        findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
+        let mut left = network.taken.clone();
+        for row in &choice.rows {
+            for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
+                left.clear_run(run);
+            }
+            if let Some((class, message)) = told.row(row) {
+                let place = Place::text(
+                    Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE),
+                    vec![format!("route replace {} from {address}/128 ", row.prefix)],
+                );
+                let to = network.classes.address(class);
+                let message = format!("`{name}`: from {address} to {to} {message}");
+                findings.broken(Violation::new(&NODE_ROUTES, place, message));
+            }
+        }
+        let lost = left.iter().find(|class| !told.planes(*class, false).is_empty() && !told.own(*class));
+        if let Some(class) = lost {
+            let message =
+                format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
+            let place = Place::file(Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE));
+            findings.broken(Violation::new(&NODE_ROUTES, place, message));
+        }
+    }
+}
+
+/// What one NIC should be told.
+struct Teller<'a> {
+    network: &'a Network<'a>,
+    from_t0s: &'a HashMap<SwitchId, Reach>,
+    node: NodeId,
+    cables: &'a [CableId],
+}
+
+impl Teller<'_> {
+    /// The planes from whose T0 cables lead to a class: those over which nothing is drained, or all.
+    fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
+        let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
+        let leads = cables.filter(|cable| all || !cable.drained).filter(|cable| match cable.upper.party {
+            Party::Switch(t0) => {
+                self.from_t0s.get(&t0).is_some_and(|from| from[usize::from(all)].get(class as usize))
+            }
+            Party::Node(_) => false,
+        });
+        leads.map(|cable| cable.plane).collect()
+    }
+
+    /// Tells whether a class is of the node's own addresses.
+    fn own(&self, class: ClassId) -> bool {
+        let nics = &self.network.classes.nics[class as usize];
+        nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
+    }
+
+    /// What is wrong with a route, and the first class for which it is.
+    fn row(&self, row: &Row) -> Option<(ClassId, String)> {
+        let cabling = &self.network.fabric.cabling;
+        let plugs = cabling.at_node(self.node);
+        let classes = row.classes.iter().filter(|class| self.network.taken.get(*class as usize));
+        let classes: Vec<ClassId> = classes.filter(|class| !self.own(*class)).collect();
+        let first = *classes.first()?;
+        let mut over = BTreeSet::new();
+        for way in row.ways.iter() {
+            let cable = way.slot.map(|slot| plugs[usize::from(slot)].cable);
+            let Some(cable) = cable.filter(|cable| self.cables.contains(cable)) else {
+                return Some((first, "packets leave by a port that is none of this NIC's".to_owned()));
+            };
+            over.insert(cabling.cable(cable).plane);
+        }
+        for class in classes {
+            let meant = self.planes(class, false);
+            let possible = self.planes(class, true);
+            let fits = meant.is_subset(&over) && over.is_subset(&possible);
+            if !possible.is_empty() && !over.is_empty() && !fits {
+                let show = |planes: &BTreeSet<u8>| {
+                    planes.iter().map(u8::to_string).collect::<Vec<String>>().join(", ")
+                };
+                let message =
+                    format!("packets leave by planes {}, and {} lead there", show(&over), show(&meant));
+                return Some((class, message));
+            }
+        }
+        None
+    }
+}

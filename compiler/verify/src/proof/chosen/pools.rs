@@ -1,0 +1,50 @@
+//! What nobody has dies: blackholes for the rest of the hosts' pool.
+
+use super::network::Network;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::switch::OtherRoute;
+use crate::rules::choices::{NOBODY, POOL};
+
+/// Every switch has the blackhole that most have and that covers all NICs; routes over cables lie inside it.
+pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    let addresses = || network.destinations.nics.iter().filter_map(|nic| nic.address);
+    let (Some(least), Some(most)) = (addresses().min(), addresses().max()) else { return };
+    let mut votes: std::collections::BTreeMap<ipnet::Ipv6Net, usize> = std::collections::BTreeMap::new();
+    for switch in fabric.switches.iter().flatten() {
+        let covers = |route: &&OtherRoute| route.prefix.contains(&least) && route.prefix.contains(&most);
+        for route in switch.other_routes.iter().filter(|route| route.ways.is_empty()).filter(covers) {
+            *votes.entry(route.prefix).or_default() += 1;
+        }
+    }
+    let pool =
+        votes.into_iter().max_by_key(|(prefix, count)| (*count, prefix.prefix_len())).map(|(pool, _)| pool);
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let own = pool.is_some_and(|pool| {
+            let of_pool = |route: &&OtherRoute| route.prefix == pool;
+            switch.other_routes.iter().rfind(of_pool).is_some_and(|route| route.ways.is_empty())
+        });
+        let name = fabric.cabling.switch(id);
+        findings.expect(own, &POOL, || {
+            let pool = pool.map_or("the pool of NICs".to_owned(), |pool| format!("`{pool}`"));
+            Violation::new(
+                &POOL,
+                fabric.place(id, About::Routes),
+                format!("`{name}`: {pool} is no blackhole"),
+            )
+        });
+        findings.checked(&NOBODY, switch.other_routes.len() as u64);
+        let outside = |route: &&OtherRoute| {
+            !route.ways.is_empty()
+                && !pool.is_some_and(|pool| pool.contains(&route.prefix) && pool != route.prefix)
+        };
+        for route in switch.other_routes.iter().filter(outside) {
+            let text = route.prefix.to_string();
+            let message =
+                format!("`{name}`: `{text}` is not inside the pool of NICs, and leads over a cable");
+            findings.broken(Violation::new(&NOBODY, fabric.place(id, About::Route(&text)), message));
+        }
+    }
+}

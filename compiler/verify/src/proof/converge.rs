@@ -1,0 +1,618 @@
+//! Where BGP settles: the routes that every switch learns, from what all are told.
+//!
+//! In: sessions, filters and announcements of a plane. Out: routes as if they stood in the configurations, and what
+//! filters and limits come to with them. Invariants: the state is the only stable one. Switches prefer a path by whether it
+//! is marked as drained, then by its length (V1813 holds them to that), and both only grow from switch to switch. So the
+//! best paths of all switches are found in that order, each once: what is found later can never be better. Whatever
+//! order messages come in, BGP ends here.
+//!
+//! Prefixes of one announcement are a row of bits. A switch treats most prefixes alike, so there are few rows; and the
+//! autonomous system that a prefix comes from is left out of its path, which is then the same for many.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use ipnet::Ipv6Net;
+use rayon::prelude::*;
+
+use super::bits::Bits;
+use crate::check::bgp::{comes_up, speakers};
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, listed};
+use crate::model::cabling::{Party, Side, SwitchId};
+use crate::model::fabric::Fabric;
+use crate::model::switch::{Gateway, NextHop, OtherRoute};
+use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
+
+/// Ways that FRR uses at a time where it is not told how many.
+const WIDTH_UNTOLD: usize = 256;
+
+/// The greatest weight that FRR 10 gives a way.
+const WEIGHT_MAX: u64 = 255;
+
+/// Bytes a second in a Mb/s.
+const BYTES_PER_MBIT: u64 = 125_000;
+
+/// Adds what every switch learns to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
+/// and by each of them a packet comes to a switch that knows a better path.
+pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
+    let (learned, findings) = routes(fabric);
+    let loopbacks: HashSet<Ipv6Net> =
+        fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
+    for (id, mut routes) in learned {
+        let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
+        switch.sizes.routes += routes.len();
+        routes.retain(|route| !loopbacks.contains(&route.prefix));
+        switch.other_routes.extend(routes);
+    }
+    findings
+}
+
+/// Returns what every switch learns.
+pub(crate) fn routes(fabric: &Fabric) -> (Learned, Findings) {
+    let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
+    for (id, _) in speakers(fabric) {
+        planes.entry(fabric.switch(id).and_then(|switch| switch.plane)).or_default().push(id);
+    }
+    let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
+    let settled: Vec<(Learned, Findings)> =
+        planes.par_iter().map(|ids| Plane::new(fabric, ids).settle()).collect();
+    let (mut all, mut findings) = (Learned::new(), Findings::default());
+    for (learned, found) in settled {
+        all.extend(learned);
+        findings = findings.merge(found);
+    }
+    (all, findings)
+}
+
+/// Routes by switch.
+pub(crate) type Learned = Vec<(SwitchId, Vec<OtherRoute>)>;
+
+/// How good a path is: whether it is marked as drained, and the number of autonomous systems in it. Less is better.
+type Rank = (bool, u8);
+
+/// The autonomous systems of a path but the first: those that are in it, whichever of several equal paths was heard
+/// first, and those that may be.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+struct Transit {
+    surely: Vec<u32>,
+    maybe: Vec<u32>,
+}
+
+impl Transit {
+    /// Returns the path with one more switch in it.
+    fn through(&self, asn: u32) -> Transit {
+        let with = |list: &[u32]| {
+            let mut list = list.to_vec();
+            if let Err(at) = list.binary_search(&asn) {
+                list.insert(at, asn);
+            }
+            list
+        };
+        Transit { surely: with(&self.surely), maybe: with(&self.maybe) }
+    }
+
+    /// Joins with another path, either of which may be the one that is told.
+    fn or(&mut self, other: &Transit) {
+        self.surely.retain(|asn| other.surely.contains(asn));
+        for asn in &other.maybe {
+            if let Err(at) = self.maybe.binary_search(asn) {
+                self.maybe.insert(at, *asn);
+            }
+        }
+    }
+}
+
+/// What a switch tells its neighbours at once.
+#[derive(Debug, Clone)]
+struct Announcement {
+    prefixes: Bits,
+    rank: Rank,
+    transit: Arc<Transit>,
+    bandwidth: Option<u64>,
+    /// Whether the switch has heard it from above.
+    from_above: bool,
+}
+
+/// What a switch hears over a cable at once, filtered by both ends.
+#[derive(Debug, Clone)]
+struct Offer {
+    /// The switch, by its place in the plane, and the slot of the cable there.
+    to: usize,
+    slot: u16,
+    prefixes: Arc<Bits>,
+    transit: Arc<Transit>,
+    bandwidth: Option<u64>,
+    /// Whether the switch that tells it has heard it from above.
+    from_above: bool,
+}
+
+/// What passes a filter.
+#[derive(Debug, Clone)]
+struct Passed {
+    prefixes: Bits,
+    drained: bool,
+    bandwidth: Option<Bandwidth>,
+}
+
+/// What comes through the filters of both ends: how good it is there, and its bandwidth.
+type Heard = (Rank, Arc<Bits>, Option<u64>);
+
+/// What a switch has learned so far.
+#[derive(Debug, Clone)]
+struct State {
+    /// Prefixes whose best paths are known.
+    settled: Bits,
+    /// Best paths.
+    classes: Vec<(Bits, Arc<[NextHop]>)>,
+    /// Prefixes heard over each cable.
+    heard: Vec<u64>,
+    /// The greatest number of ways to a prefix.
+    widest: usize,
+}
+
+/// One plane.
+struct Plane<'a> {
+    fabric: &'a Fabric,
+    ids: &'a [SwitchId],
+    speakers: Vec<&'a Speaker>,
+    /// Place of each switch.
+    places: HashMap<SwitchId, usize>,
+    /// Every prefix that is announced.
+    prefixes: Vec<Ipv6Net>,
+    /// The prefixes that each autonomous system announces of its own.
+    origins: HashMap<u32, Bits>,
+    states: Vec<State>,
+    offers: BTreeMap<Rank, Vec<Offer>>,
+    findings: Findings,
+}
+
+impl<'a> Plane<'a> {
+    fn new(fabric: &'a Fabric, ids: &'a [SwitchId]) -> Self {
+        let speakers: Vec<&Speaker> =
+            ids.iter().filter_map(|id| fabric.switch(*id)?.speaker.as_ref()).collect();
+        let mut prefixes: Vec<Ipv6Net> =
+            speakers.iter().flat_map(|speaker| speaker.networks.iter().copied()).collect();
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        let state = |speaker: &&Speaker| State {
+            settled: Bits::new(prefixes.len()),
+            classes: Vec::new(),
+            heard: vec![0; speaker.sessions.len()],
+            widest: 0,
+        };
+        Plane {
+            states: speakers.iter().map(state).collect(),
+            places: ids.iter().enumerate().map(|(at, id)| (*id, at)).collect(),
+            fabric,
+            ids,
+            speakers,
+            prefixes,
+            origins: HashMap::new(),
+            offers: BTreeMap::new(),
+            findings: Findings::default(),
+        }
+    }
+
+    fn settle(mut self) -> (Learned, Findings) {
+        let mut own = Vec::with_capacity(self.ids.len());
+        for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
+            let mut networks = Bits::new(self.prefixes.len());
+            for network in &speaker.networks {
+                networks
+                    .set(self.prefixes.binary_search(network).expect("every network is among the prefixes"));
+            }
+            let empty = || Bits::new(self.prefixes.len());
+            self.origins.entry(speaker.asn).or_insert_with(empty).add(&networks);
+            self.states[at].settled = networks.clone();
+            own.push(networks);
+        }
+        let transit = Arc::new(Transit::default());
+        for (at, prefixes) in own.into_iter().enumerate() {
+            let transit = Arc::clone(&transit);
+            let own =
+                Announcement { prefixes, rank: (false, 0), transit, bandwidth: None, from_above: false };
+            self.announce(at, &own);
+        }
+        while let Some((rank, mut offers)) = self.offers.pop_first() {
+            offers.sort_by_key(|offer| (offer.to, offer.slot));
+            for heard in offers.chunk_by(|a, b| a.to == b.to) {
+                for announcement in self.hear(rank, heard) {
+                    self.announce(heard[0].to, &announcement);
+                }
+            }
+        }
+        self.limits();
+        let learned = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at))).collect();
+        (learned, self.findings)
+    }
+
+    /// Sends an announcement over all sessions that are up, through the filters of both ends.
+    fn announce(&mut self, at: usize, announcement: &Announcement) {
+        let (id, speaker) = (self.ids[at], self.speakers[at]);
+        // Most cables of a side have the same filters at both ends: what passes is worked out once.
+        let mut passed: HashMap<(u16, *const Terms, usize), Vec<Heard>> = HashMap::new();
+        for slot in 0..speaker.sessions.len() as u16 {
+            let Some(far) = self.up(id, slot) else { continue };
+            let Some(session) = speaker.sessions[usize::from(slot)] else { continue };
+            let sent = &speaker.terms[usize::from(session.terms)];
+            let receiver = self.speakers[far.0];
+            let Some((_, taken)) = receiver.session(far.1) else { continue };
+            let own = if names_own(taken) { far.0 + 1 } else { 0 };
+            let key = (session.terms, Arc::as_ptr(taken), own);
+            let passed = passed
+                .entry(key)
+                .or_insert_with(|| self.pass(announcement, (speaker, sent), (receiver, taken)));
+            for (rank, prefixes, bandwidth) in passed {
+                self.offers.entry(*rank).or_default().push(Offer {
+                    to: far.0,
+                    slot: far.1,
+                    prefixes: Arc::clone(prefixes),
+                    transit: Arc::clone(&announcement.transit),
+                    bandwidth: *bandwidth,
+                    from_above: announcement.from_above,
+                });
+            }
+        }
+    }
+
+    /// Returns the switch at the other end of a session that is up, by place, and the slot there.
+    fn up(&self, id: SwitchId, slot: u16) -> Option<(usize, u16)> {
+        let (_, cable, side) = self.fabric.plugged(id, slot);
+        let (own, far) = cable.ends(side);
+        let Party::Switch(peer) = far.party else { return None };
+        let place = *self.places.get(&peer)?;
+        let on = |end| self.fabric.facts(end).is_some_and(|facts| facts.up);
+        (comes_up(self.fabric, own, far) && on(own) && on(far)).then_some((place, far.slot))
+    }
+
+    /// Leads an announcement through the filters of both ends.
+    fn pass(
+        &self,
+        announcement: &Announcement,
+        (sender, sent): (&Speaker, &Terms),
+        (receiver, taken): (&Speaker, &Terms),
+    ) -> Vec<Heard> {
+        let (drained, length) = announcement.rank;
+        let out = self.filter(sent.announced.as_ref(), sender, &announcement.prefixes, (drained, length));
+        let mut all = Vec::new();
+        for told in out {
+            let bandwidth = match told.bandwidth {
+                Some(Bandwidth::Mbps(mbps)) => Some(u64::from(mbps) * BYTES_PER_MBIT),
+                Some(Bandwidth::Sum) | None => announcement.bandwidth,
+            };
+            // The attribute is a number of 32 bits with a fraction (draft-ietf-idr-link-bandwidth).
+            let bandwidth = bandwidth.map(|bytes| bytes as f32 as u64);
+            let rank = (told.drained, length.saturating_add(1));
+            for heard in self.filter(taken.taken.as_ref(), receiver, &told.prefixes, rank) {
+                all.push(((heard.drained, rank.1), Arc::new(heard.prefixes), bandwidth));
+            }
+        }
+        all
+    }
+
+    /// Returns what passes a filter, by what it becomes.
+    fn filter(
+        &self,
+        policy: Option<&Policy>,
+        speaker: &Speaker,
+        prefixes: &Bits,
+        (drained, length): Rank,
+    ) -> Vec<Passed> {
+        let Some(policy) = policy else {
+            let passes = !speaker.process.strict;
+            let all = Passed { prefixes: prefixes.clone(), drained, bandwidth: None };
+            return if passes { vec![all] } else { Vec::new() };
+        };
+        let mut rest = prefixes.clone();
+        let mut passed = Vec::new();
+        for clause in &policy.0 {
+            let fits =
+                clause.lengths.is_none_or(|lengths| lengths.has(length)) && (drained || !clause.if_drained);
+            if !fits {
+                continue;
+            }
+            let matched = match &clause.prefixes {
+                Some(list) => self.listed(list, speaker, &rest),
+                None => rest.clone(),
+            };
+            rest.remove(&matched);
+            if clause.permit && !matched.is_empty() {
+                let drained = drained || clause.drains;
+                passed.push(Passed { prefixes: matched, drained, bandwidth: clause.bandwidth });
+            }
+        }
+        passed
+    }
+
+    fn listed(&self, list: &[Entry], speaker: &Speaker, among: &Bits) -> Bits {
+        let mut found = Bits::new(self.prefixes.len());
+        let matches = |at: &usize| listed(list, self.prefixes[*at], &speaker.networks);
+        among.iter().map(|at| at as usize).filter(matches).for_each(|at| found.set(at));
+        found
+    }
+
+    /// Takes what one switch hears at a rank, and returns what it announces of it.
+    fn hear(&mut self, rank: Rank, offers: &[Offer]) -> Vec<Announcement> {
+        let to = offers[0].to;
+        let (id, speaker) = (self.ids[to], self.speakers[to]);
+        let mut fresh: Vec<(&Offer, Bits)> = Vec::with_capacity(offers.len());
+        for offer in offers {
+            let Some(mut taken) = self.accepted(speaker, id, offer) else { continue };
+            self.states[to].heard[usize::from(offer.slot)] += taken.count();
+            if taken.is_empty() {
+                continue;
+            }
+            self.transit(id, offer);
+            taken.remove(&self.states[to].settled);
+            if !taken.is_empty() {
+                fresh.push((offer, taken));
+            }
+        }
+        let mut announcements: Vec<Announcement> = Vec::new();
+        for (prefixes, members) in alike(&fresh, self.prefixes.len()) {
+            let members: Vec<&Offer> = members.iter().map(|at| fresh[*at].0).collect();
+            let mut transit = (*members[0].transit).clone();
+            members[1..].iter().for_each(|offer| transit.or(&offer.transit));
+            self.width(id, speaker, &members, &transit);
+            let ways = weighed(&members);
+            let state = &mut self.states[to];
+            state.widest = state.widest.max(ways.len());
+            state.settled.add(&prefixes);
+            let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth).sum();
+            let above = |offer: &&Offer| self.fabric.plugged(id, offer.slot).2 == Side::Lower;
+            let told = Announcement {
+                rank,
+                transit: Arc::new(transit.through(speaker.asn)),
+                bandwidth: Some(sum).filter(|sum| *sum > 0),
+                from_above: members.iter().any(above),
+                prefixes: prefixes.clone(),
+            };
+            state.classes.push((prefixes, ways));
+            let same = |known: &&mut Announcement| {
+                known.transit == told.transit
+                    && (known.bandwidth, known.from_above) == (told.bandwidth, told.from_above)
+            };
+            match announcements.iter_mut().find(same) {
+                Some(known) => known.prefixes.add(&told.prefixes),
+                None => announcements.push(told),
+            }
+        }
+        announcements
+    }
+
+    /// Returns what of an offer is not refused for the own autonomous system in its path; nothing if all is.
+    fn accepted(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
+        let mut taken = (*offer.prefixes).clone();
+        if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.takes_own) {
+            return Some(taken);
+        }
+        if offer.transit.surely.contains(&speaker.asn) {
+            return None;
+        }
+        if let Some(own) = self.origins.get(&speaker.asn) {
+            taken.remove(own);
+        }
+        self.findings.checked(&STABLE, 1);
+        if offer.transit.maybe.contains(&speaker.asn) && !taken.is_empty() {
+            let message = format!(
+                "whether `{}` takes {} depends on which of several equal paths its neighbour heard first",
+                self.fabric.cabling.switch(id),
+                self.some(&taken),
+            );
+            self.findings.broken(Violation::new(&STABLE, self.fabric.place(id, About::Filters), message));
+        }
+        Some(taken)
+    }
+
+    /// Names one of some prefixes.
+    fn some(&self, prefixes: &Bits) -> String {
+        prefixes.iter().next().map_or_else(String::new, |at| format!("`{}`", self.prefixes[at as usize]))
+    }
+
+    /// Reports what comes from below and was heard from above there.
+    fn transit(&mut self, id: SwitchId, offer: &Offer) {
+        let (_, cable, side) = self.fabric.plugged(id, offer.slot);
+        let (own, far) = cable.ends(side);
+        let Party::Switch(below) = far.party else { return };
+        if side != Side::Upper {
+            return;
+        }
+        self.findings.checked(&TRANSIT, 1);
+        if offer.from_above {
+            let cabling = &self.fabric.cabling;
+            let message = format!(
+                "`{}` announces {} to `{}`, and heard it from above",
+                cabling.switch(below),
+                self.some(&offer.prefixes),
+                cabling.end(own)
+            );
+            let violation = Violation::new(&TRANSIT, self.fabric.place(below, About::Filters), message);
+            self.findings.broken(violation.and(self.fabric.place(id, About::Filters)));
+        }
+    }
+
+    /// Ways of one length are used together, whatever autonomous systems are in them.
+    fn width(&mut self, id: SwitchId, speaker: &Speaker, members: &[&Offer], transit: &Transit) {
+        self.findings.checked(&WIDTH, 1);
+        if !speaker.process.relaxed && members.len() > 1 && transit.surely != transit.maybe {
+            let message = format!(
+                "`{}` has {} ways of one length with different autonomous systems in them, and uses them one at a time",
+                self.fabric.cabling.switch(id),
+                members.len()
+            );
+            self.findings.broken(Violation::new(&WIDTH, self.fabric.place(id, About::Bgp), message));
+        }
+    }
+
+    /// Holds numbers of prefixes and ways against what switches are told.
+    fn limits(&mut self) {
+        for (at, id) in self.ids.iter().enumerate() {
+            let (speaker, state) = (self.speakers[at], &self.states[at]);
+            let width = speaker.process.width.map_or(WIDTH_UNTOLD, usize::from);
+            self.findings.expect(state.widest <= width, &WIDTH, || {
+                let message = format!(
+                    "`{}` has {} ways to a prefix, and uses {width}",
+                    self.fabric.cabling.switch(*id),
+                    state.widest
+                );
+                Violation::new(&WIDTH, self.fabric.place(*id, About::Bgp), message)
+            });
+            for (slot, heard) in state.heard.iter().enumerate() {
+                let Some((_, terms)) = speaker.session(slot as u16) else { continue };
+                let Some(limit) = terms.limit else { continue };
+                self.findings.expect(*heard <= u64::from(limit), &LIMIT, || {
+                    let (_, cable, side) = self.fabric.plugged(*id, slot as u16);
+                    let (own, far) = cable.ends(side);
+                    let message = format!(
+                        "`{}` tells `{}` {heard} prefixes, and may {limit}",
+                        self.fabric.cabling.end(far),
+                        self.fabric.cabling.end(own)
+                    );
+                    let about = About::Session(self.fabric.cabling.names.text(own.port));
+                    Violation::new(&LIMIT, self.fabric.place(*id, about), message)
+                });
+            }
+        }
+    }
+
+    /// Returns what a switch learned as routes, rising. A static route of the same prefix is preferred.
+    fn routes(&self, at: usize) -> Vec<OtherRoute> {
+        let Some(switch) = self.fabric.switch(self.ids[at]) else { return Vec::new() };
+        let mut routes: Vec<OtherRoute> = self.states[at]
+            .classes
+            .iter()
+            .flat_map(|(prefixes, ways)| {
+                prefixes
+                    .iter()
+                    .map(|at| OtherRoute { prefix: self.prefixes[at as usize], ways: Arc::clone(ways) })
+            })
+            .filter(|route| switch.other_routes.iter().all(|fixed| fixed.prefix != route.prefix))
+            .collect();
+        routes.sort_by_key(|route| route.prefix);
+        routes
+    }
+}
+
+/// Tells whether what is taken depends on what the switch announces of its own.
+fn names_own(terms: &Terms) -> bool {
+    let clauses = terms.taken.iter().flat_map(|policy| &policy.0);
+    clauses
+        .flat_map(|clause| clause.prefixes.iter().flatten())
+        .any(|entry| matches!(entry.matched, Matched::Own(_)))
+}
+
+/// Parts prefixes by who offers them: each part with its offers, by place.
+///
+/// Most offers are the same but for a few prefixes. So each is held against one that is frequent, and prefixes are parted
+/// by the offers in which they differ from that one.
+fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
+    if offers.is_empty() {
+        return Vec::new();
+    }
+    let mut counts: HashMap<*const Bits, (usize, usize)> = HashMap::new();
+    for (at, (offer, _)) in offers.iter().enumerate() {
+        counts.entry(Arc::as_ptr(&offer.prefixes)).or_insert((0, at)).0 += 1;
+    }
+    let frequent = counts.into_values().max_by_key(|(count, at)| (*count, std::cmp::Reverse(*at)));
+    let frequent = &offers[frequent.map_or(0, |(_, at)| at)].1;
+    let mut union = Bits::new(prefixes);
+    let mut odd: Vec<(u32, usize)> = Vec::new();
+    for (at, (_, own)) in offers.iter().enumerate() {
+        union.add(own);
+        odd.extend(own.differ(frequent).map(|prefix| (prefix, at)));
+    }
+    odd.sort_unstable();
+    let mut parts: BTreeMap<(bool, Vec<usize>), Bits> = BTreeMap::new();
+    let mut next = 0;
+    for prefix in union.iter() {
+        let end = next + odd[next..].partition_point(|(other, _)| *other <= prefix);
+        let key = (frequent.get(prefix as usize), odd[next..end].iter().map(|(_, at)| *at).collect());
+        parts.entry(key).or_insert_with(|| Bits::new(prefixes)).set(prefix as usize);
+        next = end;
+    }
+    let members = |(usual, odd): &(bool, Vec<usize>)| {
+        (0..offers.len()).filter(|at| *usual != odd.binary_search(at).is_ok()).collect()
+    };
+    parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
+}
+
+/// Weighs ways as FRR 10 does: by bandwidth, the greatest 255 and none 0, where every way has one; else alike.
+fn weighed(members: &[&Offer]) -> Arc<[NextHop]> {
+    let bandwidths: Vec<u64> = members.iter().filter_map(|offer| offer.bandwidth).collect();
+    let greatest = bandwidths.iter().copied().max().unwrap_or(0);
+    let all = bandwidths.len() == members.len() && bandwidths.iter().any(|bandwidth| *bandwidth != greatest);
+    let weight = |offer: &Offer| match offer.bandwidth {
+        Some(bandwidth) if all => (bandwidth * WEIGHT_MAX / greatest).max(1) as u32,
+        _ => 1,
+    };
+    members
+        .iter()
+        .map(|offer| NextHop { slot: Some(offer.slot), gateway: Gateway::Peer, weight: weight(offer) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(slot: u16, prefixes: &Arc<Bits>, bandwidth: Option<u64>) -> Offer {
+        Offer {
+            to: 0,
+            slot,
+            prefixes: Arc::clone(prefixes),
+            transit: Arc::new(Transit::default()),
+            bandwidth,
+            from_above: false,
+        }
+    }
+
+    fn row(bits: &[usize]) -> Arc<Bits> {
+        let mut row = Bits::new(100);
+        for bit in bits {
+            row.set(*bit);
+        }
+        Arc::new(row)
+    }
+
+    #[test]
+    fn prefixes_are_parted_by_who_offers_them() {
+        let rows = [row(&[1, 2, 3, 70]), row(&[1, 2, 3, 71]), row(&[1, 2, 72])];
+        let offers: Vec<Offer> =
+            rows.iter().enumerate().map(|(slot, row)| offer(slot as u16, row, None)).collect();
+        let offers: Vec<(&Offer, Bits)> =
+            offers.iter().map(|offer| (offer, (*offer.prefixes).clone())).collect();
+        let mut parts: Vec<(Vec<u32>, Vec<usize>)> =
+            alike(&offers, 100).into_iter().map(|(part, members)| (part.iter().collect(), members)).collect();
+        parts.sort();
+        let expected = [
+            (vec![1, 2], vec![0, 1, 2]),
+            (vec![3], vec![0, 1]),
+            (vec![70], vec![0]),
+            (vec![71], vec![1]),
+            (vec![72], vec![2]),
+        ];
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn weights_are_those_of_frr() {
+        let row = row(&[1]);
+        let weights = |bandwidths: &[Option<u64>]| {
+            let offers: Vec<Offer> = bandwidths.iter().map(|bandwidth| offer(0, &row, *bandwidth)).collect();
+            weighed(&offers.iter().collect::<Vec<_>>()).iter().map(|way| way.weight).collect::<Vec<_>>()
+        };
+        assert_eq!(weights(&[Some(250), Some(125)]), [255, 127]);
+        assert_eq!(weights(&[Some(250), Some(250)]), [1, 1]);
+        assert_eq!(weights(&[Some(250), None]), [1, 1], "one that says nothing makes all alike");
+        assert_eq!(weights(&[Some(1), Some(1_000_000)]), [1, 255]);
+    }
+
+    #[test]
+    fn paths_that_may_be_told_are_kept_apart() {
+        let mut path = Transit::default().through(7).through(5);
+        path.or(&Transit::default().through(7).through(6));
+        assert_eq!(path, Transit { surely: vec![7], maybe: vec![5, 6, 7] });
+    }
+}

@@ -1,0 +1,25 @@
+//! Whether nodes send lists, and take packets for their segments.
+
+use super::carry::carries;
+use crate::model::cabling::{Cable, Party, Side};
+use crate::model::fabric::Fabric;
+use crate::model::segment::Usid;
+use crate::model::switch::Gateway;
+
+/// Tells whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. What the tree
+/// does not describe does as planned.
+pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool {
+    let Party::Node(id) = cable.lower.party else { return false };
+    let Some(node) = fabric.node(id) else { return true };
+    let slot = usize::from(cable.lower.slot);
+    let Some(first) = first else { return false };
+    let answers = node.ends.get(slot).is_some_and(|end| end.configured);
+    let way = node.first.get(slot).is_some_and(|ways| ways.contains(&(first, true)));
+    answers && way && carries(fabric, cable, Side::Lower, Gateway::Peer)
+}
+
+/// Tells whether the NIC at the lower end of a cable takes packets for a uSID.
+pub(crate) fn takes(fabric: &Fabric, cable: &Cable, usid: Usid) -> bool {
+    let Party::Node(id) = cable.lower.party else { return false };
+    fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&usid).is_ok())
+}

@@ -1,0 +1,57 @@
+//! Why a file does not parse, with the line where it is known.
+
+use std::fmt;
+
+use crate::model::place::line_of;
+
+/// Why a file does not parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadError {
+    /// The line, where it is known.
+    pub(crate) line: Option<usize>,
+    /// What is wrong with it.
+    pub(crate) message: String,
+    /// The file beside the one that was read, if it is in that.
+    pub(crate) file: Option<&'static str>,
+}
+
+impl ReadError {
+    /// Says what is wrong with a line.
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
+        ReadError { line: Some(line), message: message.into(), file: None }
+    }
+
+    /// Says what is wrong with a file.
+    pub(crate) fn whole(message: impl Into<String>) -> Self {
+        ReadError { line: None, message: message.into(), file: None }
+    }
+
+    /// Says that it is in a file beside the one that was read.
+    #[must_use]
+    pub(crate) fn beside(mut self, file: &'static str) -> Self {
+        self.file = Some(file);
+        self
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        ReadError {
+            line: Some(error.line()).filter(|line| *line > 0),
+            message: error.to_string(),
+            file: None,
+        }
+    }
+}
+
+/// Returns the text of a file.
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, ReadError> {
+    std::str::from_utf8(bytes)
+        .map_err(|error| ReadError::at(line_of(bytes, error.valid_up_to()), "not UTF-8 text"))
+}

@@ -1,0 +1,331 @@
+//! Reads files for `ip -batch`.
+//!
+//! In: the text. Out: commands with their lines. Invariants: every word is understood or the line is an error, so
+//! that nothing in a file can forward packets behind the proof's back.
+
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+use crate::model::device::Mac;
+use crate::read::error::ReadError;
+
+/// A command and its line.
+pub(crate) type Line<'a> = (usize, Command<'a>);
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command<'a> {
+    /// `link add`: a device that is made.
+    Add { device: &'a str },
+    /// `link set ... up`.
+    Up { port: &'a str },
+    /// `link set` with a MAC address, an MTU, or whether a link-local address is made.
+    Set { port: &'a str, mac: Option<Mac>, mtu: Option<u16>, link_local: Option<bool> },
+    /// `address replace`.
+    Address { address: Ipv6Net, port: &'a str },
+    /// `neighbour replace`.
+    Neighbour { address: Ipv6Addr, mac: Mac, port: &'a str },
+    /// `route replace ... encap seg6local`.
+    Segment { prefix: Ipv6Net, text: &'a str, action: Action<'a>, port: &'a str },
+    /// `route replace blackhole`.
+    Blackhole { prefix: Ipv6Net, text: &'a str, scope: Scope },
+    /// `route replace` over one or several ports.
+    Route { prefix: Ipv6Net, text: &'a str, hops: Vec<BatchHop<'a>>, scope: Scope },
+    /// `sr tunsrc set`.
+    Source { address: Ipv6Addr },
+    /// `nexthop replace` that encapsulates.
+    Member { id: u32, segments: Ipv6Addr, gateway: Ipv6Addr, port: &'a str },
+    /// `nexthop replace` of a group.
+    Group { id: u32, members: Vec<(u32, u32)> },
+    /// `route replace` over a group of next hops.
+    Encapsulate { prefix: Ipv6Net, id: u32, source: Option<Ipv6Addr>, mtu: Option<u32> },
+}
+
+/// Which packets a route is for besides its prefix, and before which others of its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// Source addresses.
+    pub(crate) from: Option<Ipv6Net>,
+    /// Address that sockets without one of their own get.
+    pub(crate) source: Option<Ipv6Addr>,
+    /// The lowest one counts.
+    pub(crate) metric: u32,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Scope { from: None, source: None, metric: METRIC }
+    }
+}
+
+/// A next hop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BatchHop<'a> {
+    pub(crate) gateway: Option<Ipv6Addr>,
+    pub(crate) port: &'a str,
+    pub(crate) weight: u32,
+}
+
+/// What an own segment does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Action<'a> {
+    /// Shifts and forwards: `End` with `next-csid`, with the lengths of block and uSID.
+    Un { block: &'a str, node: &'a str },
+    /// Takes the outer header off and looks up in a table.
+    Decapsulate { table: &'a str },
+    /// Anything else.
+    Other(String),
+}
+
+/// Metric of a route that names none.
+const METRIC: u32 = 1024;
+
+/// Reads a file.
+pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
+    let mut commands = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        command(&words, &mut |command| commands.push((at + 1, command)))
+            .map_err(|message| ReadError::at(at + 1, message))?;
+    }
+    Ok(commands)
+}
+
+fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(), String> {
+    match words {
+        ["link", "add", "name", device, "type", _] => push(Command::Add { device }),
+        ["link", "set", "dev", port, rest @ ..] => link(port, rest, push)?,
+        ["address", "replace", address, "dev", port, "nodad"] => {
+            push(Command::Address { address: prefix(address)?, port });
+        }
+        ["neighbour", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"] => {
+            push(Command::Neighbour { address: value(address)?, mac: value(mac)?, port });
+        }
+        // Both drop; the latter tells the sender.
+        ["route", "replace", "blackhole" | "unreachable", text, rest @ ..] => {
+            let mut scope = Scope::default();
+            let mut left = rest;
+            while !left.is_empty() {
+                left = self::scope(left, &mut scope)?;
+            }
+            push(Command::Blackhole { prefix: prefix(text)?, text, scope });
+        }
+        ["route", "replace", text, "encap", "seg6local", "action", rest @ ..] => {
+            push(segment(text, rest)?);
+        }
+        ["route", "replace", text, "nhid", id, rest @ ..] => push(encapsulate(text, id, rest)?),
+        ["route", "replace", text, rest @ ..] => push(route(text, rest)?),
+        ["sr", "tunsrc", "set", address] => push(Command::Source { address: value(address)? }),
+        ["nexthop", "replace", "id", id, "group", members] => {
+            push(Command::Group { id: value(id)?, members: self::members(members)? });
+        }
+        [
+            "nexthop",
+            "replace",
+            "id",
+            id,
+            "encap",
+            "seg6",
+            "mode",
+            "encap.red",
+            "segs",
+            segments,
+            "via",
+            gateway,
+            "dev",
+            port,
+        ] => {
+            push(Command::Member {
+                id: value(id)?,
+                segments: value(segments)?,
+                gateway: value(gateway)?,
+                port,
+            });
+        }
+        _ => return Err(format!("`{}` is none of the commands that the proof knows", words.join(" "))),
+    }
+    Ok(())
+}
+
+fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(), String> {
+    let (mut mac, mut mtu, mut link_local, mut up) = (None, None, None, false);
+    while !rest.is_empty() {
+        rest = match rest {
+            ["up", rest @ ..] => {
+                up = true;
+                rest
+            }
+            // Link-local addresses, or none: no route of the fabric leads to them, but BGP talks by them.
+            ["addrgenmode", mode @ ("none" | "eui64"), rest @ ..] => {
+                link_local = Some(*mode == "eui64");
+                rest
+            }
+            ["address", text, rest @ ..] => {
+                mac = Some(value(text)?);
+                rest
+            }
+            ["mtu", text, rest @ ..] => {
+                mtu = Some(value(text)?);
+                rest
+            }
+            _ => return Err(format!("`{}` is no setting of a port that the proof knows", rest.join(" "))),
+        };
+    }
+    if mac.is_some() || mtu.is_some() {
+        push(Command::Set { port, mac, mtu, link_local });
+    }
+    if up {
+        push(Command::Up { port });
+    }
+    Ok(())
+}
+
+fn segment<'a>(text: &'a str, words: &[&'a str]) -> Result<Command<'a>, String> {
+    let (action, rest) = match words {
+        ["End", "flavors", "next-csid", "lblen", block, "nflen", node, rest @ ..] => {
+            (Action::Un { block, node }, rest)
+        }
+        ["End.DT6", "table", table, rest @ ..] => (Action::Decapsulate { table }, rest),
+        _ => {
+            let end = words.iter().position(|word| *word == "dev").unwrap_or(words.len());
+            (Action::Other(words[..end].join(" ")), &words[end..])
+        }
+    };
+    let (["count", "dev", port] | ["dev", port]) = rest else {
+        return Err(format!("segment `{text}` is bound to no device"));
+    };
+    Ok(Command::Segment { prefix: prefix(text)?, text, action, port })
+}
+
+fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
+    let mut hops: Vec<BatchHop<'a>> = Vec::new();
+    let mut scope = Scope::default();
+    while !rest.is_empty() {
+        rest = match rest {
+            ["nexthop", rest @ ..] => rest,
+            ["via", gateway, "dev", port, rest @ ..] => {
+                hops.push(BatchHop { gateway: Some(value(gateway)?), port, weight: 1 });
+                rest
+            }
+            ["dev", port, rest @ ..] => {
+                hops.push(BatchHop { gateway: None, port, weight: 1 });
+                rest
+            }
+            ["weight", weight, rest @ ..] => {
+                let hop = hops.last_mut().ok_or_else(|| format!("`weight {weight}` of no next hop"))?;
+                hop.weight = value(weight)?;
+                rest
+            }
+            _ => self::scope(rest, &mut scope)?,
+        };
+    }
+    if hops.is_empty() {
+        return Err(format!("route `{text}` leads nowhere"));
+    }
+    Ok(Command::Route { prefix: prefix(text)?, text, hops, scope })
+}
+
+/// Takes what says which packets a route is for, and returns the rest.
+fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str], String> {
+    Ok(match rest {
+        ["from", text, rest @ ..] => {
+            scope.from = Some(prefix(text)?);
+            rest
+        }
+        ["src", text, rest @ ..] => {
+            scope.source = Some(value(text)?);
+            rest
+        }
+        ["metric", text, rest @ ..] => {
+            scope.metric = value(text)?;
+            rest
+        }
+        _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+    })
+}
+
+fn encapsulate<'a>(text: &'a str, id: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
+    let (mut source, mut mtu) = (None, None);
+    while !rest.is_empty() {
+        rest = match rest {
+            ["src", address, rest @ ..] => {
+                source = Some(value(address)?);
+                rest
+            }
+            ["mtu", number, rest @ ..] => {
+                mtu = Some(value(number)?);
+                rest
+            }
+            _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+        };
+    }
+    Ok(Command::Encapsulate { prefix: prefix(text)?, id: value(id)?, source, mtu })
+}
+
+/// Members of a group with their weights: `17,2/18`.
+fn members(text: &str) -> Result<Vec<(u32, u32)>, String> {
+    text.split('/')
+        .map(|member| match member.split_once(',') {
+            Some((id, weight)) => Ok((value(id)?, value(weight)?)),
+            None => Ok((value(member)?, 1)),
+        })
+        .collect()
+}
+
+/// Parses a prefix; an address alone is one of full length, `default` the shortest.
+fn prefix(text: &str) -> Result<Ipv6Net, String> {
+    if text == "default" {
+        return Ok(Ipv6Net::default());
+    }
+    text.parse()
+        .or_else(|_| text.parse().map(|address: Ipv6Addr| Ipv6Net::from(address)))
+        .map_err(|_| format!("`{text}` is no prefix"))
+}
+
+fn value<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    crate::read::value::parse(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_understood() {
+        let commands = read(
+            "# a comment\n\
+             link set dev eth1 address 02:c1:00:00:00:01 mtu 9216 addrgenmode none\n\
+             link set dev eth1 up\n\
+             route replace fcbb:bbbb:1::/48 encap seg6local action End flavors next-csid lblen 32 nflen 16 count dev sr0\n\
+             route replace fcbb:bbbb:4001::/48 via 2001:db8::b dev eth3\n\
+             route replace default dev eth3 metric 5\n\
+             nexthop replace id 7 group 1,2/3\n",
+        )
+        .unwrap();
+        assert_eq!(commands.len(), 6);
+        assert_eq!(commands[0].0, 2);
+        assert_eq!(commands[1], (3, Command::Up { port: "eth1" }));
+        let un = Action::Un { block: "32", node: "16" };
+        assert!(matches!(&commands[2].1, Command::Segment { action, port: "sr0", .. } if *action == un));
+        assert!(
+            matches!(&commands[4].1, Command::Route { prefix, scope, .. } if prefix.prefix_len() == 0 && scope.metric == 5)
+        );
+        assert_eq!(commands[5].1, Command::Group { id: 7, members: vec![(1, 2), (3, 1)] });
+    }
+
+    #[test]
+    fn what_is_not_understood_has_a_line() {
+        for (text, message) in [
+            ("\nroute replace nowhere via ::1 dev eth1\n", "`nowhere` is no prefix"),
+            ("\nrule add from all\n", "`rule add from all` is none of the commands that the proof knows"),
+            ("\nroute replace ::/0 table 7\n", "`table 7` is no part of a route that the proof knows"),
+        ] {
+            assert_eq!(read(text), Err(ReadError::at(2, message)));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Reads a node: `ip.batch`, `devices.batch`, `sysctl.conf`, and `routes.batch` where there is one.
+
+use std::borrow::Cow;
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+use super::batch::{self, Action, Command, Line, Scope};
+use super::place::SEGMENT_DEVICE;
+use super::{place, surroundings, switch};
+use crate::model::device::{Device, Port, Ports};
+use crate::model::language::Language;
+use crate::read::error::ReadError;
+
+/// Encapsulating routes to other nodes.
+pub(crate) const ROUTES: &str = "routes.batch";
+
+/// The table of local addresses, in which a decapsulated packet must be looked up.
+const LOCAL_TABLE: &str = "255";
+
+/// A node in full.
+#[derive(Debug, Clone)]
+pub(crate) struct Host<'a> {
+    /// Its ports.
+    pub(crate) ports: Vec<Port<'a>>,
+    /// Ways to first segments.
+    pub(crate) first: Vec<First<'a>>,
+    /// Segments it decapsulates.
+    pub(crate) decapsulates: Vec<(Ipv6Net, &'a str)>,
+    /// Prefixes it drops.
+    pub(crate) blackholes: Vec<Ipv6Net>,
+    /// Inner addresses.
+    pub(crate) inner: Vec<Ipv6Net>,
+    /// Outer source address.
+    pub(crate) source: Option<Ipv6Addr>,
+    /// Every route, where switches choose the way.
+    pub(crate) routes: Vec<NodeRoute<'a>>,
+    /// What is wrong with single lines: file, what to look for, message.
+    pub(crate) faults: Vec<(&'static str, String, String)>,
+}
+
+/// A way to a first segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct First<'a> {
+    pub(crate) prefix: Ipv6Net,
+    pub(crate) text: &'a str,
+    pub(crate) gateway: Option<Ipv6Addr>,
+    pub(crate) port: &'a str,
+    pub(crate) metric: u32,
+}
+
+/// A route of a node where switches choose the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeRoute<'a> {
+    pub(crate) prefix: Ipv6Net,
+    pub(crate) scope: Scope,
+    /// None: it drops.
+    pub(crate) hops: Vec<batch::BatchHop<'a>>,
+}
+
+/// Reads a node of a fabric in which hosts write the path, or in which switches choose it.
+pub(crate) fn read<'a>(
+    language: &'static Language,
+    file: &'a str,
+    devices: &str,
+    settings: &str,
+    source_routed: bool,
+) -> Result<Host<'a>, ReadError> {
+    let mut device = Device::new(language);
+    let mut ports = Ports::default();
+    let mut host = Host {
+        ports: Vec::new(),
+        first: Vec::new(),
+        decapsulates: Vec::new(),
+        blackholes: Vec::new(),
+        inner: Vec::new(),
+        source: None,
+        routes: Vec::new(),
+        faults: Vec::new(),
+    };
+    for line in batch::read(file)? {
+        match line.1 {
+            Command::Blackhole { prefix, scope, .. } if !source_routed => {
+                host.routes.push(NodeRoute { prefix, scope, hops: Vec::new() });
+            }
+            Command::Route { prefix, scope, hops, .. } if !source_routed => {
+                host.routes.push(NodeRoute { prefix, scope, hops });
+            }
+            _ => command(&mut host, &mut device, &mut ports, line)?,
+        }
+    }
+    host.ports = ports.finish();
+    host.inner = device.loopbacks;
+    for (file, needle, message) in surroundings::faults(devices, settings, false) {
+        host.faults.push((file, needle, message));
+    }
+    Ok(host)
+}
+
+fn command<'a>(
+    host: &mut Host<'a>,
+    device: &mut Device<'a>,
+    ports: &mut Ports<'a>,
+    (number, line): Line<'a>,
+) -> Result<(), ReadError> {
+    match line {
+        Command::Segment { prefix, text, action, port } => {
+            if action != (Action::Decapsulate { table: LOCAL_TABLE }) || port != SEGMENT_DEVICE {
+                let message =
+                    format!("segment `{text}` does not decapsulate into the table of local addresses");
+                host.faults.push((place::FILE, format!("route replace {text} "), message));
+            }
+            host.decapsulates.push((prefix, text));
+        }
+        Command::Blackhole { prefix, scope, .. } if scope == Scope::default() => host.blackholes.push(prefix),
+        Command::Route { prefix, text, hops, scope } => {
+            let [hop] = hops.as_slice() else {
+                return Err(ReadError::at(number, format!("`{text}` has {} next hops", hops.len())));
+            };
+            if (Scope { metric: scope.metric, ..Scope::default() }) != scope {
+                return Err(ReadError::at(number, format!("`{text}` has a source of its own")));
+            }
+            host.first.push(First {
+                prefix,
+                text,
+                gateway: hop.gateway,
+                port: hop.port,
+                metric: scope.metric,
+            });
+        }
+        Command::Source { address } => host.source = Some(address),
+        other => switch::port(device, ports, (number, other))?,
+    }
+    Ok(())
+}
+
+/// A route to a NIC elsewhere, over a group of paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spray<'a> {
+    /// Line of the route.
+    pub(crate) line: usize,
+    /// Inner address of the NIC elsewhere.
+    pub(crate) to: Ipv6Net,
+    /// Inner address it sends from.
+    pub(crate) source: Option<Ipv6Addr>,
+    /// Largest packet inside the outer header.
+    pub(crate) mtu: Option<u32>,
+    /// Paths with their weights.
+    pub(crate) members: Vec<Member<'a>>,
+}
+
+/// A path of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member<'a> {
+    /// Line of the path.
+    pub(crate) line: usize,
+    /// Outer destination address.
+    pub(crate) segments: Ipv6Addr,
+    /// The T0's address on the cable.
+    pub(crate) gateway: Ipv6Addr,
+    /// The port.
+    pub(crate) port: Cow<'a, str>,
+    /// Share of the traffic.
+    pub(crate) weight: u32,
+}
+
+/// Reads `routes.batch`.
+pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
+    let mut members = std::collections::HashMap::new();
+    let mut groups = std::collections::HashMap::new();
+    let mut sprays = Vec::new();
+    for (line, command) in batch::read(text)? {
+        match command {
+            Command::Member { id, segments, gateway, port } => {
+                let member = Member { line, segments, gateway, port: Cow::Borrowed(port), weight: 1 };
+                if members.insert(id, member).is_some() {
+                    return Err(ReadError::at(line, format!("next hop {id} is defined twice")));
+                }
+            }
+            Command::Group { id, members: list } => {
+                groups.insert(id, list);
+            }
+            Command::Encapsulate { prefix, id, source, mtu } => {
+                let lost = |what: &str, id| ReadError::at(line, format!("{what} {id} is not defined above"));
+                let list: &Vec<(u32, u32)> = groups.get(&id).ok_or_else(|| lost("group", id))?;
+                let member = |(id, weight): &(u32, u32)| {
+                    let member: &Member<'_> = members.get(id).ok_or_else(|| lost("next hop", *id))?;
+                    Ok(Member { weight: *weight, ..member.clone() })
+                };
+                let members = list.iter().map(member).collect::<Result<_, ReadError>>()?;
+                sprays.push(Spray { line, to: prefix, source, mtu, members });
+            }
+            _ => return Err(ReadError::at(line, "this command has no place here")),
+        }
+    }
+    Ok(sprays)
+}

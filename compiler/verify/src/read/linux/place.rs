@@ -1,0 +1,43 @@
+//! Where something is in `ip.batch`.
+
+use crate::model::about::About;
+
+/// Ports, addresses, neighbours, routes.
+pub(crate) const FILE: &str = "ip.batch";
+
+/// The device that segments are bound to: bound to `lo` the kernel rejects every packet, bound to a port the
+/// segment goes away when the port goes down.
+pub(crate) const SEGMENT_DEVICE: &str = "sr0";
+
+/// Returns what to look for, outermost first.
+pub(crate) fn needles(about: About<'_>) -> Vec<String> {
+    match about {
+        About::Device
+        | About::Management
+        | About::Settings
+        | About::Pools
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters
+        | About::Admission
+        | About::Source(_) => Vec::new(),
+        About::Port(name)
+        | About::Length(name)
+        | About::Qos(name)
+        | About::Headroom(name)
+        | About::Mac(name) => {
+            vec![format!("link set dev {name} ")]
+        }
+        About::Peer(name) | About::Description(name) => vec![format!("# {name} -- ")],
+        About::Address(name) => vec!["address replace".to_owned(), format!(" dev {name} ")],
+        About::Neighbour(name) => vec!["neighbour replace".to_owned(), format!(" dev {name} ")],
+        About::Loopback => vec!["address replace".to_owned(), format!(" dev {} ", SEGMENT_DEVICE)],
+        About::Route(prefix) => vec![format!("route replace {prefix} ")],
+        About::Blackhole(prefix) => vec![format!("route replace blackhole {prefix}")],
+        About::Routes => vec!["# One route for each neighbour".to_owned()],
+        About::Segment(prefix) => vec![format!("route replace {prefix} encap")],
+        About::Segments => vec!["encap seg6local".to_owned()],
+    }
+}

@@ -1,0 +1,102 @@
+//! What is beside `ip.batch`: the device of the segments, and settings of the kernel.
+
+use super::batch::{self, Command};
+use super::place::SEGMENT_DEVICE;
+use crate::model::device::{Device, FaultKind};
+
+/// The device that segments are bound to.
+pub(crate) const DEVICES: &str = "devices.batch";
+/// Settings of the kernel.
+pub(crate) const SETTINGS: &str = "sysctl.conf";
+
+/// Checks what stands in the files beside: the device of the segments, and that a switch forwards and a node
+/// does not.
+pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
+    for message in faults(devices, settings, forwards) {
+        let (file, needle, text) = message;
+        device.fault(FaultKind::Setting, file, vec![needle], text);
+    }
+}
+
+/// The same, as file, text to look for and message.
+pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
+    let mut faults = Vec::new();
+    let made = match batch::read(devices) {
+        Ok(lines) => {
+            lines.iter().any(|(_, command)| matches!(command, Command::Add { device: SEGMENT_DEVICE }))
+        }
+        Err(error) => {
+            faults.push((DEVICES, String::new(), error.message));
+            true
+        }
+    };
+    if !made {
+        let text = format!("`{SEGMENT_DEVICE}`, to which segments are bound, is not made");
+        faults.push((DEVICES, "link add".to_owned(), text));
+    }
+    for (key, value) in NEEDED.into_iter().chain((!forwards).then_some(SPREAD)) {
+        let wanted = if key == FORWARDING { forwarding(forwards) } else { value };
+        let found = setting(settings, key);
+        if found != Some(wanted) {
+            let found = found.unwrap_or("not set");
+            faults.push((SETTINGS, key.to_owned(), format!("`{key}` is {found} and must be {wanted}")));
+        }
+    }
+    faults.extend(lines(settings).filter_map(|(key, value)| {
+        let message = match known(key, forwards) {
+            Some(wanted) if wanted == value => return None,
+            Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
+            None => format!("`{key}` is no setting that the proof knows"),
+        };
+        Some((SETTINGS, key.to_owned(), message))
+    }));
+    faults
+}
+
+/// Whether a device forwards.
+const FORWARDING: &str = "net.ipv6.conf.all.forwarding";
+
+/// Settings that must be there, with their values.
+const NEEDED: [(&str, &str); 3] =
+    [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
+
+/// What a node needs besides: groups of next hops hash ports too.
+const SPREAD: (&str, &str) = ("net.ipv6.fib_multipath_hash_policy", "1");
+
+fn forwarding(forwards: bool) -> &'static str {
+    if forwards { "1" } else { "0" }
+}
+
+/// Returns the value that a setting may have; nothing for one that nobody here knows.
+fn known(key: &str, forwards: bool) -> Option<&'static str> {
+    if key == SPREAD.0 {
+        return Some(SPREAD.1);
+    }
+    if key == "net.ipv6.seg6_flowlabel" {
+        return Some("0");
+    }
+    let (_, name) = key.strip_prefix("net.ipv6.conf.")?.rsplit_once('.')?;
+    Some(match name {
+        "forwarding" => forwarding(forwards),
+        "keep_addr_on_down" | "addr_gen_mode" | "mldv2_unsolicited_report_interval" => "1",
+        "disable_ipv6"
+        | "accept_ra"
+        | "autoconf"
+        | "accept_redirects"
+        | "accept_dad"
+        | "router_solicitations" => "0",
+        _ => return None,
+    })
+}
+
+/// The settings of a file.
+fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+    settings
+        .lines()
+        .filter_map(|line| line.split('#').next()?.split_once('='))
+        .map(|(key, value)| (key.trim(), value.trim()))
+}
+
+fn setting<'a>(settings: &'a str, key: &str) -> Option<&'a str> {
+    lines(settings).rfind(|(name, _)| *name == key).map(|(_, value)| value)
+}

@@ -1,0 +1,221 @@
+//! Table entries by name: a `p4.v1.WriteRequest` in text, with the names of the pipeline's P4Info.
+
+use std::collections::HashMap;
+
+use super::textproto::{self, Message};
+use crate::read::error::ReadError;
+
+/// Names of a pipeline, by number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    tables: HashMap<u64, (String, HashMap<u64, String>)>,
+    actions: HashMap<u64, (String, HashMap<u64, String>)>,
+    profiles: HashMap<u64, String>,
+}
+
+impl Names {
+    /// Reads a P4Info.
+    pub(crate) fn read(text: &str) -> Result<Names, ReadError> {
+        let info = textproto::read(text)?;
+        let objects = |kind: &str, parts: &str| {
+            let parts = |object: &Message<'_>| {
+                object.messages(parts).map(|(part, _)| (part.number("id"), string(part, "name"))).collect()
+            };
+            info.messages(kind)
+                .filter_map(|(object, _)| {
+                    let preamble = object.message("preamble")?;
+                    Some((preamble.number("id"), (string(preamble, "name"), parts(object))))
+                })
+                .collect()
+        };
+        let profiles: HashMap<u64, (String, HashMap<u64, String>)> = objects("action_profiles", "none");
+        Ok(Names {
+            tables: objects("tables", "match_fields"),
+            actions: objects("actions", "params"),
+            profiles: profiles.into_iter().map(|(id, (name, _))| (id, name)).collect(),
+        })
+    }
+}
+
+impl Names {
+    /// Tells whether there is a table of a name.
+    pub(crate) fn has_table(&self, name: &str) -> bool {
+        self.tables.values().any(|(table, _)| table == name)
+    }
+}
+
+fn string(message: &Message<'_>, field: &str) -> String {
+    message.bytes(field).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+}
+
+/// Something that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Written<'n> {
+    /// An entry of a table.
+    Entry(Entry<'n>),
+    /// A member of an action profile: its id and its action.
+    Member { profile: &'n str, id: u64, action: Action<'n> },
+    /// A group of an action profile: its id, and members with weights.
+    Group { profile: &'n str, id: u64, members: Vec<(u64, u64)> },
+}
+
+/// An entry of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry<'n> {
+    pub(crate) table: &'n str,
+    /// Fields that are matched, by name.
+    pub(crate) key: Vec<(&'n str, Match)>,
+    pub(crate) does: Does<'n>,
+    /// Whether it is what happens to everything that has no entry.
+    pub(crate) default: bool,
+}
+
+/// How a field is matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Match {
+    Exact(u128),
+    Prefix(u128, u64),
+    Ternary(u128, u128),
+}
+
+/// What an entry does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Does<'n> {
+    Action(Action<'n>),
+    Group(u64),
+    Member(u64),
+    Nothing,
+}
+
+/// An action with its arguments by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Action<'n> {
+    pub(crate) name: &'n str,
+    arguments: Vec<(&'n str, u128)>,
+}
+
+impl Action<'_> {
+    /// Returns an argument.
+    pub(crate) fn argument(&self, name: &str) -> Option<u128> {
+        self.arguments.iter().find(|argument| argument.0 == name).map(|argument| argument.1)
+    }
+}
+
+impl Entry<'_> {
+    /// Returns how a field is matched.
+    pub(crate) fn field(&self, name: &str) -> Option<Match> {
+        self.key.iter().find(|field| field.0 == name).map(|field| field.1)
+    }
+
+    /// Returns the value of a field that is matched exactly.
+    pub(crate) fn exact(&self, name: &str) -> Option<u128> {
+        match self.field(name)? {
+            Match::Exact(value) => Some(value),
+            Match::Prefix(..) | Match::Ternary(..) => None,
+        }
+    }
+}
+
+/// Reads what is written to a switch, each with its line.
+pub(crate) fn read<'n>(text: &str, names: &'n Names) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
+    let request = textproto::read(text)?;
+    if let Some(name) = request.names().find(|name| *name != "updates") {
+        return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
+    }
+    let mut all = Vec::new();
+    for (update, line) in request.messages("updates") {
+        let fault = |message: String| ReadError::at(line, message);
+        let kind = update.word("type").unwrap_or_default();
+        if !matches!(kind, "INSERT" | "MODIFY") {
+            return Err(fault(format!("`{kind}` is no update that the proof knows")));
+        }
+        let entity = update.message("entity").ok_or_else(|| fault("an update of nothing".to_owned()))?;
+        all.push((line, written(entity, names).map_err(fault)?));
+    }
+    Ok(all)
+}
+
+fn written<'n>(entity: &Message<'_>, names: &'n Names) -> Result<Written<'n>, String> {
+    if let Some(entry) = entity.message("table_entry") {
+        return self::entry(entry, names).map(Written::Entry);
+    }
+    let profile = |message: &Message<'_>| {
+        let id = message.number("action_profile_id");
+        names
+            .profiles
+            .get(&id)
+            .map(String::as_str)
+            .ok_or_else(|| format!("action profile {id} is not in the P4Info"))
+    };
+    if let Some(member) = entity.message("action_profile_member") {
+        let action = member.message("action").ok_or("a member without an action")?;
+        return Ok(Written::Member {
+            profile: profile(member)?,
+            id: member.number("member_id"),
+            action: self::action(action, names)?,
+        });
+    }
+    if let Some(group) = entity.message("action_profile_group") {
+        let members = group
+            .messages("members")
+            .map(|(member, _)| (member.number("member_id"), member.number("weight")));
+        return Ok(Written::Group {
+            profile: profile(group)?,
+            id: group.number("group_id"),
+            members: members.collect(),
+        });
+    }
+    Err(format!("`{}` is no entity that the proof knows", entity.names().next().unwrap_or_default()))
+}
+
+fn entry<'n>(entry: &Message<'_>, names: &'n Names) -> Result<Entry<'n>, String> {
+    let id = entry.number("table_id");
+    let (table, fields) = names.tables.get(&id).ok_or_else(|| format!("table {id} is not in the P4Info"))?;
+    let key = entry.messages("match").map(|(field, _)| {
+        let id = field.number("field_id");
+        let name = fields.get(&id).ok_or_else(|| format!("`{table}` has no field {id}"))?;
+        Ok((
+            name.as_str(),
+            matched(field).ok_or_else(|| format!("`{table}`: field `{name}` does not parse"))?,
+        ))
+    });
+    let key = key.collect::<Result<_, String>>()?;
+    let does = match entry.message("action") {
+        None => Does::Nothing,
+        Some(action) => match (action.message("action"), action.word("action_profile_group_id")) {
+            (Some(direct), _) => Does::Action(self::action(direct, names)?),
+            (None, Some(_)) => Does::Group(action.number("action_profile_group_id")),
+            (None, None) => Does::Member(action.number("action_profile_member_id")),
+        },
+    };
+    let default = entry.word("is_default_action") == Some("true");
+    Ok(Entry { table, key, does, default })
+}
+
+fn matched(field: &Message<'_>) -> Option<Match> {
+    if let Some(exact) = field.message("exact") {
+        return number(exact.bytes("value")?).map(Match::Exact);
+    }
+    if let Some(lpm) = field.message("lpm") {
+        return Some(Match::Prefix(number(lpm.bytes("value")?)?, lpm.number("prefix_len")));
+    }
+    let ternary = field.message("ternary")?;
+    Some(Match::Ternary(number(ternary.bytes("value")?)?, number(ternary.bytes("mask")?)?))
+}
+
+fn action<'n>(action: &Message<'_>, names: &'n Names) -> Result<Action<'n>, String> {
+    let id = action.number("action_id");
+    let (name, params) = names.actions.get(&id).ok_or_else(|| format!("action {id} is not in the P4Info"))?;
+    let arguments = action.messages("params").map(|(param, _)| {
+        let id = param.number("param_id");
+        let known = params.get(&id).ok_or_else(|| format!("`{name}` has no parameter {id}"))?;
+        let value = param.bytes("value").and_then(number);
+        Ok((known.as_str(), value.ok_or_else(|| format!("`{name}`: parameter `{known}` does not parse"))?))
+    });
+    Ok(Action { name, arguments: arguments.collect::<Result<_, String>>()? })
+}
+
+/// A number in network order.
+fn number(bytes: &[u8]) -> Option<u128> {
+    (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
+}

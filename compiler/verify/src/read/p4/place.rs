@@ -1,0 +1,42 @@
+//! Where something is in `entries.txtpb`.
+
+use crate::model::about::About;
+
+/// The file.
+pub(crate) const FILE: &str = "entries.txtpb";
+
+/// Returns what to look for to find something in the file: the comment above an entry tells it by names.
+pub(crate) fn needles(about: About<'_>) -> Vec<String> {
+    let entry = |table: &str, key: String| vec![format!("# + {table}  {key}")];
+    let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
+    match about {
+        About::Device
+        | About::Loopback
+        | About::Management
+        | About::Settings
+        | About::Pools
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters => Vec::new(),
+        About::Port(name) | About::Length(name) => {
+            entry("ingress.port_role", format!("ingress_port={} ", number(name)))
+        }
+        About::Address(name)
+        | About::Peer(name)
+        | About::Description(name)
+        | About::Mac(name)
+        | About::Neighbour(name) => entry("ingress.nexthop", format!("nexthop_id={} ", number(name))),
+        About::Route(prefix) | About::Blackhole(prefix) => {
+            entry("ingress.ipv6_route", format!("dst={prefix} "))
+        }
+        About::Routes => vec!["# + ingress.ipv6_route ".to_owned()],
+        About::Admission => vec!["# + ingress.nic_destination ".to_owned()],
+        About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
+        About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
+        About::Qos(name) | About::Headroom(name) => {
+            entry("egress.trim", format!("egress_port={} ", number(name)))
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Reads a switch that runs the pipeline `fabric`: its table entries.
+//!
+//! In: `entries.txtpb`. Out: a [`Device`] whose ports are called by their numbers. Invariants: every entry is
+//! understood or is an error; what has no entry does what the pipeline's constant default action does, which
+//! drops.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+use super::entries::{self, Action, Does, Entry, Match, Names, Written};
+use super::place::FILE;
+use super::place::needles;
+use crate::model::about::About;
+use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Route, Segment, Via};
+use crate::model::language::Language;
+use crate::model::qos::{PortQos, QosConfig};
+use crate::read::error::ReadError;
+
+/// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
+pub(crate) fn read(
+    language: &'static Language,
+    text: &str,
+    names: &Names,
+    source_routed: bool,
+) -> Result<Device<'static>, ReadError> {
+    let mut reader = Reader::new(language);
+    for (line, written) in entries::read(text, names)? {
+        reader.take(written).map_err(|message| ReadError::at(line, message))?;
+    }
+    Ok(reader.finish(source_routed))
+}
+
+/// What comes in by a NIC port and may go on.
+#[derive(Debug, Default)]
+struct Admission {
+    encapsulated: BTreeSet<Ipv6Net>,
+    plain: BTreeSet<Ipv6Net>,
+    denied: BTreeSet<Ipv6Net>,
+}
+
+/// The way of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RouteAction {
+    Nowhere,
+    NextHop(u128),
+    Group(u128),
+}
+
+struct NextHop {
+    port: u16,
+    source: Mac,
+    destination: Mac,
+}
+
+struct Reader {
+    device: Device<'static>,
+    /// Whether a NIC is at the other end, by port.
+    roles: BTreeMap<u16, bool>,
+    next_hops: HashMap<u128, NextHop>,
+    routes: Vec<(Ipv6Net, RouteAction)>,
+    members: HashMap<u64, u128>,
+    profile_groups: HashMap<u64, Vec<(u64, u64)>>,
+    groups: HashMap<u128, u64>,
+    admission: Admission,
+    sources: BTreeMap<u16, Vec<Ipv6Addr>>,
+    inner_sources: BTreeMap<u16, Vec<Ipv6Addr>>,
+    classes: BTreeMap<u8, (u8, u8)>,
+    trims: BTreeMap<u16, BTreeMap<u8, (u64, u64, u8)>>,
+    marks: BTreeMap<u16, BTreeMap<u8, (u64, u64, u64)>>,
+    seen: BTreeSet<String>,
+}
+
+impl Reader {
+    fn new(language: &'static Language) -> Self {
+        Reader {
+            device: Device::new(language),
+            roles: BTreeMap::new(),
+            next_hops: HashMap::new(),
+            routes: Vec::new(),
+            members: HashMap::new(),
+            profile_groups: HashMap::new(),
+            groups: HashMap::new(),
+            admission: Admission::default(),
+            sources: BTreeMap::new(),
+            inner_sources: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            trims: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            seen: BTreeSet::new(),
+        }
+    }
+}
+
+impl Reader {
+    fn take(&mut self, written: Written<'_>) -> Result<(), String> {
+        match written {
+            Written::Entry(entry) => {
+                if !self.seen.insert(format!("{} {:?}", entry.table, entry.key)) {
+                    return Err(format!("`{}` has two entries of this key", entry.table));
+                }
+                self.entry(&entry)
+            }
+            Written::Member { id, action, .. } => {
+                self.members.insert(id, argument(&action, "nexthop_id")?);
+                Ok(())
+            }
+            Written::Group { id, members, .. } => {
+                self.profile_groups.insert(id, members);
+                Ok(())
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        if let Does::Group(group) = entry.does {
+            return self.group(entry, group);
+        }
+        let Does::Action(action) = &entry.does else {
+            return Err(format!("an entry of `{}` without an action", entry.table));
+        };
+        match (short(entry.table), short(action.name)) {
+            ("wcmp_hash", "set_wcmp_hash") if entry.default => Ok(()),
+            _ if entry.default => {
+                Err(format!("`{}` has a default action that the proof does not know", entry.table))
+            }
+            ("port_role", role @ ("nic_port" | "fabric_port")) => {
+                self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
+                Ok(())
+            }
+            // What the controller hears of is kept from no NIC: only link-layer discovery is known here.
+            ("punt", "punt_to_cpu") => match entry.field("ether_type") {
+                Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => Ok(()),
+                _ => Err("packets other than those of LLDP go to the controller".to_owned()),
+            },
+            ("nic_destination", action) => self.admit(prefix(entry, "dst")?, action),
+            ("nic_source", "permit_source") => {
+                let (port, source) = source(entry)?;
+                self.sources.entry(port).or_default().push(source);
+                Ok(())
+            }
+            ("nic_inner_source", "permit_inner_source") => {
+                let (port, source) = source(entry)?;
+                self.inner_sources.entry(port).or_default().push(source);
+                Ok(())
+            }
+            ("my_sid", name) => self.segment(exact(entry, "sid")?, name),
+            ("nexthop", "set_nexthop") => self.next_hop(exact(entry, "nexthop_id")?, action),
+            ("ipv6_route", name) => self.route(prefix(entry, "dst")?, name, action),
+            ("dscp_class", "set_class") => {
+                let [class, queue] =
+                    [argument(action, "class")?, argument(action, "queue")?].map(|v| v as u8);
+                self.classes.insert(exact(entry, "dscp")? as u8, (class, queue));
+                Ok(())
+            }
+            ("trim", "set_trim") => {
+                let values =
+                    ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
+                let [depth, size, dscp] = values;
+                let values = (depth? as u64, size? as u64, dscp? as u8);
+                let (port, class) = port_class(entry)?;
+                self.trims.entry(port).or_default().insert(class, values);
+                Ok(())
+            }
+            ("ecn", "set_ecn_thresholds") => {
+                let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
+                let [least, most, probability] = names.map(|name| argument(action, name));
+                let values = (least? as u64, most? as u64, probability? as u64);
+                let (port, class) = port_class(entry)?;
+                self.marks.entry(port).or_default().insert(class, values);
+                Ok(())
+            }
+            (table, action) => Err(format!("`{action}` of table `{table}` is nothing that the proof knows")),
+        }
+    }
+
+    fn group(&mut self, entry: &Entry<'_>, group: u64) -> Result<(), String> {
+        if short(entry.table) != "wcmp_group" {
+            return Err(format!("`{}` uses a group, which the proof does not know", entry.table));
+        }
+        self.groups.insert(exact(entry, "wcmp_group_id")?, group);
+        Ok(())
+    }
+
+    fn admit(&mut self, prefix: Ipv6Net, action: &str) -> Result<(), String> {
+        let set = match action {
+            "permit_encapsulated" => &mut self.admission.encapsulated,
+            "permit_plain" => &mut self.admission.plain,
+            "deny" => &mut self.admission.denied,
+            other => return Err(format!("`{other}` admits nothing that the proof knows")),
+        };
+        set.insert(prefix);
+        Ok(())
+    }
+
+    fn segment(&mut self, sid: u128, action: &str) -> Result<(), String> {
+        let prefix = Ipv6Net::new(Ipv6Addr::from(sid << 80), 48).map_err(|error| error.to_string())?;
+        let text = prefix.to_string();
+        if action != "un" {
+            let needles = vec!["# + ingress.my_sid ".to_owned()];
+            let message = format!("segment `{text}` is `{action}` and not `un`");
+            self.device.fault(FaultKind::Segment, FILE, needles, message);
+        }
+        self.device.segments.push(Segment { prefix, text: Cow::Owned(text) });
+        Ok(())
+    }
+
+    fn next_hop(&mut self, id: u128, action: &Action<'_>) -> Result<(), String> {
+        let mac = |value: u128| {
+            let bytes = (value as u64).to_be_bytes();
+            Mac([bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
+        };
+        let next_hop = NextHop {
+            port: port(argument(action, "port")?)?,
+            source: mac(argument(action, "src_mac")?),
+            destination: mac(argument(action, "dst_mac")?),
+        };
+        self.next_hops.insert(id, next_hop);
+        Ok(())
+    }
+
+    fn route(&mut self, prefix: Ipv6Net, name: &str, action: &Action<'_>) -> Result<(), String> {
+        let way = match name {
+            "blackhole" => RouteAction::Nowhere,
+            "set_nexthop_id" => RouteAction::NextHop(argument(action, "nexthop_id")?),
+            "set_wcmp_group" => RouteAction::Group(argument(action, "wcmp_group_id")?),
+            other => return Err(format!("`{other}` is no way of a route that the proof knows")),
+        };
+        self.routes.push((prefix, way));
+        Ok(())
+    }
+
+    fn finish(mut self, source_routed: bool) -> Device<'static> {
+        let index = self.ports();
+        let routes = std::mem::take(&mut self.routes);
+        for (prefix, way) in routes {
+            let text = prefix.to_string();
+            let lost = matches!(way, RouteAction::Group(id) if self.lacks(&index, id));
+            let via = match way {
+                RouteAction::Nowhere => Via::Blackhole,
+                RouteAction::NextHop(id) => self.hop(&index, id, 1).map_or(Via::Many(Vec::new()), Via::One),
+                RouteAction::Group(id) => self.ways(&index, id),
+            };
+            if lost || via == Via::Many(Vec::new()) {
+                let message = format!("`{text}` has a next hop or group that is not there");
+                let needles = needles(About::Route(&text));
+                self.device.fault(FaultKind::Dangling, FILE, needles, message);
+                continue;
+            }
+            self.device.routes.push(Route { prefix, text: Cow::Owned(text), via });
+        }
+        if source_routed {
+            self.admissions();
+        } else {
+            let Admission { encapsulated, plain, denied } = std::mem::take(&mut self.admission);
+            self.device.plain =
+                Some((plain.into_iter().collect(), encapsulated.into_iter().chain(denied).collect()));
+        }
+        self.quality();
+        self.device
+    }
+
+    /// Makes the ports, in the order of their numbers: those with a role, a next hop, or any other mention.
+    fn ports(&mut self) -> HashMap<u16, u16> {
+        let hops = self.next_hops.values().map(|hop| hop.port);
+        let numbers: BTreeSet<u16> = self.roles.keys().copied().chain(hops).collect();
+        let mut index = HashMap::new();
+        for number in numbers {
+            let hop = self.next_hops.values().find(|hop| hop.port == number);
+            let role = self.roles.get(&number).copied();
+            index.insert(number, self.device.ports.len() as u16);
+            self.device.ports.push(Port {
+                name: Cow::Owned(number.to_string()),
+                declared: role.is_some(),
+                up: role.is_some(),
+                faces_nic: role,
+                mac: hop.map(|hop| hop.source),
+                sources: self.sources.get(&number).cloned().unwrap_or_default(),
+                inner_sources: self.inner_sources.get(&number).cloned().unwrap_or_default(),
+                ..Port::default()
+            });
+        }
+        index
+    }
+
+    fn hop(&self, index: &HashMap<u16, u16>, id: u128, weight: u32) -> Option<Hop> {
+        let hop = self.next_hops.get(&id)?;
+        Some(Hop { port: *index.get(&hop.port)?, gateway: None, mac: Some(hop.destination), weight })
+    }
+
+    fn ways(&self, index: &HashMap<u16, u16>, id: u128) -> Via {
+        let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
+        let member = |(member, weight): &(u64, u64)| {
+            let next_hop = self.members.get(member)?;
+            self.hop(index, *next_hop, u32::try_from(*weight).unwrap_or(u32::MAX))
+        };
+        Via::Many(group.into_iter().flatten().filter_map(member).collect())
+    }
+
+    /// Tells whether a group has a member that is not there, or one without weight.
+    fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
+        let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
+        let there = |member: &u64| {
+            self.members.get(member).is_some_and(|next_hop| self.hop(index, *next_hop, 1).is_some())
+        };
+        group.is_none_or(|members| members.iter().any(|(member, weight)| *weight == 0 || !there(member)))
+    }
+
+    /// NIC ports admit exactly lists that begin here: the own segments, and nothing else of the block.
+    fn admissions(&mut self) {
+        let own: BTreeSet<Ipv6Net> = self.device.segments.iter().map(|segment| segment.prefix).collect();
+        let nics = self.roles.values().any(|nic| *nic);
+        let mut messages = Vec::new();
+        if nics && self.admission.encapsulated != own {
+            messages.push("NICs may not send exactly lists that begin with the own segments".to_owned());
+        }
+        if nics && !self.admission.plain.is_empty() {
+            messages.push("NICs may send packets without a list".to_owned());
+        }
+        let covers = |segment: &Ipv6Net| self.admission.denied.iter().any(|denied| denied.contains(segment));
+        if nics && !own.iter().all(covers) {
+            messages.push("the rest of the block is not denied to NICs".to_owned());
+        }
+        for message in messages {
+            let needles = vec!["# + ingress.nic_destination ".to_owned()];
+            self.device.fault(FaultKind::Setting, FILE, needles, message);
+        }
+        let strangers: Vec<u16> = self
+            .sources
+            .keys()
+            .chain(self.inner_sources.keys())
+            .copied()
+            .filter(|port| self.roles.get(port) != Some(&true))
+            .collect();
+        for port in strangers {
+            let needles = vec![format!("# + ingress.nic_source  ingress_port={port} ")];
+            let message = format!("port {port} has sources and no NIC");
+            self.device.fault(FaultKind::Setting, FILE, needles, message);
+        }
+    }
+
+    fn quality(&mut self) {
+        let mut config = QosConfig::default();
+        let code_points: BTreeMap<u8, u8> =
+            (0..64).map(|dscp| (dscp, self.classes.get(&dscp).map_or(0, |class| class.0))).collect();
+        let mut queues: BTreeMap<u8, u8> = self.classes.values().copied().collect();
+        queues.entry(0).or_insert(0);
+        for port in &mut self.device.ports {
+            let number = port.name.parse().unwrap_or(0);
+            let trims = self.trims.remove(&number).unwrap_or_default();
+            let marks = self.marks.remove(&number).unwrap_or_default();
+            let codes: BTreeSet<u8> = trims.values().map(|values| values.2).collect();
+            let mut settings: BTreeMap<String, String> = BTreeMap::new();
+            for (class, values) in &trims {
+                settings.insert(format!("trimming of class {class}"), format!("{values:?}"));
+            }
+            for (class, values) in &marks {
+                settings.insert(format!("thresholds of class {class}"), format!("{values:?}"));
+            }
+            settings.insert("classes".to_owned(), format!("{:?}", self.classes));
+            let qos = PortQos {
+                dscp_to_class: code_points.clone(),
+                class_to_queue: queues.clone(),
+                trimmed: codes.first().copied().filter(|_| codes.len() == 1),
+                trims: trims.into_keys().collect(),
+                marks,
+                settings,
+                ..PortQos::default()
+            };
+            let known = config.ports.iter().position(|other| *other == qos);
+            let at = known.unwrap_or_else(|| {
+                config.ports.push(qos);
+                config.ports.len() - 1
+            });
+            port.qos = Some(at as u16);
+        }
+        for port in self.trims.keys().chain(self.marks.keys()).copied().collect::<BTreeSet<u16>>() {
+            let needles = vec![format!("egress_port={port} ")];
+            let message = format!("port {port} is trimmed or marked and has no role");
+            self.device.fault(FaultKind::Qos, FILE, needles, message);
+        }
+        self.device.qos = Some(config);
+    }
+}
+
+/// The last part of a name: names are those of the program, `ingress.my_sid`.
+fn short(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn exact(entry: &Entry<'_>, field: &str) -> Result<u128, String> {
+    entry.exact(field).ok_or_else(|| format!("an entry of `{}` without `{field}`", entry.table))
+}
+
+fn prefix(entry: &Entry<'_>, field: &str) -> Result<Ipv6Net, String> {
+    match entry.field(field) {
+        // A field that is left out matches everything.
+        None => Ok(Ipv6Net::default()),
+        Some(Match::Prefix(value, length)) => {
+            let length = u8::try_from(length).map_err(|_| format!("/{length} is no length of a prefix"))?;
+            Ipv6Net::new(Ipv6Addr::from(value), length).map_err(|error| error.to_string())
+        }
+        Some(Match::Exact(_) | Match::Ternary(..)) => Err(format!("`{field}` is no prefix")),
+    }
+}
+
+fn source(entry: &Entry<'_>) -> Result<(u16, Ipv6Addr), String> {
+    let prefix = prefix(entry, "src")?;
+    if prefix.prefix_len() != 128 {
+        return Err(format!("NICs may send from all of `{prefix}`"));
+    }
+    Ok((port(exact(entry, "ingress_port")?)?, prefix.addr()))
+}
+
+fn port_class(entry: &Entry<'_>) -> Result<(u16, u8), String> {
+    Ok((port(exact(entry, "egress_port")?)?, exact(entry, "class")? as u8))
+}
+
+fn port(value: u128) -> Result<u16, String> {
+    u16::try_from(value).map_err(|_| format!("{value} is no port"))
+}
+
+fn argument(action: &Action<'_>, name: &str) -> Result<u128, String> {
+    action.argument(name).ok_or_else(|| format!("`{}` without `{name}`", action.name))
+}

@@ -1,0 +1,73 @@
+//! What a language of switches offers: which files it has, and how they are read.
+
+use super::error::{ReadError, text};
+use super::p4::entries::Names;
+use crate::model::device::Device;
+use crate::model::language::Language;
+use crate::model::routing::Routing;
+
+/// Most files that a switch is read from.
+pub(crate) const FILES_MAX: usize = 5;
+
+/// A language, and how it is read.
+pub(crate) struct Room {
+    /// The language.
+    pub(crate) language: &'static Language,
+    /// Its files, the main one first; at most [`FILES_MAX`].
+    pub(crate) files: &'static [Wanted],
+    /// Reads a switch.
+    pub(crate) read: for<'a> fn(&Files<'a>, &Circumstances<'_>) -> Result<Device<'a>, ReadError>,
+}
+
+impl Room {
+    /// Returns the name of the file by which the language is known.
+    pub(crate) fn main(&self) -> &'static str {
+        self.files.first().map_or("", |file| file.name)
+    }
+}
+
+/// A file of a language.
+pub(crate) struct Wanted {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// With which routing a switch has it; in every other it must not be there.
+    pub(crate) with: fn(Routing) -> bool,
+}
+
+/// With every routing.
+pub(crate) fn always(_: Routing) -> bool {
+    true
+}
+
+/// What reading depends on besides the files of the switch.
+pub(crate) struct Circumstances<'a> {
+    /// How packets find their way.
+    pub(crate) routing: Routing,
+    /// Names of the pipeline, where the tree has one.
+    pub(crate) pipeline: Option<&'a Names>,
+}
+
+/// The files of a switch, in the order of [`Room::files`]; empty where one is missing.
+pub(crate) struct Files<'a> {
+    files: &'static [Wanted],
+    bytes: &'a [Vec<u8>],
+}
+
+impl<'a> Files<'a> {
+    /// Takes what was read.
+    pub(crate) fn new(room: &Room, bytes: &'a [Vec<u8>]) -> Self {
+        Files { files: room.files, bytes }
+    }
+
+    /// Returns the bytes of a file.
+    pub(crate) fn bytes(&self, name: &str) -> &'a [u8] {
+        let at = self.files.iter().position(|file| file.name == name);
+        at.and_then(|at| self.bytes.get(at)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the text of a file.
+    pub(crate) fn text(&self, name: &'static str) -> Result<&'a str, ReadError> {
+        let beside = self.files.first().is_none_or(|main| main.name != name);
+        text(self.bytes(name)).map_err(|error| if beside { error.beside(name) } else { error })
+    }
+}

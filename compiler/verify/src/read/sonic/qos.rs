@@ -1,0 +1,318 @@
+//! Reads the tables of CONFIG_DB that are about quality of service.
+//!
+//! In: rows, port by port, and small tables of names. Out: [`QosConfig`], in which every name is replaced by
+//! what it stands for. Invariants: ports that are told the same are resolved once, since a switch has five hundred
+//! ports and three kinds of them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind};
+use crate::model::qos::{Pools, PortQos, QosConfig};
+
+/// Tables keyed by port.
+pub(super) const PORT_TABLES: [&str; 5] = ["BUFFER_PG", "BUFFER_QUEUE", "PFC_WD", "PORT_QOS_MAP", "QUEUE"];
+const BUFFER_PG: usize = 0;
+const BUFFER_QUEUE: usize = 1;
+const PFC_WD: usize = 2;
+const PORT_QOS_MAP: usize = 3;
+
+/// Tables that others refer to.
+pub(super) const SMALL_TABLES: [&str; 11] = [
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "DSCP_TO_TC_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "SCHEDULER",
+    "SWITCH_TRIMMING",
+    "TC_TO_DSCP_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "WRED_PROFILE",
+];
+
+/// A small table: fields by row.
+type Small = BTreeMap<String, BTreeMap<String, String>>;
+
+/// What a row of a port says: its table, what stands behind the port in the key, and its fields as text.
+type Kind<'a> = (usize, Cow<'a, str>, &'a str);
+
+/// Collects rows.
+#[derive(Default)]
+pub(super) struct QosReader<'a> {
+    /// The small tables.
+    pub(super) small: BTreeMap<&'static str, Small>,
+    kinds: Vec<Kind<'a>>,
+    numbers: HashMap<Kind<'a>, u16>,
+    rows: Vec<(u16, u16)>,
+    last: u16,
+    globals: Vec<(usize, &'a str)>,
+}
+
+impl<'a> QosReader<'a> {
+    /// Takes a row of a port.
+    pub(super) fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
+        let kind = (table, rest, row);
+        // Rows of one table repeat from port to port: the next one mostly is the one that came after the last.
+        let next = self.last.saturating_add(1);
+        if self.kinds.get(usize::from(next)) == Some(&kind) {
+            self.last = next;
+            return self.rows.push((port, next));
+        }
+        let number = if let Some(number) = self.numbers.get(&kind) {
+            *number
+        } else {
+            let number = self.kinds.len().min(usize::from(u16::MAX)) as u16;
+            self.kinds.push(kind.clone());
+            self.numbers.insert(kind, number);
+            number
+        };
+        self.last = number;
+        self.rows.push((port, number));
+    }
+
+    /// Takes a row that is of no port.
+    pub(super) fn global(&mut self, table: usize, row: &'a str) {
+        self.globals.push((table, row));
+    }
+
+    /// Resolves every name and gives each port its index.
+    pub(super) fn finish(mut self, device: &mut Device<'a>) -> QosConfig {
+        let mut config = QosConfig::default();
+        let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
+        let mut faults = Vec::new();
+        self.rows.sort_unstable();
+        for rows in self.rows.chunk_by(|a, b| a.0 == b.0) {
+            let kinds: Vec<u16> = rows.iter().map(|(_, kind)| *kind).collect();
+            let index = if let Some(index) = known.get(&kinds) {
+                *index
+            } else {
+                let port = &device.ports[usize::from(rows[0].0)].name;
+                let mut resolver = Resolver {
+                    reader: &self,
+                    port,
+                    qos: PortQos::default(),
+                    queues_trimmed: Vec::new(),
+                    queues_marked: BTreeMap::new(),
+                    faults: &mut faults,
+                };
+                resolver.all(&kinds);
+                config.ports.push(resolver.qos);
+                let index = (config.ports.len() - 1) as u16;
+                known.insert(kinds, index);
+                index
+            };
+            device.ports[usize::from(rows[0].0)].qos = Some(index);
+        }
+        config.pools = self.small.get("BUFFER_POOL").map(pools);
+        for (needles, message) in faults {
+            device.fault(FaultKind::Dangling, FILE, needles, message);
+        }
+        config
+    }
+
+    fn small(&self, table: &str, row: &str) -> Option<&BTreeMap<String, String>> {
+        self.small.get(table)?.get(row)
+    }
+}
+
+/// Turns the rows of one port into what they stand for.
+struct Resolver<'r, 'a> {
+    reader: &'r QosReader<'a>,
+    port: &'r str,
+    qos: PortQos,
+    queues_trimmed: Vec<u8>,
+    queues_marked: BTreeMap<u8, (u64, u64, u64)>,
+    faults: &'r mut Vec<(Vec<String>, String)>,
+}
+
+impl Resolver<'_, '_> {
+    fn all(&mut self, kinds: &[u16]) {
+        for kind in kinds {
+            let (table, rest, row) = &self.reader.kinds[usize::from(*kind)];
+            let Ok(fields) = serde_json::from_str::<BTreeMap<String, String>>(row) else {
+                self.fault(*table, rest, "has fields that are no text");
+                continue;
+            };
+            for (field, value) in &fields {
+                match *table {
+                    PORT_QOS_MAP => self.map(field, value),
+                    BUFFER_PG | BUFFER_QUEUE => self.buffer(*table, rest, field, value),
+                    PFC_WD => self.set(format!("watchdog {field}"), value.clone()),
+                    _ => self.queue(rest, field, value),
+                }
+            }
+        }
+        for (table, row) in &self.reader.globals {
+            let name = PORT_TABLES[*table];
+            match serde_json::from_str(row) {
+                Ok(row) => self.set(format!("{name}|global"), fields(&row)),
+                Err(_) => self.fault(*table, "global", "has fields that are no text"),
+            }
+        }
+        self.trimming();
+        for (class, queue) in &self.qos.class_to_queue {
+            // Several classes may share a queue; only those that code points lead to are classes of packets.
+            if !self.qos.dscp_to_class.values().any(|used| used == class) {
+                continue;
+            }
+            if self.queues_trimmed.contains(queue) {
+                self.qos.trims.push(*class);
+            }
+            if let Some(marks) = self.queues_marked.get(queue) {
+                self.qos.marks.insert(*class, *marks);
+            }
+        }
+    }
+
+    fn fault(&mut self, table: usize, rest: &str, message: &str) {
+        let name = PORT_TABLES[table];
+        let key = if rest.is_empty() { self.port.to_owned() } else { format!("{}|{rest}", self.port) };
+        self.faults
+            .push((vec![format!("\"{name}\":"), format!("\"{key}\"")], format!("`{name}|{key}` {message}")));
+    }
+
+    fn set(&mut self, name: String, value: String) {
+        self.qos.settings.insert(name, value);
+    }
+
+    /// Follows a reference and writes down what it leads to.
+    fn follow(&mut self, at: (usize, &str), field: &str, table: &str, row: &str) -> BTreeMap<String, String> {
+        if let Some(fields) = self.reader.small(table, row) {
+            fields.clone()
+        } else {
+            let message = format!("names `{row}` as `{field}`, which is not in `{table}`");
+            self.fault(at.0, at.1, &message);
+            BTreeMap::new()
+        }
+    }
+
+    fn map(&mut self, field: &str, value: &str) {
+        let table = match field {
+            "dscp_to_tc_map" => "DSCP_TO_TC_MAP",
+            "tc_to_queue_map" => "TC_TO_QUEUE_MAP",
+            "tc_to_pg_map" => "TC_TO_PRIORITY_GROUP_MAP",
+            "tc_to_dscp_map" => "TC_TO_DSCP_MAP",
+            "pfc_to_queue_map" => "MAP_PFC_PRIORITY_TO_QUEUE",
+            "pfc_to_pg_map" => "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+            "pfc_enable" => {
+                self.qos.pauses = value.split(',').filter_map(|priority| priority.parse().ok()).collect();
+                return self.set(field.to_owned(), value.to_owned());
+            }
+            "pfcwd_sw_enable" => return self.set(field.to_owned(), value.to_owned()),
+            other => {
+                let message = format!("has a field `{other}` that the proof does not know");
+                return self.fault(PORT_QOS_MAP, "", &message);
+            }
+        };
+        let row = self.follow((PORT_QOS_MAP, ""), field, table, value);
+        let numbers: BTreeMap<u8, u8> =
+            row.iter().filter_map(|(key, value)| Some((key.parse().ok()?, value.parse().ok()?))).collect();
+        if numbers.len() != row.len() {
+            self.fault(PORT_QOS_MAP, "", &format!("names map `{value}` in `{table}`, which has no numbers"));
+        }
+        self.set(field.to_owned(), fields(&row));
+        match field {
+            "dscp_to_tc_map" => self.qos.dscp_to_class = numbers,
+            "tc_to_queue_map" => self.qos.class_to_queue = numbers,
+            "pfc_to_pg_map" => self.qos.pause_groups = numbers,
+            "tc_to_dscp_map" => {
+                let trimming = self.reader.small("SWITCH_TRIMMING", "GLOBAL");
+                let class = trimming.and_then(|row| row.get("tc_value")).and_then(|tc| tc.parse::<u8>().ok());
+                self.qos.trimmed = class.and_then(|class| numbers.get(&class).copied());
+            }
+            _ => {}
+        }
+    }
+
+    fn buffer(&mut self, table: usize, range: &str, field: &str, value: &str) {
+        if field != "profile" {
+            return self.fault(table, range, &format!("has a field `{field}` that the proof does not know"));
+        }
+        let profile = self.follow((table, range), field, "BUFFER_PROFILE", value);
+        if let Some(pool) = profile.get("pool") {
+            let row = self.follow((table, range), "pool", "BUFFER_POOL", pool);
+            self.qos.sized.insert(format!("pool {pool}"), fields(&row));
+        }
+        let what = if table == BUFFER_PG { "group" } else { "queue" };
+        for number in numbers(range) {
+            if table == BUFFER_QUEUE && profile.get("packet_discard_action").is_some_and(|a| a == "trim") {
+                self.queues_trimmed.push(number);
+            }
+            if let Some(xoff) = profile.get("xoff").filter(|_| table == BUFFER_PG) {
+                self.qos.headroom.push(number);
+                self.qos.xoff.insert(number, xoff.parse().unwrap_or(0));
+            }
+            self.set(format!("buffer of {what} {number}"), fields(&profile));
+        }
+    }
+
+    fn queue(&mut self, range: &str, field: &str, value: &str) {
+        const QUEUE: usize = 4;
+        let table = match field {
+            "scheduler" => "SCHEDULER",
+            "wred_profile" => "WRED_PROFILE",
+            other => {
+                return self.fault(
+                    QUEUE,
+                    range,
+                    &format!("has a field `{other}` that the proof does not know"),
+                );
+            }
+        };
+        let row = self.follow((QUEUE, range), field, table, value);
+        // Marking starts below the room that a port has, so thresholds depend on the buffer as pools do.
+        let (sized, fixed): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            row.clone().into_iter().partition(|(name, _)| name.ends_with("_threshold"));
+        for number in numbers(range) {
+            self.set(format!("{field} of queue {number}"), fields(&fixed));
+            if !sized.is_empty() {
+                self.qos.sized.insert(format!("{field} of queue {number}"), fields(&sized));
+            }
+            if table == "WRED_PROFILE" && row.get("ecn").is_some_and(|ecn| ecn != "ecn_none") {
+                let value = |name: &str| row.get(name).and_then(|text| text.parse().ok()).unwrap_or(0);
+                let green =
+                    ["green_min_threshold", "green_max_threshold", "green_drop_probability"].map(value);
+                self.queues_marked.insert(number, green.into());
+            }
+        }
+    }
+
+    /// Trimming of the whole switch: a fixed code point holds for every port.
+    fn trimming(&mut self) {
+        let Some(row) = self.reader.small("SWITCH_TRIMMING", "GLOBAL") else { return };
+        let row = row.clone();
+        if let Some(fixed) = row.get("dscp_value").and_then(|value| value.parse().ok()) {
+            self.qos.trimmed = Some(fixed);
+        }
+        self.set("trimming".to_owned(), fields(&row));
+    }
+}
+
+/// Adds up the ingress pools.
+fn pools(rows: &Small) -> Pools {
+    let bytes = |row: &BTreeMap<String, String>, field: &str| row.get(field)?.parse::<u64>().ok();
+    let ingress = || rows.values().filter(|row| row.get("type").is_some_and(|kind| kind == "ingress"));
+    let headroom: Vec<u64> = ingress().filter_map(|row| bytes(row, "xoff")).collect();
+    let shared: u64 = ingress().filter_map(|row| bytes(row, "size")).sum();
+    Pools {
+        ingress: shared + headroom.iter().sum::<u64>(),
+        headroom: headroom.iter().copied().reduce(|a, b| a + b),
+    }
+}
+
+/// Shows the fields of a row.
+fn fields(row: &BTreeMap<String, String>) -> String {
+    row.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The numbers of a range such as `3` or `0-2`; none where it is no range.
+fn numbers(range: &str) -> impl Iterator<Item = u8> + use<> {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let ends = first.parse::<u8>().ok().zip(last.parse::<u8>().ok());
+    ends.into_iter().flat_map(|(first, last)| first..=last)
+}

@@ -1,0 +1,38 @@
+//! V04: addresses are where they belong, and only once.
+
+use closc_diagnostics::Rule;
+
+/// One device, one address.
+pub(crate) static UNIQUE: Rule = Rule {
+    code: "V0401",
+    title: "an address is there twice",
+    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share a \
+           prefix; every switch has at least one loopback, of full length, where its language has any.",
+    why: "Two devices that answer for one address are reached by turns.",
+    example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
+    fix: "Compile again; if pools overlap, `closc check` says so.",
+};
+
+/// Management leads out.
+pub(crate) static MANAGEMENT: Rule = Rule {
+    code: "V0402",
+    title: "a management address without a way",
+    what: "The gateway of a management address is in the same subnet and is no switch's own address, and \
+           either all switches of one language have a management address or none has.",
+    why: "A switch that cannot be reached is not repaired.",
+    example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
+    fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
+};
+
+/// Addresses of devices are no segments.
+pub(crate) static BLOCK: Rule = Rule {
+    code: "V0403",
+    title: "an address inside the block of segments",
+    what: "No port, loopback or NIC has an address inside the block.",
+    why: "A connected route inside the block is longer than the blackhole, and catches packets meant to die.",
+    example: "2001:db8:2000:: as block and as pool of link addresses",
+    fix: "Compile again; if pools overlap, `closc check` says so.",
+};
+
+/// The family, in the order of codes.
+pub(super) const RULES: &[&Rule] = &[&UNIQUE, &MANAGEMENT, &BLOCK];

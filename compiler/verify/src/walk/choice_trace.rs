@@ -1,0 +1,151 @@
+//! The trace of a packet that comes to harm where switches choose the next hop.
+//!
+//! In: a switch, and the destination that it treats wrongly. Out: one packet's way, a line each, with the artefact that
+//! decided. Invariants: a packet that a NIC of the fabric can send; where switches have a choice, one that leads to the harm.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv6Addr;
+
+use super::choices::longest;
+use crate::finding::TraceStep as Line;
+use crate::model::about::About;
+use crate::model::cabling::{CableId, SwitchId};
+use crate::model::switch::OtherRoute;
+use crate::proof::chosen::network::{Network, Step};
+
+/// Switches after which a packet goes round: ways have at most five.
+const HOPS_MAX: usize = 12;
+
+/// Finds a packet for an address that passes a switch, and tells its way.
+pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Ipv6Addr) -> Vec<Line> {
+    let fabric = network.fabric;
+    let mut before: BTreeMap<SwitchId, Option<SwitchId>> = BTreeMap::new();
+    let mut open: VecDeque<SwitchId> = VecDeque::new();
+    let own = network.senders(switch).next().is_some();
+    let starts = fabric
+        .cabling
+        .switch_ids()
+        .filter(|id| if own { *id == switch } else { network.senders(*id).next().is_some() });
+    for id in starts {
+        before.insert(id, None);
+        open.push_back(id);
+    }
+    while let Some(at) = open.pop_front() {
+        if at == switch {
+            return tell(network, &way(&before, at), address);
+        }
+        for step in steps(network, at, address) {
+            if let Step::Switch { id, .. } = step
+                && let Entry::Vacant(entry) = before.entry(id)
+            {
+                entry.insert(Some(at));
+                open.push_back(id);
+            }
+        }
+    }
+    Vec::new()
+}
+
+fn way(before: &BTreeMap<SwitchId, Option<SwitchId>>, to: SwitchId) -> Vec<SwitchId> {
+    let mut way = vec![to];
+    while let Some(Some(earlier)) = way.last().map(|at| before[at]) {
+        way.push(earlier);
+    }
+    way.reverse();
+    way
+}
+
+fn steps(network: &Network<'_>, at: SwitchId, address: Ipv6Addr) -> Vec<Step> {
+    let route = network.fabric.switch(at).and_then(|switch| longest(switch, address));
+    route.map(|route| route.ways.iter().map(|way| network.step(at, way)).collect()).unwrap_or_default()
+}
+
+/// Tells the way to a switch, and on from there until it ends.
+fn tell(network: &Network<'_>, way: &[SwitchId], address: Ipv6Addr) -> Vec<Line> {
+    let cabling = &network.fabric.cabling;
+    let mut lines = Vec::new();
+    let Some(first) = way.first() else { return lines };
+    // Not the NIC that is meant itself, if there is another.
+    let meant = |cable: CableId| {
+        let nic = network.destinations.at(cable).map(|nic| &network.destinations.nics[nic as usize]);
+        nic.is_some_and(|nic| nic.address == Some(address))
+    };
+    let sender = network.senders(*first).map(|(_, cable)| cable).min_by_key(|cable| meant(*cable));
+    if let Some(cable) = sender {
+        let text = format!("a packet to {address} comes over `{}`", cabling.describe(cabling.cable(cable)));
+        lines.push(Line { text, place: None });
+    }
+    for pair in way.windows(2) {
+        let step = Step::Switch { id: pair[1], up: true };
+        lines.push(line(network, pair[0], address, Some(step)));
+    }
+    let mut at = way[way.len() - 1];
+    for _ in 0..HOPS_MAX {
+        let all = steps(network, at, address);
+        let harm = all.iter().copied().find(|step| !fine(network, *step, address)).or(all.first().copied());
+        lines.push(line(network, at, address, harm));
+        match harm {
+            Some(Step::Switch { id, .. }) => at = id,
+            Some(Step::Nic(nic, _)) => {
+                let whose = network.destinations.nics[nic as usize].address == Some(address);
+                let text = if whose { "which has this address" } else { "which does not have this address" };
+                let text = format!("`{}` gets it, {text}", network.destinations.name(network.fabric, nic));
+                lines.push(Line { text, place: None });
+                return lines;
+            }
+            Some(Step::Lost(_)) | None => return lines,
+        }
+    }
+    lines.push(Line { text: "it goes round".to_owned(), place: None });
+    lines
+}
+
+/// Tells whether a packet arrives over a step by the first choice of every switch.
+fn fine(network: &Network<'_>, step: Step, address: Ipv6Addr) -> bool {
+    let mut step = step;
+    for _ in 0..HOPS_MAX {
+        match step {
+            Step::Nic(nic, _) => return network.destinations.nics[nic as usize].address == Some(address),
+            Step::Lost(_) => return false,
+            Step::Switch { id, .. } => match steps(network, id, address).first() {
+                Some(next) => step = *next,
+                None => return false,
+            },
+        }
+    }
+    false
+}
+
+/// What a switch does, with the route that says so.
+fn line(network: &Network<'_>, at: SwitchId, address: Ipv6Addr, step: Option<Step>) -> Line {
+    let fabric = network.fabric;
+    let name = fabric.cabling.switch(at);
+    let route: Option<&OtherRoute> = fabric.switch(at).and_then(|switch| longest(switch, address));
+    let Some(route) = route else {
+        let text = format!("`{name}` has no route for it: dropped");
+        return Line { text, place: Some(fabric.place(at, About::Routes)) };
+    };
+    let text = route.prefix.to_string();
+    let ways = match route.ways.len() {
+        0 => {
+            let place = Some(fabric.place(at, About::Blackhole(&text)));
+            return Line { text: format!("`{name}` has a blackhole for it, `{text}`: dropped"), place };
+        }
+        1 => "one way".to_owned(),
+        several => format!("{several} ways"),
+    };
+    let to = match step {
+        Some(Step::Switch { id, .. }) => format!("`{}`", fabric.cabling.switch(id)),
+        Some(Step::Nic(_, cable)) => format!("`{}`", fabric.cabling.end(fabric.cabling.cable(cable).lower)),
+        Some(Step::Lost(Some(cable))) => {
+            format!(
+                "`{}`, over which frames do not get",
+                fabric.cabling.describe(fabric.cabling.cable(cable))
+            )
+        }
+        Some(Step::Lost(None)) | None => "a port without a cable".to_owned(),
+    };
+    let text_line = format!("`{name}` has {ways} by `{text}`, one to {to}");
+    Line { text: text_line, place: Some(fabric.place(at, About::Route(&text))) }
+}
