@@ -99,6 +99,110 @@ fn every_command_works_on_embedded_switches() {
     assert!(up.place.ends(1, &["push", "tree", "--inventory", "lab"]).contains("no lab of fabric"));
 }
 
+/// Tells who may do what with a file.
+fn mode(place: &Place, path: &str) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(place.text(path)).expect("it is there").permissions().mode() & 0o777
+}
+
+#[test]
+fn switches_are_reached_at_a_socket_of_their_owner() {
+    let up = Up::new();
+    let folder = format!("run/lab/{}", up.fabric);
+    let inventory = std::fs::read_to_string(up.place.text(&format!("{folder}/inventory.json")));
+    let inventory: serde_json::Value = serde_json::from_str(&inventory.expect("it is there")).expect("JSON");
+    let socket = up.place.text(&format!("{folder}/p4runtime.sock"));
+    for device in inventory["devices"].as_object().expect("devices").values() {
+        assert_eq!(device["endpoint"], format!("unix:{socket}"));
+    }
+    assert_eq!((mode(&up.place, &folder), mode(&up.place, "run/lab")), (0o700, 0o700));
+    let [pid] = up.processes()[..] else { panic!("one process") };
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        assert_eq!(own_sockets(pid, table), 0, "{table}");
+    }
+    assert!(up.push().contains("248 updates sent"));
+    up.on("down");
+    let text = up.place.ends(0, &["lab", "up", "tree", "--listen", "127.0.0.1:0"]);
+    assert!(text.contains("is up"), "{text}");
+    let [pid] = up.processes()[..] else { panic!("one process") };
+    assert_eq!(own_sockets(pid, "tcp"), 1);
+    assert!(up.push().contains("248 updates sent"));
+    up.on("down");
+}
+
+/// Counts the sockets of a table of the kernel that a process holds.
+fn own_sockets(pid: i32, table: &str) -> usize {
+    let open: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .expect("it is ours")
+        .filter_map(|entry| Some(std::fs::read_link(entry.ok()?.path()).ok()?.to_str()?.to_owned()))
+        .collect();
+    let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).expect("Linux");
+    let inode = |line: &str| Some(format!("socket:[{}]", line.split_whitespace().nth(9)?));
+    text.lines().skip(1).filter_map(inode).filter(|socket| open.contains(socket)).count()
+}
+
+#[test]
+fn the_process_of_a_lab_ends_at_the_first_signal() {
+    let up = Up::new();
+    let [pid] = up.processes()[..] else { panic!("one process") };
+    assert!(Command::new("kill").arg(pid.to_string()).status().expect("kill runs").success());
+    while !up.processes().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(!std::path::Path::new(&up.place.text(&format!("run/lab/{}/control.sock", up.fabric))).exists());
+    up.on("down");
+}
+
+#[test]
+fn nothing_is_left_of_labs_of_files() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes-p4.yaml";
+    place.ends(0, &["lab", "run", file]);
+    assert!(!std::path::Path::new(&place.text("run")).exists() || is_empty(&place.text("run")));
+    place.ends(0, &["lab", "up", file]);
+    assert!(std::path::Path::new(&place.text("run/trees/two-planes-p4/manifest.json")).exists());
+    place.ends(0, &["lab", "down", "two-planes-p4"]);
+    assert!(is_empty(&place.text("run")));
+}
+
+fn is_empty(folder: &str) -> bool {
+    std::fs::read_dir(folder).expect("it can be listed").next().is_none()
+}
+
+#[test]
+fn a_name_is_no_path() {
+    let place = Place::new();
+    let why = place.ends(1, &["lab", "down", "../../x"]);
+    assert!(why.contains("\"../../x\" cannot name a fabric"), "{why}");
+}
+
+#[test]
+fn a_tree_that_was_changed_is_run_only_where_it_is_asked_for() {
+    let place = Place::new();
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree"]);
+    let path = place.text("tree/hosts/su001-n001/ip.batch");
+    let text = std::fs::read_to_string(&path).expect("it is there");
+    std::fs::write(&path, format!("{text}# by hand\n")).expect("it is ours");
+    let why = place.ends(1, &["lab", "up", "tree"]);
+    assert!(why.contains("ip.batch`: it is not what the manifest says"), "{why}");
+    assert!(place.ends(0, &["lab", "up", "tree", "--no-digests"]).contains("is up"));
+    place.ends(0, &["lab", "down", "tree"]);
+}
+
+#[test]
+fn fabrics_whose_switches_choose_the_path_are_refused_by_name() {
+    let place = Place::new();
+    for command in [&["lab", "run"][..], &["export", "mininet"]] {
+        let more: &[&str] = if command[0] == "export" { &["--out", "net.py"] } else { &[] };
+        let words = [command, &["topologies/lab/bgp-unnumbered.yaml"], more].concat();
+        let why = place.ends(1, &words);
+        assert!(
+            why.contains("fabric `bgp-unnumbered` has `routing: bgp-unnumbered`, and a lab runs"),
+            "{why}"
+        );
+    }
+}
+
 #[test]
 fn a_lab_that_was_killed_is_in_nobodys_way() {
     let up = Up::new();
@@ -200,7 +304,8 @@ fn a_mininet_script_carries_every_path() {
         ));
         return;
     };
-    let tree = place.text(&format!("run/trees/{fabric}"));
+    let tree = place.text("tree");
+    place.ends(0, &["compile", file, "--out", &tree]);
     for program in [env!("CARGO_BIN_EXE_closc"), "simple_switch_grpc"] {
         if !program.contains('/') && !has(program) {
             closc_skip::skip(format_args!("no {program} in PATH"));

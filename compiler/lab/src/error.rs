@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 
 use crate::Target;
 use crate::backend::linux::Feature;
+use crate::tree::{FabricName, NameFault};
 
 /// Why a lab cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,17 @@ pub enum LabError {
         path: Utf8PathBuf,
         /// What is wrong with it.
         fault: TreeFault,
+    },
+    /// Switches choose the path, and labs walk paths that hosts choose.
+    #[error(
+        "fabric `{fabric}` has `routing: {routing}`, and a lab runs `srv6-static` only: its tree has no path tables to \
+         walk; write `routing: srv6-static`, or prove the tree with `closc verify`"
+    )]
+    Routing {
+        /// The fabric.
+        fabric: FabricName,
+        /// Its routing.
+        routing: String,
     },
     /// More devices than one machine should be asked to carry.
     #[error(
@@ -46,6 +58,14 @@ pub enum LabError {
         target: Target,
         /// A switch.
         switch: String,
+    },
+    /// An address was asked for where every switch has a socket of its own.
+    #[error(
+        "`--listen` is for target `embedded`: switches of target `{target}` have no address of the network"
+    )]
+    Listen {
+        /// The target.
+        target: Target,
     },
     /// Nodes have no configuration for the kernel.
     #[error(
@@ -103,12 +123,18 @@ pub enum LabError {
     )]
     Foreign(Vec<String>),
     /// The folder that remembers labs is somebody else's.
-    #[error("`{folder}` belongs to user {owner}: remove it, or name another with CLOSC_RUNTIME")]
+    #[error("`{folder}` belongs to user {owner} or is a link: remove it, or name another with CLOSC_RUNTIME")]
     NotOurs {
         /// The folder.
         folder: Utf8PathBuf,
         /// Number of its owner.
         owner: u32,
+    },
+    /// Others may put files into the folder that remembers labs, or another folder in its place.
+    #[error("others may write to `{folder}`: `chmod go-w` it, or name another folder with CLOSC_RUNTIME")]
+    Writable {
+        /// The folder, or one above it.
+        folder: Utf8PathBuf,
     },
     /// Nothing is up under that name.
     #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`)")]
@@ -167,6 +193,28 @@ pub enum LabError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Cables that were moved went back.
+    #[error("{error}; every cable is back where it belongs")]
+    Undone {
+        /// What went wrong.
+        error: Box<LabError>,
+    },
+    /// Cables that were moved are still where they do not belong.
+    #[error("{error}; {changes}, and putting them back failed: {cause}; try `closc lab restore`")]
+    NotUndone {
+        /// What went wrong.
+        error: Box<LabError>,
+        /// What was done to cables.
+        changes: String,
+        /// Why they could not be put back.
+        cause: Box<LabError>,
+    },
+    /// Rights that cannot be given up.
+    #[error("rights that a lab does not need cannot be given up: {0}")]
+    Privilege(String),
+    /// Text that names no fabric.
+    #[error("{0}")]
+    Name(#[from] NameFault),
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -178,6 +226,32 @@ pub enum TreeFault {
     /// It is not there or cannot be read.
     #[error("{0}")]
     Read(#[from] std::io::Error),
+    /// The manifest does not list it.
+    #[error("the manifest of the tree does not list it: compile the tree again")]
+    Unlisted,
+    /// It is not what was compiled.
+    #[error(
+        "it is not what the manifest says: compile the tree again, or take it as it is with `--no-digests`"
+    )]
+    Digest,
+    /// A folder, a link, a device or a pipe.
+    #[error("it is no regular file of the tree")]
+    NoFile,
+    /// No text.
+    #[error("it is no UTF-8 text")]
+    NoText,
+    /// More than any tree has.
+    #[error("it has more than {0} bytes")]
+    TooLong(u64),
+    /// A path that leads out of the tree, or none at all.
+    #[error("{0:?} is no path inside the tree")]
+    Path(String),
+    /// Fields of a segment that are wider than it.
+    #[error("the fields of a segment take more than its 16 bits")]
+    Fields,
+    /// A name that cannot be one.
+    #[error("{0}")]
+    Name(String),
     /// Not the JSON of a path table.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
@@ -217,7 +291,7 @@ pub enum TreeFault {
     )]
     Port(String),
     /// No MAC address.
-    #[error("`{0}` is no MAC address")]
+    #[error("{0:?} is no MAC address")]
     Mac(String),
     /// A port with two cables.
     #[error("port `{0}` has two cables")]
@@ -233,6 +307,9 @@ pub enum TreeFault {
         /// The segment.
         segment: String,
     },
+    /// A command in a file where it has no place.
+    #[error("{0}")]
+    Misplaced(String),
     /// A line that does not parse.
     #[error("line {line}: {what}")]
     Line {

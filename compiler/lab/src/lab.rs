@@ -5,6 +5,7 @@
 //! down again.
 
 mod faults;
+mod folder;
 mod options;
 pub(crate) mod site;
 mod state;
@@ -17,6 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 pub use faults::{CutReport, MiswireReport};
+pub use folder::make as make_private;
 pub use options::{Life, Options};
 pub use target::Target;
 
@@ -26,7 +28,7 @@ use crate::probe::{self, ProbeReport};
 use crate::progress::Watch;
 use crate::sample::Extent;
 use crate::test::{self, TestReport};
-use crate::tree::{DeviceKind, Tree};
+use crate::tree::{DeviceKind, FabricName, Tree};
 use site::{Removed, Site};
 use state::{Guard, State};
 
@@ -116,6 +118,9 @@ impl Lab {
         let (tree, model) = read(folder, options)?;
         let target = options.target.unwrap_or_else(|| Target::of(&tree));
         target.check(&tree)?;
+        if options.listen.is_some() && target != Target::Embedded {
+            return Err(LabError::Listen { target });
+        }
         site::check(target)?;
         let guard = Guard::take(&options.runtime, &tree.fabric)?;
         let old = State::load(&options.runtime, &tree.fabric)?;
@@ -145,12 +150,12 @@ impl Lab {
         let state = State::load(&options.runtime, &tree.fabric)?
             .filter(|state| site::missing(state, &options.runtime).is_empty())
             .ok_or_else(|| LabError::NotUp {
-                fabric: tree.fabric.clone(),
+                fabric: tree.fabric.to_string(),
                 runtime: options.runtime.clone(),
             })?;
         site::check(state.target)?;
         if !state.is_same(&State::new(&tree, &model, state.target)) || !state.complete {
-            return Err(LabError::Changed { fabric: tree.fabric.clone() });
+            return Err(LabError::Changed { fabric: tree.fabric.to_string() });
         }
         Ok(Lab::assemble(tree, model, state, options, guard))
     }
@@ -233,7 +238,7 @@ impl Lab {
         let is_switch = |d: &&crate::model::Device| d.kind == DeviceKind::Switch;
         let switches = self.model.devices.iter().filter(is_switch).count();
         UpReport {
-            fabric: self.tree.fabric.clone(),
+            fabric: self.tree.fabric.to_string(),
             target: self.state.target,
             switches,
             nodes: self.model.devices.len() - switches,
@@ -246,7 +251,7 @@ impl Lab {
 }
 
 fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError> {
-    let tree = Tree::read(folder)?;
+    let tree = Tree::read_with(folder, options.digests)?;
     if tree.devices.len() > options.devices_max {
         return Err(LabError::TooLarge { devices: tree.devices.len(), limit: options.devices_max });
     }
@@ -257,10 +262,11 @@ fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError>
 /// Takes the lab of a fabric down, whether or not its tree still exists.
 pub fn down(fabric: &str, options: &Options) -> Result<DownReport, LabError> {
     let started = Instant::now();
+    let fabric = &fabric.parse::<FabricName>()?;
     let guard = Guard::take(&options.runtime, fabric)?;
     let Some(state) = State::load(&options.runtime, fabric)? else {
         guard.clear();
-        return Err(LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() });
+        return Err(LabError::NotUp { fabric: fabric.to_string(), runtime: options.runtime.clone() });
     };
     if state.target != Target::Embedded && !nix::unistd::geteuid().is_root() {
         return Err(LabError::NotRoot);
@@ -281,13 +287,14 @@ pub fn list(options: &Options) -> Result<Vec<Status>, LabError> {
 
 /// Returns where the switches of a fabric's lab are reached over P4Runtime, if one is up.
 pub fn inventory(fabric: &str, options: &Options) -> Option<Utf8PathBuf> {
-    let path = options.folder(fabric).join(crate::backend::p4::INVENTORY);
+    let fabric: FabricName = fabric.parse().ok()?;
+    let path = options.folder(&fabric).join(crate::backend::p4::INVENTORY);
     path.is_file().then_some(path)
 }
 
 fn status(state: &State, options: &Options) -> Status {
     Status {
-        fabric: state.fabric.clone(),
+        fabric: state.fabric.to_string(),
         target: state.target,
         tree: state.tree.clone(),
         switches: state.switches.len(),

@@ -25,6 +25,7 @@ pub mod walk;
 
 mod error;
 mod lab;
+pub mod privilege;
 mod progress;
 mod sample;
 mod show;
@@ -32,7 +33,7 @@ mod show;
 pub use error::{LabError, TreeFault};
 pub use lab::{
     CutReport, DownReport, Lab, Life, LinkLayer, MiswireReport, Options, Status, Target, UpReport, down,
-    inventory, list,
+    inventory, list, make_private,
 };
 pub use progress::{Interrupt, Progress, Watch};
 pub use sample::{Drawn, Extent};

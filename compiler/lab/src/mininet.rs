@@ -14,7 +14,7 @@ use crate::backend::p4;
 use crate::lab::Target;
 use crate::model::Model;
 use crate::traffic;
-use crate::tree::{DeviceKind, GroupTable, Tree};
+use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Tree};
 
 /// What every script does with its tables.
 const PROGRAM: &str = include_str!("mininet/script.py");
@@ -45,13 +45,11 @@ pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabErr
     Target::Bmv2.check(tree)?;
     let mut hosts = BTreeMap::new();
     for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {
-        let read = |file: &str| {
-            let path = device.folder.join(file);
-            std::fs::read_to_string(&path).map_err(LabError::tree(&path))
-        };
-        let routes =
-            if device.folder.join("routes.batch").is_file() { read("routes.batch")? } else { String::new() };
-        let (sysctl, devices, batch) = (read("sysctl.conf")?, read("devices.batch")?, read("ip.batch")?);
+        let files = KernelFiles::of(tree, device);
+        let text = |commands: Vec<Command>| Command::write_all(&commands);
+        let sysctl = files.sysctls()?.iter().map(|s| format!("{} = {}\n", s.name(), s.value)).collect();
+        let (devices, batch) = (text(files.devices()?), text(files.batch()?));
+        let routes = text(files.routes()?);
         hosts.insert(name, Files { sysctl, devices, batch, routes });
     }
     let switches: Vec<_> = p4::device_ids(tree)

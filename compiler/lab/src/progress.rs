@@ -23,13 +23,20 @@ pub struct Progress {
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
-    interrupt: &'a Interrupt,
+    /// Nothing where the work must come to its end.
+    interrupt: Option<&'a Interrupt>,
 }
 
 impl<'a> Watch<'a> {
     /// Takes a function for progress and a way to stop.
     pub fn new(progress: &'a (dyn Fn(Progress) + Sync), interrupt: &'a Interrupt) -> Self {
-        Watch { progress, interrupt }
+        Watch { progress, interrupt: Some(interrupt) }
+    }
+
+    /// Returns one that shows the same progress and is stopped by nobody, to put things right again.
+    #[must_use]
+    pub(crate) fn to_the_end(self) -> Self {
+        Watch { interrupt: None, ..self }
     }
 
     pub(crate) fn step(&self, what: &'static str, done: u64, total: u64) {
@@ -38,7 +45,7 @@ impl<'a> Watch<'a> {
 
     /// Ends the work where somebody asked for it.
     pub(crate) fn check(&self) -> Result<(), LabError> {
-        if self.interrupt.is_set() { Err(LabError::Interrupted) } else { Ok(()) }
+        if self.interrupt.is_some_and(Interrupt::is_set) { Err(LabError::Interrupted) } else { Ok(()) }
     }
 }
 

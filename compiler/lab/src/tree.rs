@@ -1,11 +1,16 @@
 //! A compiled tree, as a lab reads it: cables, batch files, P4 entries, path tables, and nothing else.
 //!
-//! In: the folder of a compiled fabric. Out: [`Tree`]. Always: what is not in these files is not known here, so
+//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: what is not in these files is not known here, so
 //! that a lab shows what the artefacts do and not what the compiler meant.
 
 mod batch;
 mod cables;
+mod contents;
 mod entries;
+mod ip;
+mod kernel;
+mod name;
+mod sysctl;
 mod table;
 
 use std::collections::BTreeMap;
@@ -13,13 +18,23 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
 
+pub(crate) use contents::Contents;
 pub(crate) use entries::{exact, p4info};
+pub(crate) use ip::Command;
+pub(crate) use kernel::KernelFiles;
+pub(crate) use sysctl::Sysctl;
 
 pub use batch::{Batch, Neighbour, Segment};
 pub use cables::{CableEnd, CableRow};
+pub use contents::Digests;
+pub use ip::Mac;
+pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use table::{GroupTable, Named, Nic};
 
 use crate::error::{LabError, TreeFault};
+
+/// What a manifest says where hosts write the path into the packet.
+const SOURCE_ROUTED: &str = "srv6-static";
 
 /// A compiled tree.
 #[derive(Debug)]
@@ -27,13 +42,15 @@ pub struct Tree {
     /// Where it is.
     pub folder: Utf8PathBuf,
     /// Name of the fabric.
-    pub fabric: String,
+    pub fabric: FabricName,
     /// Its devices by name.
     pub devices: BTreeMap<String, Device>,
     /// Its cables, plane by plane.
     pub cables: Vec<CableRow>,
     /// Its path tables, one for each T0 group.
     pub tables: Vec<GroupTable>,
+    /// Its files.
+    pub(crate) contents: Contents,
 }
 
 /// A device of a tree.
@@ -43,7 +60,7 @@ pub struct Device {
     pub kind: DeviceKind,
     /// What its files are for.
     pub software: Software,
-    /// Its folder.
+    /// Its folder, in the tree.
     pub folder: Utf8PathBuf,
     /// What its batch file says, or its entries.
     pub batch: Batch,
@@ -72,23 +89,35 @@ pub enum DeviceKind {
 }
 
 impl Tree {
-    /// Reads a tree.
+    /// Reads a tree whose files are what its manifest says.
     pub fn read(folder: &Utf8Path) -> Result<Tree, LabError> {
-        let tables = table::read_all(&folder.join("path-tables"))?;
-        let cables = cables::read_all(&folder.join("cables"))?;
-        let fabric = tables.first().map(|table| table.fabric.clone()).unwrap_or_default();
+        Tree::read_with(folder, Digests::Compared)
+    }
+
+    /// Reads a tree.
+    pub fn read_with(folder: &Utf8Path, digests: Digests) -> Result<Tree, LabError> {
+        let contents = Contents::open(folder, digests)?;
+        if contents.routing() != SOURCE_ROUTED {
+            let routing = contents.routing().to_owned();
+            return Err(LabError::Routing { fabric: contents.fabric().clone(), routing });
+        }
+        let tables = table::read_all(&contents)?;
+        let cables = cables::read_all(&contents)?;
+        let fabric = contents.fabric().clone();
         let mut ports: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for end in cables.iter().flat_map(|cable| [&cable.lower, &cable.upper]) {
             ports.entry(&end.device).or_default().push(&end.port);
         }
-        let reader = entries::Reader::open(folder)?;
+        let reader = entries::Reader::open(&contents)?;
         // A P4 switch without cables is pushed to all the same.
-        let p4 = if reader.is_some() { entries::switches(folder)? } else { Vec::new() };
-        for name in &p4 {
+        let p4 = if reader.is_some() { contents.holders("switches", entries::FILE) } else { Vec::new() };
+        for name in p4 {
+            let known = name.parse::<DeviceName>().map_err(|fault| TreeFault::Name(fault.to_string()));
+            known.map_err(LabError::tree(folder.join("switches")))?;
             ports.entry(name).or_default();
         }
         let read = |(name, ports): (&&str, &Vec<&str>)| {
-            Ok(((*name).to_owned(), device(folder, reader.as_ref(), name, ports)?))
+            Ok(((*name).to_owned(), device(&contents, reader.as_ref(), name, ports)?))
         };
         let mut devices =
             ports.par_iter().map(read).collect::<Result<BTreeMap<String, Device>, LabError>>()?;
@@ -102,7 +131,7 @@ impl Tree {
         if let Some((name, _)) = devices.iter().find(|(_, device)| lost(device)) {
             return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::NoDevice(name.clone()) });
         }
-        Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables })
+        Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables, contents })
     }
 
     /// Returns the first switch whose files are for something, if there is one.
@@ -114,24 +143,27 @@ impl Tree {
 }
 
 fn device(
-    tree: &Utf8Path,
+    contents: &Contents,
     reader: Option<&entries::Reader>,
     name: &str,
     ports: &[&str],
 ) -> Result<Device, LabError> {
     for (kind, parent) in [(DeviceKind::Switch, "switches"), (DeviceKind::Node, "hosts")] {
-        let folder = tree.join(parent).join(name);
+        let folder = Utf8Path::new(parent).join(name);
         let path = folder.join("ip.batch");
-        if path.is_file() {
-            let text = std::fs::read_to_string(&path).map_err(LabError::tree(&path))?;
-            let batch = Batch::parse(&text).map_err(LabError::tree(&path))?;
+        if contents.has(&path) {
+            let text = contents.text(&path)?;
+            let commands = Command::read_all(&text).map_err(LabError::tree(contents.folder().join(path)))?;
+            let batch = Batch::of(&commands);
+            // What cannot be applied is refused before anything is made.
+            KernelFiles::new(contents, &folder).check()?;
             return Ok(Device { kind, software: Software::Linux, folder, batch, numbers: BTreeMap::new() });
         }
     }
-    let folder = tree.join("switches").join(name);
+    let folder = Utf8Path::new("switches").join(name);
     let path = folder.join(entries::FILE);
-    if let (Some(reader), true) = (reader, path.is_file()) {
-        let (batch, numbers) = reader.read(&path, ports)?;
+    if let (Some(reader), true) = (reader, contents.has(&path)) {
+        let (batch, numbers) = reader.read(contents, &path, ports)?;
         return Ok(Device { kind: DeviceKind::Switch, software: Software::P4, folder, batch, numbers });
     }
     Ok(Device {
@@ -143,29 +175,17 @@ fn device(
     })
 }
 
-/// Reads a MAC address.
-pub(crate) fn mac(text: &str) -> Option<[u8; 6]> {
-    let mut bytes = text.split(':').map(|byte| u8::from_str_radix(byte, 16));
-    let mut mac = [0; 6];
-    for byte in &mut mac {
-        *byte = bytes.next()?.ok()?;
+/// Lists the files of a folder with an ending, in order; there is one at least.
+fn files<'a>(
+    contents: &'a Contents,
+    folder: &str,
+    ending: &str,
+    what: &'static str,
+) -> Result<Vec<&'a Utf8Path>, LabError> {
+    let found = contents.list(folder, ending);
+    if found.is_empty() {
+        let path = contents.folder().join(folder);
+        return Err(LabError::Tree { path, fault: TreeFault::Nothing(what) });
     }
-    bytes.next().is_none().then_some(mac)
-}
-
-/// Lists the files of a folder with an ending, in order.
-fn files(folder: &Utf8Path, ending: &str, what: &'static str) -> Result<Vec<Utf8PathBuf>, LabError> {
-    let entries = folder.read_dir_utf8().map_err(LabError::tree(folder))?;
-    let mut paths = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(LabError::tree(folder))?;
-        if entry.path().extension() == Some(ending) {
-            paths.push(entry.into_path());
-        }
-    }
-    paths.sort();
-    if paths.is_empty() {
-        return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::Nothing(what) });
-    }
-    Ok(paths)
+    Ok(found)
 }

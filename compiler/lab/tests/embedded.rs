@@ -9,7 +9,7 @@ use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open
 use closc_lab::model::CableId;
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
-use closc_lab::{Extent, Lab, LabError, LinkLayer, Target};
+use closc_lab::{Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch};
 use common::{Compiled, compile, quietly, shipped};
 
 /// Compiles a fabric and brings it up in this process.
@@ -37,6 +37,38 @@ fn program(compiled: &Compiled) -> PushReport {
     let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
     assert!(report.is_good(), "{:?}", report.failed().next());
     report
+}
+
+/// Every moment at which somebody may press Ctrl-C: cables are where they belong afterwards.
+#[test]
+fn cables_go_back_where_a_miswire_is_interrupted() {
+    let (mut lab, compiled) = up("lab/two-planes-p4", "ei");
+    program(&compiled);
+    let (a, b) = ("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-001");
+    for after in 0..4 {
+        for cut in [false, true] {
+            let interrupt = Interrupt::default();
+            let seen = std::sync::atomic::AtomicU32::new(0);
+            let stop = |_: closc_lab::Progress| {
+                if seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == after {
+                    interrupt.set();
+                }
+            };
+            let watch = Watch::new(&stop, &interrupt);
+            let error = match cut {
+                false => lab.miswire(a, b, LinkLayer::Open, &watch).map(drop),
+                true => lab.cut(a, &watch).map(drop),
+            };
+            assert!(lab.status().changes.is_empty() || error.is_ok(), "{error:?}");
+            if let Err(error) = error {
+                let text = error.to_string();
+                assert_eq!(text, "interrupted; every cable is back where it belongs", "{after}");
+            }
+            quietly(|watch| lab.restore(watch)).unwrap();
+        }
+    }
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
 }
 
 fn manifest(tree: &camino::Utf8Path) -> Vec<u8> {
@@ -74,7 +106,7 @@ fn eight_planes_are_programmed_and_every_path_is_walked() {
     assert_eq!((everything.paths, everything.drawn), (1600, None));
     assert_eq!(lab.down().unwrap().fabric, compiled.fabric);
     assert!(closc_lab::list(&compiled.options).unwrap().is_empty());
-    assert!(!compiled.options.folder(&compiled.fabric).exists());
+    assert!(!compiled.options.folder(&compiled.fabric.parse().unwrap()).exists());
 }
 
 /// Whichever two cables change places: nothing is misdelivered, and those two are named and nobody else.
@@ -125,7 +157,7 @@ fn what_a_crash_left_is_cleared_away() {
     let error = Lab::open(&compiled.tree, &compiled.options).unwrap_err();
     assert!(matches!(error, LabError::NotUp { .. }), "{error}");
     // A socket that nobody serves any more.
-    let socket = compiled.options.folder(&compiled.fabric).join("control.sock");
+    let socket = compiled.options.folder(&compiled.fabric.parse().unwrap()).join("control.sock");
     drop(UnixListener::bind(&socket).unwrap());
     let (mut lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     assert!(!report.again);

@@ -102,6 +102,7 @@ fn packets_over_other_cables_than_named_are_seen() {
         .replace(&second, &second.replace(&second_way, &first_way));
     assert_ne!(text, wrong);
     std::fs::write(&batch, wrong).unwrap();
+    compiled.seal();
     let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     let report = quietly(|watch| lab.test(watch)).unwrap();
     lab.down().unwrap();
@@ -255,7 +256,9 @@ fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
     }
     let batch = compiled.tree.join("switches/p1-t1-002/ip.batch");
     let text = std::fs::read_to_string(&batch).unwrap();
-    std::fs::write(&batch, format!("{text}route replace blackhole not-a-prefix\n")).unwrap();
+    // A port that is not there: what can be read and not be applied.
+    std::fs::write(&batch, format!("{text}link set dev eth77 up\n")).unwrap();
+    compiled.seal();
     let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
     assert!(matches!(&error, LabError::Command { device, .. } if device == "p1-t1-002"), "{error}");
     assert_eq!(namespaces(&compiled.fabric), 0);

@@ -1,5 +1,7 @@
 //! Arguments of the commands that run a fabric on this machine.
 
+use std::net::SocketAddr;
+
 use camino::Utf8PathBuf;
 use clap::{Subcommand, ValueEnum};
 use closc_lab::Extent;
@@ -31,6 +33,9 @@ pub enum LabCommand {
     Status {
         /// Fabric file or compiled tree; every lab of this machine if not given
         source: Option<Utf8PathBuf>,
+        /// Take files of a tree that were changed after they were compiled
+        #[arg(long)]
+        no_digests: bool,
     },
     /// Take everything down again
     Down(LabArgs),
@@ -67,6 +72,12 @@ pub enum LabCommand {
         tree: Utf8PathBuf,
         /// Socket by which packets get in and cables are moved
         socket: Utf8PathBuf,
+        /// Serve P4Runtime at an address
+        #[arg(long)]
+        listen: Option<SocketAddr>,
+        /// Take files that are not what was compiled
+        #[arg(long)]
+        no_digests: bool,
     },
 }
 
@@ -75,6 +86,9 @@ pub enum LabCommand {
 pub struct LabArgs {
     /// Fabric file or compiled tree
     pub source: Utf8PathBuf,
+    /// Take files of a tree that were changed after they were compiled
+    #[arg(long)]
+    pub no_digests: bool,
 }
 
 /// Arguments of `lab run`.
@@ -103,6 +117,9 @@ pub struct TargetArgs {
     /// Program that each switch of target `bmv2` is; `closc` is the embedded switch
     #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
     pub switch_program: String,
+    /// Let embedded switches serve P4Runtime at an address and not at a socket of yours; whoever reaches it can program them
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
 }
 
 /// What runs the switches of a lab.

@@ -4,13 +4,16 @@
 //! the lab does comes from the tree.
 
 mod run;
+mod trees;
 
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::sync::Mutex;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_lab::{Interrupt, Lab, Life, LinkLayer, Options, Progress, Watch};
+use closc_lab::tree::Digests;
+use closc_lab::{Interrupt, Lab, Life, LinkLayer, Options, Progress, Watch, privilege};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -25,6 +28,10 @@ use crate::tree::manifest;
 
 /// Runs a lab command.
 pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
+    match command {
+        LabCommand::Serve { .. } => privilege::of_switches()?,
+        _ => privilege::of_labs()?,
+    }
     let mut options = options()?;
     let interrupt = Interrupt::on_signals().context("cannot listen for signals")?;
     let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
@@ -35,16 +42,16 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         LabCommand::Run(command) => run::run(args, command, options, &watch),
         LabCommand::Up { lab, target } => {
             take_target(&mut options, target)?;
-            with_tree(args, lab, &options, |tree| {
-                let (_, report) = Lab::up(tree, &options, &watch)?;
+            with_tree(args, lab, &options, |tree, options| {
+                let (_, report) = Lab::up(tree, options, &watch)?;
                 print(args, &report, true)
             })
         }
-        LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree| {
-            let report = Lab::open(tree, &options)?.walk(extent.extent(), &watch)?;
+        LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree, options| {
+            let report = Lab::open(tree, options)?.walk(extent.extent(), &watch)?;
             print(args, &report, report.is_fine())
         }),
-        LabCommand::Status { source: None } => {
+        LabCommand::Status { source: None, .. } => {
             let labs = closc_lab::list(&options)?;
             output::result(args.format, &labs, |labs| match labs.as_slice() {
                 [] => "no lab is up\n".to_owned(),
@@ -52,46 +59,53 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             })?;
             Ok(Outcome::Fine)
         }
-        LabCommand::Status { source: Some(source) } => {
-            let lab = LabArgs { source: source.clone() };
-            with_tree(args, &lab, &options, |tree| {
-                let status = Lab::open(tree, &options)?.status();
+        LabCommand::Status { source: Some(source), no_digests } => {
+            let lab = LabArgs { source: source.clone(), no_digests: *no_digests };
+            with_tree(args, &lab, &options, |tree, options| {
+                let status = Lab::open(tree, options)?.status();
                 let fine = status.complete && status.missing.is_empty();
                 print(args, &status, fine)
             })
         }
         LabCommand::Down(lab) => {
             let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
-            print(args, &closc_lab::down(&fabric, &options)?, true)
+            let report = closc_lab::down(&fabric, &options)?;
+            trees::clear(&options, &fabric)?;
+            print(args, &report, true)
         }
-        LabCommand::Miswire { lab, first, second, keep } => with_tree(args, lab, &options, |tree| {
-            let mut lab = Lab::open(tree, &options)?;
-            let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
-            if !keep {
-                lab.restore(&watch)?;
-            }
-            print(args, &report, report.test.misdelivered == 0)
-        }),
-        LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree| {
-            let mut lab = Lab::open(tree, &options)?;
+        LabCommand::Miswire { lab, first, second, keep } => {
+            with_tree(args, lab, &options, |tree, options| {
+                let mut lab = Lab::open(tree, options)?;
+                let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
+                if !keep {
+                    lab.restore(&watch)?;
+                }
+                print(args, &report, report.test.misdelivered == 0)
+            })
+        }
+        LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree, options| {
+            let mut lab = Lab::open(tree, options)?;
             let report = lab.cut(cable, &watch)?;
             if !keep {
                 lab.restore(&watch)?;
             }
             print(args, &report, true)
         }),
-        LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree| {
-            let mut lab = Lab::open(tree, &options)?;
+        LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
+            let mut lab = Lab::open(tree, options)?;
             lab.restore(&watch)?;
             print(args, &lab.status(), true)
         }),
-        LabCommand::Serve { tree, socket } => serve(tree, socket),
+        LabCommand::Serve { tree, socket, listen, no_digests } => {
+            serve(tree, socket, *listen, digests(*no_digests), &interrupt)
+        }
     }
 }
 
 /// Says what runs the switches.
 fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
     options.target = target.target.map(Into::into);
+    options.listen = target.listen;
     options.switch = match target.switch_program.as_str() {
         "closc" => vec![program()?, "switch".to_owned()],
         other => vec![other.to_owned()],
@@ -116,14 +130,20 @@ pub fn options() -> anyhow::Result<Options> {
 }
 
 /// Is the process that embedded switches live in.
-fn serve(tree: &Utf8Path, socket: &Utf8Path) -> anyhow::Result<Outcome> {
+fn serve(
+    tree: &Utf8Path,
+    socket: &Utf8Path,
+    listen: Option<SocketAddr>,
+    digests: Digests,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
     limits::raise_open_files();
-    let running = closc_lab::backend::embedded::serve(tree, socket)?;
+    let running = closc_lab::backend::embedded::serve(tree, socket, digests, listen)?;
     // Whoever waits for this line has what it needs; nothing is written to the pipe afterwards.
     let mut out = std::io::stdout();
-    writeln!(out, "{}", running.address())?;
+    writeln!(out, "{}", running.endpoint())?;
     out.flush()?;
-    running.wait();
+    running.wait(interrupt);
     Ok(Outcome::Fine)
 }
 
@@ -132,25 +152,29 @@ fn print<T: Serialize + ToString>(args: &Args, report: &T, fine: bool) -> anyhow
     Ok(if fine { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Hands over the tree of a lab: the one that was named, or one compiled from the file that was named.
+/// Hands over the tree of a lab, the one that was named or one compiled from the file that was named, and how it is
+/// read.
 pub fn with_tree(
     args: &Args,
     lab: &LabArgs,
     options: &Options,
-    work: impl FnOnce(&Utf8Path) -> anyhow::Result<Outcome>,
+    work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<Outcome> {
+    let options = Options { digests: digests(lab.no_digests), ..options.clone() };
     if lab.source.is_dir() {
-        return work(&lab.source);
+        return work(&lab.source, &options);
     }
     let Some(input) = input::read(args, &lab.source)? else { return Ok(Outcome::Failed) };
-    let place = trees(options).join(input.plan.topology().name.as_str());
+    let fabric = input.plan.topology().name.as_str();
+    let place = trees::place(&options, fabric)?;
     compile::whole(args, &input, &place)?;
-    work(&place)
+    let outcome = work(&place, &options);
+    trees::clear(&options, fabric)?;
+    outcome
 }
 
-/// Where fabric files are compiled to: beside the state of the labs.
-fn trees(options: &Options) -> Utf8PathBuf {
-    options.runtime.with_file_name("trees")
+fn digests(no_digests: bool) -> Digests {
+    if no_digests { Digests::Ignored } else { Digests::Compared }
 }
 
 fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {

@@ -1,8 +1,9 @@
 //! Embedded switches, all in one process; the nodes are played by whoever tests.
 //!
-//! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Always: switches are
-//! programmed and their counters read over P4Runtime, as on any other target; packets go in and out by a socket. No
-//! privilege is needed, and nothing is listened on but the loopback interface and that socket.
+//! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Invariants: switches
+//! are programmed and their counters read over P4Runtime, as on any other target; packets go in and out by a socket. No
+//! privilege is needed, and nothing is listened on but two sockets in the folder of the lab, unless an address is asked
+//! for.
 
 mod nodes;
 pub(crate) mod process;
@@ -10,6 +11,7 @@ mod server;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
@@ -21,10 +23,10 @@ use super::p4::{self, Readers};
 use super::{Backend, Counters, Packet, PortCounter, Sink};
 use crate::LabError;
 use crate::lab::site::{Moves, Site};
-use crate::lab::{Life, LinkLayer};
+use crate::lab::{Life, LinkLayer, Options};
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
-use crate::tree::Tree;
+use crate::tree::{Digests, Tree};
 use nodes::Nodes;
 use wire::{Answer, Request};
 
@@ -40,6 +42,9 @@ pub struct Embedded {
     model: Arc<Model>,
     folder: Utf8PathBuf,
     life: Life,
+    digests: Digests,
+    /// Where P4Runtime is served, if not at a socket.
+    listen: Option<SocketAddr>,
     nodes: Nodes,
     stream: Option<UnixStream>,
     readers: Option<Readers>,
@@ -48,18 +53,25 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Takes the folder of the lab, which need not exist yet; `changed` says whether cables are where they do not
+    /// Takes the options of the lab, whose folder need not exist yet; `changed` says whether cables are where they do not
     /// belong.
-    pub(crate) fn new(
-        tree: Arc<Tree>,
-        model: Arc<Model>,
-        folder: Utf8PathBuf,
-        life: Life,
-        changed: bool,
-    ) -> Self {
+    pub(crate) fn new(tree: Arc<Tree>, model: Arc<Model>, options: &Options, changed: bool) -> Self {
+        let folder = options.folder(&tree.fabric);
+        let (life, digests, listen) = (options.life.clone(), options.digests, options.listen);
         let mut nodes = Nodes::new(&tree, Arc::clone(&model));
         nodes.strict = !changed;
-        Embedded { tree, model, folder, life, nodes, stream: None, readers: None, running: None }
+        Embedded {
+            tree,
+            model,
+            folder,
+            life,
+            digests,
+            listen,
+            nodes,
+            stream: None,
+            readers: None,
+            running: None,
+        }
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, LabError> {
@@ -131,9 +143,14 @@ impl Site for Embedded {
         super::make_folder(&self.folder)?;
         let socket = self.folder.join(SOCKET);
         match &self.life {
-            Life::Within => self.running = Some(serve(&self.tree.folder, &socket)?),
+            Life::Within => {
+                self.running = Some(server::run(&self.tree, &self.model, &socket, self.listen)?);
+            }
             Life::Process(words) => {
-                process::start(words, &self.tree.folder, &socket, &self.folder.join(LOG))?;
+                let mut words = words.clone();
+                words.extend((self.digests == Digests::Ignored).then(|| "--no-digests".to_owned()));
+                words.extend(self.listen.map(|address| format!("--listen={address}")));
+                process::start(&words, &self.tree.folder, &socket, &self.folder.join(LOG))?;
             }
         }
         let Answer::Address(address) = self.ask(&Request::Where)? else {

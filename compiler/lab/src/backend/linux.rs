@@ -28,7 +28,6 @@ use super::{Backend, Counters, Packet, PortCounter, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::tree::{GroupTable, Tree};
-use apply::Files;
 use carriers::Carriers;
 use stations::Stations;
 
@@ -39,8 +38,6 @@ pub struct Linux {
     model: Arc<Model>,
     /// By device, in the order of the model.
     namespaces: Vec<Namespace>,
-    /// The same order.
-    files: Vec<Files>,
     /// Namespace in which cut cables end.
     nowhere: String,
     jobs: usize,
@@ -57,9 +54,7 @@ impl Linux {
         nowhere: String,
         jobs: usize,
     ) -> Self {
-        let files =
-            model.devices.iter().map(|d| Files { folder: tree.devices[&d.name].folder.clone() }).collect();
-        Linux { tree, model, namespaces, files, nowhere, jobs, carriers: Carriers::default(), stations: None }
+        Linux { tree, model, namespaces, nowhere, jobs, carriers: Carriers::default(), stations: None }
     }
 
     /// Names the processes that switches are, by words on their command lines.

@@ -215,7 +215,7 @@ impl Reader {
 }
 
 fn ids(tree: &Tree) -> Result<Ids, LabError> {
-    let info = tree::p4info(&tree.folder)?;
+    let info = tree::p4info(&tree.contents)?;
     let find = || -> Result<Ids, closc_runtime::info::LookupError> {
         Ok(Ids {
             port_role: info.table("ingress.port_role")?.preamble.id,

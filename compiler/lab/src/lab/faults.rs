@@ -37,8 +37,19 @@ pub struct CutReport {
 
 impl Lab {
     /// Swaps two cables at their upper ends, tests, and finds out from the data plane which they are. The cables
-    /// stay swapped until [`Lab::restore`].
+    /// stay swapped until [`Lab::restore`]; where this fails or is interrupted, every cable goes back.
     pub fn miswire(
+        &mut self,
+        first: &str,
+        second: &str,
+        link_layer: LinkLayer,
+        watch: &Watch<'_>,
+    ) -> Result<MiswireReport, LabError> {
+        let outcome = self.swap(first, second, link_layer, watch);
+        self.or_undo(outcome, watch)
+    }
+
+    fn swap(
         &mut self,
         first: &str,
         second: &str,
@@ -60,14 +71,36 @@ impl Lab {
         Ok(MiswireReport { swapped, test, findings })
     }
 
+    /// Puts cables back where the work with them failed or was interrupted.
+    fn or_undo<T>(&mut self, outcome: Result<T, LabError>, watch: &Watch<'_>) -> Result<T, LabError> {
+        let Err(error) = outcome else { return outcome };
+        let changes = self.state.changes_in_words();
+        if changes.is_empty() || matches!(error, LabError::CableInUse { .. } | LabError::NoCable { .. }) {
+            return Err(error);
+        }
+        match self.restore(watch) {
+            Ok(()) => Err(LabError::Undone { error: Box::new(error) }),
+            Err(cause) => Err(LabError::NotUndone {
+                error: Box::new(error),
+                changes: changes.join(", "),
+                cause: Box::new(cause),
+            }),
+        }
+    }
+
     /// Sends packets over every path and looks for the cause of what is lost.
     pub fn diagnose(&mut self, watch: &Watch<'_>) -> Result<(TestReport, Vec<Finding>), LabError> {
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
     /// Cuts a cable so that both ports stay up and nothing arrives, and lets self-probes find it. The cable
-    /// stays cut until [`Lab::restore`].
+    /// stays cut until [`Lab::restore`]; where this fails or is interrupted, every cable goes back.
     pub fn cut(&mut self, cable: &str, watch: &Watch<'_>) -> Result<CutReport, LabError> {
+        let outcome = self.sever(cable, watch);
+        self.or_undo(outcome, watch)
+    }
+
+    fn sever(&mut self, cable: &str, watch: &Watch<'_>) -> Result<CutReport, LabError> {
         let cable = self.untouched(cable)?;
         let cut = self.model.cable_name(cable).to_owned();
         watch.check()?;
@@ -78,8 +111,9 @@ impl Lab {
         Ok(CutReport { cut, probes: self.probe(watch)? })
     }
 
-    /// Puts every cable back where it belongs.
+    /// Puts every cable back where it belongs. This is not interrupted: half of it would be worse than none.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        let watch = &watch.to_the_end();
         let names = self.state.changes.iter().flat_map(|change| match change {
             Change::Swapped(a, b) => vec![a.clone(), b.clone()],
             Change::Cut(cable) => vec![cable.clone()],

@@ -1,10 +1,12 @@
 //! How labs are brought up, and where they are remembered.
 
+use std::net::SocketAddr;
 use std::thread::available_parallelism;
 
 use camino::Utf8PathBuf;
 
 use super::Target;
+use crate::tree::{Digests, FabricName};
 
 /// How a lab is brought up.
 #[derive(Debug, Clone)]
@@ -17,8 +19,12 @@ pub struct Options {
     pub devices_max: usize,
     /// What runs the switches; what fits the tree if not given.
     pub target: Option<Target>,
+    /// Whether files that were changed after they were compiled are refused.
+    pub digests: Digests,
     /// How long embedded switches live.
     pub life: Life,
+    /// Where embedded switches serve P4Runtime, to whoever reaches it; at a socket of the lab's owner if not given.
+    pub listen: Option<SocketAddr>,
     /// The program that each switch of target `bmv2` is, with its first arguments: one that takes the command line of
     /// `simple_switch_grpc`.
     pub switch: Vec<String>,
@@ -41,7 +47,9 @@ impl Default for Options {
             jobs: available_parallelism().map_or(2, usize::from),
             devices_max: 16_384,
             target: None,
+            digests: Digests::Compared,
             life: Life::Within,
+            listen: None,
             switch: vec!["simple_switch_grpc".to_owned()],
         }
     }
@@ -49,8 +57,8 @@ impl Default for Options {
 
 impl Options {
     /// Returns the folder of a fabric's lab: sockets, inventory, logs.
-    pub fn folder(&self, fabric: &str) -> Utf8PathBuf {
-        self.runtime.join(fabric)
+    pub fn folder(&self, fabric: &FabricName) -> Utf8PathBuf {
+        self.runtime.join(&**fabric)
     }
 }
 

@@ -70,9 +70,8 @@ pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &
     let (tree, model) = (Arc::clone(tree), Arc::clone(model));
     match state.target {
         Target::Embedded => {
-            let folder = options.folder(&state.fabric);
             let changed = !state.changes.is_empty();
-            Box::new(Embedded::new(tree, model, folder, options.life.clone(), changed))
+            Box::new(Embedded::new(tree, model, options, changed))
         }
         Target::Bmv2 => {
             let namespaces = state.namespaces(&model);
@@ -108,7 +107,7 @@ fn namespaces(state: &State) -> Vec<String> {
 
 /// Names what a lab ought to consist of and is not there.
 pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
-    let folder = runtime.join(&state.fabric);
+    let folder = runtime.join(&*state.fabric);
     let gone = |name: &String| !linux::exists(name);
     let namespaces = || state.names().into_iter().filter(gone).map(|name| format!("namespace {name}"));
     match state.target {
@@ -120,7 +119,7 @@ pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
 
 /// Removes everything a lab consists of, as far as it is there.
 pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabError> {
-    let folder = runtime.join(&state.fabric);
+    let folder = runtime.join(&*state.fabric);
     let processes = match state.target {
         Target::Embedded => usize::from(embedded::end(&folder)?),
         Target::Bmv2 => bmv2::end(&folder, state.switches.iter())?,

@@ -4,17 +4,17 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
 use super::target::Target;
 use crate::LabError;
 use crate::backend::linux::Namespace;
 use crate::model::Model;
-use crate::tree::{DeviceKind, Tree};
+use crate::tree::{DeviceKind, FabricName, Tree};
 
 /// How often a folder is made again that others remove.
 const TRIES: u32 = 100;
@@ -27,7 +27,7 @@ const VERSION: u32 = 2;
 pub(super) struct State {
     version: u32,
     /// The fabric.
-    pub(super) fabric: String,
+    pub(super) fabric: FabricName,
     /// What runs its switches.
     pub(super) target: Target,
     pub(super) tree: Utf8PathBuf,
@@ -109,13 +109,13 @@ impl State {
         let what = || format!("write `{path}`");
         let new = path.with_extension("json.new");
         let bytes = serde_json::to_vec_pretty(self).expect("a state has only string keys");
-        let mut out = File::create(&new).map_err(LabError::io(what()))?;
+        let mut out = create(&new)?;
         out.write_all(&bytes).and_then(|()| out.sync_all()).map_err(LabError::io(what()))?;
         fs::rename(&new, &path).map_err(LabError::io(what()))
     }
 
     /// Reads what is written down about a fabric, if anything is.
-    pub(super) fn load(runtime: &Utf8Path, fabric: &str) -> Result<Option<State>, LabError> {
+    pub(super) fn load(runtime: &Utf8Path, fabric: &FabricName) -> Result<Option<State>, LabError> {
         read(&file(runtime, fabric))
     }
 
@@ -135,7 +135,7 @@ impl State {
     }
 
     /// Removes what is written down.
-    pub(super) fn forget(runtime: &Utf8Path, fabric: &str) -> Result<(), LabError> {
+    pub(super) fn forget(runtime: &Utf8Path, fabric: &FabricName) -> Result<(), LabError> {
         let path = file(runtime, fabric);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -144,6 +144,13 @@ impl State {
             Ok(()) | Err(_) => Ok(()),
         }
     }
+}
+
+/// Makes a file, or empties it; a link is not followed.
+fn create(path: &Utf8Path) -> Result<File, LabError> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
+    options.open(path).map_err(LabError::io(format!("open `{path}`")))
 }
 
 fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
@@ -161,7 +168,7 @@ fn absolute(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
 }
 
-fn file(runtime: &Utf8Path, fabric: &str) -> Utf8PathBuf {
+fn file(runtime: &Utf8Path, fabric: &FabricName) -> Utf8PathBuf {
     runtime.join(format!("{fabric}.json"))
 }
 
@@ -174,29 +181,21 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Locks a fabric.
-    pub(super) fn take(runtime: &Utf8Path, fabric: &str) -> Result<Guard, LabError> {
-        let what = || format!("make `{runtime}`");
+    pub(super) fn take(runtime: &Utf8Path, fabric: &FabricName) -> Result<Guard, LabError> {
         let path = runtime.join(format!("{fabric}.lock"));
         let mut tries = 0;
         loop {
-            fs::create_dir_all(runtime).map_err(LabError::io(what()))?;
-            let owner = fs::metadata(runtime).map(|data| data.uid());
-            if let Ok(owner) = owner
-                && owner != nix::unistd::geteuid().as_raw()
-            {
-                return Err(LabError::NotOurs { folder: runtime.to_owned(), owner });
-            }
-            let file = match owner.and_then(|_| File::create(&path)) {
+            let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
                 // Whoever held the last lock of the folder may have just removed it, empty as it was.
-                Err(error) if error.kind() == ErrorKind::NotFound && tries < TRIES => {
+                Err(LabError::Io { source, .. }) if source.kind() == ErrorKind::NotFound && tries < TRIES => {
                     tries += 1;
                     continue;
                 }
-                opened => opened.map_err(LabError::io(format!("open `{path}`")))?,
+                opened => opened?,
             };
             let lock =
                 Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-                    nix::errno::Errno::EWOULDBLOCK => LabError::Busy { fabric: fabric.to_owned() },
+                    nix::errno::Errno::EWOULDBLOCK => LabError::Busy { fabric: fabric.to_string() },
                     other => LabError::os(format!("lock `{path}`"))(other),
                 })?;
             let guard = Guard { lock, path: path.clone() };
@@ -237,7 +236,7 @@ mod tests {
                 let runtime = &runtime;
                 scope.spawn(move || {
                     for _ in 0..200 {
-                        Guard::take(runtime, fabric).unwrap().clear();
+                        Guard::take(runtime, &fabric.parse().unwrap()).unwrap().clear();
                     }
                 });
             }
@@ -249,7 +248,20 @@ mod tests {
     fn a_lock_that_cannot_be_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let runtime = Utf8Path::from_path(folder.path()).unwrap();
-        let error = Guard::take(runtime, "no/such").unwrap_err();
+        fs::create_dir(runtime.join("a.lock")).unwrap();
+        let error = Guard::take(runtime, &"a".parse().unwrap()).unwrap_err();
         assert!(matches!(error, LabError::Io { .. }), "{error}");
+    }
+
+    #[test]
+    fn links_in_the_way_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = Utf8Path::from_path(folder.path()).unwrap();
+        let victim = runtime.join("victim");
+        fs::write(&victim, "theirs").unwrap();
+        std::os::unix::fs::symlink(&victim, runtime.join("a.lock")).unwrap();
+        let error = Guard::take(runtime, &"a".parse().unwrap()).unwrap_err();
+        assert!(matches!(error, LabError::Io { .. }), "{error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"theirs");
     }
 }

@@ -1,16 +1,16 @@
-//! What a batch file tells a device, as far as a lab has to know it.
+//! What a batch file asks of a device, as far as a lab has to know it.
 //!
-//! In: the text of an `ip.batch`. Out: [`Batch`]: own segments, ways to neighbours' segments, addresses of
-//! ports. Always: the file is applied by `ip` itself; this reading only says what to expect of it.
+//! In: the commands of an `ip.batch`. Out: [`Batch`]: own segments, routes to neighbours' segments, addresses of
+//! ports. Invariants: the commands are run by `ip`; this reading only says what to expect of them.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 
-use crate::error::TreeFault;
+use super::ip::{Action, Command, Hop, Mac, Route};
 
-/// What a batch file tells a device.
+/// What a batch file asks of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Own segments, in the order of the file.
@@ -18,7 +18,7 @@ pub struct Batch {
     /// Port that each plain route leaves by; several ports: the first.
     pub ways: BTreeMap<Ipv6Net, String>,
     /// MAC address of each port.
-    pub macs: BTreeMap<String, String>,
+    pub macs: BTreeMap<String, Mac>,
     /// Static neighbours by port.
     pub neighbours: BTreeMap<String, Neighbour>,
 }
@@ -33,66 +33,54 @@ pub struct Segment {
 }
 
 /// A static neighbour.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its address; unspecified where a switch knows MAC addresses alone.
     pub address: Ipv6Addr,
     /// Its MAC address.
-    pub mac: String,
+    pub mac: Mac,
 }
 
 impl Batch {
-    /// Reads a batch file.
-    pub fn parse(text: &str) -> Result<Batch, TreeFault> {
+    /// Reads commands.
+    pub fn of(commands: &[Command]) -> Batch {
         let mut batch = Batch::default();
-        for (number, line) in text.lines().enumerate() {
-            let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
-            batch.line(&words).map_err(|what| TreeFault::Line { line: number + 1, what })?;
+        for command in commands {
+            batch.take(command);
         }
-        Ok(batch)
+        batch
     }
 
-    fn line(&mut self, words: &[&str]) -> Result<(), String> {
-        match words {
-            ["link", "set", "dev", port, rest @ ..] => {
-                if let Some(mac) = after(rest, "address") {
-                    self.macs.insert((*port).to_owned(), mac.to_owned());
-                }
+    fn take(&mut self, command: &Command) {
+        match command {
+            Command::Link { port, mac: Some(mac), .. } => {
+                self.macs.insert(port.to_string(), *mac);
             }
-            ["neighbour", "replace", address, rest @ ..] => {
-                if let (Some(mac), Some(port)) = (after(rest, "lladdr"), after(rest, "dev")) {
-                    let address = address.parse().map_err(|e| format!("`{address}`: {e}"))?;
-                    self.neighbours.insert(port.to_owned(), Neighbour { address, mac: mac.to_owned() });
-                }
+            Command::Neighbour { address, mac, port } => {
+                self.neighbours.insert(port.to_string(), Neighbour { address: *address, mac: *mac });
             }
-            ["route", "replace", "blackhole", ..] => {}
-            ["route", "replace", prefix, rest @ ..] => self.route(parse_prefix(prefix)?, rest),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn route(&mut self, prefix: Ipv6Net, rest: &[&str]) {
-        match after(rest, "action") {
-            Some(action) => {
-                self.segments.push(Segment { prefix, decapsulates: action.starts_with("End.D") });
-            }
-            None => {
-                if let Some(port) = after(rest, "dev") {
-                    self.ways.entry(prefix).or_insert_with(|| port.to_owned());
-                }
-            }
+            Command::Route(route) => self.route(route),
+            Command::AddBridge(_)
+            | Command::Link { mac: None, .. }
+            | Command::Address { .. }
+            | Command::NextHop { .. }
+            | Command::Group { .. }
+            | Command::TunnelSource(_) => {}
         }
     }
-}
 
-fn after<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
-    words.windows(2).find(|pair| pair[0] == key).map(|pair| pair[1])
-}
-
-fn parse_prefix(text: &str) -> Result<Ipv6Net, String> {
-    let whole = || text.parse::<Ipv6Addr>().map(Ipv6Net::from);
-    text.parse().or_else(|_| whole()).map_err(|_| format!("`{text}` is no prefix"))
+    fn route(&mut self, route: &Route) {
+        let prefix = route.to;
+        match &route.action {
+            Action::Shift(_) => self.segments.push(Segment { prefix, decapsulates: false }),
+            Action::Decapsulate(_) => self.segments.push(Segment { prefix, decapsulates: true }),
+            Action::Forward(hops) => {
+                let [Hop { port, .. }, ..] = hops.as_slice() else { return };
+                self.ways.entry(prefix).or_insert_with(|| port.to_string());
+            }
+            Action::Blackhole | Action::Unreachable | Action::NextHop(_) => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -101,7 +89,7 @@ mod tests {
 
     #[test]
     fn segments_ways_and_neighbours_are_read() {
-        let batch = Batch::parse(
+        let commands = Command::read_all(
             "# a comment\n\
              link set dev eth1 address 02:c1:00:00:00:01 mtu 9216 addrgenmode none\n\
              neighbour replace 2001:db8::a lladdr 02:d0:00:01:00:01 dev eth1 nud permanent\n\
@@ -111,17 +99,12 @@ mod tests {
              route replace blackhole fcbb:bbbb::/32\n",
         )
         .unwrap();
+        let batch = Batch::of(&commands);
         let segments: Vec<_> =
             batch.segments.iter().map(|s| (s.prefix.to_string(), s.decapsulates)).collect();
         assert_eq!(segments, [("fcbb:bbbb:1::/48".into(), false), ("fcbb:bbbb:8001::/48".into(), true)]);
         assert_eq!(batch.ways.values().collect::<Vec<_>>(), ["eth3"]);
-        assert_eq!(batch.macs["eth1"], "02:c1:00:00:00:01");
+        assert_eq!(batch.macs["eth1"].to_string(), "02:c1:00:00:00:01");
         assert_eq!(batch.neighbours["eth1"].address, "2001:db8::a".parse::<Ipv6Addr>().unwrap());
-    }
-
-    #[test]
-    fn a_bad_prefix_has_a_line() {
-        let error = Batch::parse("\nroute replace nowhere via ::1 dev eth1\n").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: `nowhere` is no prefix");
     }
 }

@@ -1,8 +1,9 @@
 //! The cable lists, `cables/*.csv`.
 
-use camino::Utf8Path;
 use serde::Deserialize;
 
+use super::contents::Contents;
+use super::name::{DeviceName, Interface};
 use crate::error::{LabError, TreeFault};
 
 /// A cable.
@@ -34,10 +35,10 @@ pub struct CableEnd {
 struct Line {
     plane: u8,
     kind: String,
-    lower_device: String,
-    lower_port: String,
-    upper_device: String,
-    upper_port: String,
+    lower_device: DeviceName,
+    lower_port: Interface,
+    upper_device: DeviceName,
+    upper_port: Interface,
     state: State,
 }
 
@@ -49,12 +50,12 @@ enum State {
     Absent,
 }
 
-/// Reads all cable lists of a folder.
-pub(super) fn read_all(folder: &Utf8Path) -> Result<Vec<CableRow>, LabError> {
+/// Reads all cable lists.
+pub(super) fn read_all(contents: &Contents) -> Result<Vec<CableRow>, LabError> {
     let mut cables = Vec::new();
-    for path in super::files(folder, "csv", "cable list")? {
-        let text = std::fs::read_to_string(&path).map_err(LabError::tree(&path))?;
-        cables.extend(parse(&text).map_err(LabError::tree(&path))?);
+    for path in super::files(contents, "cables", "csv", "cable list")? {
+        let text = contents.text(path)?;
+        cables.extend(parse(&text).map_err(LabError::tree(contents.folder().join(path)))?);
     }
     Ok(cables)
 }
@@ -67,8 +68,8 @@ fn parse(text: &str) -> Result<Vec<CableRow>, TreeFault> {
             cables.push(CableRow {
                 plane: line.plane,
                 kind: line.kind,
-                lower: CableEnd { device: line.lower_device, port: line.lower_port },
-                upper: CableEnd { device: line.upper_device, port: line.upper_port },
+                lower: CableEnd { device: line.lower_device.into(), port: line.lower_port.into() },
+                upper: CableEnd { device: line.upper_device.into(), port: line.upper_port.into() },
                 drained: line.state == State::Drained,
             });
         }

@@ -14,6 +14,8 @@ use ipnet::Ipv6Net;
 use v1::entity::Entity;
 
 use super::batch::{Batch, Neighbour, Segment};
+use super::contents::Contents;
+use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
 /// Name of the file.
@@ -35,12 +37,11 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads the P4Info of a tree; nothing where it has no P4 switches.
-    pub(super) fn open(tree: &Utf8Path) -> Result<Option<Reader>, LabError> {
-        let path = tree.join(P4INFO);
-        if !path.is_file() {
+    pub(super) fn open(contents: &Contents) -> Result<Option<Reader>, LabError> {
+        if !contents.has(P4INFO) {
             return Ok(None);
         }
-        let info = p4info(tree)?;
+        let info = p4info(contents)?;
         let find = || -> Result<Reader, closc_runtime::info::LookupError> {
             Ok(Reader {
                 port_role: info.table("ingress.port_role")?.preamble.id,
@@ -51,17 +52,20 @@ impl Reader {
                 dst_mac: info.action("set_nexthop")?.param("dst_mac")?.id,
             })
         };
+        let path = contents.folder().join(P4INFO);
         find().map(Some).map_err(|error| LabError::tree(path)(TreeFault::P4(error.to_string())))
     }
 
     /// Reads the entries of a switch with these ports.
     pub(super) fn read(
         &self,
+        contents: &Contents,
         path: &Utf8Path,
         ports: &[&str],
     ) -> Result<(Batch, BTreeMap<String, u16>), LabError> {
-        let text = std::fs::read_to_string(path).map_err(LabError::tree(path))?;
-        let fault = |what: String| LabError::tree(path)(TreeFault::P4(what));
+        let text = contents.text(path)?;
+        let path = contents.folder().join(path);
+        let fault = |what: String| LabError::tree(&path)(TreeFault::P4(what));
         let updates = text::read_entries(&text).map_err(|error| fault(error.to_string()))?;
         let entries: Vec<v1::TableEntry> = updates.into_iter().filter_map(table_entry).collect();
         let of = |table: u32| entries.iter().filter(move |entry| entry.table_id == table);
@@ -69,7 +73,7 @@ impl Reader {
         let mut numbers = BTreeMap::new();
         for port in ports {
             let number = number(port).filter(|number| known.contains(&u128::from(*number)));
-            let number = number.ok_or_else(|| LabError::tree(path)(TreeFault::Port((*port).to_owned())))?;
+            let number = number.ok_or_else(|| LabError::tree(&path)(TreeFault::Port((*port).to_owned())))?;
             numbers.insert((*port).to_owned(), number);
         }
         let names: BTreeMap<u16, &String> = numbers.iter().map(|(name, number)| (*number, name)).collect();
@@ -115,31 +119,15 @@ impl Reader {
             return None;
         };
         let mac = action.params.iter().find(|param| param.param_id == self.dst_mac)?;
-        let bytes = number_of(&mac.value)?.to_be_bytes();
-        let mac = bytes[10..].iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
-        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac })
+        let [.., a, b, c, d, e, f] = number_of(&mac.value)?.to_be_bytes();
+        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac: Mac([a, b, c, d, e, f]) })
     }
-}
-
-/// Lists the switches of a tree that have entries.
-pub(super) fn switches(tree: &Utf8Path) -> Result<Vec<String>, LabError> {
-    let folder = tree.join("switches");
-    let entries = folder.read_dir_utf8().map_err(LabError::tree(&folder))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(LabError::tree(&folder))?;
-        if entry.path().join(FILE).is_file() {
-            names.push(entry.file_name().to_owned());
-        }
-    }
-    Ok(names)
 }
 
 /// Reads the P4Info of a tree.
-pub(crate) fn p4info(tree: &Utf8Path) -> Result<Info, LabError> {
-    let path = tree.join(P4INFO);
-    let text = std::fs::read_to_string(&path).map_err(LabError::tree(&path))?;
-    let fault = |what: String| LabError::tree(&path)(TreeFault::P4(what));
+pub(crate) fn p4info(contents: &Contents) -> Result<Info, LabError> {
+    let text = contents.text(P4INFO)?;
+    let fault = |what: String| LabError::tree(contents.folder().join(P4INFO))(TreeFault::P4(what));
     let message = text::read_p4info(&text).map_err(|error| fault(error.to_string()))?;
     Info::new(message).map_err(|error| fault(error.to_string()))
 }

@@ -10,6 +10,8 @@ use closc_paths::{Destination, Kind, Reason, Table};
 use ipnet::Ipv6Net;
 use serde::Deserialize;
 
+use super::contents::Contents;
+use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
 /// Version of the JSON form that is read here.
@@ -27,7 +29,7 @@ pub struct GroupTable {
     /// Number of planes.
     pub planes: u8,
     /// MAC address of the group's T0 in each plane.
-    pub t0_macs: Vec<[u8; 6]>,
+    pub t0_macs: Vec<Mac>,
     /// Cables between a T0 and a T1, and between a T1 and a T2.
     pub parallel: (u16, u16),
     segments: Segments,
@@ -88,36 +90,44 @@ struct NicEntry {
     address: Ipv6Addr,
 }
 
-/// Reads all path tables of a folder.
-pub(super) fn read_all(folder: &Utf8Path) -> Result<Vec<GroupTable>, LabError> {
-    let mut tables: Vec<GroupTable> = Vec::new();
-    for path in super::files(folder, "json", "path table")? {
-        let table = read(&path)?;
-        let expected = tables.first().map_or(&table.fabric, |first| &first.fabric);
-        if *expected != table.fabric {
-            let fault = TreeFault::OtherFabric { found: table.fabric.clone(), expected: expected.clone() };
-            return Err(LabError::Tree { path, fault });
+/// Reads all path tables.
+pub(super) fn read_all(contents: &Contents) -> Result<Vec<GroupTable>, LabError> {
+    let mut tables = Vec::new();
+    for path in super::files(contents, "path-tables", "json", "path table")? {
+        let table = read(contents, path)?;
+        if table.fabric != **contents.fabric() {
+            let fault =
+                TreeFault::OtherFabric { found: table.fabric, expected: contents.fabric().to_string() };
+            return Err(LabError::Tree { path: contents.folder().join(path), fault });
         }
         tables.push(table);
     }
     Ok(tables)
 }
 
-fn read(path: &Utf8Path) -> Result<GroupTable, LabError> {
-    let json = std::fs::read(path).map_err(LabError::tree(path))?;
-    let document: Document = serde_json::from_slice(&json).map_err(LabError::tree(path))?;
+fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
+    let at = contents.folder().join(path);
+    let json = contents.read(path)?;
+    let document: Document = serde_json::from_slice(&json).map_err(LabError::tree(&at))?;
     if document.format != FORM {
-        return Err(LabError::Tree { path: path.to_owned(), fault: TreeFault::Form(document.format) });
+        return Err(LabError::Tree { path: at, fault: TreeFault::Form(document.format) });
     }
     let beside = path.with_extension("bin");
-    let binary = std::fs::read(&beside).map_err(LabError::tree(&beside))?;
+    let binary = contents.read(&beside)?;
     let header = match Table::open(&binary) {
         Ok(table) => *table.header(),
-        Err(fault) => return Err(LabError::Tree { path: beside, fault: TreeFault::Table(fault) }),
+        Err(fault) => {
+            let path = contents.folder().join(beside);
+            return Err(LabError::Tree { path, fault: TreeFault::Table(fault) });
+        }
     };
-    let mac = |entry: &PlaneEntry| {
-        super::mac(&entry.t0_mac).ok_or_else(|| LabError::tree(path)(TreeFault::Mac(entry.t0_mac.clone())))
-    };
+    let Segments { plane_bits, zone_bits, index_bits, roles, .. } = &document.segments;
+    let bits = u32::from(*plane_bits) + u32::from(*zone_bits) + u32::from(*index_bits);
+    // A uSID is 16 bits: what is left of them is for the role.
+    if bits >= u16::BITS || roles.nic >> (u16::BITS - bits) != 0 {
+        return Err(LabError::tree(&at)(TreeFault::Fields));
+    }
+    let mac = |entry: &PlaneEntry| entry.t0_mac.parse::<Mac>().map_err(LabError::tree(&at));
     let t0_macs = document.planes.iter().map(mac).collect::<Result<_, _>>()?;
     let nic = |entry: NicEntry| Nic {
         name: entry.name,

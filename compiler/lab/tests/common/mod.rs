@@ -1,6 +1,7 @@
 //! Compiles fabrics for tests: a small tree from plan and render, written to a folder of its own.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
@@ -10,6 +11,7 @@ use closc_lab::{Interrupt, LabError, Options, Watch};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, path_table, targets};
 use closc_topology::{HostOs, Link, PlaneId};
+use serde_json::json;
 
 pub(crate) mod simulated;
 
@@ -34,7 +36,42 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
         fs::write(path, artefact.bytes).unwrap();
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
-    Compiled { _folder: folder, fabric, tree, options }
+    let compiled = Compiled { _folder: folder, fabric, tree, options };
+    compiled.seal();
+    compiled
+}
+
+impl Compiled {
+    /// Writes the manifest of the files as they are, as whoever made them would.
+    pub(crate) fn seal(&self) {
+        let entry = |path: &Utf8Path| {
+            let bytes = fs::read(self.tree.join(path)).unwrap();
+            json!({ "size": bytes.len(), "blake3": blake3::hash(&bytes).to_string() })
+        };
+        let mut files = Vec::new();
+        below(&self.tree, &mut files);
+        let relative = files.iter().map(|path| path.strip_prefix(&self.tree).unwrap());
+        let files: BTreeMap<String, serde_json::Value> = relative
+            .filter(|path| *path != "manifest.json")
+            .map(|path| (path.to_string(), entry(path)))
+            .collect();
+        let manifest = json!({
+            "format": "closc-manifest/1", "fabric": self.fabric, "routing": "srv6-static", "files": files,
+        });
+        fs::write(self.tree.join("manifest.json"), manifest.to_string()).unwrap();
+    }
+}
+
+/// Lists the regular files below a folder.
+fn below(folder: &Utf8Path, files: &mut Vec<Utf8PathBuf>) {
+    for entry in folder.read_dir_utf8().unwrap().map(Result::unwrap) {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            below(entry.path(), files);
+        } else if kind.is_file() {
+            files.push(entry.into_path());
+        }
+    }
 }
 
 /// Returns the text of a topology that ships, for example `lab/two-planes`.

@@ -15,8 +15,8 @@ use crate::output::Outcome;
 
 /// Writes the script.
 pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
-    let source = LabArgs { source: command.source.clone() };
-    lab::with_tree(args, &source, &lab::options()?, |tree| {
+    let source = LabArgs { source: command.source.clone(), no_digests: false };
+    lab::with_tree(args, &source, &lab::options()?, |tree, _| {
         let tree = Tree::read(tree)?;
         let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
         let name = command.out.file_name().context("`--out` names no file")?;

@@ -55,9 +55,9 @@ pub fn run(
         // Switches that live in this process cannot outlive it, whatever happens to it.
         options.life = Life::Within;
     }
-    with_tree(args, &command.lab, &options, |tree| {
+    with_tree(args, &command.lab, &options, |tree, options| {
         say(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
-        let (mut lab, up) = Lab::up(tree, &options, watch).map_err(way_out)?;
+        let (mut lab, up) = Lab::up(tree, options, watch).map_err(way_out)?;
         say(args, || up.to_string())?;
         let walked = program_and_walk(args, command, tree, &mut lab, &up, watch);
         let down = match (&walked, command.keep) {

@@ -13,7 +13,7 @@ use crate::backend::{Arrival, Counters, Packet, Sink};
 use crate::model::{DeviceId, Model, PortId};
 use crate::packet;
 use crate::traffic;
-use crate::tree::{self, DeviceKind, Tree};
+use crate::tree::{DeviceKind, Tree};
 
 /// EtherType of IPv6.
 const IPV6: [u8; 2] = [0x86, 0xdd];
@@ -48,8 +48,8 @@ impl Nodes {
                 let Some(port) = model.nic_port(nic, plane) else { continue };
                 let (node, name) = model.end(port);
                 let device = tree.devices.get(&model.devices[node.0].name);
-                let own = device.and_then(|device| tree::mac(device.batch.macs.get(name)?));
-                ports.insert(port, Macs { own, t0: *t0 });
+                let own = device.and_then(|device| device.batch.macs.get(name)).map(|mac| mac.0);
+                ports.insert(port, Macs { own, t0: t0.0 });
                 addresses.insert(nic.address, node);
             }
         }

@@ -1,25 +1,26 @@
 //! The switches of a lab in one process: linked as the cable lists say, served over P4Runtime, and a socket by which
 //! packets get in and out and cables are moved.
 //!
-//! In: a tree and the path of a socket. Out: a lab that runs until it is told to stop or dropped. Always: P4Runtime is
-//! served at one address of the loopback interface, where every switch is a device of its own number; switches are
-//! empty until somebody pushes.
+//! In: a tree and the path of a socket. Out: a lab that runs until it is told to stop or dropped. Invariants: every
+//! switch is a device of its own number at one endpoint of P4Runtime, which is a socket in the folder of the lab unless
+//! an address is asked for; switches are empty until somebody pushes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_switch::fabric::{Delivery, Fabric, FabricConfig, LinkEnd, Node};
 use closc_switch::pipeline::PipelineCache;
-use closc_switch::server::{Endpoint, Service};
+use closc_switch::server::{Endpoint, EndpointError, Service};
 use closc_switch::switch::{Clock, Switch, SwitchConfig};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -27,10 +28,17 @@ use super::wire::{Answer, Frame, Request};
 use crate::LabError;
 use crate::backend::p4;
 use crate::model::{Model, PortId};
-use crate::tree::{Software, Tree};
+use crate::progress::Interrupt;
+use crate::tree::{Digests, Software, Tree};
+
+/// Name of the socket of P4Runtime, beside that of the lab.
+const P4RUNTIME: &str = "p4runtime.sock";
 
 /// Longest time that a packet of a controller waits until the fabric moves it on, in milliseconds.
 const TICK_MS: u16 = 10;
+
+/// How often it is looked whether the lab is to end.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Longest time for the rest of a message that has begun.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,21 +46,23 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Switches that run. Dropping it ends them.
 #[derive(Debug)]
 pub struct Running {
-    address: SocketAddr,
+    endpoint: String,
     socket: Utf8PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    /// Returns where P4Runtime is served.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Returns where P4Runtime is served, as inventories have it.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
     }
 
-    /// Waits until somebody ends the lab over its socket.
-    pub fn wait(mut self) {
-        self.join();
+    /// Waits until somebody ends the lab over its socket, or until it is interrupted.
+    pub fn wait(self, interrupt: &Interrupt) {
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && !interrupt.is_set() {
+            sleep(PAUSE);
+        }
     }
 
     fn join(&mut self) {
@@ -68,39 +78,88 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         self.join();
-        // Whoever looks at the socket is to see that nobody is there.
-        let _ = fs::remove_file(&self.socket);
+        // Whoever looks at the sockets is to see that nobody is there.
+        for socket in [&self.socket, &self.socket.with_file_name(P4RUNTIME)] {
+            let _ = fs::remove_file(socket);
+        }
     }
 }
 
 /// Brings up the switches of a compiled tree, empty, with a socket to work on them.
-pub fn serve(tree: &Utf8Path, socket: &Utf8Path) -> Result<Running, LabError> {
-    let tree = Tree::read(tree)?;
+pub fn serve(
+    tree: &Utf8Path,
+    socket: &Utf8Path,
+    digests: Digests,
+    listen: Option<SocketAddr>,
+) -> Result<Running, LabError> {
+    let tree = Tree::read_with(tree, digests)?;
     let model = Model::of(&tree)?;
-    let site = Site::new(&tree, &model)?;
-    drop((tree, model));
+    run(&tree, &model, socket, listen)
+}
+
+/// The same, of a tree that was read.
+pub(super) fn run(
+    tree: &Tree,
+    model: &Model,
+    socket: &Utf8Path,
+    listen: Option<SocketAddr>,
+) -> Result<Running, LabError> {
+    let site = Site::new(tree, model)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(LabError::io("start the asynchronous runtime"))?;
     let service = Service::new(site.fabric.switches().map(|(_, switch)| Arc::clone(switch)));
-    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let start = |error| LabError::Start { what: "P4Runtime".to_owned(), message: format!("{error}") };
-    let endpoint = runtime.block_on(Endpoint::serve(service, anywhere, None)).map_err(start)?;
-    let address = endpoint.address();
+    let served = runtime
+        .block_on(Served::start(service, socket, listen))
+        .map_err(|error| LabError::Start { what: "P4Runtime".to_owned(), message: error.to_string() })?;
+    let endpoint = served.endpoint();
     let what = || format!("listen on `{socket}`");
     let _ = fs::remove_file(socket);
     let listener = UnixListener::bind(socket).map_err(LabError::io(what()))?;
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
+    let address = endpoint.clone();
     let work = move || {
-        site.run(&listener, address, &stopped);
-        drop(endpoint);
+        site.run(&listener, &address, &stopped);
+        drop(served);
         runtime.shutdown_timeout(Duration::from_millis(200));
     };
     let thread = std::thread::Builder::new().name("lab".to_owned()).spawn(work);
     let thread = thread.map_err(LabError::io("start a thread"))?;
-    Ok(Running { address, socket: socket.to_owned(), stop, thread: Some(thread) })
+    Ok(Running { endpoint, socket: socket.to_owned(), stop, thread: Some(thread) })
+}
+
+/// Where P4Runtime is served.
+enum Served {
+    /// At a socket in the folder of the lab, which only its owner gets into.
+    Socket(Endpoint<PathBuf>),
+    /// At an address, for whoever reaches it.
+    Network(Endpoint),
+}
+
+impl Served {
+    async fn start(
+        service: Service,
+        socket: &Utf8Path,
+        listen: Option<SocketAddr>,
+    ) -> Result<Served, EndpointError> {
+        match listen {
+            Some(address) => Endpoint::serve(service, address, None).await.map(Served::Network),
+            None => {
+                let path = socket.with_file_name(P4RUNTIME);
+                Endpoint::serve_unix(service, path.as_std_path()).await.map(Served::Socket)
+            }
+        }
+    }
+
+    /// Returns where it is, as inventories have it.
+    fn endpoint(&self) -> String {
+        match self {
+            Served::Socket(endpoint) => format!("unix:{}", endpoint.path().display()),
+            Served::Network(endpoint) => endpoint.address().to_string(),
+        }
+    }
 }
 
 /// Switches and cables.
@@ -144,7 +203,7 @@ impl Site {
     }
 
     /// Serves guests until it is told to stop.
-    fn run(mut self, listener: &UnixListener, address: SocketAddr, stop: &AtomicBool) {
+    fn run(mut self, listener: &UnixListener, address: &str, stop: &AtomicBool) {
         let mut guests: Vec<UnixStream> = Vec::new();
         while !stop.load(Ordering::Acquire) {
             // Packets that controllers sent.
@@ -177,12 +236,12 @@ impl Site {
     }
 
     /// Serves one request of a guest.
-    fn serve(&mut self, stream: &mut UnixStream, address: SocketAddr) -> io::Result<Turn> {
+    fn serve(&mut self, stream: &mut UnixStream, address: &str) -> io::Result<Turn> {
         let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
         let (answer, turn) = match request {
             Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), Turn::Next),
             Request::Plug { out, pairs } => (self.rewire(&out, &pairs), Turn::Next),
-            Request::Where => (Answer::Address(address.to_string()), Turn::Next),
+            Request::Where => (Answer::Address(address.to_owned()), Turn::Next),
             Request::Stop => (Answer::Done, Turn::Stop),
         };
         answer.write(stream)?;

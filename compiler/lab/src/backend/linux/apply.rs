@@ -1,74 +1,63 @@
 //! Applies the files of devices, in the order that the files themselves ask for.
+//!
+//! In: devices and their namespaces. Out: configured devices. Invariants: what is applied was read into settings and
+//! commands before; it is applied with the rights that a network needs, and no more.
 
 use std::fs;
-
-use camino::{Utf8Path, Utf8PathBuf};
 
 use super::command::{ip_batch, ip_batch_make};
 use super::namespace::{Namespace, each};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
-use crate::tree::Tree;
+use crate::tree::{Command, KernelFiles, Sysctl, Tree};
 
-/// The files of a device.
-#[derive(Debug, Clone)]
-pub(crate) struct Files {
-    pub(crate) folder: Utf8PathBuf,
+/// A device: where it is, and what it is called in the tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) namespace: &'a Namespace,
 }
 
-impl Files {
-    fn read(&self, name: &str) -> Result<String, LabError> {
-        let path = self.folder.join(name);
-        fs::read_to_string(&path).map_err(LabError::tree(&path))
-    }
-
-    fn read_if_there(&self, name: &str) -> Result<Option<String>, LabError> {
-        let path = self.folder.join(name);
-        if path.is_file() { self.read(name).map(Some) } else { Ok(None) }
+impl Place<'_> {
+    fn files(&self) -> KernelFiles<'_> {
+        KernelFiles::of(self.tree, &self.tree.devices[&self.namespace.device])
     }
 }
 
 /// Applies sysctls, devices and batch of every device given.
-pub(crate) fn configure(
-    namespaces: &[Namespace],
-    files: &[Files],
-    jobs: usize,
-    watch: &Watch<'_>,
-) -> Result<(), LabError> {
+pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) -> Result<(), LabError> {
     let done = std::sync::atomic::AtomicU64::new(0);
-    each(namespaces, jobs, |at| {
+    each(places.iter().map(|place| place.namespace), jobs, |at| {
         watch.check()?;
-        let device = &namespaces[at].device;
-        sysctls(&files[at].read("sysctl.conf")?, &files[at].folder)?;
-        ip_batch_make(&files[at].read("devices.batch")?, device)?;
-        ip_batch(&files[at].read("ip.batch")?, device)?;
+        let (device, files) = (&places[at].namespace.device, places[at].files());
+        sysctls(&files.sysctls()?, device)?;
+        ip_batch_make(&Command::write_all(&files.devices()?), device)?;
+        ip_batch(&Command::write_all(&files.batch()?), device)?;
         let number = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-        watch.step("configure devices", number, namespaces.len() as u64);
+        watch.step("configure devices", number, places.len() as u64);
         Ok(())
     })?;
     Ok(())
 }
 
 /// Applies the routes to other nodes, where a node has such a file. Every port must have its carrier by now.
-pub(crate) fn spread_routes(namespaces: &[Namespace], files: &[Files], jobs: usize) -> Result<(), LabError> {
-    each(namespaces, jobs, |at| match files[at].read_if_there("routes.batch")? {
-        Some(text) => ip_batch(&text, &namespaces[at].device),
-        None => Ok(()),
+pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), LabError> {
+    each(places.iter().map(|place| place.namespace), jobs, |at| {
+        let routes = places[at].files().routes()?;
+        if routes.is_empty() {
+            return Ok(());
+        }
+        ip_batch(&Command::write_all(&routes), &places[at].namespace.device)
     })?;
     Ok(())
 }
 
-/// Writes the lines of a `sysctl.conf` below `/proc/sys`, which shows the namespace of the calling thread.
-fn sysctls(text: &str, folder: &Utf8Path) -> Result<(), LabError> {
-    for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        let Some((key, value)) = line.split_once('=') else { continue };
-        let path = Utf8Path::new("/proc/sys").join(key.trim().replace('.', "/"));
-        fs::write(&path, value.trim())
-            .map_err(LabError::io(format!("set `{}` of `{folder}/sysctl.conf`", key.trim())))?;
+/// Writes settings below `/proc/sys/net`, which shows the namespace of the calling thread.
+fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
+    for setting in settings {
+        fs::write(setting.path(), setting.value.to_string())
+            .map_err(LabError::io(format!("set `{}` of `{device}`", setting.name())))?;
     }
     Ok(())
 }

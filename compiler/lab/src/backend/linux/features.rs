@@ -9,6 +9,7 @@ use nix::unistd::geteuid;
 
 use super::command::{ip_batch, version};
 use crate::LabError;
+use crate::privilege;
 
 /// Something a lab needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +95,7 @@ fn try_all() -> Result<Vec<Feature>, LabError> {
         nix::errno::Errno::EPERM => LabError::NotRoot,
         other => LabError::os("make a network namespace")(other),
     })?;
+    privilege::of_namespaces()?;
     let all: String = TRIALS.iter().map(|(_, lines)| *lines).collect();
     let Err(first) = ip_batch(&all, "a trial namespace") else { return Ok(Vec::new()) };
     // Something failed: try one by one. What the whole batch had already made is removed with its device.

@@ -11,6 +11,7 @@ use nix::sched::{CloneFlags, setns};
 
 use super::command::ip_batch;
 use crate::LabError;
+use crate::privilege;
 
 /// Where `ip netns` keeps namespaces.
 const FOLDER: &str = "/run/netns";
@@ -32,12 +33,16 @@ impl Namespace {
         setns(file, CloneFlags::CLONE_NEWNET).map_err(LabError::os(what()))
     }
 
-    /// Runs something on a thread of its own inside the namespace.
+    /// Runs something on a thread of its own inside the namespace, with the rights of a network and no others.
     pub(crate) fn run<R: Send>(
         &self,
         work: impl FnOnce() -> Result<R, LabError> + Send,
     ) -> Result<R, LabError> {
-        let inside = || self.enter().and_then(|()| work());
+        let inside = || {
+            self.enter()?;
+            privilege::of_namespaces()?;
+            work()
+        };
         thread::scope(|scope| scope.spawn(inside).join().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
@@ -88,11 +93,12 @@ fn lines(command: &str, names: &[String]) -> String {
 
 /// Does something inside every namespace, on several threads, and returns the results in their order. The first
 /// error ends it.
-pub(crate) fn each<R: Send>(
-    namespaces: &[Namespace],
+pub(crate) fn each<'a, R: Send>(
+    namespaces: impl IntoIterator<Item = &'a Namespace>,
     jobs: usize,
     work: impl Fn(usize) -> Result<R, LabError> + Sync,
 ) -> Result<Vec<R>, LabError> {
+    let namespaces: Vec<&Namespace> = namespaces.into_iter().collect();
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<R>>> = Mutex::new(namespaces.iter().map(|_| None).collect());
     let failed: Mutex<Option<LabError>> = Mutex::new(None);
@@ -100,7 +106,7 @@ pub(crate) fn each<R: Send>(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(namespace) = namespaces.get(at) else { return };
-            match namespace.enter().and_then(|()| work(at)) {
+            match namespace.run(|| work(at)) {
                 Ok(result) => lock(&done)[at] = Some(result),
                 Err(error) => {
                     next.store(namespaces.len(), Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::Linux;
-use super::apply::{Files, configure, open_link_layer, spread_routes};
+use super::apply::{Place, configure, open_link_layer, spread_routes};
 use super::namespace::{Namespace, create, exists};
 use super::wire::{Plug, plug, raise, unplug};
 use crate::LabError;
@@ -82,11 +82,11 @@ impl Linux {
 
     /// Applies the files of some devices, by their places in the model.
     pub(crate) fn configure_some(&self, devices: &[usize], watch: &Watch<'_>) -> Result<(), LabError> {
-        let namespaces: Vec<Namespace> = devices.iter().map(|at| self.namespaces[*at].clone()).collect();
-        let files: Vec<Files> = devices.iter().map(|at| self.files[*at].clone()).collect();
-        configure(&namespaces, &files, self.jobs, watch)?;
+        let place = |at: &usize| Place { tree: &self.tree, namespace: &self.namespaces[*at] };
+        let places: Vec<Place<'_>> = devices.iter().map(place).collect();
+        configure(&places, self.jobs, watch)?;
         watch.check()?;
-        spread_routes(&namespaces, &files, self.jobs)
+        spread_routes(&places, self.jobs)
     }
 
     fn plug_all(&self, watch: &Watch<'_>) -> Result<(), LabError> {

@@ -1,0 +1,99 @@
+//! What a lab may do of all that root may.
+//!
+//! In: nothing. Out: a process or thread with fewer rights. Invariants: rights only go away, and no program that is
+//! started gets them back: neither from being root nor from its file.
+
+use caps::errors::CapsError;
+use caps::{CapSet, Capability, CapsHashSet};
+use nix::sys::prctl;
+
+use crate::LabError;
+
+/// What the process of a lab needs: namespaces and what is in them; files of trees wherever they are; daemons that
+/// take a user of their own, and their ends.
+const OF_LABS: [Capability; 10] = [
+    Capability::CAP_SYS_ADMIN,
+    Capability::CAP_NET_ADMIN,
+    Capability::CAP_NET_RAW,
+    Capability::CAP_NET_BIND_SERVICE,
+    Capability::CAP_DAC_READ_SEARCH,
+    Capability::CAP_SETPCAP,
+    Capability::CAP_SETUID,
+    Capability::CAP_SETGID,
+    Capability::CAP_CHOWN,
+    Capability::CAP_KILL,
+];
+
+/// What is needed inside of a namespace.
+const OF_NAMESPACES: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
+
+/// What the process of embedded switches needs, which moves packets in its own memory: to read the tree.
+const OF_SWITCHES: [Capability; 1] = [Capability::CAP_DAC_READ_SEARCH];
+
+/// Gives up what labs do not need. To be called before there are other threads.
+pub fn of_labs() -> Result<(), LabError> {
+    keep(&OF_LABS)
+}
+
+/// Gives up what embedded switches do not need. To be called before there are other threads.
+pub fn of_switches() -> Result<(), LabError> {
+    keep(&OF_SWITCHES)
+}
+
+/// Gives up, in the calling thread, what is not needed inside of its namespace.
+pub(crate) fn of_namespaces() -> Result<(), LabError> {
+    keep(&OF_NAMESPACES)
+}
+
+/// Keeps some of the rights that the calling thread has.
+fn keep(wanted: &[Capability]) -> Result<(), LabError> {
+    prctl::set_no_new_privs().map_err(LabError::os("give up new privileges"))?;
+    reduce(wanted).map_err(|error| LabError::Privilege(error.to_string()))
+}
+
+fn reduce(wanted: &[Capability]) -> Result<(), CapsError> {
+    let wanted: CapsHashSet = wanted.iter().copied().collect();
+    if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)? {
+        for capability in caps::read(None, CapSet::Bounding)?.difference(&wanted) {
+            caps::drop(None, CapSet::Bounding, *capability)?;
+        }
+    }
+    caps::clear(None, CapSet::Inheritable)?;
+    // What is permitted bounds what is effective, so that goes first.
+    for set in [CapSet::Effective, CapSet::Permitted] {
+        let kept = caps::read(None, set)?.intersection(&wanted).copied().collect();
+        caps::set(None, set, &kept)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::thread;
+
+    use super::*;
+
+    /// What a program gets that the thread starts, as the kernel has it.
+    fn child(set: &str) -> u64 {
+        let status = Command::new("cat").arg("/proc/self/status").output().unwrap().stdout;
+        let status = String::from_utf8(status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+        u64::from_str_radix(line.trim_start_matches(':').trim(), 16).unwrap()
+    }
+
+    #[test]
+    fn programs_do_not_get_rights_back() {
+        // Threads have rights of their own: those of the other tests stay.
+        let of_child = thread::spawn(|| {
+            of_namespaces().unwrap();
+            ["CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs"].map(child)
+        });
+        let [permitted, effective, inheritable, ambient, no_new] = of_child.join().unwrap();
+        let allowed = OF_NAMESPACES.iter().map(Capability::bitmask).fold(0, |all, one| all | one);
+        for set in [permitted, effective, inheritable, ambient] {
+            assert_eq!(set & !allowed, 0, "{set:x}");
+        }
+        assert_eq!(no_new, 1);
+    }
+}

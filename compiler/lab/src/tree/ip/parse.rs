@@ -1,0 +1,254 @@
+//! Reads a line of a batch file.
+//!
+//! In: words. Out: a command, or what cannot be read of it. Invariants: a line is read to its end, and no word is
+//! skipped.
+
+use std::fmt::Display;
+use std::net::Ipv6Addr;
+use std::str::FromStr;
+
+use ipnet::Ipv6Net;
+
+use super::{Action, AddressMode, Command, Hop, Route};
+use crate::tree::name::Interface;
+
+/// The longest word that is repeated in a message.
+const WORD_MAX: usize = 40;
+/// Sizes of packets that the kernel takes at a port (`ETH_MIN_MTU` to `IP_MAX_MTU` of Linux).
+const MTUS: std::ops::RangeInclusive<u32> = 68..=65535;
+
+/// Reads a line; nothing where there is nothing on it.
+pub(super) fn line(line: &str) -> Result<Option<Command>, String> {
+    let mut words = Words { rest: line.split_ascii_whitespace().collect(), at: 0 };
+    if words.is_done() {
+        return Ok(None);
+    }
+    let command = words.command()?;
+    match words.peek() {
+        None => Ok(Some(command)),
+        Some(word) => Err(words.refuse(word)),
+    }
+}
+
+/// The words of a line, and how many are read.
+struct Words<'a> {
+    rest: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    fn command(&mut self) -> Result<Command, String> {
+        let command = match (self.word()?, self.word()?) {
+            ("link", "add") => {
+                self.expect(&["name"])?;
+                let name = self.interface()?;
+                self.expect(&["type", "bridge"])?;
+                Command::AddBridge(name)
+            }
+            ("link", "set") => self.link()?,
+            ("address", "replace") => {
+                let address = self.prefix()?;
+                let port = self.dev()?;
+                self.expect(&["nodad"])?;
+                Command::Address { address, port }
+            }
+            ("neighbour" | "neigh", "replace") => {
+                let address = self.value("an address")?;
+                self.expect(&["lladdr"])?;
+                let mac = self.value("a MAC address")?;
+                let port = self.dev()?;
+                self.expect(&["nud", "permanent"])?;
+                Command::Neighbour { address, mac, port }
+            }
+            ("route", "replace") => Command::Route(self.route()?),
+            ("nexthop", "replace") => self.next_hop()?,
+            ("sr", "tunsrc") => {
+                self.expect(&["set"])?;
+                Command::TunnelSource(self.value("an address")?)
+            }
+            (first, second) => {
+                return Err(format!("a lab does not run `{} {}`", short(first), short(second)));
+            }
+        };
+        Ok(command)
+    }
+
+    fn link(&mut self) -> Result<Command, String> {
+        let port = self.dev()?;
+        let (mut mac, mut mtu, mut addresses, mut up) = (None, None, None, false);
+        while let Some(word) = self.peek() {
+            self.at += 1;
+            match word {
+                "address" => mac = Some(self.value("a MAC address")?),
+                "mtu" => mtu = Some(self.mtu()?),
+                "addrgenmode" => addresses = Some(self.address_mode()?),
+                "up" => up = true,
+                other => return Err(self.refuse(other)),
+            }
+        }
+        Ok(Command::Link { port, mac, mtu, addresses, up })
+    }
+
+    fn address_mode(&mut self) -> Result<AddressMode, String> {
+        match self.word()? {
+            "none" => Ok(AddressMode::None),
+            "eui64" => Ok(AddressMode::Eui64),
+            other => Err(self.refuse(other)),
+        }
+    }
+
+    fn route(&mut self) -> Result<Route, String> {
+        let mut actions = Vec::new();
+        if self.take("blackhole") {
+            actions.push(Action::Blackhole);
+        } else if self.take("unreachable") {
+            actions.push(Action::Unreachable);
+        }
+        let to = self.prefix()?;
+        let (mut from, mut source, mut metric, mut mtu) = (None, None, None, None);
+        let mut hops = Vec::new();
+        while let Some(word) = self.peek() {
+            if ["via", "dev"].contains(&word) {
+                actions.push(Action::Forward(vec![self.hop()?]));
+                continue;
+            }
+            self.at += 1;
+            match word {
+                "from" => from = Some(self.prefix()?),
+                "src" => source = Some(self.value("an address")?),
+                "metric" => metric = Some(self.value("a metric")?),
+                "mtu" => mtu = Some(self.mtu()?),
+                "nhid" => actions.push(Action::NextHop(self.value("a number")?)),
+                "encap" => actions.push(self.segment()?),
+                "nexthop" => hops.push(self.hop()?),
+                other => return Err(self.refuse(other)),
+            }
+        }
+        if !hops.is_empty() {
+            actions.push(Action::Forward(hops));
+        }
+        let mut actions = actions.into_iter();
+        match (actions.next(), actions.next()) {
+            (Some(action), None) => Ok(Route { to, from, source, action, metric, mtu }),
+            (None, _) => Err("a route without a next hop".to_owned()),
+            (Some(_), Some(_)) => Err("a route with two kinds of next hops".to_owned()),
+        }
+    }
+
+    /// What is done at an own segment, after `encap`.
+    fn segment(&mut self) -> Result<Action, String> {
+        self.expect(&["seg6local", "action"])?;
+        match self.word()? {
+            "End" => {
+                self.expect(&["flavors", "next-csid", "lblen", "32", "nflen", "16", "count"])?;
+                Ok(Action::Shift(self.dev()?))
+            }
+            "End.DT6" => {
+                self.expect(&["table", "255", "count"])?;
+                Ok(Action::Decapsulate(self.dev()?))
+            }
+            other => Err(self.refuse(other)),
+        }
+    }
+
+    fn next_hop(&mut self) -> Result<Command, String> {
+        self.expect(&["id"])?;
+        let id = self.value("a number")?;
+        if self.take("group") {
+            let members = self.word()?.split('/').map(member).collect::<Result<_, _>>()?;
+            return Ok(Command::Group { id, members });
+        }
+        self.expect(&["encap", "seg6", "mode", "encap.red", "segs"])?;
+        let segments = self.value("an address")?;
+        Ok(Command::NextHop { id, segments, hop: self.hop()? })
+    }
+
+    /// A gateway and a link, in any order, and a weight.
+    fn hop(&mut self) -> Result<Hop, String> {
+        let (mut gateway, mut port, mut weight) = (None, None, 1);
+        loop {
+            if gateway.is_none() && self.take("via") {
+                gateway = Some(self.value("an address")?);
+            } else if port.is_none() && self.take("dev") {
+                port = Some(self.interface()?);
+            } else if self.take("weight") {
+                weight = self.value("a weight")?;
+            } else {
+                let port = port.ok_or("a next hop without a port")?;
+                return Ok(Hop { gateway, port, weight });
+            }
+        }
+    }
+
+    fn dev(&mut self) -> Result<Interface, String> {
+        self.expect(&["dev"])?;
+        self.interface()
+    }
+
+    fn interface(&mut self) -> Result<Interface, String> {
+        self.word()?.parse().map_err(|error: crate::tree::name::NameFault| error.to_string())
+    }
+
+    fn mtu(&mut self) -> Result<u32, String> {
+        let mtu = self.value("a size of packets")?;
+        if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is no size of packets")) }
+    }
+
+    /// An address alone stands for itself.
+    fn prefix(&mut self) -> Result<Ipv6Net, String> {
+        let word = self.word()?;
+        let whole = || word.parse::<Ipv6Addr>().map(Ipv6Net::from);
+        word.parse().or_else(|_| whole()).map_err(|_| format!("`{}` is no prefix", short(word)))
+    }
+
+    fn value<T: FromStr>(&mut self, what: impl Display) -> Result<T, String> {
+        let word = self.word()?;
+        word.parse().map_err(|_| format!("`{}` is not {what}", short(word)))
+    }
+
+    fn expect(&mut self, expected: &[&str]) -> Result<(), String> {
+        expected.iter().try_for_each(|expected| match self.word()? {
+            word if word == *expected => Ok(()),
+            word => Err(format!("`{}` where a lab takes `{expected}` only", short(word))),
+        })
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let same = self.peek() == Some(word);
+        self.at += usize::from(same);
+        same
+    }
+
+    fn peek(&self) -> Option<&'a str> {
+        self.rest.get(self.at).copied()
+    }
+
+    fn word(&mut self) -> Result<&'a str, String> {
+        let word = self.peek().ok_or("the line ends too early")?;
+        self.at += 1;
+        Ok(word)
+    }
+
+    fn is_done(&self) -> bool {
+        self.at >= self.rest.len()
+    }
+
+    fn refuse(&self, word: &str) -> String {
+        let first = self.rest.iter().take(2).map(|word| short(word)).collect::<Vec<_>>().join(" ");
+        format!("a lab takes no `{}` in `{first}`", short(word))
+    }
+}
+
+/// A member of a group, with its weight.
+fn member(text: &str) -> Result<(u32, u8), String> {
+    let wrong = |_| format!("`{}` is no member of a group", short(text));
+    match text.split_once(',') {
+        Some((id, weight)) => Ok((id.parse().map_err(wrong)?, weight.parse().map_err(wrong)?)),
+        None => Ok((text.parse().map_err(wrong)?, 1)),
+    }
+}
+
+/// The beginning of a word, without what a terminal would act on.
+fn short(word: &str) -> String {
+    word.chars().take(WORD_MAX).flat_map(char::escape_debug).collect()
+}

@@ -1,0 +1,78 @@
+//! What the files of a device ask of the kernel.
+//!
+//! In: a device of a tree. Out: settings and commands, read anew each time: those of all devices together would take
+//! much memory. Invariants: they come from what a lab lets a tree ask, and from nothing else.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::contents::Contents;
+use super::ip::Command;
+use super::sysctl::Sysctl;
+use super::{Device, Tree};
+use crate::error::{LabError, TreeFault};
+
+/// The files of a device that the kernel runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KernelFiles<'a> {
+    contents: &'a Contents,
+    folder: &'a Utf8Path,
+}
+
+impl<'a> KernelFiles<'a> {
+    /// Returns those of a folder.
+    pub(super) fn new(contents: &'a Contents, folder: &'a Utf8Path) -> Self {
+        KernelFiles { contents, folder }
+    }
+
+    /// Returns those of a device.
+    pub(crate) fn of(tree: &'a Tree, device: &'a Device) -> Self {
+        KernelFiles { contents: &tree.contents, folder: &device.folder }
+    }
+
+    /// Reads the kernel settings, which come first.
+    pub(crate) fn sysctls(&self) -> Result<Vec<Sysctl>, LabError> {
+        self.read("sysctl.conf", Sysctl::read_all)
+    }
+
+    /// Reads the commands that make devices.
+    pub(crate) fn devices(&self) -> Result<Vec<Command>, LabError> {
+        let commands = self.read("devices.batch", Command::read_all)?;
+        let makes = |command: &Command| matches!(command, Command::AddBridge(_));
+        match commands.iter().find(|command| !makes(command)) {
+            None => Ok(commands),
+            Some(other) => {
+                let what = format!("`{other}` makes no device");
+                Err(LabError::tree(self.path("devices.batch"))(TreeFault::Misplaced(what)))
+            }
+        }
+    }
+
+    /// Reads the commands that configure ports, neighbours, segments and routes.
+    pub(crate) fn batch(&self) -> Result<Vec<Command>, LabError> {
+        self.read("ip.batch", Command::read_all)
+    }
+
+    /// Reads the routes of a node to other nodes; none where it has no such file.
+    pub(crate) fn routes(&self) -> Result<Vec<Command>, LabError> {
+        if !self.contents.has(self.folder.join("routes.batch")) {
+            return Ok(Vec::new());
+        }
+        self.read("routes.batch", Command::read_all)
+    }
+
+    /// Reads all of them, to see that they can be read.
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        self.sysctls()?;
+        self.devices()?;
+        self.routes().map(drop)
+    }
+
+    fn read<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, TreeFault>) -> Result<T, LabError> {
+        let text = self.contents.text(self.folder.join(name))?;
+        parse(&text).map_err(LabError::tree(self.path(name)))
+    }
+
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        self.contents.folder().join(self.folder).join(name)
+    }
+}

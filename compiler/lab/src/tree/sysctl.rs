@@ -1,0 +1,148 @@
+//! Kernel settings that a tree may change: those of IPv6 that belong to one namespace, by name.
+//!
+//! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting is made of names in this file
+//! and of an interface's name; nothing else of the file gets into it.
+
+use camino::Utf8PathBuf;
+
+use super::name::Interface;
+use crate::error::TreeFault;
+
+/// Settings of interfaces, below `net.ipv6.conf.NAME`.
+const OF_INTERFACES: [&str; 12] = [
+    "accept_dad",
+    "accept_ra",
+    "accept_redirects",
+    "addr_gen_mode",
+    "autoconf",
+    "disable_ipv6",
+    "forwarding",
+    "keep_addr_on_down",
+    "mldv1_unsolicited_report_interval",
+    "mldv2_unsolicited_report_interval",
+    "ndisc_notify",
+    "router_solicitations",
+];
+/// Settings of a namespace, below `net.ipv6`.
+const OF_NAMESPACES: [&str; 3] = ["fib_multipath_hash_fields", "fib_multipath_hash_policy", "seg6_flowlabel"];
+
+/// A setting and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sysctl {
+    key: Key,
+    /// The value.
+    pub(crate) value: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Key {
+    /// Of a namespace.
+    Namespace(&'static str),
+    /// Of every interface that is there, or that will be.
+    Every(&'static str, &'static str),
+    /// Of an interface.
+    Interface(Interface, &'static str),
+}
+
+impl Sysctl {
+    /// Reads a file.
+    pub(crate) fn read_all(text: &str) -> Result<Vec<Sysctl>, TreeFault> {
+        let mut settings = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with(['#', ';']) {
+                continue;
+            }
+            let setting = Sysctl::read(line);
+            settings.push(setting.map_err(|what| TreeFault::Line { line: number + 1, what })?);
+        }
+        Ok(settings)
+    }
+
+    fn read(line: &str) -> Result<Sysctl, String> {
+        let (key, value) = line.split_once('=').ok_or("no setting: it has no `=`")?;
+        let (key, value) = (key.trim(), value.trim());
+        let shown = || key.chars().take(64).flat_map(char::escape_debug).collect::<String>();
+        let found = Key::read(key).ok_or_else(|| format!("a lab does not set `{}`", shown()))?;
+        let number = value.parse().map_err(|_| format!("the value of `{}` is no number", shown()))?;
+        Ok(Sysctl { key: found, value: number })
+    }
+
+    /// Returns the file that the kernel has for it.
+    pub(crate) fn path(&self) -> Utf8PathBuf {
+        let base = Utf8PathBuf::from("/proc/sys/net/ipv6");
+        match &self.key {
+            Key::Namespace(name) => base.join(name),
+            Key::Every(which, name) => base.join("conf").join(which).join(name),
+            Key::Interface(interface, name) => base.join("conf").join(&**interface).join(name),
+        }
+    }
+
+    /// Returns its name, as `sysctl` has it.
+    pub(crate) fn name(&self) -> String {
+        match &self.key {
+            Key::Namespace(name) => format!("net.ipv6.{name}"),
+            Key::Every(which, name) => format!("net.ipv6.conf.{which}.{name}"),
+            Key::Interface(interface, name) => format!("net.ipv6.conf.{interface}.{name}"),
+        }
+    }
+}
+
+impl Key {
+    fn read(key: &str) -> Option<Key> {
+        let known = |names: &[&'static str], name: &str| names.iter().find(|known| **known == name).copied();
+        let rest = key.strip_prefix("net.ipv6.")?;
+        let Some(rest) = rest.strip_prefix("conf.") else {
+            return known(&OF_NAMESPACES, rest).map(Key::Namespace);
+        };
+        // The name of an interface may have dots in it.
+        let (interface, name) = rest.rsplit_once('.')?;
+        let name = known(&OF_INTERFACES, name)?;
+        match known(&["all", "default"], interface) {
+            Some(which) => Some(Key::Every(which, name)),
+            None => Some(Key::Interface(interface.parse().ok()?, name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_a_namespace_are_read() {
+        let text = "# a comment\nnet.ipv6.conf.all.forwarding = 1\nnet.ipv6.conf.eth0.100.accept_ra=0\n\
+                    net.ipv6.fib_multipath_hash_policy = 1\n";
+        let all: Vec<_> =
+            Sysctl::read_all(text).unwrap().iter().map(|s| (s.path().into_string(), s.value)).collect();
+        assert_eq!(
+            all,
+            [
+                ("/proc/sys/net/ipv6/conf/all/forwarding".to_owned(), 1),
+                ("/proc/sys/net/ipv6/conf/eth0.100/accept_ra".to_owned(), 0),
+                ("/proc/sys/net/ipv6/fib_multipath_hash_policy".to_owned(), 1),
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        for line in [
+            "kernel.hostname = x",
+            "kernel.core_pattern = |/bin/sh",
+            "net.ipv6.conf.../../../kernel.hostname = x",
+            "net.ipv6.conf.all.forwarding/../../../../../kernel/hostname = 1",
+            "net.ipv6.conf../../all.forwarding = 1",
+            "net/ipv6/conf/all/forwarding = 1",
+            "../../tmp/x = 1",
+            "net.ipv6.conf.all.stable_secret = ::1",
+            "net.ipv6.conf.all.forwarding = 1; reboot",
+            "net.ipv6.conf.all.forwarding",
+            "net.ipv4.ip_forward = 1",
+            "fs.file-max = 1",
+        ] {
+            let error = Sysctl::read_all(line).unwrap_err();
+            assert!(matches!(error, TreeFault::Line { line: 1, .. }), "{line}: {error}");
+        }
+    }
+}
