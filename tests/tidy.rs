@@ -11,7 +11,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
 /// speaks to switches and reads trees, so it comes before everything that plans.
 const STAGES: &[&[&str]] = &[
-    &["diagnostics", "paths", "qos", "runtime"],
+    &["diagnostics", "files", "paths", "qos", "runtime"],
     &["platform", "deploy", "paths-engine"],
     &["topology"],
     &["fabric"],

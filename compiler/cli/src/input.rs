@@ -58,9 +58,8 @@ fn plan(
         }
     };
     add_pins(&mut document, sources, |pins| {
-        let path = file.with_file_name(pins);
-        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-        (path.into_string(), text)
+        let text = closc_files::text_beside(file, pins, closc_files::TEXT_MAX);
+        (file.with_file_name(pins).into_string(), text.map_err(|error| error.reason.to_string()))
     });
     let (topology, findings) = closc_topology::lower(&document, &catalogue, sources);
     diagnostics.extend(findings);
@@ -94,7 +93,7 @@ pub fn catalogue(
     let mut catalogue = Catalogue::builtin();
     for path in &args.platforms {
         for file in yaml_files(path)? {
-            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read `{file}`"))?;
+            let text = closc_files::given_text(&file, closc_files::TEXT_MAX)?;
             if let Err(faults) = catalogue.add_yaml(sources, file.as_str(), &text) {
                 diagnostics.extend(faults);
             }

@@ -8,6 +8,7 @@ mod diagnostic;
 mod rule;
 mod source;
 
+pub mod printable;
 pub mod show;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};

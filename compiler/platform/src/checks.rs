@@ -15,6 +15,7 @@ pub(crate) mod shape;
 pub(crate) mod sonic;
 pub(crate) mod syntax;
 pub(crate) mod twice;
+pub(crate) mod words;
 
 use closc_diagnostics::{Diagnostics, Rule, SourceId};
 
@@ -34,6 +35,7 @@ pub static RULES: &[&Rule] = &[
     &limits::RULE,
     &features::RULE,
     &twice::RULE,
+    &words::RULE,
 ];
 
 /// Runs every check on one file.
@@ -48,6 +50,7 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
     buffer::check(file, source, &mut found);
     limits::check(file, source, &mut found);
     features::check(file, source, &mut found);
+    words::check(file, source, &mut found);
     found
 }
 

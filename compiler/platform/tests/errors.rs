@@ -198,6 +198,22 @@ fn lanes_and_panel() {
 }
 
 #[test]
+fn texts_can_stand_in_artefacts() {
+    for (from, to) in [
+        ("hwsku: Site-Switch", "hwsku: ../../etc"),
+        ("hwsku: Site-Switch", "hwsku: \"a\\nb\""),
+        ("hwsku: Site-Switch", "hwsku: \"\""),
+        ("platform: x86_64-site", "platform: \"x86 64\""),
+        ("platform: x86_64-site", "platform: a/b"),
+        ("title: A switch of the site", "title: \"a\\e[2Jb\""),
+        ("sources: [data sheet]", "sources: [\"a\\u202eb\"]"),
+    ] {
+        let codes: Vec<_> = faults(&[(from, to)]).into_iter().map(|(code, ..)| code).collect();
+        assert_eq!(codes, ["E1013"], "{to}");
+    }
+}
+
+#[test]
 fn sonic_buffer_limits_features() {
     assert_eq!(one("sonic: { hwsku: Site-Switch, platform: x86_64-site }\n", "").0, "E1008");
     let codes: Vec<_> = faults(&[("os: [sonic]", "os: [frr]")]).into_iter().map(|f| f.0).collect();

@@ -12,7 +12,7 @@ mod scalar;
 mod suggest;
 mod word;
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable};
 
 pub(crate) use mapping::{Entries, MappingType, mapping};
 pub use scalar::Fraction;
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let clean: String =
-        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
+        text.chars().map(|c| if printable::acts(c) { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
     match clean.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", &clean[..end]),
         None => clean,
@@ -196,10 +196,10 @@ pub(crate) trait ReadKey: Sized {
 }
 
 impl ReadKey for smol_str::SmolStr {
-    const EXPECTED: &'static str = "a name";
+    const EXPECTED: &'static str = "names of one printable line";
 
     fn read_key(text: &str) -> Option<Self> {
-        Some(text.into())
+        printable::fault(text).is_none().then(|| text.into())
     }
 }
 

@@ -172,6 +172,7 @@ fn refuse_mixture(old: &Manifest, new: &Fingerprints, place: &Utf8Path) -> anyho
 fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     let Some(root) = folder else { return Ok(texts) };
+    let inside = closc_files::Folder::open(root)?;
     let mut open = vec![Utf8PathBuf::new()];
     while let Some(folder) = open.pop() {
         let entries = root.join(&folder).read_dir_utf8().with_context(|| format!("cannot read `{root}`"))?;
@@ -181,8 +182,7 @@ fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>
             if entry.file_type()?.is_dir() {
                 open.push(path);
             } else {
-                let text = std::fs::read_to_string(entry.path())
-                    .with_context(|| format!("cannot read `{}`", entry.path()))?;
+                let text = inside.text(path.as_str(), closc_files::TEXT_MAX)?;
                 texts.insert(path.into_string(), text);
             }
         }

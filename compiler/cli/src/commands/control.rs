@@ -63,10 +63,14 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     })
 }
 
+/// The most bytes of a file of a tree.
+const FILE_MAX: u64 = 4 << 30;
+
 /// Puts the inventory and the tree together.
 pub fn fleet(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<Fleet> {
-    let folder = args.source.clone();
-    let tree = Tree::open(Arc::new(in_folder(folder))).with_context(|| format!("`{}`", args.source))?;
+    let folder = closc_files::Folder::open(&args.source)?;
+    let files = move |path: &str| folder.read(path, FILE_MAX).map_err(io::Error::from);
+    let tree = Tree::open(Arc::new(files)).with_context(|| format!("`{}`", args.source))?;
     let beside = in_folder(beside(&args.inventory));
     let select = |name: &str| is_selected(args, inventory, name);
     Ok(Fleet::new(inventory, &beside, &Arc::new(tree), select)?)

@@ -85,9 +85,12 @@ fn outcome(report: &Report) -> Outcome {
     if report.is_empty() { Outcome::Fine } else { Outcome::Differences }
 }
 
+/// The most bytes of a saved difference.
+const SAVED_MAX: u64 = 1 << 30;
+
 /// Reads a saved difference.
 fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    let text = closc_files::given_text(file, SAVED_MAX)?;
     parse(&text).with_context(|| format!("`{file}` is no saved difference"))
 }
 

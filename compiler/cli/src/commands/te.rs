@@ -56,9 +56,12 @@ fn broken(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
     Ok(Plan::new(Fabric::new(Arc::new(topology))))
 }
 
+/// The most bytes of demands: Parquet of a billion pairs.
+const DEMANDS_MAX: u64 = 16 << 30;
+
 /// Reads the demands; shows every fault of theirs.
 fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{file}`"))?;
+    let bytes = closc_files::given(file, DEMANDS_MAX)?;
     let read = if file.extension() == Some("parquet") {
         Matrix::from_parquet(plan, bytes)
     } else {

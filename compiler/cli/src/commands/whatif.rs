@@ -9,7 +9,7 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_whatif::{
@@ -140,7 +140,7 @@ fn domains(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Vec<Domain>> {
 }
 
 fn text(path: &Utf8Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))
+    Ok(closc_files::given_text(path, closc_files::TEXT_MAX)?)
 }
 
 fn listed(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use closc_diagnostics::printable;
+
 use crate::report::Report;
 
 /// Writes one annotation for each line of a report. What has a warning is one.
@@ -25,5 +27,5 @@ pub fn draw(report: &Report) -> String {
 
 /// Writes what ends an annotation in the way that workflows read.
 fn escape(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    printable::lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

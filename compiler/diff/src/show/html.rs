@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use closc_diagnostics::printable;
+
 use crate::report::{Report, Sign};
 
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Fabric difference</title>\n\
@@ -61,5 +63,9 @@ fn section(out: &mut String, title: &str, lines: &[String]) {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    printable::lines(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

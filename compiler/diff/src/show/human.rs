@@ -1,8 +1,11 @@
 //! A report for a terminal: signs in colour, lines as wide as the terminal.
+//!
+//! Invariants: what others wrote (names, texts of files) moves no cursor: only the colours of this module do.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use closc_diagnostics::printable;
 
 use crate::report::{Report, Sign};
 
@@ -22,20 +25,22 @@ fn style(sign: Sign) -> Style {
 pub fn draw(report: &Report, width: usize, list: bool) -> String {
     let mut out = String::new();
     if report.is_empty() && report.texts.is_empty() {
-        let _ = writeln!(out, "{} and {} mean the same", report.old.source, report.new.source);
+        let (old, new) = (printable::line(&report.old.source), printable::line(&report.new.source));
+        let _ = writeln!(out, "{old} and {new} mean the same");
         return out;
     }
     for line in &report.changes {
         let paint = style(line.sign);
         let head = format!("{} ", line.sign.symbol());
-        let text = wrap(&format!("{}  {}", line.subject, line.text), width.saturating_sub(2), 6);
+        let text =
+            wrap(&printable::line(&format!("{}  {}", line.subject, line.text)), width.saturating_sub(2), 6);
         let _ = writeln!(out, "{paint}{head}{paint:#}{text}");
         if let Some(warning) = &line.warning {
-            let _ = writeln!(out, "      {LOUD}{warning}{LOUD:#}");
+            let _ = writeln!(out, "      {LOUD}{}{LOUD:#}", printable::line(warning));
         }
         if list && line.count > 1 {
             for name in &line.names {
-                let _ = writeln!(out, "      {name}");
+                let _ = writeln!(out, "      {}", printable::line(name));
             }
         }
     }
@@ -60,7 +65,7 @@ fn section(out: &mut String, title: &str, lines: &[String], width: usize) {
     for line in lines {
         let words = line.trim_start();
         let inset = 2 + line.len() - words.len();
-        let text = wrap(words, width.saturating_sub(inset), inset + 2);
+        let text = wrap(&printable::line(words), width.saturating_sub(inset), inset + 2);
         let _ = writeln!(out, "{:inset$}{text}", "");
     }
 }
@@ -72,7 +77,7 @@ fn text_line(out: &mut String, line: &str) {
         Some(b'@') => DIM,
         Some(_) | None => Style::new(),
     };
-    let _ = writeln!(out, "{paint}{line}{paint:#}");
+    let _ = writeln!(out, "{paint}{}{paint:#}", printable::line(line));
 }
 
 /// Breaks a line at spaces; what follows is indented.

@@ -9,6 +9,7 @@ mod bad_breakout;
 mod bad_fraction;
 mod bad_pci;
 mod bad_quantity;
+mod bad_text;
 mod bad_value;
 mod budget;
 mod duplicate_key;
@@ -31,6 +32,7 @@ pub(crate) use bad_breakout::bad_breakout;
 pub(crate) use bad_fraction::bad_fraction;
 pub(crate) use bad_pci::bad_pci;
 pub(crate) use bad_quantity::bad_quantity;
+pub(crate) use bad_text::{bad_text, long_text};
 pub(crate) use bad_value::bad_value;
 pub(crate) use budget::over_budget;
 pub(crate) use duplicate_key::duplicate_key;
@@ -73,4 +75,5 @@ pub(super) const RULES: &[&Rule] = &[
     &unknown_profile::RULE,
     &bad_value::RULE,
     &bad_pci::RULE,
+    &bad_text::RULE,
 ];

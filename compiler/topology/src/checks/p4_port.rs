@@ -1,4 +1,4 @@
-//! E0901: a port of a P4 target has a number above 510.
+//! E0901: a port of a P4 target has a number above 509.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::{Os, Slot};
@@ -6,20 +6,21 @@ use closc_platform::{Os, Slot};
 use crate::checks::words::{count, side_word};
 use crate::lower::{Draft, DraftBlock, Hardware};
 
-/// A port of a P4 target has a number above 510.
+/// A port of a P4 target has a number above 509.
 pub(crate) static RULE: Rule = Rule {
     code: "E0901",
     title: "a P4 port number does not fit nine bits",
-    what: "On P4 targets every port number is at most 510.",
-    why: "Ports of v1model have nine bits; 511 drops the packet. A larger number would be cut off and name \
-           another port.",
+    what: "On P4 targets every port number is at most 509.",
+    why: "Ports of v1model have nine bits; 510 is the port of the controller and 511 drops the packet. A larger number \
+           would be cut off and name another port.",
     example: "# p4-1024 is a platform of a site's own\n\
            tiers: { t0: { platform: p4-1024, os: p4 } }",
     fix: "Use fewer ports, or start the uplinks at a lower cage (`first_cage`).",
 };
 
-/// The largest port of v1model that is not the drop port (P4_16 v1model, `PortId_t` of 9 bits).
-const PORT_MAX: u16 = 510;
+/// The largest front port: of nine bits (P4_16 v1model, `PortId_t`) 511 drops and 510 is the controller (`CPU_PORT` in
+/// `constants.p4`).
+const PORT_MAX: u16 = 509;
 
 /// Numbers the last port of each side.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
@@ -42,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     draft.ports_span(tier.id, block.side),
                     format!("{} from cage {}", count(block.count, "port"), block.first_cage),
                 )
-                .and(hardware.platform_span, "P4 ports have nine bits, 511 drops")
+                .and(hardware.platform_span, "P4 ports have nine bits, 510 is the controller, 511 drops")
                 .help(format!("use fewer ports, or a lower `tiers.{}.{side}.first_cage`", tier.id.word())),
             );
         }
@@ -68,7 +69,18 @@ mod tests {
         assert!(codes("tiers: { t0: { platform: p4-1024, os: p4 } }").contains(&"E0901"));
         assert_eq!(
             message("tiers: { t0: { platform: p4-1024, os: p4 } }", "E0901"),
-            "the last uplink of each T0 is P4 port 640, the largest is 510"
+            "the last uplink of each T0 is P4 port 640, the largest is 509"
         );
+    }
+
+    #[test]
+    fn the_port_of_the_controller_is_no_front_port() {
+        let fabric = |cage: u16| {
+            codes(&format!(
+                "tiers: {{ t0: {{ platform: p4-1024, os: p4, up: {{ count: 128, first_cage: {cage} }} }} }}"
+            ))
+        };
+        assert!(fabric(382).contains(&"E0901"), "port 510");
+        assert!(!fabric(381).contains(&"E0901"), "port 509");
     }
 }

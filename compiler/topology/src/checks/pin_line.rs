@@ -18,11 +18,15 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the lines.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.pins.is_foreign {
+        out.push(
+            Diagnostic::error(&RULE, "the file of pins does not name its columns")
+                .at(draft.at("ecmp.pins"), "its first line is another one")
+                .help("start it with `switch,nic,uplink`"),
+        );
+    }
     for (span, fault) in &draft.pins.faults {
         let found = match fault {
-            PinFault::Header => Diagnostic::error(&RULE, "the file of pins does not name its columns")
-                .at(*span, "")
-                .help("start it with `switch,nic,uplink`"),
             PinFault::Form => Diagnostic::error(&RULE, "a pin is a switch, a NIC and a number")
                 .at(*span, "")
                 .help("write `p0-t0-001,su002-n001/nic0,3`"),

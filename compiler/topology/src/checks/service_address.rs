@@ -1,5 +1,7 @@
 //! E0512: a server address is multicast, unspecified or listed twice.
 
+use std::collections::BTreeMap;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
@@ -19,7 +21,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(services) = &draft.doc.services else { return };
     for (what, addresses) in [("ntp", &services.ntp), ("syslog", &services.syslog)] {
         let addresses = addresses.as_deref().unwrap_or_default();
-        for (place, address) in addresses.iter().enumerate() {
+        let mut seen = BTreeMap::new();
+        for address in addresses {
             let value = address.value;
             if value.is_multicast() || value.is_unspecified() || value.is_loopback() {
                 out.push(
@@ -27,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         .at(address.span, "multicast, loopback or unspecified"),
                 );
             }
-            if let Some(first) = addresses[..place].iter().find(|other| other.value == value) {
+            if let Some(first) = seen.insert(value, address) {
                 out.push(
                     Diagnostic::error(&RULE, format!("`services.{what}` names {value} twice"))
                         .at(address.span, "again here")

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use ipnet::{IpNet, Ipv6Net};
 use schemars::JsonSchema;
+use smol_str::SmolStr;
 
 use crate::read::{PrefixText, Spanned, mapping};
 
@@ -57,9 +58,9 @@ mapping!(ServicesDoc { ntp = "ntp", syslog = "syslog", snmp = "snmp" });
 #[schemars(rename = "Snmp", deny_unknown_fields)]
 pub struct SnmpDoc {
     /// Whom to call.
-    pub contact: Option<Spanned<String>>,
+    pub contact: Option<Spanned<SmolStr>>,
     /// Where the fabric stands.
-    pub location: Option<Spanned<String>>,
+    pub location: Option<Spanned<SmolStr>>,
 }
 
 mapping!(SnmpDoc { contact = "contact", location = "location" });

@@ -101,8 +101,8 @@ impl Draft<'_> {
         Services {
             ntp: addresses(&services.ntp),
             syslog: addresses(&services.syslog),
-            snmp_contact: snmp.contact.map(|text| text.value),
-            snmp_location: snmp.location.map(|text| text.value),
+            snmp_contact: snmp.contact.map(|text| text.value.into()),
+            snmp_location: snmp.location.map(|text| text.value.into()),
         }
     }
 

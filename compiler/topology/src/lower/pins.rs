@@ -20,8 +20,6 @@ pub(crate) const HEADER: &str = "switch,nic,uplink";
 /// Why a line is no pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PinFault {
-    /// The first line does not name the columns.
-    Header,
     /// It has not three cells, or the third is no number.
     Form,
     /// A cell names nothing.
@@ -37,6 +35,8 @@ pub(crate) enum PinFault {
 /// The pins of a draft.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftPins {
+    /// Whether the file starts as no file of pins does. It is then somebody else's, and nothing of it is shown.
+    pub(crate) is_foreign: bool,
     known: BTreeMap<(Switch, Nic), (u16, Span)>,
     /// Lines that are no pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
@@ -80,7 +80,8 @@ impl DraftPins {
             if !has_header {
                 has_header = true;
                 if cells.split(',').map(str::trim).ne(HEADER.split(',')) {
-                    return self.faults.push((span, PinFault::Header));
+                    self.is_foreign = true;
+                    return;
                 }
                 continue;
             }
@@ -93,7 +94,7 @@ impl DraftPins {
             }
         }
         if !has_header {
-            self.faults.push((Span::new(source, 0..0), PinFault::Header));
+            self.is_foreign = true;
         }
     }
 
@@ -103,7 +104,7 @@ impl DraftPins {
         for ((switch, nic), (uplink, _)) in &self.known {
             pins.entry(*switch).or_default().insert(*nic, *uplink);
         }
-        (self.faults.is_empty() && self.unread.is_none()).then_some(pins)
+        (self.faults.is_empty() && self.unread.is_none() && !self.is_foreign).then_some(pins)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use closc_diagnostics::printable;
 use closc_platform::{Breakout, BreakoutError};
 use closc_qos::units::{Bytes, Length, Speed, UnitError};
 use ipnet::{IpNet, Ipv6Net};
@@ -53,10 +54,25 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     }
 }
 
+/// The longest text of one line.
+const LINE_MAX: usize = 4096;
+
+/// One line of printable text.
 impl Read for SmolStr {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         match &item.value {
-            Value::Text(text) => Some(text.clone()),
+            Value::Text(text) => {
+                let (path, span) = (reader.path(), reader.span(item.place));
+                if let Some(found) = printable::fault(text) {
+                    reader.push(loader::bad_text(&path, text, found, span));
+                    return None;
+                }
+                if text.len() > LINE_MAX {
+                    reader.push(loader::long_text(&path, text.len(), LINE_MAX, span));
+                    return None;
+                }
+                Some(text.clone())
+            }
             Value::Null
             | Value::Bool(_)
             | Value::Integer(_)
@@ -67,9 +83,17 @@ impl Read for SmolStr {
     }
 }
 
+/// Free text of several lines.
 impl Read for String {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
-        SmolStr::read(item, reader).map(String::from)
+        let Value::Text(text) = &item.value else { return reader.wrong_type(item, "text", "") };
+        let acts = |c: &char| printable::acts(*c) && !matches!(c, '\n' | '\r' | '\t');
+        if let Some(found) = text.chars().find(acts) {
+            let (path, span) = (reader.path(), reader.span(item.place));
+            reader.push(loader::bad_text(&path, text, found, span));
+            return None;
+        }
+        Some(text.as_str().into())
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) const KINDS: &[Kind] = &[
         )
     }),
     ("servers", |n, size| {
-        listed(n, size, "services: { ntp: [", |n| format!("\"192.0.2.{}\"", n.up_to(299)), "] }")
+        listed(n, size, "services: { ntp: [", |n| format!("\"192.0.2.{}\"", n.up_to(254)), "] }")
     }),
     ("classes", |n, size| listed(n, size, "qos: { base: lossless, classes: {", class, "} }")),
     ("code points", |n, size| {

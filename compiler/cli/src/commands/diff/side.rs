@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_diff::tree::Files;
@@ -62,8 +62,8 @@ impl Side {
     pub fn entries(&self) -> anyhow::Result<Tree> {
         match self {
             Side::Tree(compiled) => {
-                let place = compiled.place.clone();
-                Tree::open(Arc::new(move |path: &str| std::fs::read(place.join(path))))
+                let place = closc_files::Folder::open(&compiled.place)?;
+                Tree::open(Arc::new(move |path: &str| place.read(path, FILE_MAX).map_err(io::Error::from)))
                     .with_context(|| format!("`{}`", compiled.place))
             }
             Side::Plan(planned) => Ok(made(planned.plan.clone())),
@@ -99,8 +99,7 @@ impl Compiled {
 
     /// Reads a file of the tree.
     pub fn read(&self, path: &str) -> anyhow::Result<Vec<u8>> {
-        let file = self.place.join(path);
-        std::fs::read(&file).with_context(|| format!("cannot read `{file}`"))
+        Ok(closc_files::Folder::open(&self.place)?.read(path, FILE_MAX)?)
     }
 }
 
@@ -119,8 +118,10 @@ pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
 
 /// Reads a side of a saved difference, and refuses one that is no longer what it was.
 pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
-    let Some(side) = one(args, &then.source)? else {
-        bail!("`{}` of the saved difference is no longer valid", then.source)
+    // What a saved file names may be any file of this machine: its faults would quote it.
+    let reading = read(args, &then.source)?;
+    let Some(side) = reading.side.filter(|_| !reading.diagnostics.has_errors()) else {
+        bail!("`{}` of the saved difference is no longer valid: `closc check` says why", then.source)
     };
     let now = side.side();
     if then.digest != now.digest {
@@ -170,7 +171,7 @@ fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
     let path = place.join(manifest::NAME);
-    let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{path}`"))?;
+    let bytes = closc_files::Folder::open(place)?.read(manifest::NAME, FILE_MAX)?;
     let manifest: Manifest =
         serde_json::from_slice(&bytes).with_context(|| format!("`{path}` does not parse"))?;
     let side = closc_diff::Side {
@@ -183,7 +184,7 @@ fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
 
 fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
     let Some(object) = source.strip_prefix("git:") else {
-        return std::fs::read(source).with_context(|| format!("cannot read `{source}`"));
+        return Ok(closc_files::given(Utf8Path::new(source), closc_files::TEXT_MAX)?);
     };
     if object.split_once(':').is_none_or(|(revision, path)| revision.is_empty() || path.is_empty()) {
         bail!("`{source}` names no file of a revision: write `git:REV:PATH`");
@@ -197,6 +198,23 @@ fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
     }
     Ok(output.stdout)
 }
+
+/// Reads the pins that a fabric file names, of a revision if the fabric file is of one.
+fn pins_beside(source: &str, pins: &str) -> Result<String, String> {
+    if !source.starts_with("git:") {
+        let text = closc_files::text_beside(Utf8Path::new(source), pins, closc_files::TEXT_MAX);
+        return text.map_err(|error| error.reason.to_string());
+    }
+    let stays = |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
+    if !Utf8Path::new(pins).components().all(stays) {
+        return Err(closc_files::Reason::Outside.to_string());
+    }
+    let bytes = bytes(&beside(source, pins)).map_err(|error| format!("{error:#}"))?;
+    String::from_utf8(bytes).map_err(|_| closc_files::Reason::NotText.to_string())
+}
+
+/// The most bytes of a file of a tree.
+const FILE_MAX: u64 = 4 << 30;
 
 /// Returns the name of a file in the folder of another, also of one in a revision.
 fn beside(source: &str, file: &str) -> String {
@@ -219,12 +237,7 @@ fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
             return Ok(Reading { side: None, diagnostics, sources });
         }
     };
-    input::add_pins(&mut document, &mut sources, |pins| {
-        let beside = beside(source, pins);
-        let text = self::bytes(&beside).map_err(|error| format!("{error:#}"));
-        let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
-        (beside, text)
-    });
+    input::add_pins(&mut document, &mut sources, |pins| (beside(source, pins), pins_beside(source, pins)));
     let (topology, findings) = closc_topology::lower(&document, &catalogue, &sources);
     diagnostics.extend(findings);
     let side = topology.map(|topology| {

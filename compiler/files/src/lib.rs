@@ -1,0 +1,50 @@
+//! Reading files that other files name, and no others.
+//!
+//! In: a folder and a path that a fabric file, a tree or a list names; or a path that a person gave. Out: the bytes, or
+//! why there are none. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
+//! regular files are read of a folder, so that nothing hangs on a pipe or a device; no file is read past a limit.
+
+mod error;
+mod folder;
+mod open;
+
+use std::io::Read as _;
+
+use camino::Utf8Path;
+
+pub use error::{FileError, Reason};
+pub use folder::Folder;
+
+/// The most bytes of a text that a person writes or a planner makes: pins, traces, demands, templates.
+pub const TEXT_MAX: u64 = 64 << 20;
+
+/// Reads a text that another file names, relative to the folder of that file.
+pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
+    let parent = file.parent().filter(|parent| !parent.as_str().is_empty());
+    Folder::open(parent.unwrap_or(Utf8Path::new(".")))?.text(name, max)
+}
+
+/// Reads a file that a person named: anywhere, also a pipe, but no more than a limit.
+pub fn given(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
+    let fail = |reason| FileError::new(path.as_str(), reason);
+    let file = std::fs::File::open(path).map_err(|error| fail(error.into()))?;
+    read(file, max).map_err(fail)
+}
+
+/// Reads a text that a person named.
+pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
+    let bytes = given(path, max)?;
+    String::from_utf8(bytes).map_err(|_| FileError::new(path.as_str(), Reason::NotText))
+}
+
+/// Reads to the end, or to the limit.
+fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
+    let size = file.metadata()?.len();
+    if size > max {
+        return Err(Reason::TooLarge { max });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    // Files of the kernel have no size, and others grow.
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max { Err(Reason::TooLarge { max }) } else { Ok(bytes) }
+}

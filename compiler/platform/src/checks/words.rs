@@ -1,0 +1,52 @@
+//! E1013: texts of a platform file are what artefacts can hold.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, printable};
+
+use crate::file::File;
+use crate::read::span;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1013",
+    title: "a text of the platform cannot stand in artefacts",
+    what: "`hwsku` and `platform` of SONiC are words of letters, digits, `.`, `_`, `+` and `-`, at most 127 of them, \
+           that start with a letter or digit and hold no `..`; `title` and `sources` are single lines of printable text.",
+    why: "SONiC makes paths of its names (`/usr/share/sonic/device/PLATFORM/HWSKU`), and the others are shown on \
+          terminals and pages.",
+    example: "sonic: {hwsku: ../../etc, platform: x86_64-site}",
+    fix: "Write the names as the SONiC image has them, and texts on one line.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    if let Some(section) = &file.sonic {
+        let sonic = &section.value;
+        let others = sonic.hwskus.iter().map(|one| ("hwsku", &one.hwsku));
+        let names = [("hwsku", &sonic.hwsku), ("platform", &sonic.platform)].into_iter().chain(others);
+        for (key, name) in names.filter(|(_, name)| !is_word(name)) {
+            let shown: String = printable::line(name).chars().take(60).collect();
+            found.push(
+                Diagnostic::error(&RULE, format!("`sonic.{key}` is `{shown}`, which is no word of SONiC"))
+                    .at(span(source, section), "")
+                    .help("write letters, digits, `.`, `_`, `+` and `-`, as in `x86_64-nvidia_sn5600-r0`"),
+            );
+        }
+    }
+    let texts =
+        std::iter::once(("title", &file.title)).chain(file.sources.iter().map(|text| ("sources", text)));
+    for (key, text) in texts {
+        if let Some(c) = printable::fault(text) {
+            let message = format!("`{key}` holds the character U+{:04X}", u32::from(c));
+            found.push(
+                Diagnostic::error(&RULE, message)
+                    .at(span(source, &file.id), "in the file of this platform")
+                    .help("write one line of printable text"),
+            );
+        }
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    (1..=127).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
+        && !name.contains("..")
+}

@@ -1,0 +1,32 @@
+//! E0122: a text holds characters that no line of text has.
+
+use closc_diagnostics::{Diagnostic, Rule, Span};
+
+use crate::read::shorten;
+
+/// A text holds characters that no line of text has.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0122",
+    title: "a text is not one printable line",
+    what: "Names, contacts and locations are one line of at most 4,096 printable characters: no line break, tab, \
+           escape or other control character, and none that turns the direction of writing. A description may \
+           have several lines.",
+    why: "These texts stand in configurations of switches, in reports and on terminals. A line break would add a \
+           line to a configuration, an escape would move the cursor of whoever reads it.",
+    example: "services: { snmp: { contact: \"noc\\nrouter bgp 1\" } }",
+    fix: "Remove the character that the message names.",
+};
+
+/// Says which character has no place in a text.
+pub(crate) fn bad_text(path: &str, text: &str, found: char, span: Span) -> Diagnostic {
+    let code = u32::from(found);
+    let message = format!("`{path}`: `{}` holds the character U+{code:04X}", shorten(text));
+    Diagnostic::error(&RULE, message).at(span, "").help("write one line of printable text")
+}
+
+/// Says that a text is too long.
+pub(crate) fn long_text(path: &str, length: usize, max: usize, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}` has {length} bytes, at most {max} are one line"))
+        .at(span, "")
+        .help("shorten it")
+}
