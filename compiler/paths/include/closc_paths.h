@@ -1,7 +1,8 @@
-/* Reads compact path tables (see FORMAT.md): entropy value to outer destination address.
+/* Reads compact path tables (see FORMAT.md): entropy sets of a NIC, entropy value to outer destination address,
+ * and addresses of probes.
  *
  * Header-only C99, no allocation, no dependency. Open a table once, look a destination up once for each queue
- * pair, then call closc_paths_outer() for each packet. Every function is safe on any bytes: closc_paths_open()
+ * pair, take its values from closc_paths_entropy(), then call closc_paths_outer() for each packet. Every function is safe on any bytes: closc_paths_open()
  * checks lengths and checksum, and nothing is read outside what it checked.
  */
 #ifndef CLOSC_PATHS_H
@@ -24,7 +25,10 @@ struct closc_paths_table {
     const uint8_t *bytes;
     uint32_t destinations, orders, denied, denied_count;
     uint16_t parallel0, parallel1, per_t1, t0_uplinks, t1_uplinks, t2_step, t2_row;
-    uint16_t zone, group, zones, groups, nics, active, backup;
+    uint16_t zone, group, zones, groups, nics;
+    uint16_t active, backup, min_active; /* min_active over all planes, the others in each */
+    uint16_t udp_port, mtu;              /* of the transport; of packets inside the outer header */
+    uint16_t t1_start, t2_usid;          /* 0 in two tiers */
     uint8_t planes, plane_shift, uplink_bits, plane_bits, t1_uplink_bits, pool_len;
 };
 
@@ -65,7 +69,8 @@ static inline int closc_paths_inside(uint32_t offset, uint64_t len, uint32_t tot
 static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *t, const uint8_t *bytes, size_t len) {
     if (len < 128) return CLOSC_PATHS_SHORT;
     if (memcmp(bytes, "CLPT", 4) != 0) return CLOSC_PATHS_MAGIC;
-    if (closc_paths_u16(bytes + 4) != 1) return CLOSC_PATHS_VERSION;
+    uint16_t version = closc_paths_u16(bytes + 4);
+    if (version != 1 && version != 2) return CLOSC_PATHS_VERSION;
     uint32_t total = closc_paths_u32(bytes + 8);
     if (total > len) return CLOSC_PATHS_SHORT;
     if (total < 128 || closc_paths_u16(bytes + 6) != 128) return CLOSC_PATHS_LAYOUT;
@@ -81,6 +86,11 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     t->zones = closc_paths_u16(bytes + 40), t->groups = closc_paths_u16(bytes + 42);
     t->nics = closc_paths_u16(bytes + 44);
     t->active = closc_paths_u16(bytes + 46), t->backup = closc_paths_u16(bytes + 48);
+    t->min_active = closc_paths_u16(bytes + 50);
+    t->udp_port = closc_paths_u16(bytes + 52), t->mtu = closc_paths_u16(bytes + 54);
+    t->t1_start = closc_paths_u16(bytes + 120), t->t2_usid = closc_paths_u16(bytes + 122);
+    /* Version 1 is for two tiers: in three it led all sets over the same few T1 uplinks. */
+    if ((t->t1_uplinks > 0) != (version == 2)) return CLOSC_PATHS_VERSION;
     t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
     t->denied = closc_paths_u32(bytes + 80), t->denied_count = closc_paths_u32(bytes + 84);
     int inside = closc_paths_inside(t->destinations, (uint64_t)t->zones * t->groups * 24, total) &&
@@ -88,7 +98,8 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
                  closc_paths_inside(t->denied, (uint64_t)t->denied_count * 20, total);
     int numbers = t->parallel0 > 0 && t->parallel1 > 0 && t->plane_shift < 16 && t->uplink_bits <= 16 &&
                   t->plane_bits <= 16 && t->uplink_bits + t->plane_bits + t->t1_uplink_bits <= 32 &&
-                  t->pool_len <= 48 && t->t0_uplinks > 0 && t->zone < t->zones && t->group < t->groups;
+                  t->pool_len <= 48 && t->t0_uplinks > 0 && t->t1_start < (t->t1_uplinks > 0 ? t->t1_uplinks : 1) &&
+                  t->zone < t->zones && t->group < t->groups;
     return inside && numbers ? CLOSC_PATHS_OK : CLOSC_PATHS_LAYOUT;
 }
 
@@ -122,31 +133,78 @@ static inline struct closc_paths_choice closc_paths_choice(const struct closc_pa
     return choice;
 }
 
+/* Returns how many entropy values a NIC has in a plane: the active ones, then the backup ones. */
+static inline uint32_t closc_paths_values(const struct closc_paths_table *t) {
+    return (uint32_t)t->active + t->backup;
+}
+
+/* Returns entropy value n of a NIC (by downlink, from 0) in a plane, n below closc_paths_values(); 0 for other planes.
+ * Position of the order, counted around; each time around, and with each uplink, the T1 uplink is the next one. */
+static inline uint32_t closc_paths_entropy(const struct closc_paths_table *t, uint8_t plane, uint16_t downlink,
+                                           uint32_t n) {
+    if (plane >= t->planes) return 0;
+    uint64_t at = (uint64_t)downlink * t->active + n;
+    uint64_t in_order = (uint64_t)plane * t->t0_uplinks + at % t->t0_uplinks;
+    uint16_t uplink = closc_paths_u16(t->bytes + t->orders + in_order * 2);
+    uint16_t t1_uplinks = t->t1_uplinks > 0 ? t->t1_uplinks : 1;
+    uint64_t t1 = (t->t1_start + at / t->t0_uplinks + uplink) % t1_uplinks;
+    return (uint32_t)((t1 << t->plane_bits | plane) << t->uplink_bits | uplink);
+}
+
+/* Fills the fields of a choice into a list: unsigned arithmetic modulo 2^16, as the fields are. */
+static inline void closc_paths_fill(const struct closc_paths_table *t, struct closc_paths_choice c, uint8_t segments,
+                                    uint16_t usid[6]) {
+    for (int n = 0; n < segments; n++) usid[n] = (uint16_t)(usid[n] + ((uint32_t)c.plane << t->plane_shift));
+    if (segments <= 2) return;
+    uint32_t j = c.t0_uplink / t->parallel0, cable0 = c.t0_uplink % t->parallel0;
+    uint32_t t1 = j * t->per_t1;
+    usid[1] = (uint16_t)(usid[1] + t1 + cable0);
+    if (segments == 4) {
+        usid[2] = (uint16_t)(usid[2] + cable0);
+        return;
+    }
+    uint32_t step = c.t1_uplink / t->parallel1, cable1 = c.t1_uplink % t->parallel1;
+    usid[2] = (uint16_t)(usid[2] + step * t->t2_step + j * t->t2_row + cable1);
+    usid[3] = (uint16_t)(usid[3] + t1 + cable1);
+    usid[4] = (uint16_t)(usid[4] + cable0);
+}
+
+static inline void closc_paths_address(uint32_t block, const uint16_t usid[6], uint8_t outer[16]) {
+    for (int n = 0; n < 4; n++) outer[n] = (uint8_t)(block >> (24 - 8 * n));
+    for (int n = 0; n < 6; n++) {
+        outer[4 + 2 * n] = (uint8_t)(usid[n] >> 8);
+        outer[5 + 2 * n] = (uint8_t)usid[n];
+    }
+}
+
 /* Writes the outer destination address in network order and returns the NIC port. */
 static inline uint8_t closc_paths_outer(const struct closc_paths_table *t, const struct closc_paths_destination *to,
                                         uint32_t entropy, uint8_t outer[16]) {
     struct closc_paths_choice c = closc_paths_choice(t, entropy);
     uint16_t usid[6];
-    for (int n = 0; n < 6; n++)
-        usid[n] = n < to->segments ? (uint16_t)(to->usid[n] + (c.plane << t->plane_shift)) : 0;
-    if (to->segments > 2) {
-        uint16_t j = c.t0_uplink / t->parallel0, cable0 = c.t0_uplink % t->parallel0;
-        usid[1] = (uint16_t)(usid[1] + j * t->per_t1 + cable0);
-        if (to->segments == 4) {
-            usid[2] = (uint16_t)(usid[2] + cable0);
-        } else {
-            uint16_t step = c.t1_uplink / t->parallel1, cable1 = c.t1_uplink % t->parallel1;
-            usid[2] = (uint16_t)(usid[2] + step * t->t2_step + j * t->t2_row + cable1);
-            usid[3] = (uint16_t)(usid[3] + j * t->per_t1 + cable1);
-            usid[4] = (uint16_t)(usid[4] + cable0);
-        }
-    }
-    for (int n = 0; n < 4; n++) outer[n] = (uint8_t)(to->block >> (24 - 8 * n));
-    for (int n = 0; n < 6; n++) {
-        outer[4 + 2 * n] = (uint8_t)(usid[n] >> 8);
-        outer[5 + 2 * n] = (uint8_t)usid[n];
-    }
+    for (int n = 0; n < 6; n++) usid[n] = n < to->segments ? to->usid[n] : 0;
+    closc_paths_fill(t, c, to->segments, usid);
+    closc_paths_address(to->block, usid, outer);
     return c.plane;
+}
+
+/* Writes the address of a probe that returns to its NIC (by downlink) and port (the plane): over the T0 (segments 2),
+ * over a T0 uplink and the T1 (4), or over a T1 uplink and the T2 too (6). Returns 0 where there is no such tier. */
+static inline int closc_paths_probe(const struct closc_paths_table *t, uint8_t segments,
+                                    struct closc_paths_choice over, uint16_t downlink, uint8_t outer[16]) {
+    if (segments != 2 && segments != 4 && (segments != 6 || t->t1_uplinks == 0)) return 0;
+    const uint8_t *at = t->bytes + (segments == 2 ? 88 : 104);
+    uint32_t block = (uint32_t)closc_paths_net16(at) << 16 | closc_paths_net16(at + 2);
+    uint16_t usid[6] = {0};
+    for (int n = 0; n < 4; n++) usid[n] = closc_paths_net16(at + 4 + 2 * n);
+    if (segments == 6) {
+        uint16_t nic = usid[3];
+        usid[2] = t->t2_usid, usid[3] = usid[1], usid[4] = usid[0], usid[5] = nic;
+    }
+    usid[segments - 1] = (uint16_t)(usid[segments - 1] + downlink);
+    closc_paths_fill(t, over, segments, usid);
+    closc_paths_address(block, usid, outer);
+    return 1;
 }
 
 static inline int closc_paths_within(const uint8_t *range, uint16_t value) {

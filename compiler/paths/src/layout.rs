@@ -3,7 +3,10 @@
 //! Numbers are little-endian; addresses are in network order, as they appear in a packet.
 
 pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
-pub(crate) const VERSION: u16 = 1;
+/// Tables of two tiers. Their bytes are those that readers of version 1 know.
+pub(crate) const TWO_TIERS: u16 = 1;
+/// Tables of three tiers: with where entropy sets start among the T1 uplinks, and the T2s' uSID.
+pub(crate) const THREE_TIERS: u16 = 2;
 pub(crate) const HEADER: usize = 128;
 
 pub(crate) const AT_VERSION: usize = 4;
@@ -42,6 +45,8 @@ pub(crate) const AT_DENIED: usize = 80;
 pub(crate) const AT_DENIED_COUNT: usize = 84;
 pub(crate) const AT_T0_PROBE: usize = 88;
 pub(crate) const AT_T1_PROBE: usize = 104;
+pub(crate) const AT_T1_START: usize = 120;
+pub(crate) const AT_T2_USID: usize = 122;
 
 pub(crate) const DESTINATION: usize = 24;
 pub(crate) const DENIED: usize = 20;

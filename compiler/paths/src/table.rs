@@ -71,6 +71,10 @@ pub struct Header {
     pub udp_port: u16,
     /// Largest packet inside the outer header.
     pub mtu: u16,
+    /// Where the group's entropy sets start among the T1 uplinks; 0 in two tiers.
+    pub t1_start: u16,
+    /// uSID of the first T2 in plane 0; 0 in two tiers.
+    pub t2_usid: u16,
 }
 
 /// Why bytes are not a table.
@@ -158,7 +162,7 @@ impl<'a> Table<'a> {
             return Err(Fault::Magic);
         }
         let version = u16_at(bytes, at::AT_VERSION);
-        if version != at::VERSION {
+        if version != at::TWO_TIERS && version != at::THREE_TIERS {
             return Err(Fault::Version(version));
         }
         let total = u32_at(bytes, at::AT_TOTAL) as usize;
@@ -170,6 +174,10 @@ impl<'a> Table<'a> {
             return Err(Fault::Checksum);
         }
         let header = Header::read(bytes);
+        // Version 1 led all sets of a three-tier table over the same few T1 uplinks.
+        if (header.t1_uplinks > 0) != (version == at::THREE_TIERS) {
+            return Err(Fault::Version(version));
+        }
         let uplink_mask = mask(header.uplink_bits)?;
         let plane_mask = mask(header.plane_bits)?;
         let table = Table { bytes, header, uplink_mask, plane_mask };
@@ -194,6 +202,7 @@ impl<'a> Table<'a> {
             && width <= 32
             && h.pool_len <= 48
             && h.t0_uplinks > 0
+            && h.t1_start < h.t1_uplinks.max(1)
             && h.zone < h.zones
             && h.group < h.groups;
         if inside && numbers { Ok(()) } else { Err(Fault::Layout) }
@@ -293,15 +302,20 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the entropy values of a NIC in a plane: the active ones, then the backup ones.
+    ///
+    /// They are positions of the order of uplinks, counted around; each time around, and with each uplink, the T1
+    /// uplink is the next one.
     pub fn entropy_values(&self, plane: u8, downlink: u16) -> impl Iterator<Item = u32> + '_ {
         let h = &self.header;
         let base =
             u32_at(self.bytes, at::AT_ORDERS) as usize + usize::from(plane) * usize::from(h.t0_uplinks) * 2;
         let first = usize::from(downlink) * usize::from(h.active);
         let count = if plane < h.planes { usize::from(h.active) + usize::from(h.backup) } else { 0 };
+        let uplinks = usize::from(h.t0_uplinks);
         (first..first + count).map(move |n| {
-            let uplink = u16_at(self.bytes, base + n % usize::from(h.t0_uplinks) * 2);
-            let t1 = (n % usize::from(h.t1_uplinks.max(1))) as u64;
+            let uplink = u16_at(self.bytes, base + n % uplinks * 2);
+            let t1 = usize::from(h.t1_start) + n / uplinks + usize::from(uplink);
+            let t1 = (t1 % usize::from(h.t1_uplinks.max(1))) as u64;
             let high = t1 << h.plane_bits | u64::from(plane);
             (high << h.uplink_bits | u64::from(uplink)) as u32
         })
@@ -339,6 +353,22 @@ impl<'a> Table<'a> {
         template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Zone, choice)).to_be_bytes()
     }
 
+    /// Returns the address of a probe over a T0 uplink and a T1 uplink to the T2 and back; nothing in two tiers.
+    pub fn t2_probe(&self, plane: u8, uplink: u16, t1_uplink: u16, downlink: u16) -> Option<[u8; 16]> {
+        if self.header.t1_uplinks == 0 {
+            return None;
+        }
+        let planes = self.plane_fields(6) * u128::from(plane);
+        let choice = Choice { plane, t0_uplink: uplink, t1_uplink };
+        // The T1 probe's block, T0 and T1; then T2, the same T1 and T0 again, and the NIC.
+        let around = address_at(self.bytes, at::AT_T1_PROBE);
+        let usid = |slot: u32| around >> (96 - 16 * slot) & 0xffff;
+        let [t0, t1, nic] = [usid(1), usid(2), usid(4)];
+        let back = u128::from(self.header.t2_usid) << 48 | t1 << 32 | t0 << 16;
+        let template = around >> 64 << 64 | back | nic.wrapping_add(u128::from(downlink)) & 0xffff;
+        Some(template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Far, choice)).to_be_bytes())
+    }
+
     fn plane_fields(&self, segments: u32) -> u128 {
         (0..segments).fold(0, |sum, n| sum | 1 << (80 - 16 * n + u32::from(self.header.plane_shift)))
     }
@@ -372,6 +402,8 @@ impl Header {
             min_active: u16_at(bytes, at::AT_MIN_ACTIVE),
             udp_port: u16_at(bytes, at::AT_UDP_PORT),
             mtu: u16_at(bytes, at::AT_MTU),
+            t1_start: u16_at(bytes, at::AT_T1_START),
+            t2_usid: u16_at(bytes, at::AT_T2_USID),
         }
     }
 }

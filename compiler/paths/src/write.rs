@@ -64,7 +64,8 @@ pub fn write(header: &Header, body: &Body) -> Vec<u8> {
 
 fn write_header(out: &mut [u8], h: &Header) {
     put(out, 0, &at::MAGIC);
-    put(out, at::AT_VERSION, &at::VERSION.to_le_bytes());
+    let version = if h.t1_uplinks > 0 { at::THREE_TIERS } else { at::TWO_TIERS };
+    put(out, at::AT_VERSION, &version.to_le_bytes());
     put(out, at::AT_HEADER_LEN, &(at::HEADER as u16).to_le_bytes());
     put(out, at::AT_POOL, &h.pool.to_be_bytes());
     for (field, value) in [
@@ -95,6 +96,8 @@ fn write_header(out: &mut [u8], h: &Header) {
         (at::AT_MIN_ACTIVE, h.min_active),
         (at::AT_UDP_PORT, h.udp_port),
         (at::AT_MTU, h.mtu),
+        (at::AT_T1_START, h.t1_start),
+        (at::AT_T2_USID, h.t2_usid),
     ] {
         put(out, field, &value.to_le_bytes());
     }

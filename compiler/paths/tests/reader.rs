@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use std::process::{Command, Stdio};
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Fault, Header, Kind, Reason, Scope, Table};
+use closc_paths::{Choice, Denied, Fault, Header, Kind, Reason, Scope, Table};
 use proptest::prelude::*;
 
 fn address(text: &str) -> u128 {
@@ -40,6 +40,8 @@ fn sample() -> (Header, Body) {
         min_active: 4,
         udp_port: 4791,
         mtu: 9000,
+        t1_start: 1,
+        t2_usid: 0xc001,
     };
     let body = Body {
         destinations: vec![
@@ -97,6 +99,25 @@ fn every_term_of_the_formula_counts() {
     assert_eq!(outer("2001:db8:1000:1002::2", entropy(1, 5, 3)), "fcbb:bbbb:801:4806:c80e:4906:904:8802");
     assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbb:801:8803::");
     assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbb:801:4806:802:8803::");
+    // Up as above; down by cable 1 of the T1 and cable 1 of the T0.
+    let t2 = table.t2_probe(1, 5, 3, 2).map(|probe| Ipv6Addr::from(probe).to_string());
+    assert_eq!(t2.as_deref(), Some("fcbb:bbbb:801:4806:c80e:4806:802:8803"));
+}
+
+#[test]
+fn two_tiers_are_version_1_and_three_are_2() {
+    let (header, body) = sample();
+    let two = Header { t1_uplinks: 0, t1_uplink_bits: 0, t1_start: 0, t2_usid: 0, ..header };
+    let three = write(&header, &body);
+    let mut two = write(&two, &body);
+    assert_eq!((two[4], three[4]), (1, 2));
+    assert_eq!(two[120..128], [0; 8]);
+    assert_eq!(Table::open(&two).unwrap().t2_probe(0, 0, 0, 0), None);
+    // A three-tier table of version 1 has sets of few T1 uplinks, and its reader may not guess.
+    two[30] = 4;
+    let crc = crc32(&two[16..]).to_le_bytes();
+    two[12..16].copy_from_slice(&crc);
+    assert_eq!(Table::open(&two).unwrap_err(), Fault::Version(1));
 }
 
 #[test]
@@ -135,9 +156,10 @@ fn entropy_sets_are_windows_of_the_order() {
     let bytes = bytes();
     let table = Table::open(&bytes).unwrap();
     let values: Vec<u32> = table.entropy_values(1, 3).collect();
-    let choices: Vec<(u8, u16)> =
-        values.iter().map(|v| table.choice(*v)).map(|c| (c.plane, c.t0_uplink)).collect();
-    assert_eq!(choices, [(1, 4), (1, 6), (1, 3), (1, 1)]);
+    let choices: Vec<(u8, u16, u16)> =
+        values.iter().map(|v| table.choice(*v)).map(|c| (c.plane, c.t0_uplink, c.t1_uplink)).collect();
+    // Positions 6 to 9 of 8: T1 uplinks 1 + 0 + 4, 1 + 0 + 6, then once around 1 + 1 + 3, 1 + 1 + 1, modulo 4.
+    assert_eq!(choices, [(1, 4, 1), (1, 6, 3), (1, 3, 1), (1, 1, 3)]);
     assert!(values.iter().all(|v| table.in_range(table.choice(*v))));
 }
 
@@ -164,30 +186,58 @@ fn the_c_header_agrees_with_the_rust_reader() {
     std::fs::create_dir_all(&folder).unwrap();
     let (source, program) = (folder.join("walk.c"), folder.join("walk"));
     std::fs::write(&source, include_str!("walk.c")).unwrap();
-    let compiled = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/include"))
-        .arg("-o")
-        .args([&program, &source])
-        .status();
-    match compiled {
+    let compile = |more: &[&str]| {
+        let mut cc = Command::new("cc");
+        cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"]).args(more).arg("-I");
+        cc.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/include")).arg("-o").args([&program, &source]);
+        cc.stderr(Stdio::null()).status()
+    };
+    let sanitized = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    match compile(&sanitized) {
         Err(error) => {
             closc_skip::skip(format_args!("no C compiler `cc` ({error})"));
             return;
         }
-        Ok(status) => assert!(status.success(), "the C reader does not compile"),
+        Ok(status) if status.success() => {}
+        Ok(_) => {
+            closc_skip::skip(format_args!("`cc` has no sanitizers: the C reader is compiled without"));
+            assert!(compile(&[]).unwrap().success(), "the C reader does not compile");
+        }
     }
-    let bytes = bytes();
-    let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let printed = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let run = |bytes: &[u8]| {
+        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(bytes).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let whole = bytes();
+    assert_eq!(run(&whole), (true, walk(&Table::open(&whole).unwrap())));
+    // Numbers as large as the fields take them: nothing overflows, nothing outside is read, whatever comes out.
+    let (header, body) = sample();
+    let wild = Header { per_t1: u16::MAX, t2_step: u16::MAX, t2_row: u16::MAX, uplink_bits: 16, ..header };
+    let wild = Header { parallel0: 1, parallel1: 1, active: 999, plane_shift: 15, t2_usid: 0xffff, ..wild };
+    let wild = write(&wild, &body);
+    assert!(Table::open(&wild).is_ok());
+    assert!(run(&wild).0, "the C reader does something undefined");
+    assert!(!run(&whole[..whole.len() - 1]).0);
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(printed, walk(&Table::open(&bytes).unwrap()));
 }
 
-/// Prints what `walk.c` prints: every destination with a spread of entropy values.
+/// Prints what `walk.c` prints: entropy sets and probes of every NIC, every destination with a spread of values.
 fn walk(table: &Table<'_>) -> String {
     let mut out = String::new();
+    for plane in 0..5u8 {
+        for downlink in 0..7u16 {
+            for (n, ev) in table.entropy_values(plane, downlink).enumerate() {
+                let Choice { t0_uplink, t1_uplink, .. } = table.choice(ev);
+                let hex = u128::from_be_bytes;
+                let t0 = hex(table.t0_probe(plane, downlink));
+                let t1 = hex(table.t1_probe(plane, t0_uplink, downlink));
+                let t2 = hex(table.t2_probe(plane, t0_uplink, t1_uplink, downlink).unwrap());
+                let _ = writeln!(out, "{plane} {downlink} {n} {ev} {t0:032x} {t1:032x} {t2:032x}");
+            }
+        }
+    }
     for zone in 0..3u16 {
         for group in 0..5u16 {
             for downlink in 0..7u16 {
@@ -213,6 +263,7 @@ proptest! {
         // With a good magic, version, length and checksum the reader gets past the first gates.
         if bytes.len() >= 128 {
             bytes[..8].copy_from_slice(b"CLPT\x01\x00\x80\x00");
+            bytes[4] += u8::from(bytes[30] > 0 || bytes[31] > 0);
             let total = (bytes.len() as u32).to_le_bytes();
             bytes[8..12].copy_from_slice(&total);
             let crc = crc32(&bytes[16..]);
@@ -223,6 +274,7 @@ proptest! {
             let _ = table.entropy_values(0, 3).take(9).count();
             let _ = table.denied().count();
             let _ = table.t1_probe(1, 2, 3);
+            let _ = table.t2_probe(1, 2, 3, 4);
             if let Some(to) = table.destination(inner) {
                 let _ = table.outer(&to, ev);
                 let _ = table.is_denied(0, &to, ev);

@@ -1,7 +1,30 @@
-/* Prints every destination with a spread of entropy values, to be compared with the Rust reader. */
+/* Prints entropy sets and probes of every NIC, and every destination with a spread of entropy values, to be compared
+ * with the Rust reader. */
 #include <stdio.h>
 
 #include "closc_paths.h"
+
+static void hex(const uint8_t address[16]) {
+    for (int n = 0; n < 16; n++) printf("%02x", address[n]);
+}
+
+static void sets(const struct closc_paths_table *table) {
+    for (uint8_t plane = 0; plane < table->planes && plane < 5; plane++)
+        for (uint16_t downlink = 0; downlink < 7; downlink++)
+            for (uint32_t n = 0; n < closc_paths_values(table); n++) {
+                uint32_t ev = closc_paths_entropy(table, plane, downlink, n);
+                struct closc_paths_choice over = closc_paths_choice(table, ev);
+                printf("%u %u %u %u", plane, downlink, (unsigned)n, (unsigned)ev);
+                for (uint8_t segments = 2; segments <= 6; segments = (uint8_t)(segments + 2)) {
+                    uint8_t probe[16];
+                    over.plane = plane;
+                    if (!closc_paths_probe(table, segments, over, downlink, probe)) continue;
+                    printf(" ");
+                    hex(probe);
+                }
+                printf("\n");
+            }
+}
 
 int main(void) {
     static uint8_t bytes[1 << 20];
@@ -12,6 +35,7 @@ int main(void) {
         printf("fault %d\n", (int)fault);
         return 1;
     }
+    sets(&table);
     for (uint16_t zone = 0; zone < 3; zone++)
         for (uint16_t group = 0; group < 5; group++)
             for (uint16_t downlink = 0; downlink < 7; downlink++) {
@@ -23,7 +47,7 @@ int main(void) {
                     uint8_t outer[16];
                     uint8_t port = closc_paths_outer(&table, &to, ev, outer);
                     printf("%u %u %u %u %u ", zone, group, downlink, (unsigned)ev, port);
-                    for (int n = 0; n < 16; n++) printf("%02x", outer[n]);
+                    hex(outer);
                     printf(" %d\n", closc_paths_is_denied(&table, 1, &to, ev));
                 }
             }

@@ -1,11 +1,17 @@
 //! Which entropy values a NIC uses, and which it holds in reserve.
 //!
-//! In: group, plane, NIC. Out: uplink choices. Always: every plane has the same number of active and of backup
-//! values, so planes stay equally loaded; active and backup sets of a NIC are disjoint.
+//! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active and of backup
+//! values, so planes stay equally loaded; active and backup sets of a NIC are disjoint; a set depends on the place of
+//! its NIC and on the uplinks that it names, never on how many groups, zones or NICs there are.
 //!
 //! The uplinks of a (group, plane) are put in an order that a keyed hash decides, so an added uplink slips into
 //! the order and moves no other. NIC d takes a window of that order that starts at d times the window, so the
 //! NICs of a group together use every uplink equally often (exactly so where the windows come out even).
+//!
+//! With a T2 tier, a value names a T1 uplink too: the next one each time around the order, so a T0 uplink goes through
+//! the T1 uplinks in turn, and the next one with each T0 uplink, so the values of a NIC differ in both. A group has
+//! fewer values than pairs of uplinks as a rule; where it starts ([`EntropySets::t1_start`]) is such that the groups of
+//! a zone cover the T1 uplinks evenly, however many they are.
 
 use closc_topology::{Nic, PlaneId, Topology, ZoneId};
 
@@ -17,12 +23,18 @@ pub struct EntropySets<'a> {
     topology: &'a Topology,
     zone: ZoneId,
     group: u16,
+    t1_start: u16,
 }
 
 impl<'a> EntropySets<'a> {
     /// Takes a group.
     pub fn new(topology: &'a Topology, zone: ZoneId, group: u16) -> Self {
-        EntropySets { topology, zone, group }
+        EntropySets { topology, zone, group, t1_start: start(group, topology.t1.up.count) }
+    }
+
+    /// Returns where the sets of the group start among the uplinks of a T1; 0 in two tiers.
+    pub fn t1_start(&self) -> u16 {
+        self.t1_start
     }
 
     /// Returns how many values of each plane are active at a time.
@@ -53,10 +65,14 @@ impl<'a> EntropySets<'a> {
     }
 
     fn window(&self, order: &[u16], nic: Nic, skip: u16, take: u16) -> Vec<UplinkChoice> {
-        let start = usize::from(nic.downlink) * usize::from(self.active_per_plane()) + usize::from(skip);
+        let first = usize::from(nic.downlink) * usize::from(self.active_per_plane()) + usize::from(skip);
         let t1_uplinks = usize::from(self.topology.t1.up.count.max(1));
-        (start..start + usize::from(take))
-            .map(|at| UplinkChoice { t0: order[at % order.len()], t1: (at % t1_uplinks) as u16 })
+        (first..first + usize::from(take))
+            .map(|at| {
+                let t0 = order[at % order.len()];
+                let t1 = usize::from(self.t1_start) + at / order.len() + usize::from(t0);
+                UplinkChoice { t0, t1: (t1 % t1_uplinks) as u16 }
+            })
             .collect()
     }
 
@@ -67,6 +83,16 @@ impl<'a> EntropySets<'a> {
             | u64::from(uplink);
         mix(self.topology.entropy.seed ^ mix(place))
     }
+}
+
+/// Where a group starts among the uplinks of a T1: the numbers below `uplinks` in the order of their reversed bits, group
+/// by group (van der Corput 1935). However many groups there are, their starts are about equally far apart, so that runs
+/// of any one length from them cover every uplink equally often, give or take one or two.
+fn start(group: u16, uplinks: u16) -> u16 {
+    let bits = u16::BITS - uplinks.saturating_sub(1).leading_zeros();
+    let reversed = |n: u32| (u64::from(n.reverse_bits()) >> (u32::BITS - bits)) as u16;
+    let mut in_order = (0..1u32 << bits).map(reversed).filter(|start| *start < uplinks);
+    in_order.nth(usize::from(group % uplinks.max(1))).unwrap_or(0)
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit.
@@ -120,5 +146,39 @@ impl EntropyFormat {
         };
         let plane = PlaneId(field(self.uplink_bits, self.plane_bits) as u8);
         (u64::from(value) >> self.width() == 0).then_some((plane, choice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::start;
+
+    #[test]
+    fn starts_are_a_permutation_whose_beginnings_are_spread() {
+        assert_eq!((0..8).map(|group| start(group, 8)).collect::<Vec<_>>(), [0, 4, 2, 6, 1, 5, 3, 7]);
+        assert_eq!((0..7).map(|group| start(group, 5)).collect::<Vec<_>>(), [0, 4, 2, 1, 3, 0, 4]);
+        assert_eq!([start(3, 0), start(3, 1)], [0, 0]);
+        for uplinks in 1..200 {
+            let mut starts: Vec<u16> = (0..uplinks).map(|group| start(group, uplinks)).collect();
+            starts.sort_unstable();
+            assert!(starts.into_iter().eq(0..uplinks), "{uplinks}");
+        }
+    }
+
+    #[test]
+    fn runs_from_the_starts_cover_uplinks_alike() {
+        for uplinks in 1..34u16 {
+            for groups in (1..70u16).step_by(3) {
+                for run in [1, 5, 8, 16] {
+                    let mut used = vec![0u32; usize::from(uplinks)];
+                    for at in (0..groups).flat_map(|group| (0..run).map(move |n| start(group, uplinks) + n)) {
+                        used[usize::from(at % uplinks)] += 1;
+                    }
+                    let mean = (u32::from(groups) * u32::from(run)).div_ceil(uplinks.into());
+                    let most = used.iter().max().copied().unwrap_or(0);
+                    assert!(most <= mean + 2, "{groups} groups, runs of {run}, {uplinks} uplinks: {used:?}");
+                }
+            }
+        }
     }
 }

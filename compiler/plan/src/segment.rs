@@ -114,6 +114,17 @@ impl<'a> Segments<'a> {
         }
     }
 
+    /// Returns what a step of the T1 uplink and what the T1's index add to the uSID of the T2 that is reached.
+    ///
+    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number.
+    pub fn t2_strides(&self) -> (u16, u16) {
+        let per_t2 = self.per_switch(TierId::T2);
+        match self.topology.t2_wiring {
+            Wiring::Full => (per_t2, 0),
+            Wiring::Rows => (self.topology.t2_rows * per_t2, per_t2),
+        }
+    }
+
     /// Returns the role of a tier's segments.
     pub fn role(tier: TierId) -> Role {
         Role::of(tier)

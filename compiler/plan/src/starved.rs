@@ -122,15 +122,16 @@ impl Source<'_> {
         }
     }
 
-    /// Tells whether scopes could cover all values of a NIC: its values have different T0 uplinks, and T1 uplinks in
-    /// turn.
+    /// Tells whether scopes could cover all values of a NIC: its values have different T0 uplinks, and over these the T1
+    /// uplinks in turn, at most twice around.
     fn can_cover(&self, scopes: &[&Scope], to: ZoneId, values: u16) -> bool {
         let far = to != self.zone;
-        let t1_ups = u64::from(self.plan.topology().t1.up.count.max(1));
+        let topology = self.plan.topology();
+        let turns = 2 * u64::from(topology.t0.up.count.div_ceil(topology.t1.up.count.max(1)));
         let width = |range: (u16, u16)| u64::from(range.1 - range.0) + 1;
         let covered = |scope: &&Scope| match (scope.uplinks, scope.t1_uplinks) {
             (Some(uplinks), _) => width(uplinks),
-            (None, Some(uplinks)) if far => u64::from(values).div_ceil(t1_ups) * width(uplinks),
+            (None, Some(uplinks)) if far => turns * width(uplinks),
             (None, _) => 0,
         };
         values > 0 && scopes.iter().map(covered).sum::<u64>() >= u64::from(values)

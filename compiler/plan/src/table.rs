@@ -36,6 +36,8 @@ pub struct PathTable<'a> {
     pub destinations: Vec<Destination>,
     /// The order of uplinks in each plane, from which entropy sets are cut.
     pub orders: Vec<Vec<u16>>,
+    /// Where entropy sets start among the uplinks of a T1; 0 in two tiers.
+    pub t1_start: u16,
     /// What must not be used.
     pub denied: Vec<Denied>,
     /// What to send to find out what works.
@@ -146,6 +148,8 @@ pub enum ProbeKind {
     T0,
     /// NIC to T0 to T1 and back: with a good T0 probe, one T0-T1 cable.
     T1,
+    /// NIC to T0 to T1 to T2 and back the same way: with a good T1 probe, one T1-T2 cable.
+    T2,
 }
 
 impl Denied {
@@ -192,6 +196,7 @@ pub(crate) fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         nics: plan.fabric().group_nics(zone, group).map(|nic| table_nic(plan, nic)).collect(),
         destinations: plan.groups().map(|to| destination(plan, (zone, group), to)).collect(),
         orders: topology.plane_ids().map(|plane| sets.order(plane)).collect(),
+        t1_start: sets.t1_start(),
         denied: denied(plan, zone, group),
         probes: probes(plan, zone, group),
     }
@@ -235,8 +240,17 @@ fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
     let own = Nic { zone, group, downlink: 0 };
     let t0 = segments.list(PlaneId(0), (zone, group), own, FIRST);
     let t1 = Switch { plane: PlaneId(0), tier: TierId::T1, zone, index: 0 };
-    let around = vec![t0[0], segments.switch(t1, 0), t0[0], t0[1]];
-    vec![Probe { kind: ProbeKind::T0, template: t0 }, Probe { kind: ProbeKind::T1, template: around }]
+    let (own, up, nic) = (t0[0], segments.switch(t1, 0), t0[1]);
+    let mut probes = vec![
+        Probe { kind: ProbeKind::T0, template: t0 },
+        Probe { kind: ProbeKind::T1, template: vec![own, up, own, nic] },
+    ];
+    if plan.topology().t2.is_some() {
+        let t2 = Switch { plane: PlaneId(0), tier: TierId::T2, zone: ZoneId(0), index: 0 };
+        let top = segments.switch(t2, 0);
+        probes.push(Probe { kind: ProbeKind::T2, template: vec![own, up, top, up, own, nic] });
+    }
+    probes
 }
 
 /// Everything that exceptions take away from paths that start in a group.

@@ -34,6 +34,7 @@ pub use model::place::Place;
 pub use options::Options;
 pub use proof::chosen::counts::DeliveryCounts;
 pub use proof::count::PathCounts;
+pub use proof::spread::{CableLoad, LoadCounts};
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
 pub use tree::{Folder, Memory, Tree};
@@ -56,10 +57,9 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         loaded;
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
-    let (paths, walk) = match &fabric.layout {
-        Some(_) => prove(&fabric, &nics, options, &mut findings),
-        None => (None, None),
-    };
+    let proved = prove(&fabric, &nics, options, &mut findings);
+    let (paths, load, walk) =
+        proved.map_or((None, None, None), |(paths, load, walk)| (Some(paths), Some(load), walk));
     let network = fabric.layout.is_none().then(|| ChoiceNetwork::new(&fabric));
     if let Some(network) = &network {
         proof::buffers::routes::check(network, &mut findings);
@@ -88,6 +88,7 @@ pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError>
         not_proved,
         read,
         paths,
+        load,
         walk,
         delivery,
         choices,
@@ -144,20 +145,21 @@ fn prove(
     nics: &NicCables,
     options: &Options,
     findings: &mut Findings,
-) -> (Option<PathCounts>, Option<WalkCounts>) {
-    let Some(layout) = &fabric.layout else { return (None, None) };
-    let Some(ways) = proof::ways::follow(fabric, layout, nics) else { return (None, None) };
+) -> Option<(PathCounts, LoadCounts, Option<WalkCounts>)> {
+    let layout = fabric.layout.as_ref()?;
+    let ways = proof::ways::follow(fabric, layout, nics)?;
     proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
     // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
+    let load = proof::spread::measure(fabric, &ways, findings);
     let walk = (paths.named <= options.walk_up_to).then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
         walk::agree::agree(&paths, walk, findings);
     }
-    (Some(paths), walk)
+    Some((paths, load, walk))
 }
 
 /// Finds the traces of packets that come to harm: of each rule the first that has one.

@@ -1,7 +1,7 @@
 //! The proof by composition: from facts about single cables to every path.
 //!
 //! `carry` says whether a frame gets over a cable; `ways` does so for each cable that lists name, in each
-//! direction; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
+//! direction; `spread` adds up what each would carry; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
 //! The argument is in this crate's README.
 
 pub(crate) mod bits;
@@ -14,4 +14,5 @@ pub(crate) mod count;
 pub(crate) mod denied;
 pub(crate) mod nodes;
 pub(crate) mod planes;
+pub(crate) mod spread;
 pub(crate) mod ways;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::finding::{Tally, Violation};
 use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
+use crate::proof::spread::LoadCounts;
 use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
 
@@ -32,6 +33,9 @@ pub struct Report {
     /// What was proved of paths; absent where hosts do not write paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<PathCounts>,
+    /// What cables carry when every NIC sends to every other; absent where hosts do not write paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadCounts>,
     /// What walking every path found; absent where it was not asked for or would take too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
@@ -167,6 +171,9 @@ impl Report {
                 thousands(paths.in_use),
             );
         }
+        if let Some(load) = &self.load {
+            load_text(load, text);
+        }
         if let Some(delivery) = &self.delivery {
             let _ = writeln!(
                 text,
@@ -200,6 +207,22 @@ impl Report {
 }
 
 /// What a rule says: what is wrong where it is broken, else the first statement of what it checks.
+/// Says of each tier and direction how much the busiest cable carries.
+fn load_text(load: &LoadCounts, text: &mut String) {
+    if let Some(why) = &load.not_measured {
+        let _ = writeln!(text, "load of cables is not measured: {why}");
+    }
+    let figure = |thousandths: u64| format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+    let each = load.cables.iter().map(|of| {
+        let (cables, busiest) = (of.cables.to_uppercase(), figure(of.busiest_to_mean));
+        format!("{cables} {} {busiest} (idlest {})", of.direction, figure(of.idlest_to_mean))
+    });
+    let each: Vec<String> = each.collect();
+    if !each.is_empty() {
+        let _ = writeln!(text, "load of all to all, busiest cable to mean: {}", each.join(", "));
+    }
+}
+
 fn subject(rule: &RuleCounts) -> &'static str {
     if rule.tally.broken > 0 {
         return rule.title;

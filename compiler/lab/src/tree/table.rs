@@ -15,7 +15,7 @@ use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
 /// Version of the JSON form that is read here.
-const FORM: &str = "closc-path-table/1";
+const FORM: &str = "closc-path-table/2";
 
 /// The path table of a T0 group.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use closc_paths::write::{Body, write};
 use closc_paths::{Denied, Header, Kind, Reason, Scope};
 use closc_plan::{Destination, PathKind, PathTable, ProbeKind};
-use closc_topology::{TierId, Usid, Wiring};
+use closc_topology::{TierId, Usid};
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     let body = Body {
@@ -19,12 +19,8 @@ pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
 fn header(table: &PathTable<'_>) -> Header {
     let topology = table.plan.topology();
     let layout = topology.srv6.layout;
-    let (t2_step, t2_row) = match topology.t2_wiring {
-        Wiring::Full => (1, 0),
-        Wiring::Rows => (topology.t2_rows, 1),
-    };
-    // A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number.
-    let per_t2 = table.plan.segments().per_switch(TierId::T2);
+    let (t2_step, t2_row) = table.plan.segments().t2_strides();
+    let t2 = table.probes.iter().find(|probe| probe.kind == ProbeKind::T2);
     Header {
         planes: topology.planes,
         plane_shift: layout.zone_bits + layout.index_bits,
@@ -38,8 +34,8 @@ fn header(table: &PathTable<'_>) -> Header {
         per_t1: table.plan.segments().per_switch(TierId::T1),
         t0_uplinks: topology.t0.up.count,
         t1_uplinks: topology.t1.up.count,
-        t2_step: t2_step * per_t2,
-        t2_row: t2_row * per_t2,
+        t2_step,
+        t2_row,
         zone: table.zone.0,
         group: table.group,
         zones: topology.zones,
@@ -50,6 +46,8 @@ fn header(table: &PathTable<'_>) -> Header {
         min_active: topology.entropy.min_active,
         udp_port: topology.entropy.udp_port,
         mtu: topology.mtu.payload,
+        t1_start: table.t1_start,
+        t2_usid: t2.and_then(|probe| probe.template.get(2)).map_or(0, |usid| usid.0),
     }
 }
 

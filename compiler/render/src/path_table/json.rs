@@ -9,7 +9,7 @@ use ipnet::Ipv6Net;
 use serde::Serialize;
 
 /// Version of the JSON form.
-pub const FORMAT: &str = "closc-path-table/1";
+pub const FORMAT: &str = "closc-path-table/2";
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     let mut out = serde_json::to_vec_pretty(&document(table)).expect("a path table has only string keys");
@@ -56,6 +56,12 @@ struct Segments {
     parallel_t0_t1: u16,
     parallel_t1_t2: u16,
     usids_per_t1: u16,
+    /// What a step of the T1 uplink adds to the uSID of the T2; absent without a T2 tier, as the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t2_step: Option<u16>,
+    /// What the T1's index adds to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t2_row: Option<u16>,
 }
 
 #[derive(Serialize)]
@@ -74,6 +80,9 @@ struct Entropy {
     t1_uplink_bits: u8,
     t0_uplinks: u16,
     t1_uplinks: u16,
+    /// Where the group's sets start among the T1 uplinks; absent without a T2 tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t1_start: Option<u16>,
     active_per_plane: u16,
     backup_per_plane: u16,
     min_active: u16,
@@ -89,7 +98,7 @@ struct Plane<'a> {
     t0: &'a str,
     t0_mac: String,
     t0_usid: String,
-    /// Uplinks in the order of which each NIC's entropy sets are windows, see the language guide.
+    /// Uplinks in the order of which each NIC's entropy sets are windows, see `docs/hosts.md`.
     uplink_order: &'a [u16],
 }
 
@@ -146,6 +155,16 @@ struct Qos<'a> {
     profile: &'a str,
     payload_mtu: u16,
     classes: Vec<QosClass<'a>>,
+    /// The marks of trimmed packets; absent where the fabric does not trim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trimmed: Option<Trimmed>,
+}
+
+/// Where a packet was trimmed, by its code point: inside the fabric a path is congested, at the last hop the receiver.
+#[derive(Serialize)]
+struct Trimmed {
+    fabric_dscp: u8,
+    last_hop_dscp: u8,
 }
 
 #[derive(Serialize)]
@@ -188,6 +207,7 @@ fn delay(table: &PathTable<'_>) -> Delay {
 fn segments(table: &PathTable<'_>) -> Segments {
     let topology = table.plan.topology();
     let layout = topology.srv6.layout;
+    let strides = topology.t2.as_ref().map(|_| table.plan.segments().t2_strides());
     Segments {
         block: topology.srv6.block,
         role_bits: layout.role_bits,
@@ -203,6 +223,8 @@ fn segments(table: &PathTable<'_>) -> Segments {
         parallel_t0_t1: topology.t0.parallel,
         parallel_t1_t2: topology.t1.parallel,
         usids_per_t1: table.plan.segments().per_switch(closc_topology::TierId::T1),
+        t2_step: strides.map(|(step, _)| step),
+        t2_row: strides.map(|(_, row)| row),
     }
 }
 
@@ -215,6 +237,7 @@ fn entropy(table: &PathTable<'_>) -> Entropy {
         t1_uplink_bits: table.format.t1_uplink_bits,
         t0_uplinks: topology.t0.up.count,
         t1_uplinks: topology.t1.up.count,
+        t1_start: topology.t2.as_ref().map(|_| table.t1_start),
         active_per_plane: table.sets().active_per_plane(),
         backup_per_plane: table.sets().backup_per_plane(),
         min_active: topology.entropy.min_active,
@@ -273,6 +296,7 @@ fn probe(table: &PathTable<'_>, probe: &Probe) -> ProbeEntry {
     let kind = match probe.kind {
         ProbeKind::T0 => "t0",
         ProbeKind::T1 => "t1",
+        ProbeKind::T2 => "t2",
     };
     ProbeEntry { kind, template: address(table, &probe.template) }
 }
@@ -289,6 +313,10 @@ fn qos<'a>(table: &'a PathTable<'_>) -> Qos<'a> {
         profile: topology.qos.name().as_str(),
         payload_mtu: topology.mtu.payload,
         classes: classes.collect(),
+        trimmed: topology.qos.trimming().map(|trimming| Trimmed {
+            fabric_dscp: trimming.fabric_dscp.get(),
+            last_hop_dscp: trimming.last_hop_dscp.get(),
+        }),
     }
 }
 

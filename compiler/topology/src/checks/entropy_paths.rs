@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0707",
     title: "more entropy values than paths",
     what: "In each plane, active and backup entropy values together are at most the uplinks of a T0.",
-    why: "Each value names one uplink; two values for one uplink would load it twice and are retired \
-           together.",
+    why: "Each value of a NIC names another uplink of its T0 (and one of the T1s' uplinks with it, where there are \
+           T2s); two values for one uplink would load it twice and are retired together.",
     example: "entropy: { active: 200, backup: 100 }",
     fix: "Lower `active` or `backup`.",
 };
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("{needed} entropy values in each plane name {uplinks} uplinks"))
             .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
-            .and(draft.ports_span(TierId::T0, Side::Up), format!("{uplinks} paths in each plane"))
+            .and(draft.ports_span(TierId::T0, Side::Up), format!("{uplinks} uplinks of each T0"))
             .note(format!("({active} + {backup}) / {planes} = {needed}"))
             .help(format!("lower them to {} over all planes", uplinks * planes)),
     );

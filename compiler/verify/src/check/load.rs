@@ -1,8 +1,8 @@
-//! V09: load is equal, over planes and over uplinks.
+//! V09: load is equal, over planes and over uplinks of every tier.
 
 use crate::finding::{Findings, Violation};
 use crate::model::group::Group;
-use crate::rules::load::{ORDER, PLANES, UPLINKS};
+use crate::rules::load::{ORDER, PLANES, T1_UPLINKS, UPLINKS};
 
 /// Checks the entropy sets of a table.
 pub(crate) fn check(group: &Group, findings: &mut Findings) {
@@ -32,12 +32,43 @@ pub(crate) fn check(group: &Group, findings: &mut Findings) {
             );
             Violation::new(&UPLINKS, place(), message)
         });
+        t1_uplinks(group, &table, plane, findings);
     }
     let active = u32::from(h.active) * u32::from(h.planes);
     findings.expect(u32::from(h.min_active) <= active && active > 0, &PLANES, || {
         let message = format!("`{}`: at least {} of {active} active values", group.name(), h.min_active);
         Violation::new(&PLANES, group.place(&["\"min_active\":"]), message)
     });
+}
+
+/// Over each T0 uplink the T1 uplinks are used in turn.
+fn t1_uplinks(group: &Group, table: &closc_paths::Table<'_>, plane: u8, findings: &mut Findings) {
+    let h = *table.header();
+    if h.t1_uplinks == 0 {
+        return;
+    }
+    let row = usize::from(h.t1_uplinks);
+    let mut used = vec![0u64; usize::from(h.t0_uplinks) * row];
+    for downlink in 0..h.nics {
+        for value in table.entropy_values(plane, downlink).take(usize::from(h.active)) {
+            let choice = table.choice(value);
+            if table.in_range(choice) {
+                used[usize::from(choice.t0_uplink) * row + usize::from(choice.t1_uplink)] += 1;
+            }
+        }
+    }
+    for (uplink, used) in used.chunks(row).enumerate() {
+        let (least, most) = (used.iter().min().copied(), used.iter().max().copied());
+        let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+        findings.expect(most - least <= 1, &T1_UPLINKS, || {
+            let message = format!(
+                "`{}`: in plane {plane}, over T0 uplink {uplink} one T1 uplink is used {least} times and another \
+                 {most} times",
+                group.name(),
+            );
+            Violation::new(&T1_UPLINKS, group.place(&["\"t1_start\":"]), message)
+        });
+    }
 }
 
 /// Counts the uplinks that a NIC uses in a plane, and checks that what it holds in reserve is something else.

@@ -134,6 +134,7 @@ impl Work<'_> {
         // Which classes are trimmed is known from path tables only.
         if !self.classes.is_empty() {
             self.trimming(&qos);
+            self.trimmed_marks(&qos);
             self.marks(&qos);
         }
     }
@@ -218,6 +219,25 @@ impl Work<'_> {
             self.expect(safe, &TRIMMING, || {
                 format!("gives trimmed packets code point {dscp}, whose class is trimmed again")
             });
+        }
+    }
+
+    /// Hosts tell a congested path from a busy receiver by the code point.
+    fn trimmed_marks(&mut self, qos: &PortQos) {
+        let last_hop = self.sort.place == Place::LastHop;
+        let stated = self.fabric.groups.first().and_then(|group| group.trimmed);
+        let wanted = stated.map(|(fabric, last)| if last_hop { last } else { fabric });
+        self.findings.checked(&TRIMMING, self.sort.count);
+        if qos.trimmed != wanted {
+            let word =
+                |mark: Option<u8>| mark.map_or("no code point".to_owned(), |m| format!("code point {m}"));
+            let (has, says) = (word(qos.trimmed), word(wanted));
+            let message = format!("gives trimmed packets {has}, and the path tables say {says}");
+            let mut violation = violation(self.fabric, self.sort, &TRIMMING, &message);
+            if let Some(group) = self.fabric.groups.first() {
+                violation = violation.and(group.place(&["\"qos\":", "\"trimmed\":"]));
+            }
+            self.findings.broken(violation);
         }
     }
 

@@ -19,8 +19,11 @@ use crate::rules::tables::{FIELDS, HEADER, OWN, PROBES, TEMPLATE};
 /// Checks that a table agrees with another.
 pub(crate) fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     let (ours, theirs) = (*group.table().header(), *first.table().header());
-    let alike = closc_paths::Header { zone: theirs.zone, group: theirs.group, ..ours } == theirs;
-    findings.expect(alike && group.layout == first.layout && group.delay == first.delay, &HEADER, || {
+    // Where sets start is the group's own.
+    let own =
+        closc_paths::Header { zone: theirs.zone, group: theirs.group, t1_start: theirs.t1_start, ..ours };
+    let same = (group.layout, &group.delay, group.trimmed) == (first.layout, &first.delay, first.trimmed);
+    findings.expect(own == theirs && same, &HEADER, || {
         let message = format!("`{}` and `{}` state different fabrics", group.name(), first.name());
         Violation::new(&HEADER, group.place(&["\"segments\":"]), message).and(first.place(&["\"segments\":"]))
     });
@@ -204,8 +207,23 @@ impl Work<'_> {
                     let around = around(self.layout, h, (zone, group), downlink, choice);
                     let found = Ipv6Addr::from(self.table.t1_probe(plane, uplink, downlink));
                     self.probe("t1", around, found, findings);
+                    self.t2_probes(choice, downlink, findings);
                 }
             }
+        }
+    }
+
+    /// Both uplinks are added apart from each other: every T1 uplink with the ends of the T0 uplinks, and these with its
+    /// ends.
+    fn t2_probes(&self, choice: Choice, downlink: u16, findings: &mut Findings) {
+        let h = self.table.header();
+        let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
+        let all = ends(h.t0_uplinks, choice.t0_uplink);
+        for t1_uplink in (0..h.t1_uplinks).filter(|at| all || ends(h.t1_uplinks, *at)) {
+            let choice = Choice { t1_uplink, ..choice };
+            let top = over_the_top(self.layout, h, self.own(), downlink, choice);
+            let found = self.table.t2_probe(choice.plane, choice.t0_uplink, t1_uplink, downlink);
+            self.probe("t2", top, found.map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from), findings);
         }
     }
 
@@ -279,6 +297,22 @@ fn around(
         none,
         none,
     ])
+}
+
+/// The list of a probe over a T2 and back by the same cables.
+fn over_the_top(
+    layout: &Layout,
+    h: &closc_paths::Header,
+    own: At,
+    downlink: u16,
+    choice: Choice,
+) -> Option<[Usid; SLOTS]> {
+    let [start, up, down, nic, ..] = around(layout, h, own, downlink, choice)?;
+    let row = choice.t0_uplink / h.parallel0;
+    let (step, cable) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
+    let before = u32::from(step) * u32::from(h.t2_step) + u32::from(row) * u32::from(h.t2_row);
+    let top = layout.t2(choice.plane, before, cable)?;
+    Some([start, up, top, layout.t1(choice.plane, own.0, row, cable)?, down, nic])
 }
 
 fn address(layout: &Layout, usids: [Usid; SLOTS]) -> Ipv6Addr {

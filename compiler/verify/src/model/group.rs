@@ -35,6 +35,8 @@ pub(crate) struct Group {
     pub(crate) classes: Vec<TrafficClass>,
     /// Name of the profile.
     pub(crate) profile: SmolStr,
+    /// Code points of packets trimmed inside the fabric and at the last hop, where tables state them.
+    pub(crate) trimmed: Option<(u8, u8)>,
     /// Round-trip times and what is computed from them, as text.
     pub(crate) delay: Option<String>,
     /// Names of what is denied, in the order of the denials.

@@ -56,6 +56,8 @@ pub(crate) struct Layout {
     pub(crate) parallel_t0_t1: u16,
     pub(crate) parallel_t1_t2: u16,
     pub(crate) usids_per_t1: u16,
+    pub(crate) t2_step: Option<u16>,
+    pub(crate) t2_row: Option<u16>,
 }
 
 /// The code of each role.
@@ -194,6 +196,8 @@ mod tests {
             parallel_t0_t1: 1,
             parallel_t1_t2: 1,
             usids_per_t1: 1,
+            t2_step: None,
+            t2_row: None,
         }
     }
 

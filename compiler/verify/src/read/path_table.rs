@@ -21,7 +21,7 @@ use crate::read::value::parse;
 use crate::rules::tables::FORMS;
 
 /// The form of the JSON that this reader knows.
-const FORM: &str = "closc-path-table/1";
+const FORM: &str = "closc-path-table/2";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +51,7 @@ struct Entropy {
     t1_uplink_bits: u8,
     t0_uplinks: u16,
     t1_uplinks: u16,
+    t1_start: Option<u16>,
     active_per_plane: u16,
     backup_per_plane: u16,
     min_active: u16,
@@ -116,6 +117,14 @@ struct Qos {
     profile: SmolStr,
     payload_mtu: u16,
     classes: Vec<QosClass>,
+    trimmed: Option<Trimmed>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trimmed {
+    fabric_dscp: u8,
+    last_hop_dscp: u8,
 }
 
 #[derive(Deserialize)]
@@ -213,6 +222,7 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
         nics: document.nics.iter().map(nic).collect::<Result<_, _>>()?,
         classes: document.qos.classes.iter().map(class).collect(),
         profile: document.qos.profile.clone(),
+        trimmed: document.qos.trimmed.as_ref().map(|mark| (mark.fabric_dscp, mark.last_hop_dscp)),
         delay: document.delay.as_ref().map(ToString::to_string),
         denied_names: document.denied.iter().map(|denied| denied.name.clone()).collect(),
     })
@@ -270,6 +280,7 @@ impl Compare<'_> {
             ("t1_uplink_bits", entropy.t1_uplink_bits.into(), h.t1_uplink_bits.into()),
             ("t0_uplinks", entropy.t0_uplinks, h.t0_uplinks),
             ("t1_uplinks", entropy.t1_uplinks, h.t1_uplinks),
+            ("t1_start", entropy.t1_start.unwrap_or(0), h.t1_start),
             ("active_per_plane", entropy.active_per_plane, h.active),
             ("backup_per_plane", entropy.backup_per_plane, h.backup),
             ("min_active", entropy.min_active, h.min_active),
@@ -277,6 +288,8 @@ impl Compare<'_> {
             ("parallel_t0_t1", segments.parallel_t0_t1, h.parallel0),
             ("parallel_t1_t2", segments.parallel_t1_t2.max(1), h.parallel1),
             ("usids_per_t1", segments.usids_per_t1, h.per_t1),
+            ("t2_step", segments.t2_step.unwrap_or(h.t2_step), h.t2_step),
+            ("t2_row", segments.t2_row.unwrap_or(h.t2_row), h.t2_row),
             ("payload_mtu", document.qos.payload_mtu, h.mtu),
             ("planes", document.planes.len() as u16, h.planes.into()),
             ("plane_shift", segments.plane_shift() as u16, h.plane_shift.into()),
@@ -284,6 +297,10 @@ impl Compare<'_> {
         for (name, json, binary) in pairs {
             self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")]));
         }
+        let tiers = [entropy.t1_start.is_some(), segments.t2_step.is_some(), segments.t2_row.is_some()];
+        self.equal(&tiers, &[h.t1_uplinks > 0; 3], || {
+            ("that `t1_start`, `t2_step` and `t2_row` are there".into(), vec!["\"t1_uplinks\":".into()])
+        });
         let prefix = Ipv6Net::new(Ipv6Addr::from(h.pool), h.pool_len).ok();
         let inside = prefix.is_some_and(|pool| pool.contains(&document.prefix.network()));
         self.equal(&inside, &true, || {
@@ -342,7 +359,9 @@ impl Compare<'_> {
     fn probes(&mut self, document: &Document, table: &Table<'_>) {
         let probes: Vec<(&str, Ipv6Addr)> =
             document.probes.iter().map(|probe| (probe.kind.as_str(), probe.template)).collect();
-        let binary = vec![("t0", table.t0_probe(0, 0).into()), ("t1", table.t1_probe(0, 0, 0).into())];
+        let t2 = table.t2_probe(0, 0, 0, 0).map(|t2| ("t2", t2.into()));
+        let two = [("t0", table.t0_probe(0, 0).into()), ("t1", table.t1_probe(0, 0, 0).into())];
+        let binary: Vec<(&str, Ipv6Addr)> = two.into_iter().chain(t2).collect();
         self.equal(&probes, &binary, || ("the list of probes".into(), vec!["\"probes\":".into()]));
     }
 }

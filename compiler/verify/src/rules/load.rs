@@ -1,4 +1,4 @@
-//! V09: how path tables spread load.
+//! V09: how path tables spread load, over planes and over uplinks of every tier.
 
 use closc_diagnostics::Rule;
 
@@ -35,5 +35,17 @@ pub(crate) static PLANES: Rule = Rule {
     fix: "Compile again; numbers are set in `entropy`.",
 };
 
+/// Uplinks of T1s are used alike.
+pub(crate) static T1_UPLINKS: Rule = Rule {
+    code: "V0904",
+    title: "T1 uplinks are not used equally often",
+    what: "In a fabric of three tiers, over each T0 uplink the active sets of a group use no T1 uplink more than once \
+           more often than any other; over all groups of a zone the busiest uplink of a T1 is used at most 1.05 times \
+           as often as its uplinks on average, or so much more as whole values of whole groups make it.",
+    why: "The busiest cable between T1 and T2 sets the speed of what crosses zones, however idle its neighbours are.",
+    example: "\"t1_start\": 0 in every group of a zone",
+    fix: "Compile again; use a number of active entropy values that divides evenly.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&ORDER, &UPLINKS, &PLANES];
+pub(super) const RULES: &[&Rule] = &[&ORDER, &UPLINKS, &PLANES, &T1_UPLINKS];

@@ -30,8 +30,8 @@ pub(crate) static TRIMMING: Rule = Rule {
     code: "V1103",
     title: "trimming is not as the hosts expect",
     what: "Classes that the path tables call trimmed are trimmed on every port and no others are; packets \
-           trimmed at a port to a NIC get one code point, those trimmed elsewhere another, and both belong to \
-           a class that is not trimmed.",
+           trimmed at a port to a NIC get one code point, those trimmed elsewhere another, both as the path \
+           tables say, and both belong to a class that is not trimmed.",
     why: "By the code point a NIC tells congestion in the fabric from an incast at its own port, and reacts \
           differently.",
     example: "\"TC_TO_DSCP_MAP\": { \"last-hop\": { \"8\": \"12\" } }",

@@ -55,6 +55,8 @@ pub(crate) fn table(shape: &Shape) -> Vec<u8> {
         min_active: shape.min_active,
         udp_port: 4791,
         mtu: 9000,
+        t1_start: 0,
+        t2_usid: 0,
     };
     let block = 0xfcbb_bbbb_u128 << 96;
     let body = Body {

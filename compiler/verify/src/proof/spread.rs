@@ -1,0 +1,390 @@
+//! What every cable between switches carries when each NIC sends to each other one, by the path tables.
+//!
+//! In: the tables and the ways. Out: [`LoadCounts`]: of each tier and direction how much the busiest cable carries
+//! compared with the mean of those in use, and V0904 where nothing is denied. Invariants: counted in whole numbers, so
+//! that the same tables give the same figures; nothing is done by pairs of NICs.
+//!
+//! A NIC sends equally much to every other NIC over each plane, in equal parts over its active values, where values that
+//! are denied are replaced by those in reserve. Senders for which the same denials matter towards many groups choose
+//! alike for all of them, so choices are made once for each set of denials that some destination meets.
+
+use std::collections::BTreeMap;
+
+use closc_paths::{Denied, Kind, Table};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::ways::{Level, Ways};
+use crate::finding::{Findings, Violation};
+use crate::model::fabric::Fabric;
+use crate::model::group::Group;
+use crate::rules::load::T1_UPLINKS;
+
+/// What a NIC sends to another over a plane, in parts: every number of values up to 16 divides it, and most others
+/// leave a rest that does not show.
+const WHOLE: u128 = 720_720 << 12;
+
+/// Choices that are made at most where something is denied. Beyond, load is not stated.
+const CHOICES_MAX: u64 = 1 << 31;
+
+/// Load of cables between switches when every NIC sends to every other.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct LoadCounts {
+    /// By tier and direction, from below; empty where it was not measured.
+    pub cables: Vec<CableLoad>,
+    /// Why it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_measured: Option<String>,
+}
+
+/// Load of the cables of a tier in one direction, over all planes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CableLoad {
+    /// Between which tiers: `t0-t1` or `t1-t2`.
+    pub cables: &'static str,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Cables in use.
+    pub used: u64,
+    /// How much the busiest carries, in thousandths of the mean, rounded up.
+    pub busiest_to_mean: u64,
+    /// How much the idlest carries, in thousandths of the mean, rounded down.
+    pub idlest_to_mean: u64,
+}
+
+/// Measures the load of all cables.
+pub(crate) fn measure(fabric: &Fabric, ways: &Ways, findings: &mut Findings) -> LoadCounts {
+    let plans: Vec<Senders<'_>> = (0..ways.numbers.planes)
+        .flat_map(|plane| fabric.groups.iter().enumerate().map(move |(at, group)| (plane, at, group)))
+        .map(|(plane, at, group)| Senders::new(fabric, plane, at, group))
+        .collect();
+    if plans.iter().all(|senders| senders.denied.is_empty()) {
+        t1_uplinks(fabric, ways, findings);
+    }
+    let choices = plans.iter().map(Senders::choices).fold(0, u64::saturating_add);
+    if choices > CHOICES_MAX {
+        let why =
+            format!("what is denied takes {choices} choices to follow, and at most {CHOICES_MAX} are made");
+        return LoadCounts { cables: Vec::new(), not_measured: Some(why) };
+    }
+    let mut extremes: [Extremes; 4] = Default::default();
+    for plane in 0..ways.numbers.planes {
+        let of_plane = &plans[plane * fabric.groups.len()..][..fabric.groups.len()];
+        let load = of_plane
+            .par_iter()
+            .fold(|| Load::new(fabric, ways), |load, senders| senders.send(load))
+            .reduce(|| Load::new(fabric, ways), |load, other| load.plus(&other));
+        load.count(fabric, ways, plane, &mut extremes);
+    }
+    let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
+    let cables = names.into_iter().zip(extremes).filter_map(|(name, extremes)| extremes.load(name));
+    LoadCounts { cables: cables.collect(), not_measured: None }
+}
+
+/// V0904 over all groups of a zone, counting every downlink, whether or not a NIC is there.
+fn t1_uplinks(fabric: &Fabric, ways: &Ways, findings: &mut Findings) {
+    let numbers = ways.numbers;
+    if numbers.t1_uplinks == 0 {
+        return;
+    }
+    let parallel = usize::from(numbers.parallel0);
+    let rows = numbers.uplinks / parallel;
+    // Where values do not come out even, some T0 uplinks of each group have one more: which, is as good as random.
+    let h = fabric.groups.first().map(|group| *group.table().header());
+    let values = h.map_or(0, |h| usize::from(h.active) * usize::from(h.nics));
+    let uneven = u64::from(!values.is_multiple_of(numbers.uplinks));
+    for plane in 0..numbers.planes {
+        let mut used: BTreeMap<u16, (u64, &Group, Vec<u64>)> = BTreeMap::new();
+        for group in &fabric.groups {
+            let (groups, _, used) =
+                used.entry(group.zone).or_insert_with(|| (0, group, vec![0; rows * numbers.t1_uplinks]));
+            *groups += 1;
+            let table = group.table();
+            let active = usize::from(table.header().active);
+            let nics = 0..table.header().nics;
+            for value in nics.flat_map(|nic| table.entropy_values(plane as u8, nic).take(active)) {
+                let choice = table.choice(value);
+                let at = usize::from(choice.t0_uplink) / parallel * numbers.t1_uplinks;
+                if let Some(used) = used.get_mut(at + usize::from(choice.t1_uplink)) {
+                    *used += 1;
+                }
+            }
+        }
+        for (zone, (groups, group, used)) in used {
+            for (row, used) in used.chunks(numbers.t1_uplinks).enumerate() {
+                let (most, sum) = (used.iter().max().copied().unwrap_or(0), used.iter().sum::<u64>());
+                let count = numbers.t1_uplinks as u64;
+                let whole = parallel as u64 * (2 + uneven * groups.div_ceil(count));
+                let holds =
+                    most * count * 20 <= sum * 21 || (most * count).saturating_sub(sum) <= whole * count;
+                findings.expect(holds, &T1_UPLINKS, || {
+                    let mean = sum as f64 / count as f64;
+                    let message = format!(
+                        "over zone {zone} in plane {plane}, the busiest uplink of T1 {} is used {most} times, and its \
+                         uplinks {mean:.2} times on average",
+                        row + 1
+                    );
+                    Violation::new(&T1_UPLINKS, group.place(&["\"t1_start\":"]), message)
+                });
+            }
+        }
+    }
+}
+
+/// Which destinations meet the same denials: how far they are, and the denials by index.
+type Met = (u8, Vec<u16>);
+
+/// The NICs of a group as senders in a plane.
+struct Senders<'a> {
+    at: usize,
+    group: &'a Group,
+    table: Table<'a>,
+    plane: u8,
+    denied: Vec<Denied>,
+    /// Groups by the denials that are met on the way to their NICs, with the number of those NICs.
+    towards: BTreeMap<Met, Vec<(usize, u64)>>,
+}
+
+impl<'a> Senders<'a> {
+    fn new(fabric: &'a Fabric, plane: usize, at: usize, group: &'a Group) -> Self {
+        let table = group.table();
+        let plane = plane as u8;
+        let denied: Vec<Denied> = table.denied().filter(|denied| denied.plane == plane).collect();
+        let mut towards: BTreeMap<Met, Vec<(usize, u64)>> = BTreeMap::new();
+        for (to, other) in fabric.groups.iter().enumerate().filter(|(to, _)| *to != at) {
+            let far = u8::from(other.zone != group.zone);
+            let named = |denied: &Denied| {
+                denied.scope.zone.is_none_or(|zone| zone == other.zone)
+                    && denied.scope.group.is_none_or(|number| number == other.group)
+                    && (far == 1 || denied.scope.t1_uplinks.is_none())
+            };
+            let met = |downlink: Option<u16>| -> Vec<u16> {
+                let is_met = |denied: &Denied| {
+                    named(denied) && denied.scope.downlink.is_none_or(|d| Some(d) == downlink)
+                };
+                (0..).zip(&denied).filter(|(_, denied)| is_met(denied)).map(|(at, _)| at).collect()
+            };
+            let single: Vec<u16> =
+                denied.iter().filter(|d| named(d)).filter_map(|d| d.scope.downlink).collect();
+            let mut rest = other.nics.len() as u64;
+            let is_single = |downlink: &u16| single.contains(downlink);
+            let own = other.nics.iter().map(|nic| nic.downlink).filter(|_| !single.is_empty());
+            for downlink in own.filter(is_single) {
+                towards.entry((far, met(Some(downlink)))).or_default().push((to, 1));
+                rest -= 1;
+            }
+            if rest > 0 {
+                towards.entry((far, met(None))).or_default().push((to, rest));
+            }
+        }
+        Senders { at, group, table, plane, denied, towards }
+    }
+
+    /// Returns how many values are looked at, times the denials that each is compared with.
+    fn choices(&self) -> u64 {
+        let h = self.table.header();
+        let values = (u64::from(h.active) + u64::from(h.backup)) * self.group.nics.len() as u64;
+        self.towards.keys().map(|(_, met)| values * met.len() as u64).sum()
+    }
+
+    /// Returns what all NICs together send over each pair of uplinks to one NIC that meets these denials.
+    fn shares(&self, (far, met): &Met) -> BTreeMap<(u16, u16), u128> {
+        let h = *self.table.header();
+        let kind = if *far == 1 { Kind::Far } else { Kind::Zone };
+        let denies = |source: u16, value: u32| {
+            let choice = self.table.choice(value);
+            // Zone, group and downlink were looked at before.
+            met.iter().map(|at| self.denied[usize::from(*at)]).any(|denied| {
+                let scope = denied.scope;
+                let to = (scope.zone.unwrap_or(0), scope.group.unwrap_or(0), scope.downlink.unwrap_or(0));
+                denied.covers(kind, source, to, choice)
+            })
+        };
+        let mut shares = BTreeMap::new();
+        for nic in &self.group.nics {
+            let values = self.table.entropy_values(self.plane, nic.downlink);
+            let open = values.filter(|value| met.is_empty() || !denies(nic.downlink, *value));
+            let open: Vec<u32> = open.take(h.active.into()).collect();
+            for value in &open {
+                let choice = self.table.choice(*value);
+                let t1 = if *far == 1 { choice.t1_uplink } else { 0 };
+                *shares.entry((choice.t0_uplink, t1)).or_default() += WHOLE / open.len() as u128;
+            }
+        }
+        shares
+    }
+
+    fn send(&self, mut load: Load) -> Load {
+        for (met, towards) in &self.towards {
+            let mut by_zone: BTreeMap<u16, u64> = BTreeMap::new();
+            for (to, nics) in towards {
+                *by_zone.entry(load.zones[*to]).or_default() += nics;
+            }
+            let mut by_uplink: BTreeMap<u16, u128> = BTreeMap::new();
+            for ((t0, t1), share) in self.shares(met) {
+                *by_uplink.entry(t0).or_default() += share;
+                if met.0 == 1 {
+                    load.add_far(self.group.zone, (t0, t1), share, &by_zone);
+                }
+            }
+            let nics: u64 = by_zone.values().sum();
+            for (t0, share) in by_uplink {
+                let at = self.at * load.uplinks + usize::from(t0);
+                load.t0_up[at] += share * u128::from(nics);
+                if self.denied.is_empty() {
+                    load.add_everywhere(self.group.zone, at, met.0 == 1, share);
+                } else {
+                    load.add_down(usize::from(t0), share, towards);
+                }
+            }
+        }
+        load
+    }
+}
+
+/// What cables of a plane carry.
+struct Load {
+    uplinks: usize,
+    t1_uplinks: usize,
+    parallel0: usize,
+    /// Zone of each group.
+    zones: Vec<u16>,
+    /// By group and T0 uplink.
+    t0_up: Vec<u128>,
+    t0_down: Vec<u128>,
+    /// By zone and T0 uplink: what each NIC of the other groups of the zone gets, and by group, what of that it does not.
+    zone_down: Vec<Vec<u128>>,
+    not_own: Vec<u128>,
+    /// By zone and T0 uplink: what each NIC of all other zones gets.
+    far_down: Vec<Vec<u128>>,
+    /// By zone, T1 and T1 uplink.
+    t1_up: Vec<Vec<u128>>,
+    t1_down: Vec<Vec<u128>>,
+}
+
+impl Load {
+    fn new(fabric: &Fabric, ways: &Ways) -> Self {
+        let numbers = ways.numbers;
+        let rows = numbers.uplinks / usize::from(numbers.parallel0);
+        let t0 = vec![0; fabric.groups.len() * numbers.uplinks];
+        let t1 = vec![vec![0; rows * numbers.t1_uplinks]; numbers.zones];
+        Load {
+            uplinks: numbers.uplinks,
+            t1_uplinks: numbers.t1_uplinks,
+            parallel0: numbers.parallel0.into(),
+            zones: fabric.groups.iter().map(|group| group.zone).collect(),
+            t0_up: t0.clone(),
+            t0_down: t0.clone(),
+            not_own: t0,
+            zone_down: vec![vec![0; numbers.uplinks]; numbers.zones],
+            far_down: vec![vec![0; numbers.uplinks]; numbers.zones],
+            t1_up: t1.clone(),
+            t1_down: t1,
+        }
+    }
+
+    /// Adds what comes down to each group that is sent to.
+    fn add_down(&mut self, uplink: usize, share: u128, towards: &[(usize, u64)]) {
+        for (to, nics) in towards {
+            self.t0_down[to * self.uplinks + uplink] += share * u128::from(*nics);
+        }
+    }
+
+    /// Adds what comes down to all other groups of a zone, or of all others, alike.
+    fn add_everywhere(&mut self, zone: u16, at: usize, far: bool, share: u128) {
+        let (zone, uplink) = (usize::from(zone), at % self.uplinks);
+        if far {
+            self.far_down[zone][uplink] += share;
+        } else {
+            self.zone_down[zone][uplink] += share;
+            self.not_own[at] += share;
+        }
+    }
+
+    fn add_far(&mut self, zone: u16, (t0, t1): (u16, u16), share: u128, by_zone: &BTreeMap<u16, u64>) {
+        let at = usize::from(t0) / self.parallel0 * self.t1_uplinks + usize::from(t1);
+        self.t1_up[usize::from(zone)][at] += share * u128::from(by_zone.values().sum::<u64>());
+        for (to, nics) in by_zone {
+            self.t1_down[usize::from(*to)][at] += share * u128::from(*nics);
+        }
+    }
+
+    /// Returns what comes down to a group over an uplink.
+    fn down(&self, fabric: &Fabric, group: usize, uplink: usize) -> u128 {
+        let at = group * self.uplinks + uplink;
+        let zone = usize::from(self.zones[group]);
+        let far: u128 = self.far_down.iter().map(|zone| zone[uplink]).sum();
+        let each = self.zone_down[zone][uplink] - self.not_own[at] + far - self.far_down[zone][uplink];
+        self.t0_down[at] + each * fabric.groups[group].nics.len() as u128
+    }
+
+    fn plus(mut self, other: &Load) -> Load {
+        let add = |own: &mut [u128], other: &[u128]| {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        };
+        add(&mut self.t0_up, &other.t0_up);
+        add(&mut self.t0_down, &other.t0_down);
+        add(&mut self.not_own, &other.not_own);
+        let by_zone = [
+            (&mut self.zone_down, &other.zone_down),
+            (&mut self.far_down, &other.far_down),
+            (&mut self.t1_up, &other.t1_up),
+            (&mut self.t1_down, &other.t1_down),
+        ];
+        for (own, other) in by_zone {
+            own.iter_mut().zip(other).for_each(|(own, other)| add(own, other));
+        }
+        self
+    }
+
+    /// Adds the cables in use to what is known of the busiest.
+    fn count(&self, fabric: &Fabric, ways: &Ways, plane: usize, extremes: &mut [Extremes; 4]) {
+        for group in 0..fabric.groups.len() {
+            let ways = ways.group(group, plane);
+            for uplink in 0..self.uplinks {
+                let at = group * self.uplinks + uplink;
+                extremes[0].cable(self.t0_up[at], ways.up.level(uplink));
+                extremes[1].cable(self.down(fabric, group, uplink), ways.down.level(uplink));
+            }
+        }
+        for zone in 0..self.t1_up.len() {
+            let Some(ways) = ways.zone(zone as u16, plane) else { continue };
+            for (at, (up, down)) in self.t1_up[zone].iter().zip(&self.t1_down[zone]).enumerate() {
+                extremes[2].cable(*up, ways.up.level(at));
+                extremes[3].cable(*down, ways.down.level(at));
+            }
+        }
+    }
+}
+
+/// The busiest and the idlest cable of a kind, and the sum over all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extremes {
+    used: u64,
+    sum: u128,
+    most: u128,
+    least: Option<u128>,
+}
+
+impl Extremes {
+    fn cable(&mut self, load: u128, level: Level) {
+        if level == Level::Fine {
+            self.used += 1;
+            self.sum += load;
+            self.most = self.most.max(load);
+            self.least = Some(self.least.map_or(load, |least| least.min(load)));
+        }
+    }
+
+    fn load(self, (cables, direction): (&'static str, &'static str)) -> Option<CableLoad> {
+        let thousandths = |load: u128| load * u128::from(self.used) * 1000;
+        let whole = |thousandths: u128| u64::try_from(thousandths).unwrap_or(u64::MAX);
+        (self.sum > 0).then(|| CableLoad {
+            cables,
+            direction,
+            used: self.used,
+            busiest_to_mean: whole(thousandths(self.most).div_ceil(self.sum)),
+            idlest_to_mean: whole(thousandths(self.least.unwrap_or(0)) / self.sum),
+        })
+    }
+}
