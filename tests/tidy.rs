@@ -13,7 +13,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const STAGES: &[&[&str]] = &[
     &["diagnostics", "files", "paths", "qos", "runtime"],
     &["platform", "deploy", "paths-engine"],
-    &["topology"],
+    &["topology", "nic"],
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
@@ -36,7 +36,7 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
 ];
 
 /// What runs on nodes, below host/.
-const HOST_CRATES: &[&str] = &["paths-engine"];
+const HOST_CRATES: &[&str] = &["paths-engine", "nic"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is a folder of the workspace").to_owned()
@@ -152,6 +152,7 @@ fn folders_that_people_open_have_a_readme() {
     let wanted = [
         "compiler",
         "host",
+        "host/nic",
         "host/paths-engine",
         "p4",
         "templates",

@@ -1,0 +1,249 @@
+//! The agent of one NIC, without sockets.
+//!
+//! In: packets of the node, frames of the ports, requests, the time. Out: frames to send, packets for the node.
+//! Invariants: nothing here waits, reads a clock or opens anything, so all of it is tested without a network; what
+//! comes from the network changes nothing before source, segment and cookie were checked.
+
+mod control;
+mod receive;
+mod send;
+mod tick;
+mod view;
+
+use std::collections::{HashMap, VecDeque};
+
+use closc_paths::Table;
+use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
+
+pub use control::{Ban, BanFault, Bans};
+pub use view::{ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
+
+use crate::channel::Channel;
+use crate::localise::Record;
+use crate::probes::Probes;
+use crate::region::Region;
+use crate::schedule::{Schedule, Turn};
+use crate::wire::Identity;
+
+/// What an agent is set up with.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Downlink of the NIC, from 0.
+    pub downlink: u16,
+    /// Far NICs at a time.
+    pub channels: usize,
+    /// How long a packet waits for one before it.
+    pub reorder_ns: u64,
+    /// Bytes that wait, of one NIC.
+    pub reorder_bytes: usize,
+    /// Every cable is probed once in this time.
+    pub probe_period_ns: u64,
+    /// A probe that takes longer is lost.
+    pub probe_timeout_ns: u64,
+    /// Packets of writes under way to one NIC.
+    pub window: u32,
+    /// UDP port of messages.
+    pub udp_port: u16,
+    /// What all agents of the fabric know; derived from the table if absent.
+    pub cookie: Option<u64>,
+    /// Patience of the engine.
+    pub engine: Settings,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            downlink: 0,
+            channels: 48,
+            reorder_ns: 3_000_000,
+            reorder_bytes: 1 << 20,
+            probe_period_ns: 100_000_000,
+            probe_timeout_ns: 50_000_000,
+            window: 192,
+            udp_port: 49791,
+            cookie: None,
+            engine: Settings::default(),
+        }
+    }
+}
+
+/// The table, and the time.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    /// The table that is in force.
+    pub table: &'a Table<'a>,
+    /// Nanoseconds of a clock that does not go back.
+    pub now_ns: u64,
+}
+
+/// A port of the NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Port {
+    /// Destination, source and type: what every frame begins with. Unknown until the neighbour is.
+    pub ethernet: Option<[u8; 14]>,
+    /// Whether it has a carrier.
+    pub carrier: bool,
+    /// Whether its T0 answers no probe.
+    pub(crate) t0_dead: bool,
+    /// Good answers of the T0 since it was dead.
+    pub(crate) t0_answers: u8,
+}
+
+/// The agent.
+#[derive(Debug)]
+pub struct Agent {
+    options: Options,
+    identity: Identity,
+    own: [u8; 16],
+    /// The segment of this NIC in each plane.
+    segments: Vec<u16>,
+    epoch: u16,
+    engine: Engine,
+    ports: Vec<Port>,
+    channels: Vec<Channel>,
+    by_address: HashMap<[u8; 16], usize>,
+    schedule: Schedule,
+    records: Vec<(Turn, Record)>,
+    probes: Probes,
+    region: Region,
+    bans: Vec<(Ban, DenialId)>,
+    next_ban: u64,
+    next_write: u64,
+    counters: Counters,
+    events: VecDeque<EventView>,
+    n_events: u64,
+}
+
+impl Agent {
+    /// Makes an agent. `epoch` differs from that of the process before.
+    pub fn new(at: &At<'_>, options: Options, region: Region, epoch: u16) -> Result<Agent, OpenFault> {
+        let capacity = Capacity::of(at.table, options.channels);
+        let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
+        let schedule = Schedule::new(at.table, options.downlink, options.probe_period_ns, at.now_ns);
+        let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
+        Ok(Agent {
+            identity: identity(at.table, &options),
+            own: own_address(at.table, options.downlink),
+            segments: segments(at.table, options.downlink),
+            epoch,
+            engine,
+            ports: vec![Port::default(); usize::from(at.table.header().planes)],
+            channels: Vec::with_capacity(options.channels),
+            by_address: HashMap::with_capacity(options.channels),
+            schedule,
+            records,
+            probes: Probes::new(options.probe_timeout_ns),
+            region,
+            bans: Vec::new(),
+            next_ban: 1,
+            next_write: u64::from(epoch) << 48,
+            counters: Counters::default(),
+            events: VecDeque::with_capacity(view::EVENTS_MAX),
+            n_events: 0,
+            options,
+        })
+    }
+
+    /// Takes another table of the same group.
+    pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<(), ReloadFault> {
+        let mut gone = Vec::new();
+        self.engine.reload(old.table, new.table, new.now_ns, |path| gone.push(path))?;
+        for channel in &mut self.channels {
+            if let Some((to, _)) = self.engine.destination(channel.path) {
+                channel.to = to;
+            }
+        }
+        for path in gone {
+            if let Some(at) = self.channels.iter().position(|channel| channel.path == path) {
+                self.drop_channel(at);
+            }
+        }
+        self.identity = identity(new.table, &self.options);
+        self.segments = segments(new.table, self.options.downlink);
+        let period_ns = self.options.probe_period_ns;
+        self.schedule = Schedule::new(new.table, self.options.downlink, period_ns, new.now_ns);
+        let known = std::mem::take(&mut self.records);
+        let of =
+            |turn: &Turn| known.iter().find(|(other, _)| other == turn).map(|(_, r)| *r).unwrap_or_default();
+        self.records = self.schedule.turns().iter().map(|turn| (*turn, of(turn))).collect();
+        Ok(())
+    }
+
+    /// Returns the address of the NIC.
+    pub fn own(&self) -> [u8; 16] {
+        self.own
+    }
+
+    /// Returns what packets have to be to be taken.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns the segments of the NIC, plane by plane: the 16 bits after the block.
+    pub fn segments(&self) -> &[u16] {
+        &self.segments
+    }
+
+    /// Returns the ports.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Finds a channel or opens it. Nothing, if the address is of no NIC or there is no room.
+    fn channel(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<usize> {
+        if let Some(known) = self.by_address.get(&address) {
+            return Some(*known);
+        }
+        if self.channels.len() >= self.options.channels {
+            let idle = (0..self.channels.len()).filter(|n| self.channels[*n].is_idle(at.now_ns));
+            let oldest = idle.min_by_key(|n| self.channels[*n].used_ns);
+            let Some(oldest) = oldest else {
+                self.counters.no_room += 1;
+                return None;
+            };
+            self.engine.close(self.channels[oldest].path);
+            self.drop_channel(oldest);
+        }
+        let path = self.engine.open(at.table, address, at.now_ns).ok()?;
+        let (to, _) = self.engine.destination(path)?;
+        let waits = (self.options.reorder_ns, self.options.reorder_bytes);
+        self.channels.push(Channel::new(address, path, to, waits, at.now_ns));
+        let place = self.channels.len() - 1;
+        self.by_address.insert(address, place);
+        Some(place)
+    }
+
+    fn drop_channel(&mut self, at: usize) {
+        let gone = self.channels.swap_remove(at);
+        self.by_address.remove(&gone.address);
+        if let Some(moved) = self.channels.get(at) {
+            self.by_address.insert(moved.address, at);
+        }
+    }
+}
+
+fn identity(table: &Table<'_>, options: &Options) -> Identity {
+    let h = table.header();
+    let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
+    // Without a cookie of its own, a fabric is told apart by its addresses: against accidents, not against attackers.
+    let derived = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
+    Identity {
+        block,
+        pool: h.pool,
+        pool_len: h.pool_len,
+        udp_port: options.udp_port,
+        cookie: options.cookie.unwrap_or(derived),
+    }
+}
+
+fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
+    let h = table.header();
+    let place = h.zone << 12 | h.group.wrapping_add(1) & 0xfff;
+    (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+}
+
+fn segments(table: &Table<'_>, downlink: u16) -> Vec<u16> {
+    // A T0 probe is a list of two: the T0, and this NIC.
+    let of = |plane| (u128::from_be_bytes(table.t0_probe(plane, downlink)) >> 64) as u16;
+    (0..table.header().planes).map(of).collect()
+}

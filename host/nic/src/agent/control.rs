@@ -1,0 +1,182 @@
+//! What people, jobs and collectors ask for: denials and writes.
+
+use closc_paths::Scope;
+use closc_paths_engine::{Denial, DenyFault, Reason};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::agent::{Agent, At};
+use crate::writes::{Leaving, Order};
+
+/// Writes to one NIC that are remembered.
+const LEAVING_MAX: usize = 64;
+/// Bytes of a piece, if the path takes them.
+const UNIT: u32 = 8192;
+/// Headers between the outer IPv6 header and the bytes of a piece.
+const PIECE_HEAD: u16 = 8 + 12 + 36;
+
+/// Paths that must not be used, as requests and the state file have them. Absent fields mean any.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ban {
+    /// Its number; absent in requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// The plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// First and last T0 uplink.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplinks: Option<(u16, u16)>,
+    /// First and last T1 uplink.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t1_uplinks: Option<(u16, u16)>,
+    /// Destination zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<u16>,
+    /// Destination group, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u16>,
+    /// Downlink of the destination, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downlink: Option<u16>,
+    /// Who denies: `administrator`, `drain`, `gray-loss`, `fault`.
+    pub reason: String,
+    /// When it ends by itself, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+}
+
+/// What the state file holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+pub struct Bans {
+    /// The number of the next one.
+    pub next: u64,
+    /// Those in force.
+    pub bans: Vec<Ban>,
+}
+
+/// Why a denial was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BanFault {
+    /// The word is none of the four.
+    #[error("`{0}` is no reason: administrator, drain, gray-loss or fault is")]
+    Reason(String),
+    /// Nothing narrows it.
+    #[error("a denial names a plane, an uplink or a destination; this one names everything")]
+    Everything,
+    /// The plane is not there.
+    #[error("plane {plane} is not there, the NIC has planes 0 to {last}")]
+    Plane {
+        /// The plane.
+        plane: u8,
+        /// The last one there is.
+        last: u8,
+    },
+    /// Its time is over.
+    #[error("it ends in the past")]
+    Past,
+    /// The engine did not take it.
+    #[error("{0}{1}")]
+    Engine(DenyFault, String),
+}
+
+impl Agent {
+    /// Denies paths. `unix` is the time in seconds since 1970. Returns the number of the denial.
+    pub fn deny(&mut self, at: &At<'_>, ban: &Ban, unix: f64) -> Result<u64, BanFault> {
+        let reason = Reason::of(&ban.reason).ok_or_else(|| BanFault::Reason(ban.reason.clone()))?;
+        let last = at.table.header().planes.saturating_sub(1);
+        if let Some(plane) = ban.plane.filter(|plane| *plane > last) {
+            return Err(BanFault::Plane { plane, last });
+        }
+        let scope = Scope {
+            source: None,
+            uplinks: ban.uplinks,
+            t1_uplinks: ban.t1_uplinks,
+            zone: ban.zone,
+            group: ban.group,
+            downlink: ban.downlink,
+        };
+        if scope == Scope::default() && ban.plane.is_none() {
+            return Err(BanFault::Everything);
+        }
+        let until_ns = match ban.until {
+            None => None,
+            Some(until) if until > unix => Some(at.now_ns.saturating_add(((until - unix) * 1e9) as u64)),
+            Some(_) => return Err(BanFault::Past),
+        };
+        let denial = Denial { plane: ban.plane, scope, reason, until_ns };
+        let made = self.engine.deny(denial, at.now_ns).map_err(|fault| {
+            let which = match fault {
+                DenyFault::LastPath(path) => self.engine.destination(path),
+                DenyFault::Full(_) => None,
+            };
+            let name = which.map(|(_, inner)| format!(": {}", std::net::Ipv6Addr::from(inner)));
+            BanFault::Engine(fault, name.unwrap_or_default())
+        })?;
+        let id = ban.id.unwrap_or(self.next_ban);
+        self.next_ban = self.next_ban.max(id + 1);
+        self.bans.push((Ban { id: Some(id), ..ban.clone() }, made));
+        self.event(at.now_ns, format!("denial {id} begins: {}", ban.reason));
+        Ok(id)
+    }
+
+    /// Ends a denial. Tells whether it was in force.
+    pub fn allow(&mut self, at: &At<'_>, id: u64) -> bool {
+        let Some(place) = self.bans.iter().position(|(ban, _)| ban.id == Some(id)) else { return false };
+        let (_, made) = self.bans.remove(place);
+        self.engine.allow(made, at.now_ns);
+        self.event(at.now_ns, format!("denial {id} ends"));
+        true
+    }
+
+    /// Forgets denials whose time was over.
+    pub(super) fn bans_expired(&mut self) {
+        let engine = &self.engine;
+        self.bans.retain(|(_, made)| engine.denials().any(|(id, _)| id == *made));
+    }
+
+    /// Returns the denials in force, for the state file.
+    pub fn bans(&self) -> Bans {
+        Bans { next: self.next_ban, bans: self.bans.iter().map(|(ban, _)| ban.clone()).collect() }
+    }
+
+    /// Takes the denials of the process before. Those that ended meanwhile are left out.
+    pub fn restore(&mut self, at: &At<'_>, bans: &Bans, unix: f64) -> Vec<BanFault> {
+        let mut faults = Vec::new();
+        for ban in &bans.bans {
+            match self.deny(at, ban, unix) {
+                Ok(_) | Err(BanFault::Past) => {}
+                Err(fault) => faults.push(fault),
+            }
+        }
+        self.next_ban = self.next_ban.max(bans.next);
+        faults
+    }
+
+    /// Starts a write. Returns its name; nothing, if the address is of no NIC, the range is outside the region, or
+    /// too many writes are under way.
+    pub fn write(
+        &mut self,
+        at: &At<'_>,
+        address: [u8; 16],
+        order: (u64, u64, u64, Option<u32>),
+    ) -> Option<u64> {
+        let (local, target, total, unit) = order;
+        let most = u32::from(at.table.header().mtu.saturating_sub(PIECE_HEAD + 16)).max(1);
+        let unit = unit.unwrap_or(UNIT).clamp(1, most);
+        if address == self.own || !self.region.holds(local, total) {
+            return None;
+        }
+        let channel = self.channel(at, address)?;
+        let leaving = &mut self.channels[channel].leaving;
+        if leaving.len() >= LEAVING_MAX {
+            let done = leaving.iter().position(|write| write.done_ns.is_some())?;
+            leaving.remove(done);
+        }
+        let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
+        leaving.push(write);
+        self.next_write += 1;
+        Some(self.next_write - 1)
+    }
+}

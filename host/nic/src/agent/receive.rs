@@ -1,0 +1,243 @@
+//! What comes: sprayed packets, pieces of writes, messages.
+
+use crate::agent::{Agent, At};
+use crate::batch::Batch;
+use crate::probes::Target;
+use crate::reorder::Taken;
+use crate::sent::{Cargo, Verdict};
+use crate::wire::{
+    self, Chunk, Fault, Message, Packet, PairProbe, Payload, Sack, SelfProbe, Sequence, Status,
+};
+use crate::writes::Place;
+
+/// Packets that one acknowledgement waits for.
+const OWED_MAX: u32 = 32;
+
+impl Agent {
+    /// Takes a frame of a port. Packets for the node go to `node`, in order. At most two frames join the batch.
+    pub fn receive(&mut self, at: &At<'_>, frame: &[u8], batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+        let packet = match wire::parse(frame, &self.identity) {
+            Ok(packet) if self.is_mine(frame) => packet,
+            Ok(_) | Err(Fault::Outside) => {
+                self.counters.outside += 1;
+                return;
+            }
+            Err(fault) => {
+                self.refuse(fault);
+                return;
+            }
+        };
+        match (packet.payload, packet.sequence) {
+            (Payload::Inner(inner), Some(sequence)) => self.inner(at, &packet, sequence, inner, batch, node),
+            (Payload::Inner(_), None) => self.counters.malformed += 1,
+            (Payload::Message(bytes), sequence) => match wire::read(bytes, &self.identity) {
+                Ok(Message::Chunk(chunk)) => match sequence {
+                    Some(sequence) => self.chunk(at, &packet, sequence, &chunk, batch, node),
+                    None => self.counters.malformed += 1,
+                },
+                Ok(message) => self.message(at, packet.source, &message, batch),
+                Err(fault) => self.refuse(fault),
+            },
+        }
+    }
+
+    /// Tells whether the outer address is a segment of this NIC and nothing more.
+    fn is_mine(&self, frame: &[u8]) -> bool {
+        let Some(address) = frame.get(38..54) else { return false };
+        let segment = u16::from_be_bytes([address[4], address[5]]);
+        self.segments.contains(&segment) && address[6..].iter().all(|byte| *byte == 0)
+    }
+
+    fn refuse(&mut self, fault: Fault) {
+        match fault {
+            Fault::Outside => self.counters.outside += 1,
+            Fault::Cookie => self.counters.wrong_cookie += 1,
+            Fault::Short | Fault::Kind => self.counters.malformed += 1,
+        }
+    }
+
+    fn inner(
+        &mut self,
+        at: &At<'_>,
+        packet: &Packet<'_>,
+        sequence: Sequence,
+        inner: &[u8],
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
+        if inner[24..40] != self.own || !self.identity.holds(&packet.source) {
+            self.counters.outside += 1;
+            return;
+        }
+        self.numbered(at, packet, sequence, Some(inner), batch, node);
+    }
+
+    fn numbered(
+        &mut self,
+        at: &At<'_>,
+        packet: &Packet<'_>,
+        sequence: Sequence,
+        inner: Option<&[u8]>,
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
+        let Some(channel) = self.channel(at, packet.source) else { return };
+        let c = &mut self.channels[channel];
+        (c.heard_ns, c.used_ns) = (Some(at.now_ns), at.now_ns);
+        let numbers = (sequence.epoch, sequence.number);
+        let taken = c.reorder.take(numbers, inner, at.now_ns, node);
+        c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
+        if c.owed >= OWED_MAX || taken == Taken::Duplicate {
+            self.acknowledge(at, channel, batch);
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        at: &At<'_>,
+        packet: &Packet<'_>,
+        sequence: Sequence,
+        chunk: &Chunk<'_>,
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
+        if !self.region.holds(chunk.target, chunk.total) {
+            self.counters.refused_writes += 1;
+            return;
+        }
+        let Some(channel) = self.channel(at, packet.source) else { return };
+        let (place, done) = match self.channels[channel].arriving.take(chunk, at.now_ns) {
+            Place::Put { at, done } => (Some(at), done),
+            Place::Known => (None, false),
+            Place::Refused => {
+                self.counters.refused_writes += 1;
+                return;
+            }
+        };
+        if place.is_some_and(|place| self.region.write(place, chunk.data).is_err()) {
+            self.counters.region_faults += 1;
+        }
+        self.counters.written_bytes += place.map_or(0, |_| chunk.data.len() as u64);
+        self.numbered(at, packet, sequence, None, batch, node);
+        if done {
+            self.counters.writes_taken += 1;
+            let status = self.channels[channel].arriving.status(chunk.write, chunk.total);
+            self.answer(at, batch, channel, &Message::Status(status));
+        }
+    }
+
+    /// Sends what came lately.
+    pub(super) fn acknowledge(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+        let ports = self.engine.own_ports();
+        let c = &mut self.channels[channel];
+        let Some(mut sack) = c.reorder.acknowledge(ports) else { return };
+        (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
+        if self.answer(at, batch, channel, &Message::Sack(sack)) {
+            let c = &mut self.channels[channel];
+            (c.owed, c.n_marks) = (0, 0);
+        }
+    }
+
+    fn message(&mut self, at: &At<'_>, source: [u8; 16], message: &Message<'_>, batch: &mut Batch) {
+        match message {
+            Message::SelfProbe(probe) if source == self.own => self.self_probe(at, probe),
+            Message::SelfProbe(_) => self.counters.outside += 1,
+            // The question of this NIC to itself cannot be.
+            _ if source == self.own => self.counters.outside += 1,
+            Message::PairProbe(probe) => {
+                let Some(channel) = self.channel(at, source) else { return };
+                self.heard(at, channel, probe.ports);
+                let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
+                self.answer(at, batch, channel, &Message::PairAnswer(answer));
+            }
+            Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
+            Message::Sack(sack) => self.sack(at, source, sack),
+            Message::Status(status) => self.status_message(at, source, status, batch),
+            Message::Chunk(_) => self.counters.malformed += 1,
+        }
+    }
+
+    fn heard(&mut self, at: &At<'_>, channel: usize, ports: u32) {
+        let c = &mut self.channels[channel];
+        c.heard_ns = Some(at.now_ns);
+        self.engine.far_ports(c.path, ports);
+    }
+
+    fn self_probe(&mut self, at: &At<'_>, probe: &SelfProbe) {
+        if probe.epoch != self.epoch {
+            self.counters.stale += 1;
+            return;
+        }
+        match self.probes.answered(probe.id, at.now_ns) {
+            Some((Target::Switch(turn), rtt_ns)) => self.turned(at, turn, Some(rtt_ns)),
+            Some((Target::Path { .. }, _)) | None => self.counters.stale += 1,
+        }
+    }
+
+    fn pair_answer(&mut self, at: &At<'_>, source: [u8; 16], probe: &PairProbe) {
+        let known = self.by_address.get(&source).copied();
+        let (Some(channel), true) = (known, probe.epoch == self.epoch) else {
+            self.counters.stale += 1;
+            return;
+        };
+        match self.probes.answered(probe.id, at.now_ns) {
+            Some((Target::Path { address, plane, entropy }, _)) if address == source => {
+                self.heard(at, channel, probe.ports);
+                self.engine.answered(self.channels[channel].path, plane, entropy, at.now_ns);
+            }
+            Some(_) | None => self.counters.stale += 1,
+        }
+    }
+
+    fn sack(&mut self, at: &At<'_>, source: [u8; 16], sack: &Sack) {
+        let known = self.by_address.get(&source).copied();
+        let (Some(channel), true) = (known, sack.epoch == self.epoch) else {
+            self.counters.stale += 1;
+            return;
+        };
+        self.heard(at, channel, sack.ports);
+        let c = &mut self.channels[channel];
+        let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
+        let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
+        let mut of = |cargo: &Cargo, what: &dyn Fn(&mut crate::writes::Leaving, u64)| {
+            if let Cargo::Chunk { write, offset, .. } = cargo
+                && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == *write)
+            {
+                what(leaving, *offset);
+            }
+        };
+        c.sent.acknowledged(sack, now_ns, |verdict| match verdict {
+            Verdict::Arrived(sent) => {
+                tally.arrived += 1;
+                engine.answered(path, sent.plane, sent.entropy, now_ns);
+                of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
+            }
+            Verdict::Lost(sent) => {
+                tally.lost += 1;
+                tally.last_lost_ns = now_ns;
+                engine.lost(path, sent.plane, sent.entropy, now_ns);
+                of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
+            }
+            Verdict::Late(sent) => {
+                tally.late += 1;
+                engine.answered(path, sent.plane, sent.entropy, now_ns);
+                of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
+            }
+        });
+        for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
+            engine.congested(path, at.table.choice(*mark).plane, *mark);
+        }
+    }
+
+    fn status_message(&mut self, at: &At<'_>, source: [u8; 16], status: &Status, batch: &mut Batch) {
+        let Some(channel) = self.channel(at, source) else { return };
+        let c = &mut self.channels[channel];
+        c.heard_ns = Some(at.now_ns);
+        if status.question {
+            let answer = c.arriving.status(status.write, status.total);
+            self.answer(at, batch, channel, &Message::Status(answer));
+        } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {
+            leaving.told(status, at.now_ns);
+        }
+    }
+}

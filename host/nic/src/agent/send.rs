@@ -1,0 +1,172 @@
+//! What leaves: packets of the node, pieces of writes, messages.
+
+use crate::agent::{Agent, At};
+use crate::batch::Batch;
+use crate::sent::Cargo;
+use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, Sequence, UDP_LEN};
+
+/// ECN-capable, so that switches mark and do not drop.
+const ECT0: u8 = 0b10;
+
+impl Agent {
+    /// Encapsulates a packet of the node, whose bytes are in the payload of the batch's next frame.
+    pub fn spray(&mut self, at: &At<'_>, batch: &mut Batch, len: usize) {
+        let Some(frame) = batch.free() else { return };
+        let inner = frame.written(len);
+        let (Some(head), true) = (inner.get(..40), inner.first().is_some_and(|first| first >> 4 == 6)) else {
+            self.counters.not_ours += 1;
+            return;
+        };
+        let mut address = [0; 16];
+        address.copy_from_slice(&head[24..40]);
+        let class = head[0] << 4 | head[1] >> 4;
+        let Some(channel) = self.channel(at, address) else {
+            self.counters.not_ours += 1;
+            return;
+        };
+        if !self.send(at, channel, batch, (Next::Ipv6, len, class), Cargo::Inner, None) {
+            self.counters.no_path += 1;
+        }
+    }
+
+    /// Sends what is in the payload of the batch's next frame over the next path, or over one of another plane than
+    /// that which lost it before.
+    fn send(
+        &mut self,
+        at: &At<'_>,
+        channel: usize,
+        batch: &mut Batch,
+        (next, len, class): (Next, usize, u8),
+        cargo: Cargo,
+        not_over: Option<u8>,
+    ) -> bool {
+        let c = &mut self.channels[channel];
+        let Some(mut pick) = self.engine.pick(c.path) else { return false };
+        for _ in 0..self.ports.len() {
+            let known = self.ports.get(usize::from(pick.plane)).is_some_and(|port| port.ethernet.is_some());
+            if known && Some(pick.plane) != not_over {
+                break;
+            }
+            let Some(other) = self.engine.pick(c.path) else { return false };
+            pick = other;
+        }
+        let Some(ethernet) = self.ports.get(usize::from(pick.plane)).and_then(|port| port.ethernet) else {
+            return false;
+        };
+        let outer = at.table.outer(&c.to, pick.entropy);
+        let sequence = Sequence { epoch: self.epoch, number: c.sent.next_number(), entropy: pick.entropy };
+        let pushed_out = c.sent.sent(pick.entropy, pick.plane, cargo, at.now_ns);
+        if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
+            && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
+        {
+            leaving.lost(offset, u8::MAX);
+        }
+        c.tally.sent[usize::from(pick.plane)] += 1;
+        c.used_ns = at.now_ns;
+        let (own, tag) = (self.own, self.identity.tag());
+        let Some(frame) = batch.free() else { return false };
+        frame.finish(pick.plane, len, |room| {
+            let addresses = (&own, &outer.address);
+            let label = (pick.entropy, class);
+            wire::write_outer(room, &ethernet, addresses, label, Some((&sequence, tag)), (next, len))
+        });
+        batch.push();
+        true
+    }
+
+    /// Sends a message by a port to an outer address.
+    pub(super) fn send_message(
+        &mut self,
+        batch: &mut Batch,
+        (plane, entropy, outer): (u8, u32, &[u8; 16]),
+        message: &Message<'_>,
+    ) -> bool {
+        let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
+            return false;
+        };
+        let (own, identity) = (self.own, self.identity);
+        let Some(frame) = batch.free() else { return false };
+        let len = wire::write(&mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX], message, &identity);
+        wire::write_udp(frame.payload(), &identity, entropy, len);
+        frame.finish(plane, len + UDP_LEN, |room| {
+            wire::write_outer(room, &ethernet, (&own, outer), (entropy, 0), None, (Next::Udp, len + UDP_LEN))
+        });
+        batch.push();
+        self.counters.messages += 1;
+        true
+    }
+
+    /// Sends a message to a NIC over the next good path.
+    pub(super) fn answer(
+        &mut self,
+        at: &At<'_>,
+        batch: &mut Batch,
+        channel: usize,
+        message: &Message<'_>,
+    ) -> bool {
+        let c = &self.channels[channel];
+        let (path, to) = (c.path, c.to);
+        for _ in 0..self.ports.len() {
+            let Some(pick) = self.engine.pick(path) else { return false };
+            let outer = at.table.outer(&to, pick.entropy);
+            if self.send_message(batch, (pick.plane, pick.entropy, &outer.address), message) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.
+    pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
+        let mut sent = true;
+        while sent && batch.room() > 4 {
+            sent = false;
+            for channel in 0..self.channels.len() {
+                sent |= batch.room() > 4 && self.send_piece(at, channel, batch);
+            }
+        }
+        sent
+    }
+
+    fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
+        let window = self.options.window;
+        let c = &mut self.channels[channel];
+        if c.leaving.is_empty() || c.sent.under_way() >= window || !c.sent.has_room() {
+            return false;
+        }
+        let mut next = c.leaving.iter_mut().filter(|leaving| leaving.done_ns.is_none());
+        let Some((id, order, piece)) = next.find_map(|l| l.next_piece().map(|piece| (l.id, l.order, piece)))
+        else {
+            return false;
+        };
+        let Some(frame) = batch.free() else { return false };
+        let chunk = Chunk {
+            write: id,
+            total: order.total,
+            target: order.target,
+            offset: piece.offset,
+            unit: order.unit,
+            data: &[],
+        };
+        let payload = frame.payload();
+        let head =
+            wire::write(&mut payload[UDP_LEN..][..MESSAGE_LEN_MAX], &Message::Chunk(chunk), &self.identity);
+        let data = &mut payload[UDP_LEN + head..][..piece.len as usize];
+        if self.region.read(order.local + piece.offset, data).is_err() {
+            self.counters.region_faults += 1;
+            data.fill(0);
+        }
+        let len = head + piece.len as usize;
+        wire::write_udp(payload, &self.identity, 0, len);
+        let cargo = Cargo::Chunk { write: id, offset: piece.offset, len: piece.len };
+        let sent = self.send(at, channel, batch, (Next::Udp, len + UDP_LEN, ECT0), cargo, piece.not_over);
+        if !sent {
+            self.counters.no_path += 1;
+            if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)
+            {
+                leaving.lost(piece.offset, u8::MAX);
+            }
+        }
+        sent
+    }
+}

@@ -1,0 +1,253 @@
+//! What time brings: probes, verdicts on what is overdue, packets that waited long enough, acknowledgements.
+
+use closc_paths_engine::State;
+
+use crate::agent::{Agent, At};
+use crate::batch::Batch;
+use crate::localise::{Finding, localise};
+use crate::probes::Target;
+use crate::schedule::Turn;
+use crate::sent::Cargo;
+use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
+
+/// An acknowledgement waits no longer.
+const OWED_NS: u64 = 200_000;
+/// Paths that are bad are probed this often, so many at a time.
+const BAD_PERIOD_NS: u64 = 10_000_000;
+const BAD_AT_A_TIME: usize = 8;
+/// One path that is not bad is probed this often, so that ports are known of a NIC that nothing is sent to.
+const LOOK_PERIOD_NS: u64 = 50_000_000;
+/// Good answers that bring a T0 back.
+const T0_ANSWERS: u8 = 4;
+/// Room in a batch that is left to what answers frames.
+const SPARE: usize = 4;
+
+impl Agent {
+    /// Does what is due. Frames that find no room in the batch stay due.
+    pub fn tick(&mut self, at: &At<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+        if self.engine.tick(at.now_ns) > 0 {
+            self.bans_expired();
+        }
+        self.probe_switches(at, batch);
+        while let Some(target) = self.probes.missed(at.now_ns) {
+            self.probe_missed(at, target);
+        }
+        for channel in 0..self.channels.len() {
+            self.channels[channel].reorder.tick(at.now_ns, node);
+            self.overdue(at, channel);
+            let c = &self.channels[channel];
+            let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= OWED_NS;
+            if owes && batch.room() > SPARE {
+                self.acknowledge(at, channel, batch);
+            }
+            self.ask(at, channel, batch);
+            self.probe_paths(at, channel, batch);
+        }
+        self.collect_events();
+    }
+
+    /// Returns when the next thing is due, at the latest.
+    pub fn due_at(&self, now_ns: u64) -> u64 {
+        let mut due = self.schedule.due_at();
+        for c in &self.channels {
+            if c.owed > 0 {
+                due = due.min(c.owed_since_ns + OWED_NS);
+            }
+            if c.reorder.is_waiting() {
+                due = due.min(now_ns + self.options.reorder_ns / 8);
+            }
+            if c.sent.under_way() > 0 {
+                due = due.min(now_ns + c.sent.late_ns() / 2);
+            }
+            due = due.min(c.probe_at_ns.max(now_ns + 1_000_000));
+        }
+        due
+    }
+
+    fn probe_switches(&mut self, at: &At<'_>, batch: &mut Batch) {
+        let downlink = self.options.downlink;
+        while batch.room() > SPARE {
+            let Some(turn) = self.schedule.due(at.now_ns) else { return };
+            let plane = turn.plane();
+            let port = self.ports.get(usize::from(plane)).copied().unwrap_or_default();
+            if !port.carrier || port.ethernet.is_none() {
+                continue;
+            }
+            let Some(id) = self.probes.sent(Target::Switch(turn), at.now_ns) else { return };
+            let (tier, uplink, outer) = match turn {
+                Turn::T0 { .. } => (0, 0, at.table.t0_probe(plane, downlink)),
+                Turn::T1 { uplink, .. } => (1, uplink, at.table.t1_probe(plane, uplink, downlink)),
+            };
+            let probe = SelfProbe { id, tier, plane, uplink, t1_uplink: 0, epoch: self.epoch };
+            self.counters.probes += 1;
+            self.send_message(batch, (plane, u32::from(uplink), &outer), &Message::SelfProbe(probe));
+        }
+    }
+
+    fn probe_missed(&mut self, at: &At<'_>, target: Target) {
+        match target {
+            Target::Switch(turn) => self.turned(at, turn, None),
+            Target::Path { address, plane, entropy } => {
+                let Some(channel) = self.by_address.get(&address) else { return };
+                let c = &self.channels[*channel];
+                // A NIC without an agent answers no probe, which says nothing about paths.
+                if c.heard_ns.is_some() {
+                    self.engine.missed(c.path, plane, entropy, at.now_ns);
+                }
+            }
+        }
+    }
+
+    /// Takes the result of a probe to a switch.
+    pub(super) fn turned(&mut self, at: &At<'_>, turn: Turn, rtt_ns: Option<u64>) {
+        let Some((_, record)) = self.records.iter_mut().find(|(other, _)| *other == turn) else { return };
+        let was_dead = record.is_dead();
+        record.result(rtt_ns);
+        let (dead, plane) = (record.is_dead(), turn.plane());
+        match turn {
+            Turn::T0 { .. } => {
+                let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
+                port.t0_answers = if rtt_ns.is_some() { port.t0_answers.saturating_add(1) } else { 0 };
+                let t0_dead = dead || port.t0_dead && port.t0_answers < T0_ANSWERS;
+                if port.t0_dead != t0_dead {
+                    port.t0_dead = t0_dead;
+                    self.port_changed(at, plane, if t0_dead { "T0 does not answer" } else { "T0 answers" });
+                }
+            }
+            Turn::T1 { uplink, .. } if dead && !was_dead && self.t0_is_good(plane) => {
+                self.engine.lost_uplink(plane, uplink, at.now_ns);
+                self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 does not answer, T0 does"));
+            }
+            Turn::T1 { uplink, .. } if was_dead && !dead => {
+                self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 answers"));
+            }
+            Turn::T1 { .. } => {}
+        }
+    }
+
+    fn t0_is_good(&self, plane: u8) -> bool {
+        let t0 = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
+        t0.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
+    }
+
+    /// Takes word of a port: its neighbour, and whether it has a carrier.
+    pub fn port(&mut self, at: &At<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
+        let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
+        port.ethernet = ethernet.or(port.ethernet);
+        if port.carrier != carrier {
+            port.carrier = carrier;
+            self.port_changed(at, plane, if carrier { "port up" } else { "port down" });
+        } else if ethernet.is_some() {
+            self.engine.own_port(plane, self.is_up(plane));
+        }
+    }
+
+    fn is_up(&self, plane: u8) -> bool {
+        let port = self.ports.get(usize::from(plane));
+        port.is_some_and(|port| port.carrier && !port.t0_dead && port.ethernet.is_some())
+    }
+
+    fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
+        self.engine.own_port(plane, self.is_up(plane));
+        self.event(at.now_ns, format!("plane {plane}: {why}"));
+        // Far sides are told at once: the next look is due now.
+        for c in &mut self.channels {
+            c.look_at_ns = at.now_ns;
+            c.probe_at_ns = at.now_ns;
+        }
+    }
+
+    fn overdue(&mut self, at: &At<'_>, channel: usize) {
+        let c = &mut self.channels[channel];
+        let (engine, path, tally, leaving) = (&mut self.engine, c.path, &mut c.tally, &mut c.leaving);
+        let has_agent = c.heard_ns.is_some();
+        c.sent.overdue(at.now_ns, |sent, heard| {
+            if let Cargo::Chunk { write, offset, .. } = sent.cargo
+                && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
+            {
+                leaving.lost(offset, sent.plane);
+            }
+            // Without a word from the far side since, it may be that side and no path.
+            if has_agent && heard {
+                tally.lost += 1;
+                tally.last_lost_ns = at.now_ns;
+                engine.lost(path, sent.plane, sent.entropy, at.now_ns);
+            } else if has_agent {
+                engine.missed(path, sent.plane, sent.entropy, at.now_ns);
+            }
+        });
+    }
+
+    fn ask(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+        for n in 0..self.channels[channel].leaving.len() {
+            let leaving = &mut self.channels[channel].leaving[n];
+            if batch.room() > SPARE && leaving.wants_to_ask(at.now_ns) {
+                let (write, total) = (leaving.id, leaving.order.total);
+                let missing = [(0, 0); RANGES_MAX];
+                let status = Status { write, complete: false, question: true, total, missing, n_missing: 0 };
+                self.answer(at, batch, channel, &Message::Status(status));
+            }
+        }
+    }
+
+    /// Probes paths that are not in use because they are bad or denied, and now and then one that is.
+    fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+        let c = &mut self.channels[channel];
+        if at.now_ns < c.probe_at_ns || c.is_idle(at.now_ns) {
+            return;
+        }
+        c.probe_at_ns = at.now_ns + BAD_PERIOD_NS;
+        let look = at.now_ns >= c.look_at_ns;
+        if look {
+            c.look_at_ns = at.now_ns + LOOK_PERIOD_NS;
+        }
+        let (path, to, address, turn) = (c.path, c.to, c.address, c.probe_turn);
+        let mut wanted = [(0u8, 0u32); BAD_AT_A_TIME + 1];
+        let mut n = 0;
+        let bad = |state| matches!(state, State::AssumedBad | State::Denied);
+        let count = self.engine.values(path).filter(|v| bad(v.state)).count();
+        let from = if count > BAD_AT_A_TIME { turn % count } else { 0 };
+        let values = self.engine.values(path).filter(|v| bad(v.state));
+        for v in values.cycle_from(from, count).take(BAD_AT_A_TIME) {
+            wanted[n] = (v.plane, v.entropy);
+            n += 1;
+        }
+        if look && let Some(pick) = self.engine.pick(path) {
+            wanted[n] = (pick.plane, pick.entropy);
+            n += 1;
+        }
+        self.channels[channel].probe_turn = turn.wrapping_add(BAD_AT_A_TIME);
+        for (plane, entropy) in wanted.into_iter().take(n) {
+            if batch.room() <= SPARE {
+                return;
+            }
+            let Some(id) = self.probes.sent(Target::Path { address, plane, entropy }, at.now_ns) else {
+                return;
+            };
+            let ports = self.engine.own_ports();
+            let probe = PairProbe { id, epoch: self.epoch, entropy, plane, ports };
+            let outer = at.table.outer(&to, entropy);
+            self.counters.probes += 1;
+            self.send_message(batch, (plane, entropy, &outer.address), &Message::PairProbe(probe));
+        }
+    }
+
+    /// Returns what is broken, as far as this NIC can see.
+    pub fn findings(&self, at: &At<'_>) -> Vec<Finding> {
+        let up = |plane: u8| self.ports.get(usize::from(plane)).is_some_and(|port| port.carrier);
+        localise(&self.records, up, at.table.header().parallel0)
+    }
+}
+
+/// Goes round an iterator once, from the middle.
+trait CycleFrom: Iterator + Sized {
+    fn cycle_from(self, from: usize, count: usize) -> std::vec::IntoIter<Self::Item> {
+        let mut all: Vec<Self::Item> = self.collect();
+        if count > 0 {
+            all.rotate_left(from % count);
+        }
+        all.into_iter()
+    }
+}
+
+impl<I: Iterator> CycleFrom for I {}

@@ -1,0 +1,376 @@
+//! What an agent says of itself.
+
+use std::fmt::Write as _;
+use std::net::Ipv6Addr;
+
+use closc_paths_engine::State;
+use serde::Serialize;
+
+use crate::agent::control::Ban;
+use crate::agent::{Agent, At};
+use crate::localise::Finding;
+use crate::region::Region;
+use crate::schedule::Turn;
+
+/// Events that are remembered.
+pub(super) const EVENTS_MAX: usize = 256;
+
+/// Counters of the agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Packets of the node to addresses of no NIC.
+    pub not_ours: u64,
+    /// Packets that every path was denied to, or no port was up for.
+    pub no_path: u64,
+    /// Packets to or from more NICs than there is room for.
+    pub no_room: u64,
+    /// Frames from outside the fabric, or for another NIC: ignored.
+    pub outside: u64,
+    /// Frames with another fabric's cookie: ignored.
+    pub wrong_cookie: u64,
+    /// Frames that cannot be read: ignored.
+    pub malformed: u64,
+    /// Answers to a process before, or twice: ignored.
+    pub stale: u64,
+    /// Pieces of writes outside the region, or too many: ignored.
+    pub refused_writes: u64,
+    /// Regions that could not be read or written.
+    pub region_faults: u64,
+    /// Bytes of writes that came.
+    pub written_bytes: u64,
+    /// Writes that came whole.
+    pub writes_taken: u64,
+    /// Probes sent.
+    pub probes: u64,
+    /// Messages sent, probes included.
+    pub messages: u64,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EventView {
+    /// Counts from 1.
+    pub number: u64,
+    /// When, by the agent's clock.
+    pub at_ns: u64,
+    /// What.
+    pub text: String,
+}
+
+/// A plane.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlaneView {
+    /// Its number.
+    pub plane: u8,
+    /// Whether the port has a carrier.
+    pub carrier: bool,
+    /// Whether the neighbour is known.
+    pub neighbour: bool,
+    /// Whether the T0 answers probes.
+    pub t0_answers: bool,
+    /// Round trip to the T0 and back.
+    pub t0_rtt_us: f64,
+}
+
+/// A far NIC.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChannelView {
+    /// Its address.
+    pub to: Ipv6Addr,
+    /// Whether an agent answers there.
+    pub agent: bool,
+    /// Planes in use.
+    pub planes_in_use: u32,
+    /// Paths by state.
+    pub good: usize,
+    /// Paths nothing is known of.
+    pub unknown: usize,
+    /// Paths that sit out a turn.
+    pub skip: usize,
+    /// Paths that are bad.
+    pub assumed_bad: usize,
+    /// Paths that are denied.
+    pub denied: usize,
+    /// Packets sent over each plane.
+    pub sent: Vec<u64>,
+    /// Packets that came.
+    pub received: u64,
+    /// Packets lost on the way there.
+    pub lost: u64,
+    /// Packets called lost that arrived.
+    pub late: u64,
+    /// When one was last lost, by the agent's clock.
+    pub last_lost_ns: u64,
+    /// Packets that came out of order.
+    pub reordered: u64,
+    /// Packets that were waited for and did not come.
+    pub missed: u64,
+    /// Packets that came twice.
+    pub duplicates: u64,
+    /// Round trip of packets.
+    pub rtt_us: f64,
+}
+
+/// The agent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatusView {
+    /// The address of the NIC.
+    pub nic: Ipv6Addr,
+    /// The clock.
+    pub now_ns: u64,
+    /// Planes.
+    pub planes: Vec<PlaneView>,
+    /// Far NICs.
+    pub channels: Vec<ChannelView>,
+    /// What is broken.
+    pub findings: Vec<Finding>,
+    /// What is denied.
+    pub denials: Vec<Ban>,
+    /// Counters.
+    pub counters: Counters,
+    /// Bytes that came and were not what they should be, if the region is a pattern.
+    pub wrong_bytes: u64,
+}
+
+/// A path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathView {
+    /// The entropy value.
+    pub entropy: u32,
+    /// Its plane.
+    pub plane: u8,
+    /// The T0's uplink.
+    pub uplink: u16,
+    /// The outer address.
+    pub outer: Ipv6Addr,
+    /// Its state.
+    pub state: &'static str,
+    /// Whether packets are sent over it.
+    pub in_use: bool,
+    /// Packets lost.
+    pub lost: u32,
+    /// Good answers that a bad one lacks.
+    pub answers_wanted: u16,
+}
+
+/// A write.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WriteView {
+    /// Its name.
+    pub write: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether the far side has all of it.
+    pub done: bool,
+    /// How long it took, or takes so far.
+    pub elapsed_us: f64,
+    /// Pieces sent.
+    pub sent: u64,
+    /// Pieces sent again.
+    pub resent: u64,
+}
+
+impl Agent {
+    /// Says how things are.
+    pub fn status(&self, at: &At<'_>) -> StatusView {
+        let wrong_bytes = match &self.region {
+            Region::Pattern { wrong } => *wrong,
+            Region::File(..) => 0,
+        };
+        StatusView {
+            nic: Ipv6Addr::from(self.own),
+            now_ns: at.now_ns,
+            planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(plane)).collect(),
+            channels: (0..self.channels.len()).map(|n| self.channel_view(n)).collect(),
+            findings: self.findings(at),
+            denials: self.bans().bans,
+            counters: self.counters,
+            wrong_bytes,
+        }
+    }
+
+    fn plane_view(&self, plane: u8) -> PlaneView {
+        let port = self.ports[usize::from(plane)];
+        let record = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
+        let record = record.map(|(_, record)| *record).unwrap_or_default();
+        PlaneView {
+            plane,
+            carrier: port.carrier,
+            neighbour: port.ethernet.is_some(),
+            t0_answers: !port.t0_dead && record.sent > record.lost,
+            t0_rtt_us: record.rtt_ns as f64 / 1e3,
+        }
+    }
+
+    fn channel_view(&self, n: usize) -> ChannelView {
+        let c = &self.channels[n];
+        let count = |state: State| self.engine.values(c.path).filter(|v| v.state == state).count();
+        ChannelView {
+            to: Ipv6Addr::from(c.address),
+            agent: c.heard_ns.is_some(),
+            planes_in_use: self.engine.planes_in_use(c.path).count_ones(),
+            good: count(State::Good),
+            unknown: count(State::Unknown),
+            skip: count(State::Skip),
+            assumed_bad: count(State::AssumedBad),
+            denied: count(State::Denied),
+            sent: c.tally.sent[..self.ports.len().min(32)].to_vec(),
+            received: c.tally.received,
+            lost: c.tally.lost,
+            late: c.tally.late,
+            last_lost_ns: c.tally.last_lost_ns,
+            reordered: c.reorder.reordered,
+            missed: c.reorder.missed,
+            duplicates: c.reorder.duplicates,
+            rtt_us: c.sent.rtt_ns() as f64 / 1e3,
+        }
+    }
+
+    /// Lists the paths to a NIC; nothing, if nothing was sent there yet and it is of no NIC.
+    pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
+        let channel = self.channel(at, address)?;
+        let c = &self.channels[channel];
+        let view = |v: closc_paths_engine::ValueView| PathView {
+            entropy: v.entropy,
+            plane: v.plane,
+            uplink: at.table.choice(v.entropy).t0_uplink,
+            outer: Ipv6Addr::from(at.table.outer(&c.to, v.entropy).address),
+            state: v.state.name(),
+            in_use: v.in_use,
+            lost: v.lost,
+            answers_wanted: v.answers_wanted,
+        };
+        Some(self.engine.values(c.path).map(view).collect())
+    }
+
+    /// Says how far a write is.
+    pub fn write_view(&self, at: &At<'_>, id: u64) -> Option<WriteView> {
+        let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id)?;
+        Some(WriteView {
+            write: id,
+            bytes: write.order.total,
+            done: write.done_ns.is_some(),
+            elapsed_us: write.done_ns.unwrap_or(at.now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
+            sent: write.tally.sent,
+            resent: write.tally.resent,
+        })
+    }
+
+    /// Returns events after a number.
+    pub fn events_after(&self, number: u64) -> impl Iterator<Item = &EventView> {
+        self.events.iter().filter(move |event| event.number > number)
+    }
+
+    pub(super) fn event(&mut self, at_ns: u64, text: String) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.n_events += 1;
+        self.events.push_back(EventView { number: self.n_events, at_ns, text });
+    }
+
+    /// Takes what the engine reports. The first answer over a path is not worth a word.
+    pub(super) fn collect_events(&mut self) {
+        while let Some(event) = self.engine.next_event() {
+            if event.from == State::Unknown && event.to == State::Good {
+                continue;
+            }
+            let to = self.engine.destination(event.path).map(|(_, inner)| Ipv6Addr::from(inner));
+            let to = to.map_or_else(|| "nobody".to_owned(), |to| to.to_string());
+            let (from, now) = (event.from.name(), event.to.name());
+            let text = format!("{to} value {}: {from} -> {now} ({})", event.entropy, event.cause.name());
+            self.event(event.at_ns, text);
+        }
+    }
+
+    /// Says how things are in the text format of Prometheus.
+    pub fn metrics(&self, at: &At<'_>) -> String {
+        let status = self.status(at);
+        let mut out = String::new();
+        let mut metric = |name: &str, kind: &str, help: &str, rows: Vec<(String, f64)>| {
+            let _ = writeln!(out, "# HELP closc_nic_{name} {help}\n# TYPE closc_nic_{name} {kind}");
+            for (labels, value) in rows {
+                let _ = writeln!(out, "closc_nic_{name}{labels} {value}");
+            }
+        };
+        let planes = |of: &dyn Fn(&PlaneView) -> f64| -> Vec<(String, f64)> {
+            status.planes.iter().map(|p| (format!("{{plane=\"{}\"}}", p.plane), of(p))).collect()
+        };
+        metric(
+            "port_up",
+            "gauge",
+            "Whether the port has a carrier",
+            planes(&|p| f64::from(u8::from(p.carrier))),
+        );
+        metric(
+            "t0_up",
+            "gauge",
+            "Whether the T0 answers probes",
+            planes(&|p| f64::from(u8::from(p.t0_answers))),
+        );
+        metric("t0_rtt_seconds", "gauge", "Round trip of the last T0 probe", planes(&|p| p.t0_rtt_us / 1e6));
+        let mut turns = (Vec::new(), Vec::new());
+        for (turn, record) in &self.records {
+            let labels = match turn {
+                Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
+                Turn::T1 { plane, uplink } => format!("{{plane=\"{plane}\",tier=\"1\",uplink=\"{uplink}\"}}"),
+            };
+            turns.0.push((labels.clone(), record.sent as f64));
+            turns.1.push((labels, record.lost as f64));
+        }
+        metric("probes_sent_total", "counter", "Probes to a switch and back", turns.0);
+        metric("probes_lost_total", "counter", "Probes that did not come back", turns.1);
+        let channels = |of: &dyn Fn(&ChannelView) -> f64| -> Vec<(String, f64)> {
+            status.channels.iter().map(|c| (format!("{{to=\"{}\"}}", c.to), of(c))).collect()
+        };
+        metric(
+            "packets_lost_total",
+            "counter",
+            "Packets lost on the way to a NIC",
+            channels(&|c| c.lost as f64),
+        );
+        metric("packets_received_total", "counter", "Packets from a NIC", channels(&|c| c.received as f64));
+        metric(
+            "packets_reordered_total",
+            "counter",
+            "Packets that waited",
+            channels(&|c| c.reordered as f64),
+        );
+        let mut sent = Vec::new();
+        let mut states = Vec::new();
+        for c in &status.channels {
+            let planes = c.sent.iter().enumerate();
+            sent.extend(planes.map(|(p, n)| (format!("{{to=\"{}\",plane=\"{p}\"}}", c.to), *n as f64)));
+            for (state, n) in [
+                ("good", c.good),
+                ("unknown", c.unknown),
+                ("skip", c.skip),
+                ("assumed_bad", c.assumed_bad),
+                ("denied", c.denied),
+            ] {
+                states.push((format!("{{to=\"{}\",state=\"{state}\"}}", c.to), n as f64));
+            }
+        }
+        metric("packets_sent_total", "counter", "Packets sent over a plane", sent);
+        metric("paths", "gauge", "Paths by state", states);
+        let k = &status.counters;
+        let ignored = [
+            ("outside", k.outside),
+            ("wrong_cookie", k.wrong_cookie),
+            ("malformed", k.malformed),
+            ("stale", k.stale),
+            ("refused_writes", k.refused_writes),
+        ];
+        let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
+        metric("frames_ignored_total", "counter", "Frames that changed nothing", ignored);
+        metric(
+            "no_path_total",
+            "counter",
+            "Packets that no path was left for",
+            vec![(String::new(), k.no_path as f64)],
+        );
+        metric("findings", "gauge", "What is broken", vec![(String::new(), status.findings.len() as f64)]);
+        metric("denials", "gauge", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
+        out
+    }
+}

@@ -1,0 +1,130 @@
+//! Requests over the Unix socket: a line of JSON, answered by a line of JSON.
+//!
+//! In: a line. Out: a line, or that the answer comes later. Invariants: no line makes it panic; a line that cannot be
+//! read is answered with what is wrong.
+
+use std::net::Ipv6Addr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, At, Ban};
+
+/// No line is longer.
+pub const LINE_MAX: usize = 16 * 1024;
+
+/// What can be asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// How things are.
+    Status {},
+    /// The paths to a NIC.
+    Paths {
+        /// Its address.
+        to: Ipv6Addr,
+    },
+    /// What is broken.
+    Findings {},
+    /// What happened after an event.
+    Events {
+        /// The number of that event.
+        #[serde(default)]
+        after: u64,
+    },
+    /// Deny paths.
+    Deny {
+        /// Which.
+        ban: Ban,
+    },
+    /// End a denial.
+    Allow {
+        /// Its number.
+        id: u64,
+    },
+    /// Write bytes to a NIC; answered when it has them.
+    Write {
+        /// Its address.
+        to: Ipv6Addr,
+        /// How many.
+        bytes: u64,
+        /// Where they begin in the region here.
+        #[serde(default)]
+        local: u64,
+        /// Where they go in the region there.
+        #[serde(default)]
+        target: u64,
+        /// Bytes of a packet.
+        #[serde(default)]
+        unit: Option<u32>,
+    },
+    /// Metrics in the text format of Prometheus.
+    Metrics {},
+    /// Read the table's file again.
+    Reload {},
+}
+
+/// How a request is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// At once.
+    Now(Value),
+    /// When a write is done.
+    WhenWritten(u64),
+    /// After the table was read.
+    AfterReload,
+}
+
+/// The answer that something is wrong.
+pub fn fault(text: impl std::fmt::Display) -> Value {
+    json!({ "error": text.to_string() })
+}
+
+fn value(of: impl Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_else(fault)
+}
+
+/// Answers a line. `unix` is the time in seconds since 1970. Tells whether denials changed.
+pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, bool) {
+    let request = match serde_json::from_slice::<Request>(line) {
+        Ok(request) => request,
+        Err(error) => return (Answer::Now(fault(error)), false),
+    };
+    let now = match request {
+        Request::Status {} => value(agent.status(at)),
+        Request::Paths { to } => match agent.paths(at, to.octets()) {
+            Some(paths) => value(paths),
+            None => fault(format_args!(
+                "{to} is the address of no NIC of the fabric, or there is no room for more"
+            )),
+        },
+        Request::Findings {} => value(agent.findings(at)),
+        Request::Events { after } => value(agent.events_after(after).collect::<Vec<_>>()),
+        Request::Deny { ban } => {
+            let made = agent.deny(at, &Ban { id: None, ..ban }, unix);
+            let changed = made.is_ok();
+            let said = made.map_or_else(fault, |id| json!({ "id": id }));
+            return (Answer::Now(said), changed);
+        }
+        Request::Allow { id } => {
+            let ended = agent.allow(at, id);
+            let said = if ended {
+                json!({ "ended": id })
+            } else {
+                fault(format_args!("no denial {id} is in force"))
+            };
+            return (Answer::Now(said), ended);
+        }
+        Request::Write { to, bytes, local, target, unit } => {
+            match agent.write(at, to.octets(), (local, target, bytes, unit)) {
+                Some(write) => return (Answer::WhenWritten(write), false),
+                None => fault(format_args!(
+                    "{bytes} bytes cannot be written to {to}: it is no NIC, the region is smaller, or too many are under way"
+                )),
+            }
+        }
+        Request::Metrics {} => Value::String(agent.metrics(at)),
+        Request::Reload {} => return (Answer::AfterReload, false),
+    };
+    (Answer::Now(now), false)
+}

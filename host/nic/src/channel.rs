@@ -1,0 +1,111 @@
+//! All that is kept of one NIC that packets go to or come from.
+
+use closc_paths::Destination;
+use closc_paths_engine::PathId;
+
+use crate::reorder::Reorder;
+use crate::sent::SentLog;
+use crate::writes::{Arriving, Leaving};
+
+/// Congestion marks that one acknowledgement names.
+pub(crate) const MARKS: usize = 16;
+
+/// One far NIC.
+#[derive(Debug)]
+pub struct Channel {
+    /// Its address.
+    pub address: [u8; 16],
+    /// Its paths.
+    pub path: PathId,
+    /// Where it is.
+    pub to: Destination,
+    /// What went there.
+    pub sent: SentLog,
+    /// What comes from there.
+    pub reorder: Reorder,
+    /// Writes that come from there.
+    pub arriving: Arriving,
+    /// Writes that go there.
+    pub leaving: Vec<Leaving>,
+    /// When anything last came from its agent.
+    pub heard_ns: Option<u64>,
+    /// When anything was last sent or received.
+    pub used_ns: u64,
+    /// Packets that no acknowledgement speaks of yet, and since when.
+    pub(crate) owed: u32,
+    pub(crate) owed_since_ns: u64,
+    pub(crate) marks: [u32; MARKS],
+    pub(crate) n_marks: u8,
+    /// When paths that are bad, and one that is not, are probed next.
+    pub(crate) probe_at_ns: u64,
+    pub(crate) look_at_ns: u64,
+    pub(crate) probe_turn: usize,
+    /// Counters.
+    pub tally: Tally,
+}
+
+/// Counters of a channel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Packets sent over each plane.
+    pub sent: [u64; 32],
+    /// Packets that came.
+    pub received: u64,
+    /// Packets known to have arrived.
+    pub arrived: u64,
+    /// Packets lost.
+    pub lost: u64,
+    /// Packets called lost that arrived.
+    pub late: u64,
+    /// When a packet was last lost.
+    pub last_lost_ns: u64,
+}
+
+impl Channel {
+    pub(crate) fn new(
+        address: [u8; 16],
+        path: PathId,
+        to: Destination,
+        (wait_ns, budget): (u64, usize),
+        now_ns: u64,
+    ) -> Self {
+        Channel {
+            address,
+            path,
+            to,
+            sent: SentLog::new(),
+            reorder: Reorder::new(wait_ns, budget),
+            arriving: Arriving::default(),
+            leaving: Vec::new(),
+            heard_ns: None,
+            used_ns: now_ns,
+            owed: 0,
+            owed_since_ns: 0,
+            marks: [0; MARKS],
+            n_marks: 0,
+            probe_at_ns: now_ns,
+            look_at_ns: now_ns,
+            probe_turn: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Notes a packet that an acknowledgement has to speak of.
+    pub(crate) fn owe(&mut self, mark: Option<u32>, now_ns: u64) {
+        if self.owed == 0 {
+            self.owed_since_ns = now_ns;
+        }
+        self.owed += 1;
+        self.tally.received += 1;
+        if let (Some(entropy), true) = (mark, usize::from(self.n_marks) < MARKS) {
+            self.marks[usize::from(self.n_marks)] = entropy;
+            self.n_marks += 1;
+        }
+    }
+
+    /// Tells whether nobody would miss it.
+    pub(crate) fn is_idle(&self, now_ns: u64) -> bool {
+        let busy = self.leaving.iter().any(|write| write.done_ns.is_none());
+        !busy && now_ns.saturating_sub(self.used_ns) > 10_000_000_000
+    }
+}

@@ -1,0 +1,9 @@
+//! Everything that touches the machine: devices, sockets, files, the clock.
+
+pub mod client;
+pub mod doctor;
+pub mod run;
+pub mod serve;
+pub mod setup;
+pub mod state;
+pub mod sys;

@@ -1,0 +1,377 @@
+//! The loop: waits, reads, lets the agent work, writes.
+//!
+//! In: how to set up. Out: nothing until a signal ends it. Invariants: privileges are given up before the first packet;
+//! one thread; a table that cannot be read is reported and the old one stays.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use closc_paths::Table;
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::agent::{Agent, At, Options};
+use crate::api;
+use crate::batch::Batch;
+use crate::io::serve::Server;
+use crate::io::setup::{self, SetupFault, Way};
+use crate::io::sys::{self, Inbox};
+use crate::io::{serve, state};
+use crate::region::Region;
+
+/// Frames are no longer, Ethernet header and all.
+pub const FRAME_MAX: usize = 9600;
+/// Ports are looked at this often, besides whenever the kernel reports a change.
+const LOOK_NS: u64 = 1_000_000_000;
+/// Room in a batch for what answers a frame.
+const SPARE: usize = 4;
+
+/// How to set up.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The table's file.
+    pub table: PathBuf,
+    /// The NIC's address.
+    pub nic: Ipv6Addr,
+    /// Name of the TUN device; none, to take no packets of the node.
+    pub tun: Option<String>,
+    /// Where requests come.
+    pub socket: PathBuf,
+    /// Where Prometheus asks.
+    pub metrics: Option<SocketAddr>,
+    /// Where denials are kept.
+    pub state: Option<PathBuf>,
+    /// The region's file.
+    pub region: Option<PathBuf>,
+    /// Whom to become.
+    pub user: Option<String>,
+    /// The agent's own.
+    pub agent: Options,
+}
+
+/// The machine.
+pub struct Machine {
+    /// Frames.
+    pub packets: OwnedFd,
+    /// Interfaces of the planes.
+    pub interfaces: Vec<libc::c_int>,
+    ways: Vec<Option<Way>>,
+    looked_ns: u64,
+}
+
+/// Reads a file that holds a table.
+pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
+    std::fs::read(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
+}
+
+/// Opens a table and finds a NIC's downlink in it.
+pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), SetupFault> {
+    let table = Table::open(bytes).map_err(|fault| SetupFault::Table(fault.to_string()))?;
+    let to = table.destination(nic.octets());
+    let to = to.ok_or_else(|| SetupFault::Table(format!("{nic} is the address of no NIC of this fabric")))?;
+    let h = table.header();
+    if (to.zone, to.group) != (h.zone, h.group) {
+        let text = format!(
+            "{nic} is in group {} of zone {}, the table is of group {} of zone {}: take that group's file",
+            to.group + 1,
+            to.zone,
+            h.group + 1,
+            h.zone
+        );
+        return Err(SetupFault::Table(text));
+    }
+    Ok((table, to.downlink))
+}
+
+/// Returns an epoch that the process before did not have.
+pub fn new_epoch() -> u16 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // It changes every 16 ms and comes round after a quarter of an hour.
+    (since.as_nanos() >> 24) as u16 ^ std::process::id() as u16
+}
+
+fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+impl Machine {
+    /// Opens the socket for frames and looks at the ports.
+    pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16) -> Result<Machine, SetupFault> {
+        let packets = sys::open_packets(agent.identity().block, agent.segments());
+        let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
+        let planes = agent.ports().len();
+        let mut machine =
+            Machine { packets, interfaces: vec![0; planes], ways: vec![None; planes], looked_ns: 0 };
+        machine.look(agent, at, downlink, true);
+        Ok(machine)
+    }
+
+    /// Looks at the ports; asks for routes only of planes whose neighbour is unknown.
+    fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
+        self.looked_ns = at.now_ns;
+        for plane in 0..self.ways.len() {
+            let known = self.ways[plane].as_ref().is_some_and(|way| way.neighbour.is_some());
+            if !known && ask {
+                self.ways[plane] = setup::way(at.table, plane as u8, downlink);
+            }
+            let Some(way) = &self.ways[plane] else { continue };
+            let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {
+                agent.port(at, plane as u8, None, false);
+                continue;
+            };
+            self.interfaces[plane] = sys::interface_index(&way.device).unwrap_or(0);
+            let ethernet = way.neighbour.map(|neighbour| {
+                let mut head = [0; 14];
+                head[..6].copy_from_slice(&neighbour);
+                head[6..12].copy_from_slice(&own);
+                head[12..].copy_from_slice(&[0x86, 0xdd]);
+                head
+            });
+            agent.port(at, plane as u8, ethernet, carrier);
+        }
+    }
+
+    /// Sends what is ready.
+    pub fn send(&self, batch: &mut Batch) -> usize {
+        let sent = if batch.ready().is_empty() {
+            0
+        } else {
+            sys::send(self.packets.as_fd(), batch.ready(), &self.interfaces)
+        };
+        batch.clear();
+        sent
+    }
+}
+
+/// Runs an agent until a signal ends it.
+pub fn run(setup: &Setup) -> Result<(), SetupFault> {
+    let open = |what: &str| {
+        let what = what.to_owned();
+        move |error| SetupFault::Open { what, error }
+    };
+    let mut bytes = read_table(&setup.table)?;
+    let (table, downlink) = open_table(&bytes, setup.nic)?;
+    let started = Instant::now();
+    let clock = || started.elapsed().as_nanos() as u64 + 1;
+    let at = At { table: &table, now_ns: clock() };
+    let region = region(setup)?;
+    let options = Options { downlink, ..setup.agent };
+    let mut agent = Agent::new(&at, options, region, new_epoch())
+        .map_err(|fault| SetupFault::Table(fault.to_string()))?;
+    if let Some(path) = &setup.state {
+        let bans = state::load(path).map_err(open(&format!("`{}`", path.display())))?;
+        for fault in agent.restore(&at, &bans, unix_now()) {
+            eprintln!("closc-nic: a denial of `{}` is not in force: {fault}", path.display());
+        }
+    }
+    let tun = match &setup.tun {
+        Some(name) => {
+            let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
+            setup::routes(&table, name, agent.own(), agent.identity().block, agent.segments())?;
+            Some(File::from(tun))
+        }
+        None => None,
+    };
+    let mut machine = Machine::open(&mut agent, &at, downlink)?;
+    let links = sys::open_links().map_err(open("a netlink socket"))?;
+    let server =
+        Server::open(&setup.socket, setup.metrics).map_err(open(&format!("`{}`", setup.socket.display())))?;
+    if let Some(user) = &setup.user {
+        give_up(setup, user)?;
+    }
+    let flags = [SIGTERM, SIGINT, SIGHUP].map(|signal| {
+        let flag = Arc::new(AtomicBool::new(false));
+        // A signal that cannot be taken ends the process, which is what it would have asked for.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        flag
+    });
+    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink };
+    loop {
+        let (table, _) = open_table(&bytes, setup.nic)?;
+        let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
+        bytes = next;
+    }
+    if sys::is_root() {
+        let (table, _) = open_table(&bytes, setup.nic)?;
+        if setup.tun.is_some() {
+            setup::clean(&table);
+        }
+    }
+    let _ = std::fs::remove_file(&setup.socket);
+    Ok(())
+}
+
+fn region(setup: &Setup) -> Result<Region, SetupFault> {
+    let Some(path) = &setup.region else { return Ok(Region::Pattern { wrong: 0 }) };
+    let open = |error| SetupFault::Open { what: format!("region `{}`", path.display()), error };
+    let file = File::options().read(true).write(true).open(path).map_err(open)?;
+    let len = file.metadata().map_err(open)?.len();
+    Ok(Region::File(file, len))
+}
+
+/// Becomes a user who may do no more than what is open.
+fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
+    let (uid, gid) = setup::user(user)?;
+    let own = |path: &Path| std::os::unix::fs::chown(path, Some(uid), Some(gid));
+    // The folder of the state file is written to again and again, and so has to be the user's.
+    let folder = setup.state.as_ref().and_then(|path| path.parent()).filter(|f| !f.as_os_str().is_empty());
+    let owned = [folder, setup.state.as_deref().filter(|path| path.exists())];
+    for path in owned.into_iter().flatten() {
+        own(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })?;
+    }
+    sys::become_user(uid, gid).map_err(|error| SetupFault::Become(user.to_owned(), error))
+}
+
+/// What outlives a table.
+struct Stage<'a> {
+    setup: &'a Setup,
+    tun: Option<File>,
+    links: OwnedFd,
+    server: Server,
+    flags: [Arc<AtomicBool>; 3],
+    agent: Agent,
+    downlink: u16,
+}
+
+impl Stage<'_> {
+    /// Serves with one table. Returns the bytes of the next, or nothing at the end.
+    fn serve(
+        &mut self,
+        table: &Table<'_>,
+        machine: &mut Machine,
+        clock: &dyn Fn() -> u64,
+    ) -> Option<Vec<u8>> {
+        let mut batch = Batch::new(FRAME_MAX);
+        let mut inbox = Inbox::new(FRAME_MAX);
+        let (mut fds, mut ready): (Vec<RawFd>, Vec<bool>) = (Vec::new(), Vec::new());
+        let (mut busy, mut asked_ns) = (false, 0);
+        loop {
+            fds.clear();
+            fds.push(machine.packets.as_raw_fd());
+            fds.push(self.links.as_raw_fd());
+            fds.push(self.tun.as_ref().map_or(-1, AsRawFd::as_raw_fd));
+            self.server.fds(&mut fds);
+            let now_ns = clock();
+            let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
+            let due = if self.server.is_waited_for() { due.min(500_000) } else { due };
+            sys::wait(&fds, &mut ready, if busy { 0 } else { due });
+            if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
+                return None;
+            }
+            let at = At { table, now_ns: clock() };
+            let links_changed = ready.get(1).copied().unwrap_or(false);
+            if links_changed {
+                drain(&self.links);
+            }
+            if links_changed || at.now_ns.saturating_sub(machine.looked_ns) >= LOOK_NS {
+                let ask = at.now_ns.saturating_sub(asked_ns) >= LOOK_NS;
+                asked_ns = if ask { at.now_ns } else { asked_ns };
+                machine.look(&mut self.agent, &at, self.downlink, ask);
+            }
+            busy = self.packets(&at, machine, &mut batch, &mut inbox);
+            if ready.get(2).copied().unwrap_or(false) {
+                busy |= self.node(&at, machine, &mut batch);
+            }
+            let tun = &mut self.tun;
+            self.agent.tick(&at, &mut batch, &mut |packet| to_node(tun, packet));
+            busy |= self.agent.pump(&at, &mut batch);
+            machine.send(&mut batch);
+            if (ready.iter().skip(3).any(|ready| *ready) || self.server.is_waited_for())
+                && let Some(next) = self.requests(&at)
+            {
+                return Some(next);
+            }
+            if self.flags[2].swap(false, Ordering::Relaxed)
+                && let Some(next) = self.reload(&at)
+            {
+                return Some(next);
+            }
+        }
+    }
+
+    /// Takes a batch of frames. Tells whether there may be more.
+    fn packets(&mut self, at: &At<'_>, machine: &Machine, batch: &mut Batch, inbox: &mut Inbox) -> bool {
+        let n = inbox.fill(machine.packets.as_fd());
+        for frame in 0..n {
+            if batch.room() < SPARE {
+                machine.send(batch);
+            }
+            let tun = &mut self.tun;
+            self.agent.receive(at, inbox.frame(frame), batch, &mut |packet| to_node(tun, packet));
+        }
+        machine.send(batch);
+        n == crate::batch::BATCH
+    }
+
+    /// Takes packets of the node, a batch at most.
+    fn node(&mut self, at: &At<'_>, machine: &Machine, batch: &mut Batch) -> bool {
+        let Some(tun) = &mut self.tun else { return false };
+        while batch.room() > SPARE {
+            let Some(frame) = batch.free() else { break };
+            let most = setup::inner_mtu(at.table);
+            let Ok(len) = tun.read(&mut frame.payload()[..most]) else {
+                machine.send(batch);
+                return false;
+            };
+            self.agent.spray(at, batch, len);
+        }
+        machine.send(batch);
+        true
+    }
+
+    fn requests(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
+        let serve::Round { bans_changed, reload } = self.server.read(&mut self.agent, at, unix_now());
+        if bans_changed
+            && let Some(path) = &self.setup.state
+            && let Err(error) = state::save(path, &self.agent.bans())
+        {
+            eprintln!("closc-nic: denials are not saved in `{}`: {error}", path.display());
+        }
+        self.server.written(&self.agent, at);
+        let next = if reload { self.reload(at) } else { None };
+        self.server.flush();
+        next
+    }
+
+    /// Reads the table's file again. What is wrong with it is said, and the old one stays.
+    fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
+        let tried = read_table(&self.setup.table).and_then(|bytes| {
+            let (table, _) = open_table(&bytes, self.setup.nic)?;
+            let new = At { table: &table, now_ns: at.now_ns };
+            self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
+            Ok(bytes)
+        });
+        match tried {
+            Ok(bytes) => {
+                self.server.reloaded(&json!({ "reloaded": self.setup.table.display().to_string() }));
+                self.server.flush();
+                Some(bytes)
+            }
+            Err(fault) => {
+                eprintln!("closc-nic: the table stays as it was: {fault}");
+                self.server.reloaded(&api::fault(fault));
+                None
+            }
+        }
+    }
+}
+
+fn to_node(tun: &mut Option<File>, packet: &[u8]) {
+    if let Some(tun) = tun {
+        // A full queue of the node drops, as any network does.
+        let _ = tun.write(packet);
+    }
+}
+
+fn drain(links: &OwnedFd) {
+    let Ok(copy) = links.try_clone() else { return };
+    let mut file = File::from(copy);
+    let mut bytes = [0; 8192];
+    while file.read(&mut bytes).is_ok_and(|n| n > 0) {}
+}

@@ -1,0 +1,227 @@
+//! Connections of those who ask: a Unix socket for requests, and a TCP port for Prometheus.
+//!
+//! Invariants: so many connections and so many bytes of each, no more; nobody can make the agent wait.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::agent::{Agent, At};
+use crate::api::{self, Answer, LINE_MAX};
+
+const CLIENTS_MAX: usize = 32;
+const OUT_MAX: usize = 8 << 20;
+
+trait Stream: Read + Write + AsRawFd {}
+impl<T: Read + Write + AsRawFd> Stream for T {}
+
+struct Client {
+    stream: Box<dyn Stream>,
+    is_http: bool,
+    line: Vec<u8>,
+    out: Vec<u8>,
+    waits_for: Option<u64>,
+    wants_reload: bool,
+    closed: bool,
+}
+
+/// Who asks.
+pub struct Server {
+    requests: UnixListener,
+    metrics: Option<TcpListener>,
+    clients: Vec<Client>,
+}
+
+/// What came of a round.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Round {
+    /// Denials changed: they are to be saved before answers leave.
+    pub bans_changed: bool,
+    /// Somebody asks for the table to be read again.
+    pub reload: bool,
+}
+
+impl Server {
+    /// Listens. A socket that nobody serves any more makes room.
+    pub fn open(socket: &Path, metrics: Option<SocketAddr>) -> io::Result<Server> {
+        if std::os::unix::net::UnixStream::connect(socket).is_ok() {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent serves this socket"));
+        }
+        let _ = std::fs::remove_file(socket);
+        let requests = UnixListener::bind(socket)?;
+        requests.set_nonblocking(true)?;
+        let metrics = metrics.map(TcpListener::bind).transpose()?;
+        if let Some(metrics) = &metrics {
+            metrics.set_nonblocking(true)?;
+        }
+        Ok(Server { requests, metrics, clients: Vec::new() })
+    }
+
+    /// Returns what to wait for.
+    pub fn fds(&self, out: &mut Vec<RawFd>) {
+        out.push(self.requests.as_raw_fd());
+        out.extend(self.metrics.iter().map(AsRawFd::as_raw_fd));
+        out.extend(self.clients.iter().map(|client| client.stream.as_raw_fd()));
+    }
+
+    /// Tells whether somebody waits for a write.
+    pub fn is_waited_for(&self) -> bool {
+        self.clients.iter().any(|client| client.waits_for.is_some())
+    }
+
+    /// Takes connections and requests.
+    pub fn read(&mut self, agent: &mut Agent, at: &At<'_>, unix: f64) -> Round {
+        while let Ok((stream, _)) = self.requests.accept() {
+            let _ = stream.set_nonblocking(true);
+            self.join(Box::new(stream), false);
+        }
+        while let Some(Ok((stream, _))) = self.metrics.as_ref().map(TcpListener::accept) {
+            let _ = stream.set_nonblocking(true);
+            self.join(Box::new(stream), true);
+        }
+        let mut round = Round::default();
+        for client in &mut self.clients {
+            client.read();
+            while let Some(line) = client.next_line() {
+                client.take(&line, agent, at, unix, &mut round);
+            }
+        }
+        round
+    }
+
+    fn join(&mut self, stream: Box<dyn Stream>, is_http: bool) {
+        if self.clients.len() < CLIENTS_MAX {
+            let (line, out) = (Vec::new(), Vec::new());
+            self.clients.push(Client {
+                stream,
+                is_http,
+                line,
+                out,
+                waits_for: None,
+                wants_reload: false,
+                closed: false,
+            });
+        }
+    }
+
+    /// Answers those who wait for a write.
+    pub fn written(&mut self, agent: &Agent, at: &At<'_>) {
+        for client in &mut self.clients {
+            let Some(id) = client.waits_for else { continue };
+            let view = agent.write_view(at, id);
+            if view.as_ref().is_none_or(|view| view.done) {
+                client.waits_for = None;
+                let said = view.map(|view| serde_json::to_value(view).unwrap_or_else(api::fault));
+                client.say(&said.unwrap_or_else(|| api::fault("the far NIC is no more")));
+            }
+        }
+    }
+
+    /// Answers those who asked for the table to be read again.
+    pub fn reloaded(&mut self, said: &Value) {
+        for client in self.clients.iter_mut().filter(|client| client.wants_reload) {
+            client.wants_reload = false;
+            client.say(said);
+        }
+    }
+
+    /// Sends answers, and parts from who is gone.
+    pub fn flush(&mut self) {
+        self.clients.iter_mut().for_each(Client::flush);
+        self.clients.retain(|client| !(client.closed && client.out.is_empty()));
+    }
+}
+
+impl Client {
+    fn read(&mut self) {
+        let mut bytes = [0; 4096];
+        while !self.closed && self.line.len() <= LINE_MAX {
+            match self.stream.read(&mut bytes) {
+                Ok(0) => self.closed = true,
+                Ok(n) => self.line.extend_from_slice(&bytes[..n]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => self.closed = true,
+            }
+        }
+    }
+
+    fn next_line(&mut self) -> Option<Vec<u8>> {
+        // One answer after the other: who waits for one is not read on.
+        if self.waits_for.is_some() || self.wants_reload {
+            return None;
+        }
+        let Some(end) = self.line.iter().position(|byte| *byte == b'\n') else {
+            if self.line.len() > LINE_MAX {
+                self.say(&api::fault(format_args!("a request has at most {LINE_MAX} bytes")));
+                self.line.clear();
+                self.closed = true;
+            }
+            return None;
+        };
+        let rest = self.line.split_off(end + 1);
+        Some(std::mem::replace(&mut self.line, rest))
+    }
+
+    fn take(&mut self, line: &[u8], agent: &mut Agent, at: &At<'_>, unix: f64, round: &mut Round) {
+        if self.is_http {
+            return self.http(line, agent, at);
+        }
+        let (answer, changed) = api::answer(agent, at, line, unix);
+        round.bans_changed |= changed;
+        match answer {
+            Answer::Now(said) => self.say(&said),
+            Answer::WhenWritten(write) => self.waits_for = Some(write),
+            Answer::AfterReload => {
+                self.wants_reload = true;
+                round.reload = true;
+            }
+        }
+    }
+
+    /// Just enough of HTTP for Prometheus: headers are passed over, and the connection ends with the answer.
+    fn http(&mut self, line: &[u8], agent: &Agent, at: &At<'_>) {
+        if line.starts_with(b"GET ") {
+            let found = line.starts_with(b"GET /metrics");
+            let (status, body) =
+                if found { ("200 OK", agent.metrics(at)) } else { ("404 Not Found", String::new()) };
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            self.out.extend_from_slice(head.as_bytes());
+            self.out.extend_from_slice(body.as_bytes());
+        } else if line == b"\r\n" || line == b"\n" {
+            self.closed = true;
+        }
+    }
+
+    fn say(&mut self, said: &Value) {
+        if self.out.len() > OUT_MAX {
+            self.closed = true;
+            self.out.clear();
+            return;
+        }
+        self.out.extend_from_slice(said.to_string().as_bytes());
+        self.out.push(b'\n');
+    }
+
+    fn flush(&mut self) {
+        while !self.out.is_empty() {
+            match self.stream.write(&self.out) {
+                Ok(n) if n > 0 => {
+                    self.out.drain(..n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Ok(_) | Err(_) => {
+                    self.closed = true;
+                    self.out.clear();
+                }
+            }
+        }
+    }
+}

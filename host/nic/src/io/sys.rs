@@ -1,0 +1,267 @@
+//! System calls that the standard library does not have.
+//!
+//! In: descriptors and buffers. Out: what the kernel says. Invariants: this is the only file of the crate with unsafe
+//! code; every pointer that is passed lives longer than the call, and every length is that of what it points to.
+
+#![allow(
+    unsafe_code,
+    reason = "packet sockets, TUN devices and batches of packets have no safe interface in std"
+)]
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "the kernel's structures have signed fields for what is never below zero"
+)]
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use crate::batch::{BATCH, Frame};
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn set_option<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
+    let at = std::ptr::from_ref(value).cast();
+    // SAFETY: `value` lives through the call, and the length is its own.
+    check(unsafe { libc::setsockopt(fd, level, name, at, size_of::<T>() as libc::socklen_t) }).map(|_| ())
+}
+
+fn interface_request(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: zeros are a valid ifreq: it holds numbers only.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    if name.is_empty() || name.len() >= request.ifr_name.len() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface has a name of 1 to 15 bytes"));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// Makes a TUN device, which is gone when the descriptor is closed.
+pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
+    let device =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+    let mut request = interface_request(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the request lives through the call, which reads and writes no more than it.
+    check(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    Ok(device.into())
+}
+
+/// Opens a socket for frames of all ports, that gets those whose bytes 38 to 43 are the block and one of the segments.
+pub fn open_packets(block: u32, segments: &[u16]) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the kernel made it for us and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let one: libc::c_int = 1;
+    set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
+    attach_filter(fd, block, segments)?;
+    let room: libc::c_int = 8 << 20;
+    // Without the privilege to exceed the limit, the limit is what there is.
+    if set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &room).is_err() {
+        set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &room)?;
+    }
+    // SAFETY: zeros are a valid sockaddr_ll.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_IPV6 as u16).to_be();
+    let at = (&raw const address).cast();
+    // SAFETY: the address lives through the call, and the length is its own.
+    check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_ll>() as libc::socklen_t) })?;
+    Ok(socket)
+}
+
+/// Lets only frames to the segments through, so that nothing else of the node wakes the agent.
+fn attach_filter(fd: RawFd, block: u32, segments: &[u16]) -> io::Result<()> {
+    let op = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
+    let jump = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let n = segments.len() as u8;
+    let mut program = vec![
+        op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 38, 0, 0),
+        op(jump, block, 0, n + 1),
+        op(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 42, 0, 0),
+    ];
+    for (at, segment) in segments.iter().enumerate() {
+        // Over the rest of the comparisons and the drop.
+        program.push(op(jump, u32::from(*segment), n - at as u8, 0));
+    }
+    program.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, 0));
+    program.push(op(libc::BPF_RET | libc::BPF_K, 0x40000, 0, 0));
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+}
+
+/// Sends frames by the interfaces that their planes have. Returns how many left; what an interface refuses is passed
+/// over.
+pub fn send(socket: BorrowedFd<'_>, frames: &[Frame], interfaces: &[libc::c_int]) -> usize {
+    // SAFETY: zeros are valid for each of these.
+    let (mut headers, mut parts, mut addresses): (
+        [libc::mmsghdr; BATCH],
+        [libc::iovec; BATCH],
+        [libc::sockaddr_ll; BATCH],
+    ) = unsafe { (zeroed(), zeroed(), zeroed()) };
+    let n = frames.len().min(BATCH);
+    for (at, frame) in frames.iter().take(n).enumerate() {
+        let bytes = frame.bytes();
+        addresses[at].sll_family = libc::AF_PACKET as u16;
+        addresses[at].sll_ifindex = interfaces.get(usize::from(frame.plane)).copied().unwrap_or(0);
+        addresses[at].sll_protocol = (libc::ETH_P_IPV6 as u16).to_be();
+        parts[at] = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let header = &mut headers[at].msg_hdr;
+        header.msg_name = (&raw mut addresses[at]).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        header.msg_iov = &raw mut parts[at];
+        header.msg_iovlen = 1;
+    }
+    let (mut from, mut sent) = (0, 0);
+    while from < n {
+        let rest = &mut headers[from..n];
+        // SAFETY: each header points to an address and bytes that live through the call; the kernel only reads them.
+        let left = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                rest.as_mut_ptr(),
+                rest.len() as libc::c_uint,
+                libc::MSG_DONTWAIT,
+            )
+        };
+        if left > 0 {
+            sent += left as usize;
+            from += left as usize;
+        } else {
+            // A port that is down, or a full queue: this one is lost, as on any network.
+            from += 1;
+        }
+    }
+    sent
+}
+
+/// Room for a batch of frames that come.
+#[derive(Debug)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    each: usize,
+    lens: [usize; BATCH],
+}
+
+impl Inbox {
+    /// Room for frames of so many bytes.
+    pub fn new(each: usize) -> Self {
+        Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH] }
+    }
+
+    /// Takes what is there, without waiting. Returns how many frames.
+    pub fn fill(&mut self, socket: BorrowedFd<'_>) -> usize {
+        // SAFETY: zeros are valid for each of these.
+        let (mut headers, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
+            unsafe { (zeroed(), zeroed()) };
+        for (at, room) in self.bytes.chunks_exact_mut(self.each).enumerate().take(BATCH) {
+            parts[at] = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+            headers[at].msg_hdr.msg_iov = &raw mut parts[at];
+            headers[at].msg_hdr.msg_iovlen = 1;
+        }
+        let wait = std::ptr::null_mut();
+        // SAFETY: each header points to room of this inbox, each its own, that lives through the call.
+        let n = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                BATCH as libc::c_uint,
+                libc::MSG_DONTWAIT,
+                wait,
+            )
+        };
+        let n = usize::try_from(n).unwrap_or(0).min(BATCH);
+        for (len, header) in self.lens.iter_mut().zip(&headers).take(n) {
+            *len = (header.msg_len as usize).min(self.each);
+        }
+        n
+    }
+
+    /// Returns a frame that came.
+    pub fn frame(&self, at: usize) -> &[u8] {
+        &self.bytes[at * self.each..at * self.each + self.lens[at]]
+    }
+}
+
+/// Opens a socket that is readable when a link changes.
+pub fn open_links() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: no pointers.
+    let fd = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+    // SAFETY: the kernel made it for us and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: zeros are a valid sockaddr_nl.
+    let mut address: libc::sockaddr_nl = unsafe { zeroed() };
+    address.nl_family = libc::AF_NETLINK as u16;
+    address.nl_groups = libc::RTMGRP_LINK as u32;
+    let at = (&raw const address).cast();
+    // SAFETY: the address lives through the call, and the length is its own.
+    check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_nl>() as libc::socklen_t) })?;
+    Ok(socket)
+}
+
+/// Returns the number of an interface.
+pub fn interface_index(name: &str) -> Option<libc::c_int> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the name ends in a zero and lives through the call.
+    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+    (index > 0).then_some(index as libc::c_int)
+}
+
+/// Returns an interface's MAC address and whether it has a carrier.
+pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)> {
+    let mut request = interface_request(name)?;
+    // SAFETY: the request lives through the call, which writes no more than it.
+    check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
+    // SAFETY: the call filled in the flags.
+    let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    // SAFETY: as above.
+    check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) })?;
+    // SAFETY: the call filled in the address.
+    let hardware = unsafe { request.ifr_ifru.ifru_hwaddr.sa_data };
+    let mac = std::array::from_fn(|n| hardware[n] as u8);
+    let up = libc::IFF_UP | libc::IFF_RUNNING;
+    Ok((mac, flags & up == up))
+}
+
+/// Waits until one of the descriptors is readable, or for so long. Says of each whether it is.
+pub fn wait(fds: &[RawFd], ready: &mut Vec<bool>, timeout_ns: u64) {
+    let mut polls: Vec<libc::pollfd> =
+        fds.iter().map(|fd| libc::pollfd { fd: *fd, events: libc::POLLIN, revents: 0 }).collect();
+    let timeout = libc::timespec {
+        tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the array and the time live through the call, and the number is that of the array.
+    let n = unsafe {
+        libc::ppoll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, &raw const timeout, std::ptr::null())
+    };
+    ready.clear();
+    ready.extend(polls.iter().map(|poll| n > 0 && poll.revents != 0));
+}
+
+/// Becomes another user, for ever, and with no way to gain a privilege again.
+pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
+    // SAFETY: no pointers but a null list of no groups.
+    unsafe {
+        check(libc::setgroups(0, std::ptr::null()))?;
+        check(libc::setresgid(gid, gid, gid))?;
+        check(libc::setresuid(uid, uid, uid))?;
+        check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+    }
+    Ok(())
+}
+
+/// Tells whether this is root.
+pub fn is_root() -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::geteuid() == 0 }
+}

@@ -1,0 +1,244 @@
+//! What is broken, from which probes came back.
+//!
+//! In: for each turn how many probes were sent and came back, and the own ports. Out: findings, the surest first, each
+//! with its counts and how likely chance is not the reason. Invariants: a switch or cable is named only if everything
+//! before it is good, so one fault gives one finding.
+
+use serde::Serialize;
+
+use crate::schedule::Turn;
+
+/// Results that are remembered of a turn.
+const MEMORY: u32 = 64;
+
+/// The results of one turn.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Record {
+    /// The last results, the latest lowest; a bit is a loss.
+    losses: u64,
+    /// How many results there are, up to the memory.
+    n: u32,
+    /// Probes sent since the start.
+    pub sent: u64,
+    /// Probes lost since the start.
+    pub lost: u64,
+    /// Round trip of the last that came back.
+    pub rtt_ns: u64,
+    /// Probes lost in a row.
+    pub in_a_row: u32,
+}
+
+impl Record {
+    /// Takes a result.
+    pub fn result(&mut self, rtt_ns: Option<u64>) {
+        let lost = rtt_ns.is_none();
+        self.losses = self.losses << 1 | u64::from(lost);
+        self.n = (self.n + 1).min(MEMORY);
+        self.sent += 1;
+        self.lost += u64::from(lost);
+        self.in_a_row = if lost { self.in_a_row + 1 } else { 0 };
+        self.rtt_ns = rtt_ns.unwrap_or(self.rtt_ns);
+    }
+
+    /// Returns how many of the remembered were lost, and how many there are.
+    pub fn lately(&self) -> (u32, u32) {
+        (self.losses.count_ones(), self.n)
+    }
+
+    /// Tells whether nothing comes back.
+    pub fn is_dead(&self) -> bool {
+        self.in_a_row >= 3
+    }
+}
+
+/// What is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "what")]
+pub enum Culprit {
+    /// The own port has no carrier.
+    OwnPort {
+        /// The plane.
+        plane: u8,
+    },
+    /// The cable to the T0, or the T0.
+    NicCable {
+        /// The plane.
+        plane: u8,
+    },
+    /// The cable from the T0 to the T1 by one uplink.
+    Uplink {
+        /// The plane.
+        plane: u8,
+        /// The uplink.
+        uplink: u16,
+    },
+    /// A T1: all of its several cables to the T0 fail at once.
+    T1 {
+        /// The plane.
+        plane: u8,
+        /// The T1, from 0.
+        t1: u16,
+    },
+}
+
+/// One finding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Finding {
+    /// What is broken.
+    #[serde(flatten)]
+    pub culprit: Culprit,
+    /// Whether packets are lost now and then, and not all of them.
+    pub gray: bool,
+    /// Probes lost of those remembered.
+    pub lost: u32,
+    /// Probes remembered.
+    pub sent: u32,
+    /// How likely it is that this is not chance and not what lies before it: 0 to 1.
+    pub confidence: f64,
+}
+
+/// Names what is broken. `up` says of a plane whether its own port is; `parallel` is the cables between a T0 and a T1.
+pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u16) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let t0s = records.iter().filter_map(|(turn, record)| match turn {
+        Turn::T0 { plane } => Some((*plane, *record)),
+        Turn::T1 { .. } => None,
+    });
+    for (plane, t0) in t0s {
+        let (lost, sent) = t0.lately();
+        let finding = |culprit, gray, confidence| Finding { culprit, gray, lost, sent, confidence };
+        if !up(plane) {
+            findings.push(finding(Culprit::OwnPort { plane }, false, 1.0));
+            continue;
+        }
+        if t0.is_dead() {
+            let confidence = unlikely(lost.max(t0.in_a_row.min(sent)), sent, BACKGROUND);
+            findings.push(finding(Culprit::NicCable { plane }, false, confidence));
+            continue;
+        }
+        let confidence = unlikely(lost, sent, BACKGROUND);
+        if is_sure(lost, confidence) {
+            findings.push(finding(Culprit::NicCable { plane }, true, confidence));
+        }
+        let before = (f64::from(lost) / f64::from(sent.max(1))).max(BACKGROUND);
+        findings.extend(uplinks(records, plane, before, parallel));
+    }
+    findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    findings
+}
+
+/// The uplinks of a plane, whose T0 loses a share of `before` itself.
+fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) -> Vec<Finding> {
+    let of_plane: Vec<(u16, Record)> = records
+        .iter()
+        .filter_map(|(turn, record)| match turn {
+            Turn::T1 { plane: p, uplink } if *p == plane => Some((*uplink, *record)),
+            Turn::T0 { .. } | Turn::T1 { .. } => None,
+        })
+        .collect();
+    let dead_t1 = |uplink: u16| {
+        let t1 = uplink / parallel.max(1);
+        let mut siblings = of_plane.iter().filter(|(other, _)| other / parallel.max(1) == t1).peekable();
+        parallel > 1 && siblings.peek().is_some() && siblings.all(|(_, record)| record.is_dead())
+    };
+    let mut out: Vec<Finding> = Vec::new();
+    for (uplink, record) in &of_plane {
+        let (lost, sent) = record.lately();
+        let confidence = unlikely(lost, sent, before);
+        let (dead, t1) = (record.is_dead(), uplink / parallel.max(1));
+        let culprit = if dead && dead_t1(*uplink) {
+            Culprit::T1 { plane, t1 }
+        } else {
+            Culprit::Uplink { plane, uplink: *uplink }
+        };
+        let known = out.iter().any(|finding| finding.culprit == culprit);
+        if !known && (dead || is_sure(lost, confidence)) {
+            out.push(Finding { culprit, gray: !dead, lost, sent, confidence });
+        }
+    }
+    out
+}
+
+/// Loss of a good path that is not worth a word.
+const BACKGROUND: f64 = 0.000_1;
+
+fn is_sure(lost: u32, confidence: f64) -> bool {
+    lost >= 2 && confidence >= 0.99
+}
+
+/// How likely fewer than `lost` of `n` are lost if each is with probability `share`: if that is near 1, chance is not
+/// the reason.
+fn unlikely(lost: u32, n: u32, share: f64) -> f64 {
+    if lost == 0 || n == 0 {
+        return 0.0;
+    }
+    if share >= 1.0 {
+        return 0.0;
+    }
+    let mut term = (1.0 - share).powf(f64::from(n));
+    let mut below = 0.0;
+    for k in 0..lost {
+        below += term;
+        term *= f64::from(n - k) / f64::from(k + 1) * share / (1.0 - share);
+    }
+    below.min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(results: &[bool]) -> Record {
+        let mut record = Record::default();
+        for good in results {
+            record.result(good.then_some(1000));
+        }
+        record
+    }
+
+    fn plane(t0: Record, uplinks: &[Record]) -> Vec<(Turn, Record)> {
+        let t1 = uplinks.iter().enumerate().map(|(n, r)| (Turn::T1 { plane: 0, uplink: n as u16 }, *r));
+        [(Turn::T0 { plane: 0 }, t0)].into_iter().chain(t1).collect()
+    }
+
+    #[test]
+    fn a_dead_cable_is_named_and_nothing_behind_it() {
+        let (good, dead) = (record(&[true; 20]), record(&[true, false, false, false, false]));
+        let found = localise(&plane(good, &[good, dead, good]), |_| true, 1);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].culprit, found[0].gray), (Culprit::Uplink { plane: 0, uplink: 1 }, false));
+        assert!(found[0].confidence > 0.999);
+        let found = localise(&plane(dead, &[dead, dead, dead]), |_| true, 1);
+        assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::NicCable { plane: 0 }]);
+        let found = localise(&plane(dead, &[dead]), |_| false, 1);
+        assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::OwnPort { plane: 0 }]);
+    }
+
+    #[test]
+    fn a_t1_is_named_where_all_its_cables_fail() {
+        let (good, dead) = (record(&[true; 20]), record(&[false; 5]));
+        let found = localise(&plane(good, &[good, good, dead, dead]), |_| true, 2);
+        assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::T1 { plane: 0, t1: 1 }]);
+        let found = localise(&plane(good, &[good, good, good, dead]), |_| true, 2);
+        assert_eq!(found[0].culprit, Culprit::Uplink { plane: 0, uplink: 3 });
+    }
+
+    #[test]
+    fn gray_loss_belongs_to_the_first_cable_that_has_it() {
+        let good = record(&[true; 64]);
+        let gray = record(&std::array::from_fn::<bool, 64, _>(|n| n % 16 != 3));
+        let found = localise(&plane(good, &[good, gray]), |_| true, 1);
+        assert_eq!((found.len(), found[0].gray, found[0].lost, found[0].sent), (1, true, 4, 64));
+        assert_eq!(found[0].culprit, Culprit::Uplink { plane: 0, uplink: 1 });
+        let found = localise(&plane(gray, &[gray, gray]), |_| true, 1);
+        assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::NicCable { plane: 0 }]);
+    }
+
+    #[test]
+    fn one_lost_probe_is_nothing() {
+        let mut one = record(&[true; 40]);
+        one.result(None);
+        one.result(Some(1000));
+        assert!(localise(&plane(one, &[one]), |_| true, 1).is_empty());
+    }
+}

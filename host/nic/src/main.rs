@@ -1,0 +1,277 @@
+//! The command line of the host agent.
+
+use std::io::Write as _;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use closc_nic::agent::{Ban, Options};
+use closc_nic::api::Request;
+use closc_nic::io::{client, doctor, run, setup};
+use serde_json::Value;
+
+mod bench;
+
+/// Sprays packets over every plane of a fabric, probes its paths, leaves bad ones, names broken cables
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Cli {
+    /// Socket of the agent
+    #[arg(long, global = true, default_value = "/run/closc/nic0.sock")]
+    socket: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the agent of one NIC
+    Run(Box<RunArgs>),
+    /// Show planes, far NICs, findings, denials and counters
+    Status,
+    /// Show every path to a NIC and its state
+    Paths {
+        /// Address of the NIC
+        to: Ipv6Addr,
+    },
+    /// Show what probes say is broken; exit 1 if anything is
+    Probe,
+    /// Show what happened
+    Events {
+        /// Only after this event
+        #[arg(long, default_value_t = 0)]
+        after: u64,
+    },
+    /// Take paths out of use
+    Deny(DenyArgs),
+    /// End a denial
+    Allow {
+        /// Its number
+        id: u64,
+    },
+    /// Write bytes of the region to the region of a NIC, and wait until it has them
+    Write {
+        /// Address of the NIC
+        to: Ipv6Addr,
+        /// How many bytes
+        #[arg(long)]
+        bytes: u64,
+        /// Where they begin here
+        #[arg(long, default_value_t = 0)]
+        local: u64,
+        /// Where they go there
+        #[arg(long, default_value_t = 0)]
+        target: u64,
+        /// Bytes of a packet
+        #[arg(long)]
+        unit: Option<u32>,
+    },
+    /// Print metrics in the text format of Prometheus
+    Metrics,
+    /// Read the path table again
+    Reload,
+    /// Look at everything an agent needs; exit 1 if something is missing
+    Doctor(TableArgs),
+    /// Remove what an agent that was killed left in the kernel
+    Clean(TableArgs),
+    /// Measure how many packets one core sends over the planes
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, Args)]
+struct TableArgs {
+    /// Path table of the NIC's group: `path-tables/group-NNNN.bin`
+    #[arg(long)]
+    table: PathBuf,
+    /// Address of the NIC
+    #[arg(long)]
+    nic: Ipv6Addr,
+}
+
+#[derive(Debug, Args)]
+struct BenchArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    /// Address of the NIC to send to
+    #[arg(long)]
+    to: Ipv6Addr,
+    /// Bytes of a packet inside the outer headers
+    #[arg(long, default_value_t = 100)]
+    size: usize,
+    /// How many packets
+    #[arg(long, default_value_t = 2_000_000)]
+    count: u64,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    /// TUN device that takes packets to NICs; empty for none
+    #[arg(long, default_value = "closc0")]
+    tun: String,
+    /// Serve Prometheus here, for example 127.0.0.1:9750
+    #[arg(long)]
+    metrics: Option<SocketAddr>,
+    /// Keep denials in this file
+    #[arg(long)]
+    state: Option<PathBuf>,
+    /// File that writes come from and go to; a pattern that is checked if absent
+    #[arg(long)]
+    region: Option<PathBuf>,
+    /// Become this user when everything is open
+    #[arg(long)]
+    user: Option<String>,
+    /// Probe every cable once in so many milliseconds
+    #[arg(long, default_value_t = 100)]
+    probe_period_ms: u64,
+    /// Let a packet wait so many microseconds for one before it
+    #[arg(long, default_value_t = 3000)]
+    reorder_us: u64,
+    /// Packets of writes under way to one NIC
+    #[arg(long, default_value_t = 192)]
+    window: u32,
+    /// UDP port of messages between agents
+    #[arg(long, default_value_t = Options::default().udp_port)]
+    port: u16,
+    /// File with what all agents of the fabric know, 16 hexadecimal digits
+    #[arg(long)]
+    cookie: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct DenyArgs {
+    /// Plane
+    #[arg(long)]
+    plane: Option<u8>,
+    /// T0 uplink, or first and last: 3 or 3-5
+    #[arg(long, value_parser = range)]
+    uplink: Option<(u16, u16)>,
+    /// T1 uplink, or first and last
+    #[arg(long, value_parser = range)]
+    t1_uplink: Option<(u16, u16)>,
+    /// Destination group, from 1
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    group: Option<u16>,
+    /// Why: administrator, drain, gray-loss, fault
+    #[arg(long, default_value = "administrator")]
+    reason: String,
+    /// End after so many seconds
+    #[arg(long)]
+    seconds: Option<f64>,
+}
+
+fn range(text: &str) -> Result<(u16, u16), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |part: &str| part.parse::<u16>().map_err(|error| format!("`{part}`: {error}"));
+    let (first, last) = (number(first)?, number(last)?);
+    if first <= last { Ok((first, last)) } else { Err(format!("{first} is above {last}")) }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match act(&cli) {
+        Ok(good) => ExitCode::from(u8::from(!good)),
+        Err(error) => {
+            eprintln!("closc-nic: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
+    let request = match &cli.command {
+        Command::Run(args) => {
+            run::run(&setup(cli, args)?)?;
+            return Ok(true);
+        }
+        Command::Doctor(args) => {
+            let checks = doctor::examine(&args.table, args.nic, &cli.socket);
+            for check in &checks {
+                let mark = if check.good { "good" } else { "BAD " };
+                print(format_args!("{mark}  {}: {}\n", check.what, check.said))?;
+            }
+            return Ok(checks.iter().all(|check| check.good));
+        }
+        Command::Clean(args) => {
+            let bytes = run::read_table(&args.table)?;
+            let (table, _) = run::open_table(&bytes, args.nic)?;
+            setup::clean(&table);
+            return Ok(true);
+        }
+        Command::Bench(args) => {
+            let said = bench::send(&args.table.table, args.table.nic, args.to, args.size, args.count)?;
+            print(format_args!("{said}\n"))?;
+            return Ok(true);
+        }
+        Command::Status => Request::Status {},
+        Command::Paths { to } => Request::Paths { to: *to },
+        Command::Probe => Request::Findings {},
+        Command::Events { after } => Request::Events { after: *after },
+        Command::Deny(args) => Request::Deny { ban: ban(args) },
+        Command::Allow { id } => Request::Allow { id: *id },
+        Command::Write { to, bytes, local, target, unit } => {
+            Request::Write { to: *to, bytes: *bytes, local: *local, target: *target, unit: *unit }
+        }
+        Command::Metrics => Request::Metrics {},
+        Command::Reload => Request::Reload {},
+    };
+    let answer = client::ask(&cli.socket, &request)
+        .map_err(|error| format!("no agent answers at `{}`: {error}", cli.socket.display()))?;
+    if let Some(error) = answer.get("error").and_then(Value::as_str) {
+        return Err(error.into());
+    }
+    match &answer {
+        Value::String(text) => print(format_args!("{text}"))?,
+        other => print(format_args!("{}\n", serde_json::to_string_pretty(other)?))?,
+    }
+    let findings = answer.as_array().is_some_and(|list| !list.is_empty());
+    Ok(!(matches!(cli.command, Command::Probe) && findings))
+}
+
+fn print(text: std::fmt::Arguments<'_>) -> std::io::Result<()> {
+    std::io::stdout().write_fmt(text)
+}
+
+fn ban(args: &DenyArgs) -> Ban {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Ban {
+        plane: args.plane,
+        uplinks: args.uplink,
+        t1_uplinks: args.t1_uplink,
+        group: args.group.map(|group| group - 1),
+        reason: args.reason.clone(),
+        until: args.seconds.map(|seconds| now.as_secs_f64() + seconds),
+        ..Ban::default()
+    }
+}
+
+fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Error>> {
+    let cookie = args.cookie.as_ref().map(|path| -> Result<u64, Box<dyn std::error::Error>> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("`{}`: {error}", path.display()))?;
+        let digits = text.trim();
+        if digits.len() != 16 {
+            return Err(format!("`{}` has {} digits, a cookie has 16", path.display(), digits.len()).into());
+        }
+        Ok(u64::from_str_radix(digits, 16)?)
+    });
+    Ok(run::Setup {
+        table: args.table.table.clone(),
+        nic: args.table.nic,
+        tun: (!args.tun.is_empty()).then(|| args.tun.clone()),
+        socket: cli.socket.clone(),
+        metrics: args.metrics,
+        state: args.state.clone(),
+        region: args.region.clone(),
+        user: args.user.clone(),
+        agent: Options {
+            probe_period_ns: args.probe_period_ms.max(1) * 1_000_000,
+            reorder_ns: args.reorder_us * 1000,
+            window: args.window.clamp(1, 512),
+            udp_port: args.port,
+            cookie: cookie.transpose()?,
+            ..Options::default()
+        },
+    })
+}

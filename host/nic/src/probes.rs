@@ -1,0 +1,112 @@
+//! Probes under way.
+//!
+//! In: probes as they are sent and as they come back. Out: results. Invariants: an answer counts once, and only if it is
+//! to a probe of this process; what is remembered is bounded.
+
+use crate::schedule::Turn;
+
+/// Probes that are remembered.
+const ROOM: usize = 1024;
+
+/// What was probed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A switch.
+    Switch(Turn),
+    /// A path to a NIC, by its channel.
+    Path {
+        /// Its address.
+        address: [u8; 16],
+        /// Its plane.
+        plane: u8,
+        /// Its entropy value.
+        entropy: u32,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct UnderWay {
+    id: u32,
+    target: Target,
+    sent_ns: u64,
+    open: bool,
+}
+
+/// The probes of one NIC.
+#[derive(Debug)]
+pub struct Probes {
+    ring: Vec<UnderWay>,
+    next: u32,
+    oldest: u32,
+    timeout_ns: u64,
+}
+
+impl Probes {
+    /// Nothing is under way.
+    pub fn new(timeout_ns: u64) -> Self {
+        let none = UnderWay { id: 0, target: Target::Switch(Turn::T0 { plane: 0 }), sent_ns: 0, open: false };
+        Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
+    }
+
+    /// Remembers a probe and returns its number. Nothing, if too many are under way.
+    pub fn sent(&mut self, target: Target, now_ns: u64) -> Option<u32> {
+        if self.next.wrapping_sub(self.oldest) as usize >= ROOM {
+            return None;
+        }
+        let id = self.next;
+        self.ring[id as usize % ROOM] = UnderWay { id, target, sent_ns: now_ns, open: true };
+        self.next = self.next.wrapping_add(1);
+        Some(id)
+    }
+
+    /// Takes an answer: what was probed, and the round trip.
+    pub fn answered(&mut self, id: u32, now_ns: u64) -> Option<(Target, u64)> {
+        let probe = &mut self.ring[id as usize % ROOM];
+        if probe.id != id || !probe.open {
+            return None;
+        }
+        probe.open = false;
+        Some((probe.target, now_ns.saturating_sub(probe.sent_ns)))
+    }
+
+    /// Returns one probe that did not come back in time.
+    pub fn missed(&mut self, now_ns: u64) -> Option<Target> {
+        while self.oldest != self.next {
+            let probe = &mut self.ring[self.oldest as usize % ROOM];
+            if probe.open && now_ns.saturating_sub(probe.sent_ns) < self.timeout_ns {
+                return None;
+            }
+            self.oldest = self.oldest.wrapping_add(1);
+            if std::mem::take(&mut probe.open) {
+                return Some(probe.target);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_counts_once_and_in_time() {
+        let mut probes = Probes::new(100);
+        let target = Target::Switch(Turn::T1 { plane: 1, uplink: 2 });
+        let (first, second) = (probes.sent(target, 0).unwrap(), probes.sent(target, 10).unwrap());
+        assert_eq!(probes.answered(second, 15), Some((target, 5)));
+        assert_eq!((probes.answered(second, 16), probes.answered(second + 7, 16)), (None, None));
+        assert_eq!(probes.missed(99), None);
+        assert_eq!(probes.missed(100), Some(target));
+        assert_eq!((probes.missed(1000), probes.answered(first, 1000)), (None, None));
+    }
+
+    #[test]
+    fn no_more_are_under_way_than_there_is_room_for() {
+        let mut probes = Probes::new(100);
+        let target = Target::Switch(Turn::T0 { plane: 0 });
+        assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0)).count(), ROOM);
+        assert_eq!(std::iter::from_fn(|| probes.missed(100)).count(), ROOM);
+        assert!(probes.sent(target, 101).is_some());
+    }
+}

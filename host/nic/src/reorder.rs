@@ -1,0 +1,326 @@
+//! Packets of one sender, put in order again.
+//!
+//! In: numbered packets in any order, the time. Out: packets in order, each once, and what arrived, for
+//! acknowledgements. Invariants: a packet waits no longer than the limit, and no more than a window of packets and a
+//! budget of bytes wait; then what is missing is passed over. TCP takes packets out of order for loss, so this wait is
+//! what lets it run over many paths.
+
+use crate::wire::{SACK_BITS, Sack};
+
+/// Packets that can wait.
+pub const WINDOW: usize = 512;
+
+/// The first packet of a sender need not be the first that comes: those so many before it are waited for.
+const LOOK_BACK: u32 = 32;
+
+/// One packet that waits: nothing, if it was for the agent itself.
+type Waiting = Option<Vec<u8>>;
+
+/// What a packet did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is in its turn, with those that waited for it.
+    InOrder,
+    /// It waits.
+    Waits,
+    /// It came before.
+    Duplicate,
+    /// It came after it was passed over: it is handed on at once.
+    Late,
+}
+
+/// The packets of one sender.
+#[derive(Debug)]
+pub struct Reorder {
+    epoch: Option<u16>,
+    /// The number whose turn it is.
+    next: u32,
+    /// The number that came first: those before it are not missed.
+    first: u32,
+    /// One after the highest number that came.
+    end: u32,
+    waiting: Vec<Option<Waiting>>,
+    n_waiting: usize,
+    bytes: usize,
+    budget: usize,
+    /// When the turn came to what is missing.
+    since_ns: u64,
+    wait_ns: u64,
+    /// The last numbers, a bit each if it came: number n is bit n modulo its length.
+    came: [u64; SACK_BITS / 64],
+    /// Packets that came out of order.
+    pub reordered: u64,
+    /// Packets that were passed over.
+    pub missed: u64,
+    /// Packets that came again.
+    pub duplicates: u64,
+}
+
+impl Reorder {
+    /// Nothing came yet. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them do.
+    pub fn new(wait_ns: u64, budget: usize) -> Self {
+        Reorder {
+            epoch: None,
+            next: 0,
+            first: 0,
+            end: 0,
+            waiting: (0..WINDOW).map(|_| None).collect(),
+            n_waiting: 0,
+            bytes: 0,
+            budget,
+            since_ns: 0,
+            wait_ns,
+            came: [0; SACK_BITS / 64],
+            reordered: 0,
+            missed: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// Returns the epoch of the sender.
+    pub fn epoch(&self) -> Option<u16> {
+        self.epoch
+    }
+
+    /// Tells whether packets wait.
+    pub fn is_waiting(&self) -> bool {
+        self.n_waiting > 0
+    }
+
+    /// Takes a packet. `packet` is nothing for what is not handed on. Packets whose turn it is go to `out`.
+    pub fn take(
+        &mut self,
+        (epoch, number): (u16, u32),
+        packet: Option<&[u8]>,
+        now_ns: u64,
+        out: &mut impl FnMut(&[u8]),
+    ) -> Taken {
+        if self.epoch != Some(epoch) {
+            // The sender started over. What waits of its past is handed on.
+            self.flush(out);
+            let next = number - number.min(LOOK_BACK);
+            (self.epoch, self.next, self.end, self.first) = (Some(epoch), next, number, number);
+            self.since_ns = now_ns;
+            self.came = [0; SACK_BITS / 64];
+        }
+        let ahead = number.wrapping_sub(self.next);
+        if ahead > u32::MAX / 2 {
+            return self.take_old(number, packet, out);
+        }
+        // A jump that no window holds is a sender that was silent here for long: start where it is now.
+        if ahead as usize >= 4 * WINDOW {
+            self.flush(out);
+            self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
+            self.next = number;
+        }
+        self.mark(number);
+        while number.wrapping_sub(self.next) as usize >= WINDOW {
+            self.pass_over(now_ns, out);
+        }
+        if number == self.next {
+            if let Some(packet) = packet {
+                out(packet);
+            }
+            self.next = self.next.wrapping_add(1);
+            self.drain(now_ns, out);
+            return Taken::InOrder;
+        }
+        let slot = &mut self.waiting[number as usize % WINDOW];
+        if slot.is_some() {
+            self.duplicates += 1;
+            return Taken::Duplicate;
+        }
+        if self.n_waiting == 0 {
+            self.since_ns = now_ns;
+        }
+        self.bytes += packet.map_or(0, <[u8]>::len);
+        *slot = Some(packet.map(<[u8]>::to_vec));
+        self.n_waiting += 1;
+        self.reordered += 1;
+        while self.bytes > self.budget {
+            self.pass_over(now_ns, out);
+        }
+        Taken::Waits
+    }
+
+    fn take_old(&mut self, number: u32, packet: Option<&[u8]>, out: &mut impl FnMut(&[u8])) -> Taken {
+        let age = self.end.wrapping_sub(number) as usize;
+        let (word, bit) = place(number);
+        if age > SACK_BITS || self.came[word] >> bit & 1 == 1 {
+            self.duplicates += 1;
+            return Taken::Duplicate;
+        }
+        self.came[word] |= 1 << bit;
+        if let Some(packet) = packet {
+            out(packet);
+        }
+        Taken::Late
+    }
+
+    /// Notes that a number came, and forgets those that fall out of the window of acknowledgements.
+    fn mark(&mut self, number: u32) {
+        let beyond = number.wrapping_sub(self.end);
+        if beyond <= u32::MAX / 2 {
+            for n in 0..beyond.min(SACK_BITS as u32) {
+                let (word, bit) = place(self.end.wrapping_add(n));
+                self.came[word] &= !(1 << bit);
+            }
+            if beyond as usize >= SACK_BITS {
+                self.came = [0; SACK_BITS / 64];
+            }
+            self.end = number.wrapping_add(1);
+        }
+        let (word, bit) = place(number);
+        self.came[word] |= 1 << bit;
+    }
+
+    /// Hands on what waited long enough.
+    pub fn tick(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
+        while self.n_waiting > 0 && now_ns.saturating_sub(self.since_ns) >= self.wait_ns {
+            let since = self.since_ns;
+            self.pass_over(now_ns, out);
+            // What is behind the gap has waited about as long as the gap.
+            if self.n_waiting > 0 && since + 2 * self.wait_ns <= now_ns {
+                self.since_ns = since;
+            }
+        }
+    }
+
+    /// Passes over what is missing, up to the next packet that waits.
+    fn pass_over(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
+        while self.waiting[self.next as usize % WINDOW].is_none() {
+            let (word, bit) = place(self.next);
+            let is_past = self.next.wrapping_sub(self.first) > u32::MAX / 2;
+            self.missed += u64::from(!is_past && self.came[word] >> bit & 1 == 0);
+            self.next = self.next.wrapping_add(1);
+            if self.n_waiting == 0 {
+                return;
+            }
+        }
+        self.drain(now_ns, out);
+    }
+
+    fn drain(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
+        while let Some(waiting) = self.waiting[self.next as usize % WINDOW].take() {
+            self.n_waiting -= 1;
+            if let Some(packet) = waiting {
+                self.bytes -= packet.len();
+                out(&packet);
+            }
+            self.next = self.next.wrapping_add(1);
+        }
+        self.since_ns = now_ns;
+    }
+
+    fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
+        while self.n_waiting > 0 {
+            self.pass_over(0, out);
+        }
+    }
+
+    /// Writes what came lately: the last numbers up to the highest.
+    pub fn acknowledge(&self, ports: u32) -> Option<Sack> {
+        let epoch = self.epoch?;
+        let base = self.end.wrapping_sub(SACK_BITS as u32);
+        let mut bits = [0; SACK_BITS / 64];
+        // The ring turned so that the oldest is first: whole words and a shift.
+        let (first, shift) = place(base);
+        for (n, word) in bits.iter_mut().enumerate() {
+            let low = self.came[(first + n) % self.came.len()];
+            let high = self.came[(first + n + 1) % self.came.len()];
+            *word = if shift == 0 { low } else { low >> shift | high << (64 - shift) };
+        }
+        Some(Sack { epoch, base, bits, ports, marks: [0; 16], n_marks: 0 })
+    }
+}
+
+fn place(number: u32) -> (usize, u32) {
+    let at = number as usize % SACK_BITS;
+    (at / 64, (at % 64) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sent::has_bit;
+
+    fn feed(reorder: &mut Reorder, numbers: &[u32], now: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        for number in numbers {
+            let byte = [*number as u8];
+            reorder.take((1, *number), Some(&byte), now, &mut |packet| out.extend_from_slice(packet));
+        }
+        out
+    }
+
+    #[test]
+    fn packets_come_out_in_order_and_once() {
+        let mut reorder = Reorder::new(1000, 1 << 20);
+        assert_eq!(feed(&mut reorder, &[0, 3, 1, 2, 2, 5, 4, 0], 0), [0, 1, 2, 3, 4, 5]);
+        assert_eq!((reorder.reordered, reorder.duplicates, reorder.missed), (2, 2, 0));
+        assert!(!reorder.is_waiting());
+    }
+
+    #[test]
+    fn a_missing_packet_is_waited_for_and_then_passed_over() {
+        let mut reorder = Reorder::new(1000, 1 << 20);
+        assert_eq!(feed(&mut reorder, &[0, 2, 3], 10), [0]);
+        let mut out = Vec::new();
+        reorder.tick(1009, &mut |packet| out.extend_from_slice(packet));
+        assert!(out.is_empty());
+        reorder.tick(1010, &mut |packet| out.extend_from_slice(packet));
+        assert_eq!(out, [2, 3]);
+        assert_eq!(reorder.missed, 1);
+        assert_eq!(feed(&mut reorder, &[1, 1], 2000), [1], "late, handed on once");
+    }
+
+    #[test]
+    fn neither_packets_nor_bytes_pile_up() {
+        let mut reorder = Reorder::new(1 << 60, 10);
+        feed(&mut reorder, &[0], 0);
+        let numbers: Vec<u32> = (2..30).collect();
+        assert_eq!(feed(&mut reorder, &numbers, 0).len(), 28, "11 bytes wait, which is one too many");
+        let mut reorder = Reorder::new(1 << 60, 1 << 20);
+        feed(&mut reorder, &[0], 0);
+        let numbers: Vec<u32> = (2..3000).collect();
+        assert!(feed(&mut reorder, &numbers, 0).len() > 1900);
+    }
+
+    #[test]
+    fn a_sender_that_starts_over_is_followed() {
+        let mut reorder = Reorder::new(1000, 1 << 20);
+        feed(&mut reorder, &[0, 2], 0);
+        let mut out = Vec::new();
+        for number in [1u8, 0, 2] {
+            reorder.take((2, u32::from(number)), Some(&[10 + number]), 0, &mut |packet| {
+                out.extend_from_slice(packet);
+            });
+        }
+        assert_eq!(out, [2, 10, 11, 12], "2 waited and is handed on first");
+        assert_eq!(reorder.epoch(), Some(2));
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        let mut reorder = Reorder::new(1000, 1 << 20);
+        let last = u32::MAX;
+        feed(&mut reorder, &[last - 2], 0);
+        reorder.tick(1000, &mut |_| ());
+        assert_eq!(reorder.missed, 0, "nothing is known of those before the first");
+        assert_eq!(feed(&mut reorder, &[last - 1, 1, last, 0], 0), [254, 255, 0, 1]);
+        let sack = reorder.acknowledge(0).unwrap();
+        assert!([last - 1, last, 0, 1].into_iter().all(|number| has_bit(&sack, number)));
+    }
+
+    #[test]
+    fn acknowledgements_say_what_came() {
+        let mut reorder = Reorder::new(1000, 1 << 20);
+        let numbers: Vec<u32> = (0..2000).filter(|n| n % 7 != 0).collect();
+        feed(&mut reorder, &numbers, 0);
+        let sack = reorder.acknowledge(0b11).unwrap();
+        assert_eq!((sack.base, sack.ports), (1999 + 1 - 1024, 0b11));
+        for number in sack.base..2000 {
+            assert_eq!(has_bit(&sack, number), number % 7 != 0, "{number}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What was sent to a NIC and is not known to have arrived.
+//!
+//! In: packets as they are sent, acknowledgements, the time. Out: which arrived, which are lost, over which entropy
+//! value. Invariants: a packet number is never used twice, so an acknowledgement means one packet and one path; what
+//! is remembered is bounded. A packet is lost when one that was sent later arrived, and it was late by more than paths
+//! differ: the limit widens when a packet that was called lost arrives after all.
+
+use crate::wire::{SACK_BITS, Sack};
+
+/// What a packet carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cargo {
+    /// A packet of the node, which its sender sends again if it has to.
+    Inner,
+    /// A piece of a write: where it begins, how long it is.
+    Chunk {
+        /// The write.
+        write: u64,
+        /// Where the piece begins.
+        offset: u64,
+        /// How long it is.
+        len: u32,
+    },
+}
+
+/// A packet under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Its number.
+    pub number: u32,
+    /// Its path.
+    pub entropy: u32,
+    /// Its plane.
+    pub plane: u8,
+    /// When it left.
+    pub at_ns: u64,
+    /// What it carried.
+    pub cargo: Cargo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    UnderWay,
+    Arrived,
+    Lost,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It arrived.
+    Arrived(Sent),
+    /// It did not.
+    Lost(Sent),
+    /// It was called lost and arrived after all.
+    Late(Sent),
+}
+
+/// Packets that are remembered.
+const ROOM: usize = 1024;
+const LATE_MIN_NS: u64 = 1_000_000;
+const LATE_MAX_NS: u64 = 50_000_000;
+
+/// The packets to one NIC.
+#[derive(Debug)]
+pub struct SentLog {
+    ring: Vec<(Sent, Fate)>,
+    /// The next number.
+    next: u32,
+    /// Packets before this one have their verdict.
+    oldest: u32,
+    /// When the latest packet that arrived was sent.
+    latest_ns: u64,
+    /// How late is lost.
+    late_ns: u64,
+    rtt_ns: u64,
+    /// When an acknowledgement last came.
+    heard_ns: u64,
+    under_way: u32,
+    /// Packets that left the ring without a verdict.
+    pub forgotten: u64,
+}
+
+impl SentLog {
+    /// An empty log.
+    pub fn new() -> Self {
+        let none = Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, cargo: Cargo::Inner };
+        SentLog {
+            ring: vec![(none, Fate::Arrived); ROOM],
+            next: 0,
+            oldest: 0,
+            latest_ns: 0,
+            late_ns: 2 * LATE_MIN_NS,
+            rtt_ns: 0,
+            heard_ns: 0,
+            under_way: 0,
+            forgotten: 0,
+        }
+    }
+
+    /// Returns the number of the next packet.
+    pub fn next_number(&self) -> u32 {
+        self.next
+    }
+
+    /// Returns packets without a verdict.
+    pub fn under_way(&self) -> u32 {
+        self.under_way
+    }
+
+    /// Returns the smoothed round trip, 0 before the first.
+    pub fn rtt_ns(&self) -> u64 {
+        self.rtt_ns
+    }
+
+    /// Returns how late is lost.
+    pub fn late_ns(&self) -> u64 {
+        self.late_ns
+    }
+
+    /// Tells whether there is room for a packet whose verdict matters.
+    pub fn has_room(&self) -> bool {
+        (self.next.wrapping_sub(self.oldest) as usize) < ROOM
+    }
+
+    /// Remembers a packet. If there is no room the oldest is forgotten; a piece of a write is returned, so that it can
+    /// be sent again.
+    pub fn sent(&mut self, entropy: u32, plane: u8, cargo: Cargo, at_ns: u64) -> Option<Sent> {
+        let mut pushed_out = None;
+        if !self.has_room() {
+            let (old, fate) = self.ring[self.oldest as usize % ROOM];
+            if fate == Fate::UnderWay {
+                self.under_way -= 1;
+                self.forgotten += 1;
+                pushed_out = (old.cargo != Cargo::Inner).then_some(old);
+            }
+            self.oldest = self.oldest.wrapping_add(1);
+        }
+        let sent = Sent { number: self.next, entropy, plane, at_ns, cargo };
+        self.ring[self.next as usize % ROOM] = (sent, Fate::UnderWay);
+        self.next = self.next.wrapping_add(1);
+        self.under_way += 1;
+        pushed_out
+    }
+
+    /// Takes an acknowledgement.
+    pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
+        self.heard_ns = now_ns;
+        for (n, word) in sack.bits.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                self.arrived(sack.base.wrapping_add(n as u32 * 64 + bit), now_ns, &mut verdict);
+            }
+        }
+        self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
+    }
+
+    fn arrived(&mut self, number: u32, now_ns: u64, verdict: &mut impl FnMut(Verdict)) {
+        let is_known =
+            number.wrapping_sub(self.next) > u32::MAX / 2 && self.next.wrapping_sub(number) as usize <= ROOM;
+        if !is_known {
+            return;
+        }
+        let (sent, fate) = &mut self.ring[number as usize % ROOM];
+        if sent.number != number {
+            return;
+        }
+        match *fate {
+            Fate::Arrived => return,
+            Fate::UnderWay => {
+                self.under_way -= 1;
+                verdict(Verdict::Arrived(*sent));
+            }
+            Fate::Lost => {
+                self.late_ns = (self.late_ns * 2).min(LATE_MAX_NS);
+                verdict(Verdict::Late(*sent));
+            }
+        }
+        *fate = Fate::Arrived;
+        if sent.at_ns > self.latest_ns {
+            self.latest_ns = sent.at_ns;
+            let trip = now_ns.saturating_sub(sent.at_ns);
+            self.rtt_ns = if self.rtt_ns == 0 { trip } else { self.rtt_ns - self.rtt_ns / 8 + trip / 8 };
+            // It narrows slowly, so that one late packet does not cost a second verdict soon.
+            let wanted = (4 * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
+            self.late_ns =
+                if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
+        }
+    }
+
+    /// Calls lost what was sent before a time.
+    fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
+        while self.oldest != self.next {
+            let (sent, fate) = &mut self.ring[self.oldest as usize % ROOM];
+            if *fate == Fate::UnderWay {
+                if sent.at_ns >= before_ns {
+                    return;
+                }
+                *fate = Fate::Lost;
+                self.under_way -= 1;
+                verdict(Verdict::Lost(*sent));
+            }
+            self.oldest = self.oldest.wrapping_add(1);
+        }
+    }
+
+    /// Returns what has been under way for so long that nothing sent later will say so: the end of a burst, or all
+    /// of it if nobody answers. `true` with a packet means that the other side has been heard since it was sent.
+    pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent, bool)) {
+        let patience = (3 * self.late_ns).max(5_000_000);
+        let heard_ns = self.heard_ns;
+        self.give_up(now_ns.saturating_sub(patience), &mut |verdict| {
+            if let Verdict::Lost(sent) = verdict {
+                what(sent, heard_ns > sent.at_ns);
+            }
+        });
+    }
+}
+
+impl Default for SentLog {
+    fn default() -> Self {
+        SentLog::new()
+    }
+}
+
+/// Tells whether an acknowledgement has a bit for a number.
+pub fn has_bit(sack: &Sack, number: u32) -> bool {
+    let at = number.wrapping_sub(sack.base) as usize;
+    at < SACK_BITS && sack.bits[at / 64] >> (at % 64) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sack(numbers: &[u32]) -> Sack {
+        let base = numbers.iter().copied().min().unwrap_or(0);
+        let mut bits = [0; SACK_BITS / 64];
+        for number in numbers {
+            let at = (number - base) as usize;
+            bits[at / 64] |= 1 << (at % 64);
+        }
+        Sack { epoch: 1, base, bits, ports: 0, marks: [0; 16], n_marks: 0 }
+    }
+
+    fn log(n: u32, step_ns: u64) -> SentLog {
+        let mut log = SentLog::new();
+        for number in 0..n {
+            log.sent(number * 10, 0, Cargo::Inner, u64::from(number) * step_ns);
+        }
+        log
+    }
+
+    fn verdicts(log: &mut SentLog, sack: &Sack, now: u64) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let mut out = (Vec::new(), Vec::new(), Vec::new());
+        log.acknowledged(sack, now, |verdict| match verdict {
+            Verdict::Arrived(sent) => out.0.push(sent.number),
+            Verdict::Lost(sent) => out.1.push(sent.number),
+            Verdict::Late(sent) => out.2.push(sent.number),
+        });
+        out
+    }
+
+    #[test]
+    fn reordering_is_not_loss() {
+        let mut log = log(5, 1000);
+        assert_eq!(verdicts(&mut log, &sack(&[0, 2, 3, 4]), 10_000), (vec![0, 2, 3, 4], vec![], vec![]));
+        assert_eq!(verdicts(&mut log, &sack(&[1]), 20_000), (vec![1], vec![], vec![]));
+        assert_eq!(log.under_way(), 0);
+    }
+
+    #[test]
+    fn what_was_sent_long_before_what_arrived_is_lost() {
+        let mut log = log(5, 3_000_000);
+        assert_eq!(verdicts(&mut log, &sack(&[0, 4]), 12_100_000).1, [1, 2, 3]);
+        assert_eq!(log.under_way(), 0);
+    }
+
+    #[test]
+    fn a_packet_that_was_called_lost_and_arrives_widens_the_limit() {
+        let mut log = log(3, 3_000_000);
+        verdicts(&mut log, &sack(&[2]), 6_100_000);
+        let before = log.late_ns();
+        assert_eq!(verdicts(&mut log, &sack(&[0, 2]), 7_000_000).2, [0]);
+        assert!(log.late_ns() > before);
+        assert_eq!(verdicts(&mut log, &sack(&[0, 2]), 7_000_000), (vec![], vec![], vec![]), "said once");
+    }
+
+    #[test]
+    fn the_end_of_a_burst_is_overdue() {
+        let mut log = log(2, 1000);
+        let mut late = Vec::new();
+        log.overdue(1_000_000, |sent, heard| late.push((sent.number, heard)));
+        assert!(late.is_empty());
+        log.overdue(900_000_000, |sent, heard| late.push((sent.number, heard)));
+        assert_eq!(late, [(0, false), (1, false)]);
+    }
+
+    #[test]
+    fn the_ring_forgets_the_oldest_and_gives_writes_back() {
+        let mut log = SentLog::new();
+        let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
+        assert_eq!(log.sent(1, 0, chunk, 0), None);
+        for _ in 1..ROOM {
+            assert_eq!(log.sent(1, 0, Cargo::Inner, 0), None);
+        }
+        assert!(!log.has_room());
+        assert_eq!(log.sent(1, 0, Cargo::Inner, 0).map(|s| s.cargo), Some(chunk));
+        assert_eq!((log.forgotten, log.under_way()), (1, ROOM as u32));
+    }
+
+    #[test]
+    fn acknowledgements_of_what_was_never_sent_say_nothing() {
+        let mut log = log(3, 1000);
+        assert_eq!(verdicts(&mut log, &sack(&[100, 900]), 10_000), (vec![], vec![], vec![]));
+        assert_eq!(log.under_way(), 3);
+    }
+}

@@ -1,0 +1,16 @@
+//! What is on the wire: headers in front of a packet, and messages between agents.
+//!
+//! In: bytes of a frame. Out: what they say, or why they are not ours. Invariants: no bytes make a reader panic or
+//! allocate; what is written reads back. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md` says why
+//! the sequence number is where it is.
+
+mod header;
+mod message;
+
+pub use header::{
+    Fault, HEADER_LEN, Identity, Next, OPTION_LEN, Packet, Payload, Sequence, UDP_LEN, parse, write_outer,
+    write_udp,
+};
+pub use message::{
+    Chunk, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status, read, write,
+};

@@ -1,0 +1,208 @@
+//! Ethernet, the outer IPv6 header, the destination option with the sequence number, UDP.
+//!
+//! ```text
+//! Ethernet 14 | IPv6 40 | destination option 16 | inner IPv6 packet           sprayed packets
+//! Ethernet 14 | IPv6 40 | destination option 16 | UDP 8 | message 5 (chunk)   writes
+//! Ethernet 14 | IPv6 40 | UDP 8 | message                                     probes, acknowledgements
+//! ```
+//!
+//! The option is of the type for experiments that a node which does not know it passes over (RFC 4727, RFC 8200 4.2),
+//! so a plain NIC takes the outer headers off and sees packets in the order in which they came.
+
+/// Ethernet and IPv6 header.
+pub const HEADER_LEN: usize = ETHERNET + IPV6;
+/// The destination options header: next header, length, option type and length, epoch, tag, sequence, entropy value.
+pub const OPTION_LEN: usize = 16;
+/// A UDP header.
+pub const UDP_LEN: usize = 8;
+
+const ETHERNET: usize = 14;
+const IPV6: usize = 40;
+const OPTION_TYPE: u8 = 0x1e;
+const PROTO_UDP: u8 = 17;
+const PROTO_IPV6: u8 = 41;
+const PROTO_OPTIONS: u8 = 60;
+const HOP_LIMIT: u8 = 64;
+
+/// What a packet has to be to be ours.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// The first 32 bits of segments.
+    pub block: u32,
+    /// The NICs' pool and its length.
+    pub pool: u128,
+    /// Length of the pool.
+    pub pool_len: u8,
+    /// UDP port of messages.
+    pub udp_port: u16,
+    /// What all agents of a fabric know.
+    pub cookie: u64,
+}
+
+impl Identity {
+    /// Tells whether an address is of the pool of NICs.
+    pub fn holds(&self, address: &[u8; 16]) -> bool {
+        let differs = u128::from_be_bytes(*address) ^ self.pool;
+        self.pool_len == 0 || differs >> (128 - u32::from(self.pool_len)) == 0
+    }
+
+    /// The part of the cookie that every sprayed packet carries.
+    pub fn tag(&self) -> u16 {
+        (self.cookie ^ self.cookie >> 16 ^ self.cookie >> 32 ^ self.cookie >> 48) as u16
+    }
+}
+
+/// The number of a packet from one NIC to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sequence {
+    /// Changes when the sender starts over.
+    pub epoch: u16,
+    /// Counts packets.
+    pub number: u32,
+    /// The path it took: the outer address that named it is gone on arrival.
+    pub entropy: u32,
+}
+
+/// What is in a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// An IPv6 packet of the node.
+    Inner(&'a [u8]),
+    /// A message of an agent, without UDP header.
+    Message(&'a [u8]),
+}
+
+/// A packet that is ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// The sending NIC.
+    pub source: [u8; 16],
+    /// Whether it met congestion.
+    pub marked: bool,
+    /// Its number, of sprayed packets and writes.
+    pub sequence: Option<Sequence>,
+    /// What is in it.
+    pub payload: Payload<'a>,
+}
+
+/// Why a packet is not ours, or cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Shorter than its headers say.
+    Short,
+    /// Sent from, or to, outside the fabric.
+    Outside,
+    /// The cookie is another fabric's.
+    Cookie,
+    /// Of a kind that agents do not send.
+    Kind,
+}
+
+/// Reads a frame.
+pub fn parse<'a>(frame: &'a [u8], own: &Identity) -> Result<Packet<'a>, Fault> {
+    let ip = frame.get(ETHERNET..).ok_or(Fault::Short)?;
+    if frame[12..14] != [0x86, 0xdd] || ip.len() < IPV6 {
+        return Err(Fault::Short);
+    }
+    if ip[0] >> 4 != 6 {
+        return Err(Fault::Kind);
+    }
+    let len = usize::from(u16::from_be_bytes([ip[4], ip[5]]));
+    let body = ip.get(IPV6..IPV6 + len).ok_or(Fault::Short)?;
+    let source: [u8; 16] = ip[8..24].try_into().map_err(|_| Fault::Short)?;
+    let to_block = u32::from_be_bytes([ip[24], ip[25], ip[26], ip[27]]) == own.block;
+    if !to_block || !own.holds(&source) {
+        return Err(Fault::Outside);
+    }
+    let marked = ip[1] >> 4 & 0b11 == 0b11;
+    let (sequence, next, body) = match ip[6] {
+        PROTO_OPTIONS => {
+            let (sequence, next, rest) = option(body, own)?;
+            (Some(sequence), next, rest)
+        }
+        next => (None, next, body),
+    };
+    let payload = match next {
+        PROTO_IPV6 if sequence.is_some() && body.len() >= IPV6 && body[0] >> 4 == 6 => Payload::Inner(body),
+        PROTO_UDP => Payload::Message(udp(body, own)?),
+        _ => return Err(Fault::Kind),
+    };
+    Ok(Packet { source, marked, sequence, payload })
+}
+
+fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8]), Fault> {
+    let (head, rest) = body.split_at_checked(OPTION_LEN).ok_or(Fault::Short)?;
+    if head[1..4] != [1, OPTION_TYPE, 12] {
+        return Err(Fault::Kind);
+    }
+    if u16::from_be_bytes([head[6], head[7]]) != own.tag() {
+        return Err(Fault::Cookie);
+    }
+    let sequence = Sequence {
+        epoch: u16::from_be_bytes([head[4], head[5]]),
+        number: u32::from_be_bytes([head[8], head[9], head[10], head[11]]),
+        entropy: u32::from_be_bytes([head[12], head[13], head[14], head[15]]),
+    };
+    Ok((sequence, head[0], rest))
+}
+
+fn udp<'a>(body: &'a [u8], own: &Identity) -> Result<&'a [u8], Fault> {
+    let (head, rest) = body.split_at_checked(UDP_LEN).ok_or(Fault::Short)?;
+    if u16::from_be_bytes([head[2], head[3]]) != own.udp_port {
+        return Err(Fault::Kind);
+    }
+    let len = usize::from(u16::from_be_bytes([head[4], head[5]]));
+    len.checked_sub(UDP_LEN).and_then(|len| rest.get(..len)).ok_or(Fault::Short)
+}
+
+/// Writes Ethernet, IPv6 and the option, if there is a sequence, in front of a payload that lies behind them.
+/// Returns where the frame begins in `room`, which ends where the payload begins.
+pub fn write_outer(
+    room: &mut [u8],
+    ethernet: &[u8; ETHERNET],
+    addresses: (&[u8; 16], &[u8; 16]),
+    (entropy, traffic_class): (u32, u8),
+    sequence: Option<(&Sequence, u16)>,
+    (next, payload_len): (Next, usize),
+) -> usize {
+    let option = if sequence.is_some() { OPTION_LEN } else { 0 };
+    let start = room.len() - HEADER_LEN - option;
+    let out = &mut room[start..];
+    out[..ETHERNET].copy_from_slice(ethernet);
+    let label = entropy & 0xffff;
+    let first = 6 << 28 | u32::from(traffic_class) << 20 | label;
+    out[14..18].copy_from_slice(&first.to_be_bytes());
+    out[18..20].copy_from_slice(&((payload_len + option) as u16).to_be_bytes());
+    out[20] = if option > 0 { PROTO_OPTIONS } else { next as u8 };
+    out[21] = HOP_LIMIT;
+    out[22..38].copy_from_slice(addresses.0);
+    out[38..54].copy_from_slice(addresses.1);
+    if let Some((sequence, tag)) = sequence {
+        let head = &mut out[HEADER_LEN..];
+        head[..4].copy_from_slice(&[next as u8, 1, OPTION_TYPE, 12]);
+        head[4..6].copy_from_slice(&sequence.epoch.to_be_bytes());
+        head[6..8].copy_from_slice(&tag.to_be_bytes());
+        head[8..12].copy_from_slice(&sequence.number.to_be_bytes());
+        head[12..16].copy_from_slice(&sequence.entropy.to_be_bytes());
+    }
+    start
+}
+
+/// What follows the outer headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Next {
+    /// A message.
+    Udp = PROTO_UDP,
+    /// A packet of the node.
+    Ipv6 = PROTO_IPV6,
+}
+
+/// Writes a UDP header without checksum: the address that it would cover is not the one that arrives (RFC 6935).
+pub fn write_udp(out: &mut [u8], own: &Identity, entropy: u32, payload_len: usize) {
+    let source = (entropy >> 16) as u16 | 0xc000;
+    out[..2].copy_from_slice(&source.to_be_bytes());
+    out[2..4].copy_from_slice(&own.udp_port.to_be_bytes());
+    out[4..6].copy_from_slice(&((payload_len + UDP_LEN) as u16).to_be_bytes());
+    out[6..8].copy_from_slice(&[0, 0]);
+}

@@ -1,0 +1,286 @@
+//! Messages between agents: probes, acknowledgements, writes.
+//!
+//! All begin with a magic number, a version, a kind and the cookie of the fabric; numbers are in network order.
+
+use super::header::{Fault, Identity};
+
+const MAGIC: [u8; 2] = [0xc1, 0x05];
+const VERSION: u8 = 1;
+const HEAD: usize = 12;
+/// Packets that one acknowledgement speaks of.
+pub const SACK_BITS: usize = 1024;
+/// Ranges that one status names.
+pub const RANGES_MAX: usize = 24;
+/// Congestion marks that one acknowledgement names.
+const MARKS_MAX: usize = 16;
+/// No message but a chunk is longer.
+pub const MESSAGE_LEN_MAX: usize = 512;
+
+/// A probe to a switch and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelfProbe {
+    /// Which one it is.
+    pub id: u32,
+    /// Where it turns: 0, 1 or 2.
+    pub tier: u8,
+    /// Its plane.
+    pub plane: u8,
+    /// Uplink of the T0.
+    pub uplink: u16,
+    /// Uplink of the T1.
+    pub t1_uplink: u16,
+    /// Epoch of the sender, so that an answer to a dead process counts for nothing.
+    pub epoch: u16,
+}
+
+/// A probe along one path to a NIC, or the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairProbe {
+    /// Which one it is.
+    pub id: u32,
+    /// Epoch of who asked.
+    pub epoch: u16,
+    /// The path.
+    pub entropy: u32,
+    /// Its plane.
+    pub plane: u8,
+    /// Ports of the sender of this message that are up, a bit for each plane.
+    pub ports: u32,
+}
+
+/// What arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sack {
+    /// Epoch of the sender of the packets.
+    pub epoch: u16,
+    /// The packet of the first bit.
+    pub base: u32,
+    /// Which arrived from there on.
+    pub bits: [u64; SACK_BITS / 64],
+    /// Ports of the receiver that are up, a bit for each plane.
+    pub ports: u32,
+    /// Entropy values of packets that met congestion; so many of them count.
+    pub marks: [u32; MARKS_MAX],
+    /// Number of marks.
+    pub n_marks: u8,
+}
+
+/// A piece of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    /// The write, unique for its sender.
+    pub write: u64,
+    /// Its length.
+    pub total: u64,
+    /// Where in the region of the receiver it begins.
+    pub target: u64,
+    /// Where this piece begins, from the start of the write: a multiple of the unit.
+    pub offset: u64,
+    /// Length of every piece but the last.
+    pub unit: u32,
+    /// The piece.
+    pub data: &'a [u8],
+}
+
+/// How much of a write arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// The write.
+    pub write: u64,
+    /// Whether all of it did.
+    pub complete: bool,
+    /// Whether this is the question and not the answer.
+    pub question: bool,
+    /// Length of the write.
+    pub total: u64,
+    /// Missing bytes: offset and length; so many of them count.
+    pub missing: [(u64, u64); RANGES_MAX],
+    /// Number of ranges.
+    pub n_missing: u8,
+}
+
+/// A message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "it lives on the stack, and no allocation is the point")]
+pub enum Message<'a> {
+    /// A probe to a switch and back.
+    SelfProbe(SelfProbe),
+    /// A probe along a path.
+    PairProbe(PairProbe),
+    /// The answer to one.
+    PairAnswer(PairProbe),
+    /// What arrived.
+    Sack(Sack),
+    /// A piece of a write.
+    Chunk(Chunk<'a>),
+    /// How much of a write arrived.
+    Status(Status),
+}
+
+/// Reads bytes from the front; what is not there is a fault.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let (head, rest) = self.0.split_first_chunk::<N>().ok_or(Fault::Short)?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    fn u8(&mut self) -> Result<u8, Fault> {
+        Ok(self.take::<1>()?[0])
+    }
+
+    fn u16(&mut self) -> Result<u16, Fault> {
+        Ok(u16::from_be_bytes(self.take()?))
+    }
+
+    fn u32(&mut self) -> Result<u32, Fault> {
+        Ok(u32::from_be_bytes(self.take()?))
+    }
+
+    fn u64(&mut self) -> Result<u64, Fault> {
+        Ok(u64::from_be_bytes(self.take()?))
+    }
+}
+
+/// Reads a message.
+pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
+    let mut r = Reader(bytes);
+    if r.take::<2>()? != MAGIC || r.u8()? != VERSION {
+        return Err(Fault::Kind);
+    }
+    let kind = r.u8()?;
+    if r.u64()? != own.cookie {
+        return Err(Fault::Cookie);
+    }
+    Ok(match kind {
+        1 => Message::SelfProbe(SelfProbe {
+            id: r.u32()?,
+            tier: r.u8()?,
+            plane: r.u8()?,
+            uplink: r.u16()?,
+            t1_uplink: r.u16()?,
+            epoch: r.u16()?,
+        }),
+        2 => Message::PairProbe(pair(&mut r)?),
+        3 => Message::PairAnswer(pair(&mut r)?),
+        4 => Message::Sack(sack(&mut r)?),
+        5 => {
+            let (write, total, target, offset, unit) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?, r.u32()?);
+            let whole = unit > 0 && offset < total && offset % u64::from(unit) == 0;
+            if !whole
+                || target.checked_add(total).is_none()
+                || r.0.len() as u64 != u64::from(unit).min(total - offset)
+            {
+                return Err(Fault::Kind);
+            }
+            Message::Chunk(Chunk { write, total, target, offset, unit, data: r.0 })
+        }
+        6 => Message::Status(status(&mut r)?),
+        _ => return Err(Fault::Kind),
+    })
+}
+
+fn pair(r: &mut Reader<'_>) -> Result<PairProbe, Fault> {
+    Ok(PairProbe { id: r.u32()?, epoch: r.u16()?, entropy: r.u32()?, plane: r.u8()?, ports: r.u32()? })
+}
+
+fn sack(r: &mut Reader<'_>) -> Result<Sack, Fault> {
+    let (epoch, base, ports, n_marks) = (r.u16()?, r.u32()?, r.u32()?, r.u8()?);
+    let (mut bits, mut marks) = ([0; SACK_BITS / 64], [0; MARKS_MAX]);
+    for word in &mut bits {
+        *word = r.u64()?;
+    }
+    for mark in marks.get_mut(..usize::from(n_marks)).ok_or(Fault::Kind)? {
+        *mark = r.u32()?;
+    }
+    Ok(Sack { epoch, base, bits, ports, marks, n_marks })
+}
+
+fn status(r: &mut Reader<'_>) -> Result<Status, Fault> {
+    let (write, total, flags, n_missing) = (r.u64()?, r.u64()?, r.u8()?, r.u8()?);
+    let mut missing = [(0, 0); RANGES_MAX];
+    for range in missing.get_mut(..usize::from(n_missing)).ok_or(Fault::Kind)? {
+        *range = (r.u64()?, r.u64()?);
+        if range.0.checked_add(range.1).is_none_or(|end| end > total) {
+            return Err(Fault::Kind);
+        }
+    }
+    Ok(Status { write, complete: flags & 1 == 1, question: flags & 2 == 2, total, missing, n_missing })
+}
+
+/// Writes bytes to the front of a buffer that is large enough.
+struct Writer<'a> {
+    out: &'a mut [u8],
+    len: usize,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.out[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+}
+
+/// Writes a message and returns its length. Of a chunk only what precedes the data is written: the data is put behind
+/// it by whoever has it. The buffer has at least [`MESSAGE_LEN_MAX`] bytes.
+pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
+    let mut w = Writer { out, len: 0 };
+    let kind = match message {
+        Message::SelfProbe(_) => 1,
+        Message::PairProbe(_) => 2,
+        Message::PairAnswer(_) => 3,
+        Message::Sack(_) => 4,
+        Message::Chunk(_) => 5,
+        Message::Status(_) => 6,
+    };
+    w.put(&MAGIC);
+    w.put(&[VERSION, kind]);
+    w.put(&own.cookie.to_be_bytes());
+    debug_assert_eq!(w.len, HEAD);
+    match message {
+        Message::SelfProbe(p) => {
+            w.put(&p.id.to_be_bytes());
+            w.put(&[p.tier, p.plane]);
+            for number in [p.uplink, p.t1_uplink, p.epoch] {
+                w.put(&number.to_be_bytes());
+            }
+        }
+        Message::PairProbe(p) | Message::PairAnswer(p) => {
+            w.put(&p.id.to_be_bytes());
+            w.put(&p.epoch.to_be_bytes());
+            w.put(&p.entropy.to_be_bytes());
+            w.put(&[p.plane]);
+            w.put(&p.ports.to_be_bytes());
+        }
+        Message::Sack(s) => {
+            w.put(&s.epoch.to_be_bytes());
+            w.put(&s.base.to_be_bytes());
+            w.put(&s.ports.to_be_bytes());
+            w.put(&[s.n_marks]);
+            for word in s.bits {
+                w.put(&word.to_be_bytes());
+            }
+            for mark in &s.marks[..usize::from(s.n_marks)] {
+                w.put(&mark.to_be_bytes());
+            }
+        }
+        Message::Chunk(c) => {
+            for number in [c.write, c.total, c.target, c.offset] {
+                w.put(&number.to_be_bytes());
+            }
+            w.put(&c.unit.to_be_bytes());
+        }
+        Message::Status(s) => {
+            w.put(&s.write.to_be_bytes());
+            w.put(&s.total.to_be_bytes());
+            w.put(&[u8::from(s.complete) | u8::from(s.question) << 1, s.n_missing]);
+            for (offset, len) in &s.missing[..usize::from(s.n_missing)] {
+                w.put(&offset.to_be_bytes());
+                w.put(&len.to_be_bytes());
+            }
+        }
+    }
+    w.len
+}

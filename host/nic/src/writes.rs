@@ -1,0 +1,381 @@
+//! Writes: bytes of a region here to a region there, in pieces that go over any path.
+//!
+//! In: what a job asks for, verdicts on packets, pieces that arrive. Out: the next piece to send, where a piece
+//! belongs. Invariants: a piece says where it belongs, so none waits for another; only what is missing is sent again; a
+//! write is done when the other side says that it has all of it. Nothing of a region is kept in memory, and what is
+//! remembered of a write is a bit for each piece.
+
+use std::collections::VecDeque;
+
+use crate::wire::{Chunk, RANGES_MAX, Status};
+
+/// Pieces of the longest write.
+pub const PIECES_MAX: u64 = 1 << 20;
+/// Writes that arrive from one NIC at a time; the one untouched longest makes room.
+const ARRIVING_MAX: usize = 16;
+/// Writes that are remembered as complete.
+const COMPLETE_MAX: usize = 64;
+const ASK_AFTER_NS: u64 = 10_000_000;
+
+/// One bit for each piece.
+#[derive(Debug, Clone, Default)]
+struct Pieces {
+    bits: Vec<u64>,
+    n: u64,
+    set: u64,
+}
+
+impl Pieces {
+    fn new(n: u64) -> Self {
+        Pieces { bits: vec![0; n.div_ceil(64) as usize], n, set: 0 }
+    }
+
+    fn has(&self, at: u64) -> bool {
+        self.bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    /// Sets or clears a bit and tells whether it changed.
+    fn put(&mut self, at: u64, to: bool) -> bool {
+        if at >= self.n || self.has(at) == to {
+            return false;
+        }
+        self.bits[(at / 64) as usize] ^= 1 << (at % 64);
+        if to {
+            self.set += 1;
+        } else {
+            self.set -= 1;
+        }
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        self.set == self.n
+    }
+}
+
+/// What a job asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// Where in the region here it begins.
+    pub local: u64,
+    /// Where in the region there.
+    pub target: u64,
+    /// How many bytes.
+    pub total: u64,
+    /// Bytes of a piece.
+    pub unit: u32,
+}
+
+/// Counters of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Pieces sent, those sent again included.
+    pub sent: u64,
+    /// Pieces sent again.
+    pub resent: u64,
+}
+
+/// A write that leaves.
+#[derive(Debug)]
+pub struct Leaving {
+    /// Its name.
+    pub id: u64,
+    /// What was asked.
+    pub order: Order,
+    /// Counters.
+    pub tally: Tally,
+    /// When it was asked for.
+    pub since_ns: u64,
+    /// When the other side said it has all of it.
+    pub done_ns: Option<u64>,
+    next: u64,
+    again: VecDeque<(u64, u8)>,
+    arrived: Pieces,
+    asked_ns: u64,
+    touched_ns: u64,
+}
+
+/// A piece to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is.
+    pub len: u32,
+    /// The plane that lost it, if one did.
+    pub not_over: Option<u8>,
+}
+
+impl Leaving {
+    /// Takes an order. Nothing, if it is empty or has too many pieces.
+    pub fn new(id: u64, order: Order, now_ns: u64) -> Option<Leaving> {
+        let pieces = order.total.div_ceil(u64::from(order.unit.max(1)));
+        let fits = (1..=PIECES_MAX).contains(&pieces)
+            && order.unit > 0
+            && order.local.checked_add(order.total).is_some()
+            && order.target.checked_add(order.total).is_some();
+        fits.then(|| Leaving {
+            id,
+            order,
+            tally: Tally::default(),
+            since_ns: now_ns,
+            done_ns: None,
+            next: 0,
+            again: VecDeque::new(),
+            arrived: Pieces::new(pieces),
+            asked_ns: now_ns,
+            touched_ns: now_ns,
+        })
+    }
+
+    /// Returns the next piece: what was lost first.
+    pub fn next_piece(&mut self) -> Option<Piece> {
+        let unit = u64::from(self.order.unit);
+        while let Some((at, plane)) = self.again.pop_front() {
+            if !self.arrived.has(at) {
+                self.tally.sent += 1;
+                self.tally.resent += 1;
+                let not_over = (plane != u8::MAX).then_some(plane);
+                return Some(Piece { offset: at * unit, len: self.len(at), not_over });
+            }
+        }
+        (self.next < self.arrived.n).then(|| {
+            let at = self.next;
+            self.next += 1;
+            self.tally.sent += 1;
+            Piece { offset: at * unit, len: self.len(at), not_over: None }
+        })
+    }
+
+    fn len(&self, at: u64) -> u32 {
+        let unit = u64::from(self.order.unit);
+        unit.min(self.order.total - at * unit) as u32
+    }
+
+    /// A piece arrived.
+    pub fn arrived(&mut self, offset: u64, now_ns: u64) {
+        self.touched_ns = now_ns;
+        self.arrived.put(offset / u64::from(self.order.unit), true);
+    }
+
+    /// A piece was lost by a plane.
+    pub fn lost(&mut self, offset: u64, plane: u8) {
+        let at = offset / u64::from(self.order.unit);
+        if !self.arrived.has(at) {
+            self.again.push_back((at, plane));
+        }
+    }
+
+    /// Takes the other side's word on how much it has.
+    pub fn told(&mut self, status: &Status, now_ns: u64) {
+        if status.total != self.order.total {
+            return;
+        }
+        self.touched_ns = now_ns;
+        if status.complete {
+            self.done_ns = self.done_ns.or(Some(now_ns));
+            return;
+        }
+        // Before everything was acknowledged, the rest is still under way or known to be lost.
+        if !self.arrived.is_full() {
+            return;
+        }
+        let unit = u64::from(self.order.unit);
+        for (offset, len) in &status.missing[..usize::from(status.n_missing)] {
+            for at in offset / unit..offset.saturating_add(*len).div_ceil(unit) {
+                if self.arrived.put(at, false) {
+                    self.again.push_back((at, u8::MAX));
+                }
+            }
+        }
+    }
+
+    /// Tells whether to ask the other side how much it has: all was acknowledged and it has not said that it is done,
+    /// as when it started over.
+    pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
+        let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
+        let ask = self.done_ns.is_none() && self.arrived.is_full() && quiet;
+        if ask {
+            self.asked_ns = now_ns;
+        }
+        ask
+    }
+}
+
+/// A write that arrives.
+#[derive(Debug)]
+struct Coming {
+    id: u64,
+    total: u64,
+    unit: u32,
+    pieces: Pieces,
+    touched_ns: u64,
+}
+
+/// What to do with a piece that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Put it into the region; `done` if it was the last one missing.
+    Put {
+        /// Where in the region.
+        at: u64,
+        /// Whether the write is complete with it.
+        done: bool,
+    },
+    /// It is there.
+    Known,
+    /// It contradicts earlier pieces, or there are too many.
+    Refused,
+}
+
+/// The writes of one NIC that arrive here.
+#[derive(Debug, Default)]
+pub struct Arriving {
+    coming: Vec<Coming>,
+    complete: VecDeque<(u64, u64)>,
+}
+
+impl Arriving {
+    /// Takes a piece.
+    pub fn take(&mut self, chunk: &Chunk<'_>, now_ns: u64) -> Place {
+        if self.complete.iter().any(|(id, _)| *id == chunk.write) {
+            return Place::Known;
+        }
+        let n = chunk.total.div_ceil(u64::from(chunk.unit.max(1)));
+        if n > PIECES_MAX {
+            return Place::Refused;
+        }
+        let at = match self.coming.iter().position(|c| c.id == chunk.write) {
+            Some(at) => at,
+            None => self.begin(chunk, n, now_ns),
+        };
+        let coming = &mut self.coming[at];
+        if (coming.total, coming.unit) != (chunk.total, chunk.unit) {
+            return Place::Refused;
+        }
+        coming.touched_ns = now_ns;
+        if !coming.pieces.put(chunk.offset / u64::from(chunk.unit), true) {
+            return Place::Known;
+        }
+        let done = coming.pieces.is_full();
+        if done {
+            self.coming.swap_remove(at);
+            if self.complete.len() == COMPLETE_MAX {
+                self.complete.pop_front();
+            }
+            self.complete.push_back((chunk.write, chunk.total));
+        }
+        Place::Put { at: chunk.target + chunk.offset, done }
+    }
+
+    fn begin(&mut self, chunk: &Chunk<'_>, n: u64, now_ns: u64) -> usize {
+        if self.coming.len() == ARRIVING_MAX {
+            let oldest = (0..self.coming.len()).min_by_key(|at| self.coming[*at].touched_ns).unwrap_or(0);
+            self.coming.swap_remove(oldest);
+        }
+        let pieces = Pieces::new(n);
+        self.coming.push(Coming {
+            id: chunk.write,
+            total: chunk.total,
+            unit: chunk.unit,
+            pieces,
+            touched_ns: now_ns,
+        });
+        self.coming.len() - 1
+    }
+
+    /// Answers how much of a write is here.
+    pub fn status(&self, write: u64, total: u64) -> Status {
+        let complete = self.complete.contains(&(write, total));
+        let mut status =
+            Status { write, complete, question: false, total, missing: [(0, 0); RANGES_MAX], n_missing: 0 };
+        if complete || total == 0 {
+            return status;
+        }
+        let Some(coming) = self.coming.iter().find(|c| c.id == write && c.total == total) else {
+            (status.missing[0], status.n_missing) = ((0, total), 1);
+            return status;
+        };
+        let unit = u64::from(coming.unit);
+        let mut at = 0;
+        while at < coming.pieces.n && usize::from(status.n_missing) < RANGES_MAX {
+            let first = at;
+            while at < coming.pieces.n && !coming.pieces.has(at) {
+                at += 1;
+            }
+            if at > first {
+                let end = (at * unit).min(total);
+                status.missing[usize::from(status.n_missing)] = (first * unit, end - first * unit);
+                status.n_missing += 1;
+            }
+            at += 1;
+        }
+        status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDER: Order = Order { local: 0, target: 5000, total: 2500, unit: 1000 };
+
+    fn chunk(piece: Piece, data: &[u8]) -> Chunk<'_> {
+        let Order { target, total, unit, .. } = ORDER;
+        Chunk { write: 9, total, target, offset: piece.offset, unit, data: &data[..piece.len as usize] }
+    }
+
+    #[test]
+    fn pieces_arrive_in_any_order_and_only_what_was_lost_goes_again() {
+        let data = [0; 1000];
+        let (mut leaving, mut arriving) = (Leaving::new(9, ORDER, 0).unwrap(), Arriving::default());
+        let pieces: Vec<Piece> = std::iter::from_fn(|| leaving.next_piece()).collect();
+        assert_eq!(
+            pieces.iter().map(|p| (p.offset, p.len)).collect::<Vec<_>>(),
+            [(0, 1000), (1000, 1000), (2000, 500)]
+        );
+        assert_eq!(arriving.take(&chunk(pieces[2], &data), 1), Place::Put { at: 7000, done: false });
+        assert_eq!(arriving.take(&chunk(pieces[0], &data), 1), Place::Put { at: 5000, done: false });
+        assert_eq!(arriving.take(&chunk(pieces[0], &data), 1), Place::Known);
+        assert_eq!(arriving.status(9, 2500).missing[0], (1000, 1000));
+        leaving.arrived(0, 2);
+        leaving.arrived(2000, 2);
+        leaving.lost(1000, 3);
+        leaving.lost(0, 3);
+        let again = leaving.next_piece().unwrap();
+        assert_eq!((again.offset, again.not_over), (1000, Some(3)));
+        assert!(leaving.next_piece().is_none());
+        assert_eq!(arriving.take(&chunk(again, &data), 3), Place::Put { at: 6000, done: true });
+        leaving.told(&arriving.status(9, 2500), 4);
+        assert_eq!((leaving.done_ns, leaving.tally.resent), (Some(4), 1));
+    }
+
+    #[test]
+    fn a_receiver_that_started_over_is_sent_all_of_it_again() {
+        let mut leaving = Leaving::new(9, ORDER, 0).unwrap();
+        while let Some(piece) = leaving.next_piece() {
+            leaving.arrived(piece.offset, 1);
+        }
+        assert!(!leaving.wants_to_ask(ASK_AFTER_NS));
+        assert!(leaving.wants_to_ask(ASK_AFTER_NS + 1));
+        assert!(!leaving.wants_to_ask(ASK_AFTER_NS + 2), "asked once in a while");
+        leaving.told(&Arriving::default().status(9, 2500), 0);
+        assert_eq!(std::iter::from_fn(|| leaving.next_piece()).count(), 3);
+        assert_eq!(leaving.done_ns, None);
+    }
+
+    #[test]
+    fn what_arrives_is_bounded() {
+        let mut arriving = Arriving::default();
+        let data = [0u8; 1];
+        for write in 0..1000 {
+            let chunk = Chunk { write, total: 2, target: 0, offset: 0, unit: 1, data: &data };
+            assert_ne!(arriving.take(&chunk, write), Place::Refused);
+        }
+        assert_eq!(arriving.coming.len(), ARRIVING_MAX);
+        let huge = Chunk { write: 1, total: 1 << 60, target: 0, offset: 0, unit: 1, data: &data };
+        assert_eq!(arriving.take(&huge, 0), Place::Refused);
+        assert!(Leaving::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_none());
+        assert!(Leaving::new(1, Order { total: 0, ..ORDER }, 0).is_none());
+    }
+}

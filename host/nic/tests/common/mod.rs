@@ -1,0 +1,238 @@
+//! Two groups of NICs and a network between agents, in memory and in virtual time.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::collections::BTreeMap;
+
+use closc_nic::agent::{Agent, At, Options};
+use closc_nic::batch::Batch;
+use closc_nic::region::Region;
+use closc_paths::write::{Body, write};
+use closc_paths::{Header, Kind, Table};
+
+pub(crate) const PLANES: u8 = 4;
+pub(crate) const UPLINKS: u16 = 4;
+const POOL: u128 = 0xfd00_c105_0001 << 80;
+const BLOCK: u128 = 0xfcbb_bbbb << 96;
+
+/// Returns the address of the first NIC of a group, from 0.
+pub(crate) fn nic(group: u16) -> [u8; 16] {
+    (POOL | u128::from(group + 1) << 64 | 1).to_be_bytes()
+}
+
+/// The table of a group: two groups of two NICs, four planes, four uplinks.
+pub(crate) fn table(group: u16) -> Vec<u8> {
+    let header = Header {
+        planes: PLANES,
+        plane_shift: 11,
+        uplink_bits: 11,
+        plane_bits: 3,
+        t1_uplink_bits: 0,
+        pool_len: 48,
+        pool: POOL,
+        parallel0: 1,
+        parallel1: 1,
+        per_t1: 1,
+        t0_uplinks: UPLINKS,
+        t1_uplinks: 0,
+        t2_step: 0,
+        t2_row: 0,
+        zone: 0,
+        group,
+        zones: 1,
+        groups: 2,
+        nics: 2,
+        active: UPLINKS,
+        backup: 0,
+        min_active: 8,
+        udp_port: 4791,
+        mtu: 9000,
+        t1_start: 0,
+        t2_usid: 0,
+    };
+    let own = u128::from(group) + 1;
+    let to = |other: u16| {
+        if other == group {
+            (Some(Kind::Local), BLOCK | own << 80 | 0x8001 << 64)
+        } else {
+            (
+                Some(Kind::Zone),
+                BLOCK | own << 80 | 0x4001 << 64 | (u128::from(other) + 1) << 48 | 0x8001 << 32,
+            )
+        }
+    };
+    let body = Body {
+        destinations: vec![to(0), to(1)],
+        orders: vec![(0..UPLINKS).collect(); usize::from(PLANES)],
+        denied: Vec::new(),
+        t0_probe: BLOCK | own << 80 | 0x8001 << 64,
+        t1_probe: BLOCK | own << 80 | 0x4001 << 64 | own << 48 | 0x8001 << 32,
+    };
+    write(&header, &body)
+}
+
+/// Where a cable is: plane, group of the T0, uplink; or the cable of the NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cable {
+    Nic(u8, u16),
+    Uplink(u8, u16, u16),
+}
+
+/// Two agents, the first NICs of two groups.
+pub(crate) struct Net<'a> {
+    pub(crate) tables: [&'a Table<'a>; 2],
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) now_ns: u64,
+    /// Share of packets that a cable loses, in thousandths.
+    pub(crate) loss: BTreeMap<Cable, u32>,
+    /// What each node got.
+    pub(crate) got: [Vec<Vec<u8>>; 2],
+    under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    count: u64,
+    batch: Batch,
+}
+
+const STEP_NS: u64 = 20_000;
+
+impl<'a> Net<'a> {
+    pub(crate) fn new(tables: [&'a Table<'a>; 2]) -> Net<'a> {
+        let mut net = Net {
+            tables,
+            agents: Vec::new(),
+            now_ns: 1,
+            loss: BTreeMap::new(),
+            got: [Vec::new(), Vec::new()],
+            under_way: BTreeMap::new(),
+            count: 0,
+            batch: Batch::new(9600),
+        };
+        for n in 0..2 {
+            let agent = net.agent(n, 7 + n as u16);
+            net.agents.push(agent);
+            net.plug(n);
+        }
+        net
+    }
+
+    fn agent(&self, n: usize, epoch: u16) -> Agent {
+        let at = At { table: self.tables[n], now_ns: self.now_ns };
+        Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, epoch).unwrap()
+    }
+
+    fn plug(&mut self, n: usize) {
+        for plane in 0..PLANES {
+            self.port(n, plane, true);
+        }
+    }
+
+    /// Kills an agent and starts another in its place.
+    pub(crate) fn restart(&mut self, n: usize, epoch: u16) {
+        self.agents[n] = self.agent(n, epoch);
+        self.plug(n);
+    }
+
+    pub(crate) fn port(&mut self, n: usize, plane: u8, up: bool) {
+        let at = At { table: self.tables[n], now_ns: self.now_ns };
+        self.agents[n].port(&at, plane, Some([2, 0, 0, 0, 0, plane, 2, 0, 0, 0, 1, plane, 0x86, 0xdd]), up);
+        let lost = if up { 0 } else { 1000 };
+        self.loss.insert(Cable::Nic(plane, n as u16), lost);
+    }
+
+    pub(crate) fn at(&self, n: usize) -> At<'a> {
+        At { table: self.tables[n], now_ns: self.now_ns }
+    }
+
+    /// Lets an agent take a packet of its node to the other.
+    pub(crate) fn say(&mut self, from: usize, words: &[u8]) {
+        let mut packet = vec![0u8; 40];
+        packet[0] = 0x60;
+        packet[4..6].copy_from_slice(&(words.len() as u16).to_be_bytes());
+        packet[8..24].copy_from_slice(&nic(from as u16));
+        packet[24..40].copy_from_slice(&nic(1 - from as u16));
+        packet.extend_from_slice(words);
+        let at = self.at(from);
+        self.batch.free().unwrap().payload()[..packet.len()].copy_from_slice(&packet);
+        self.agents[from].spray(&at, &mut self.batch, packet.len());
+        self.leave(from);
+    }
+
+    /// Runs for a time.
+    pub(crate) fn run(&mut self, ns: u64) {
+        let end = self.now_ns + ns;
+        while self.now_ns < end {
+            self.now_ns += STEP_NS;
+            while let Some(first) = self.under_way.first_entry() {
+                if first.key().0 > self.now_ns {
+                    break;
+                }
+                let (to, frame) = first.remove();
+                self.deliver(to, &frame);
+            }
+            for n in 0..2 {
+                let at = self.at(n);
+                let got = &mut self.got[n];
+                self.agents[n].tick(&at, &mut self.batch, &mut |packet| got.push(packet[40..].to_vec()));
+                self.agents[n].pump(&at, &mut self.batch);
+                self.leave(n);
+            }
+        }
+    }
+
+    pub(crate) fn deliver(&mut self, to: usize, frame: &[u8]) {
+        let at = self.at(to);
+        let got = &mut self.got[to];
+        self.agents[to].receive(&at, frame, &mut self.batch, &mut |packet| got.push(packet[40..].to_vec()));
+        self.leave(to);
+    }
+
+    /// Sends what an agent made on its way.
+    fn leave(&mut self, from: usize) {
+        let frames: Vec<(u8, Vec<u8>)> =
+            self.batch.ready().iter().map(|f| (f.plane, f.bytes().to_vec())).collect();
+        self.batch.clear();
+        for (plane, mut frame) in frames {
+            self.count += 1;
+            let Some((to, cables)) = way(plane, from as u16, &frame) else {
+                panic!("a path that leads nowhere")
+            };
+            let dice = (self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % 1000;
+            if cables.iter().any(|cable| u64::from(self.loss.get(cable).copied().unwrap_or(0)) > dice) {
+                continue;
+            }
+            let segment = last(&frame);
+            frame[42..44].copy_from_slice(&segment.to_be_bytes());
+            frame[44..54].fill(0);
+            // Planes differ by more than the gap between two packets, so that order is lost.
+            let arrives = self.now_ns + 30_000 + u64::from(plane) * 45_000;
+            self.under_way.insert((arrives, self.count), (usize::from(to), frame));
+        }
+    }
+}
+
+fn usids(frame: &[u8]) -> Vec<u16> {
+    let words = frame[42..54].chunks(2).map(|two| u16::from_be_bytes([two[0], two[1]]));
+    words.take_while(|usid| *usid != 0).collect()
+}
+
+fn last(frame: &[u8]) -> u16 {
+    *usids(frame).last().unwrap()
+}
+
+/// Walks a list of segments: where it ends, over which cables.
+fn way(plane: u8, from: u16, frame: &[u8]) -> Option<(u16, Vec<Cable>)> {
+    let list = usids(frame);
+    let t0 = |usid: u16| (usid & 0x7ff) - 1;
+    let mut cables = vec![Cable::Nic(plane, from)];
+    let to = match list.as_slice() {
+        [first, _nic] => t0(*first),
+        [first, t1, second, _nic] => {
+            let uplink = (t1 & 0x7ff) - 1;
+            cables.push(Cable::Uplink(plane, t0(*first), uplink));
+            cables.push(Cable::Uplink(plane, t0(*second), uplink));
+            t0(*second)
+        }
+        _ => return None,
+    };
+    cables.push(Cable::Nic(plane, to));
+    let planes = list.iter().all(|usid| (usid >> 11 & 7) as u8 == plane);
+    planes.then_some((to, cables))
+}

@@ -1,0 +1,305 @@
+//! Agents on a compiled fabric in network namespaces: the kernel's switches, real cables. It needs root and a kernel
+//! with seg6local NEXT-CSID, and says so where they lack it.
+
+#[path = "../../../compiler/lab/tests/common/mod.rs"]
+mod common;
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use closc_lab::Lab;
+use closc_nic::agent::Ban;
+use closc_nic::api::Request;
+use closc_nic::io::client;
+use common::{Compiled, can_run, compile, quietly, shipped};
+use nix::sched::{CloneFlags, setns};
+use serde_json::Value;
+
+/// A lab with agents, taken down even if a test fails.
+struct Site {
+    lab: Option<Lab>,
+    compiled: Compiled,
+    agents: Vec<Child>,
+}
+
+impl Site {
+    fn new(topology: &str, fabric: &str) -> Option<Site> {
+        if !can_run() {
+            return None;
+        }
+        if !Path::new("/dev/net/tun").exists() {
+            closc_skip::skip("there is no /dev/net/tun");
+            return None;
+        }
+        let compiled = compile(&shipped(topology), fabric);
+        let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+        let mut site = Site { lab: Some(lab), compiled, agents: Vec::new() };
+        for group in 1..=2 {
+            let agent = site.start(group);
+            site.agents.push(agent);
+        }
+        for group in 1..=2 {
+            site.until(group, "every T0 answers", |status| {
+                let planes = status["planes"].as_array().unwrap();
+                planes.iter().all(|plane| plane["t0_answers"] == true)
+            });
+        }
+        Some(site)
+    }
+
+    fn namespace(&self, device: &str) -> String {
+        format!("closc-{}-{device}", self.compiled.fabric)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.compiled.tree.parent().unwrap().as_std_path().join(name)
+    }
+
+    fn socket(&self, group: usize) -> PathBuf {
+        self.file(&format!("agent-{group}.sock"))
+    }
+
+    /// Starts the agent of a group's first node.
+    fn start(&self, group: usize) -> Child {
+        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let log = File::options().create(true).append(true).open(self.file("agents.log")).unwrap();
+        Command::new("ip")
+            .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
+            .arg(env!("CARGO_BIN_EXE_closc-nic"))
+            .arg("--socket")
+            .arg(self.socket(group))
+            .args(["run", "--table", table.as_str(), "--nic", &nic(group).to_string(), "--state"])
+            .arg(self.file(&format!("denials-{group}.json")))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    fn ask(&self, group: usize, request: &Request) -> Value {
+        client::ask(&self.socket(group), request).unwrap()
+    }
+
+    fn status(&self, group: usize) -> Value {
+        self.ask(group, &Request::Status {})
+    }
+
+    /// Waits until an agent's status is as it should be. A machine under load is slow, so many tries are made.
+    fn until(&self, group: usize, what: &str, good: impl Fn(&Value) -> bool) -> Value {
+        let mut last = Value::Null;
+        for _ in 0..1200 {
+            if let Ok(status) = client::ask(&self.socket(group), &Request::Status {}) {
+                if good(&status) {
+                    return status;
+                }
+                last = status;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        let log = std::fs::read_to_string(self.file("agents.log")).unwrap_or_default();
+        panic!("never: {what}; {last:#} {log}");
+    }
+
+    fn write(&self, bytes: u64) -> Value {
+        write(&self.socket(1), bytes)
+    }
+
+    /// Runs `ip` in the namespace of a device.
+    fn ip(&self, device: &str, args: &[&str]) {
+        let namespace = self.namespace(device);
+        let done = Command::new("ip").args(["-n", &namespace]).args(args).output().unwrap();
+        assert!(done.status.success(), "{device} {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn ports(&self, device: &str) -> Vec<String> {
+        let namespace = self.namespace(device);
+        let shown = Command::new("ip").args(["-n", &namespace, "-j", "link", "show"]).output().unwrap();
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let names = shown.as_array().unwrap().iter().filter_map(|link| link["ifname"].as_str());
+        names.filter(|name| name.starts_with("eth")).map(str::to_owned).collect()
+    }
+
+    /// Takes every port of a T1 down.
+    fn cut(&self, t1: &str) {
+        for port in self.ports(t1) {
+            self.ip(t1, &["link", "set", "dev", &port, "down"]);
+        }
+    }
+
+    /// Configures a T1 and its neighbours again: static routes went with the ports.
+    fn restore(&self, t1: &str, plane: u8, groups: usize) {
+        let again = |device: &str| {
+            let batch = self.compiled.tree.join(format!("switches/{device}/ip.batch"));
+            self.ip(device, &["-batch", batch.as_str()]);
+        };
+        again(t1);
+        (1..=groups).for_each(|group| again(&format!("p{plane}-t0-{group:03}")));
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        for agent in &mut self.agents {
+            let _ = agent.kill();
+            let _ = agent.wait();
+        }
+        if let Some(lab) = self.lab.take() {
+            let _ = lab.down();
+        }
+    }
+}
+
+fn nic(group: usize) -> Ipv6Addr {
+    format!("fd00:c105:1:{group}::1").parse().unwrap()
+}
+
+fn write(socket: &Path, bytes: u64) -> Value {
+    let request = Request::Write { to: nic(2), bytes, local: 0, target: 0, unit: None };
+    let done = client::ask(socket, &request).unwrap();
+    assert_eq!(done["done"], true, "{done}");
+    done
+}
+
+fn channel<'a>(status: &'a Value, field: &str) -> &'a Value {
+    &status["channels"][0][field]
+}
+
+/// Runs something in a namespace, on a thread of its own.
+fn inside<R: Send + 'static>(
+    namespace: &str,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
+    let file = File::open(format!("/run/netns/{namespace}")).unwrap();
+    thread::spawn(move || {
+        setns(file, CloneFlags::CLONE_NEWNET).unwrap();
+        work()
+    })
+}
+
+/// Bytes of the TCP transfer.
+const BYTES: usize = 64 << 20;
+
+fn byte(at: usize) -> u8 {
+    (at ^ at >> 8 ^ at >> 16) as u8
+}
+
+#[test]
+fn tcp_runs_over_all_planes() {
+    let Some(site) = Site::new("lab/eight-planes", "na") else { return };
+    let (ready, listening) = std::sync::mpsc::channel();
+    let server = inside(&site.namespace("su002-n001"), move || {
+        let listener = TcpListener::bind((nic(2), 0)).unwrap();
+        ready.send(listener.local_addr().unwrap()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut got = Vec::with_capacity(BYTES);
+        stream.read_to_end(&mut got).unwrap();
+        got.len() == BYTES && got.iter().enumerate().all(|(at, b)| *b == byte(at))
+    });
+    let address = listening.recv().unwrap();
+    let client = inside(&site.namespace("su001-n001"), move || {
+        let bytes: Vec<u8> = (0..BYTES).map(byte).collect();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let began = Instant::now();
+        stream.write_all(&bytes).unwrap();
+        began.elapsed()
+    });
+    let took = client.join().unwrap();
+    assert!(server.join().unwrap(), "what came is not what was sent");
+    println!("TCP over eight planes: {:.2} Gb/s", BYTES as f64 * 8.0 / took.as_secs_f64() / 1e9);
+    let status = site.status(1);
+    let sent: Vec<u64> =
+        channel(&status, "sent").as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    let (least, most) = (*sent.iter().min().unwrap(), *sent.iter().max().unwrap());
+    // Acknowledgements and probes take turns with packets, so planes differ by a few.
+    assert!(least > 500 && most - least <= most / 20 + 4, "{sent:?}");
+    assert_eq!(channel(&status, "denied"), 0);
+}
+
+#[test]
+fn a_job_rides_out_the_loss_of_a_t1() {
+    let Some(site) = Site::new("lab/eight-planes", "nb") else { return };
+    site.write(10_000_000);
+    let before = channel(&site.status(1), "lost").as_u64().unwrap();
+    thread::scope(|scope| {
+        let socket = site.socket(1);
+        let job = scope.spawn(move || write(&socket, 150_000_000));
+        site.until(2, "the job runs", |status| {
+            status["counters"]["written_bytes"].as_u64().unwrap() > 30_000_000
+        });
+        site.cut("p0-t1-001");
+        let done = job.join().unwrap();
+        println!("150 MB with a T1 cut on the way: {done}");
+    });
+    // The T1 is named, by the one uplink that leads to it, and nothing else is.
+    let status =
+        site.until(1, "the T1 is named", |status| !status["findings"].as_array().unwrap().is_empty());
+    let found = &status["findings"][0];
+    assert_eq!(
+        (&found["what"], &found["plane"], &found["uplink"]),
+        (&"uplink".into(), &0.into(), &0.into()),
+        "{found}"
+    );
+    let after = channel(&site.status(1), "lost").as_u64().unwrap();
+    println!(
+        "{} packets lost, last at {} of the agent's clock",
+        after - before,
+        channel(&status, "last_lost_ns")
+    );
+    // Bad paths are out: as much again loses nothing over them.
+    let uplink = |status: &Value| channel(status, "assumed_bad").as_u64().unwrap();
+    assert!(uplink(&status) >= 1);
+    site.write(50_000_000);
+    let later = site.status(2);
+    assert_eq!(
+        (&later["wrong_bytes"], &later["counters"]["written_bytes"]),
+        (&0.into(), &210_000_000.into())
+    );
+    site.restore("p0-t1-001", 0, 4);
+    site.until(1, "every path is back", |status| uplink(status) == 0);
+    site.until(1, "nothing is broken", |status| status["findings"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
+    let Some(mut site) = Site::new("lab/two-planes", "nc") else { return };
+    let ban = Ban { plane: Some(1), reason: "drain".into(), ..Ban::default() };
+    let made = site.ask(1, &Request::Deny { ban: ban.clone() });
+    assert_eq!(made["id"], 1, "{made}");
+    for round in 0..5 {
+        let which = round % 2;
+        site.agents[which].kill().unwrap();
+        site.agents[which].wait().unwrap();
+        let namespace = site.namespace(&format!("su{:03}-n001", which + 1));
+        let routes = Command::new("ip")
+            .args(["-n", &namespace, "-6", "route", "show", "table", "all"])
+            .output()
+            .unwrap();
+        let routes = String::from_utf8_lossy(&routes.stdout).into_owned();
+        assert!(
+            !routes.contains("closc0") && routes.contains("End.DT6"),
+            "the kernel receives again: {routes}"
+        );
+        site.agents[which] = site.start(which + 1);
+        site.until(which + 1, "the T0s answer", |status| {
+            status["planes"].as_array().unwrap().iter().all(|plane| plane["t0_answers"] == true)
+        });
+        site.write(1_000_000);
+        let status = site.status(1);
+        let denials = status["denials"].as_array().unwrap();
+        assert_eq!((denials.len(), &denials[0]["plane"], &denials[0]["id"]), (1, &1.into(), &1.into()));
+        assert_eq!(channel(&status, "sent")[1], 0, "a denied plane carries nothing");
+    }
+    assert_eq!(site.status(2)["wrong_bytes"], 0);
+    let rest = Ban { plane: Some(0), ..ban };
+    let refused = site.ask(1, &Request::Deny { ban: rest });
+    assert!(refused["error"].as_str().unwrap().contains("last path"), "{refused}");
+    assert_eq!(site.ask(1, &Request::Allow { id: 1 })["ended"], 1);
+    site.write(1_000_000);
+    assert!(channel(&site.status(1), "sent")[1].as_u64().unwrap() > 0);
+}

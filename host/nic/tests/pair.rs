@@ -1,0 +1,160 @@
+//! Two agents and a network in memory: what a node sees when cables fail.
+
+mod common;
+
+use closc_nic::agent::Ban;
+use closc_nic::localise::Culprit;
+use closc_paths::Table;
+use common::{Cable, Net, nic, table};
+
+const MS: u64 = 1_000_000;
+
+fn with(test: impl FnOnce(&mut Net<'_>)) {
+    let bytes = [table(0), table(1)];
+    let tables = [Table::open(&bytes[0]).unwrap(), Table::open(&bytes[1]).unwrap()];
+    test(&mut Net::new([&tables[0], &tables[1]]));
+}
+
+fn talk(net: &mut Net<'_>, from: usize, n: u32) {
+    for word in 0..n {
+        net.say(from, &word.to_be_bytes());
+        net.run(20_000);
+    }
+    net.run(20 * MS);
+}
+
+fn words(n: u32) -> Vec<Vec<u8>> {
+    (0..n).map(|word| word.to_be_bytes().to_vec()).collect()
+}
+
+#[test]
+fn packets_arrive_in_order_though_planes_differ() {
+    with(|net| {
+        talk(net, 0, 500);
+        assert_eq!(net.got[1], words(500));
+        let status = net.agents[1].status(&net.at(1));
+        assert!(status.channels[0].reordered > 100, "the network did not reorder, so nothing was tried");
+        let status = net.agents[0].status(&net.at(0));
+        let sent = &status.channels[0].sent;
+        // Acknowledgements and probes take turns with them.
+        assert!(sent.iter().max().unwrap() - sent.iter().min().unwrap() <= 4, "{sent:?}");
+        assert_eq!((status.channels[0].lost, status.channels[0].good), (0, 16));
+    });
+}
+
+#[test]
+fn a_cut_cable_is_left_named_and_used_again() {
+    with(|net| {
+        net.run(500 * MS);
+        let cut = Cable::Uplink(2, 0, 1);
+        net.loss.insert(cut, 1000);
+        talk(net, 0, 400);
+        let lost = net.agents[0].status(&net.at(0)).channels[0].lost;
+        assert!((1..=8).contains(&lost), "{lost} packets lost");
+        talk(net, 0, 400);
+        assert_eq!(net.agents[0].status(&net.at(0)).channels[0].lost, lost, "it was left, and lost no more");
+        net.run(1000 * MS);
+        let found = net.agents[0].findings(&net.at(0));
+        assert_eq!(
+            found.iter().map(|f| f.culprit).collect::<Vec<_>>(),
+            [Culprit::Uplink { plane: 2, uplink: 1 }]
+        );
+        net.loss.remove(&cut);
+        net.run(2000 * MS);
+        let status = net.agents[0].status(&net.at(0));
+        assert_eq!(
+            (status.channels[0].assumed_bad, status.channels[0].good),
+            (0, 16),
+            "back after good probes"
+        );
+        net.run(10_000 * MS);
+        assert!(net.agents[0].findings(&net.at(0)).is_empty());
+    });
+}
+
+#[test]
+fn a_port_that_goes_down_is_left_by_both_sides() {
+    with(|net| {
+        talk(net, 0, 100);
+        net.port(1, 3, false);
+        net.run(2 * MS);
+        net.got[1].clear();
+        let before = net.agents[0].status(&net.at(0)).channels[0].sent[3];
+        talk(net, 0, 200);
+        let status = net.agents[0].status(&net.at(0));
+        assert_eq!(status.channels[0].sent[3], before, "the far side said that its port is down");
+        assert_eq!(net.got[1], words(200));
+        net.port(1, 3, true);
+        net.run(100 * MS);
+        talk(net, 0, 100);
+        assert!(net.agents[0].status(&net.at(0)).channels[0].sent[3] > before);
+    });
+}
+
+#[test]
+fn a_write_arrives_whole_though_a_plane_dies_and_a_cable_is_gray() {
+    with(|net| {
+        net.run(300 * MS);
+        let at = net.at(0);
+        let id = net.agents[0].write(&at, nic(1), (4096, 4096, 30_000_000, Some(8192))).unwrap();
+        net.run(MS);
+        net.loss.insert(Cable::Nic(0, 1), 1000);
+        net.loss.insert(Cable::Uplink(1, 1, 2), 50);
+        net.run(2000 * MS);
+        let view = net.agents[0].write_view(&net.at(0), id).unwrap();
+        assert!(view.done && view.resent > 0, "{view:?}");
+        let status = net.agents[1].status(&net.at(1));
+        assert_eq!(
+            (status.counters.written_bytes, status.wrong_bytes, status.counters.writes_taken),
+            (30_000_000, 0, 1)
+        );
+    });
+}
+
+#[test]
+fn either_side_may_be_killed_at_any_moment() {
+    with(|net| {
+        for round in 0..30u16 {
+            let at = net.at(0);
+            let id = net.agents[0].write(&at, nic(1), (0, 0, 3_000_000, Some(4096))).unwrap();
+            net.run(u64::from(round) * 97_000 + 20_000);
+            net.restart(1, 100 + round);
+            net.run(400 * MS);
+            let view = net.agents[0].write_view(&net.at(0), id).unwrap();
+            assert!(view.done, "round {round}: {view:?}");
+            if round % 3 == 0 {
+                net.restart(0, 200 + round);
+            }
+            net.got[1].clear();
+            talk(net, 0, 50);
+            assert_eq!(net.got[1], words(50), "round {round}");
+        }
+        let status = net.agents[1].status(&net.at(1));
+        assert_eq!(status.wrong_bytes, 0);
+    });
+}
+
+#[test]
+fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
+    with(|net| {
+        talk(net, 0, 16);
+        let ban = |plane: u8| Ban { plane: Some(plane), reason: "drain".into(), ..Ban::default() };
+        for plane in 0..3 {
+            let at = net.at(0);
+            net.agents[0].deny(&at, &ban(plane), 0.0).unwrap();
+        }
+        let at = net.at(0);
+        let refused = net.agents[0].deny(&at, &ban(3), 0.0).unwrap_err().to_string();
+        assert_eq!(refused, "it would take the last path to a destination: fd00:c105:1:2::1");
+        let before = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
+        talk(net, 0, 100);
+        let after = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
+        assert_eq!((&before[..3], after[3] - before[3]), (&after[..3], 100));
+        let bans = net.agents[0].bans();
+        net.restart(0, 99);
+        let at = net.at(0);
+        assert!(net.agents[0].restore(&at, &bans, 0.0).is_empty());
+        assert_eq!(net.agents[0].bans(), bans, "none forgotten, none invented");
+        assert!(net.agents[0].allow(&at, 1) && !net.agents[0].allow(&at, 1));
+    });
+}
