@@ -12,6 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// speaks to switches and reads trees, so it comes before everything that plans.
 const STAGES: &[&[&str]] = &[
     &["diagnostics", "files", "paths", "qos", "runtime"],
+    &["artefacts"],
     &["platform", "deploy", "paths-engine"],
     &["topology", "nic"],
     &["fabric"],

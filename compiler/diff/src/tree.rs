@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn cables_are_told_by_their_ends() {
-        let head = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
+        let head = closc_artefacts::cables::HEADER;
         let row = |length: &str| format!("{head}0,t0-t1,a,e1,b,e2,{length},dr4,up\n");
         let (old, new) = (row("30m"), row("45m"));
         let report = report(&[("cables/plane-0.csv", &old)], &[("cables/plane-0.csv", &new)], true);

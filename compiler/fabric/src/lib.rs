@@ -12,6 +12,5 @@ mod wiring;
 
 pub mod checks;
 
-pub use count::Counts;
 pub use fabric::{End, Fabric, Port, PortUse};
 pub use graph::{FabricGraph, Vertex};

@@ -1,6 +1,8 @@
 //! Why a lab cannot do what it was asked.
 
 use camino::Utf8PathBuf;
+use closc_artefacts::path_table::DocumentError;
+use closc_artefacts::{ManifestError, Routing};
 
 use crate::Target;
 use crate::backend::linux::Feature;
@@ -35,7 +37,7 @@ pub enum LabError {
         /// The fabric.
         fabric: FabricName,
         /// Its routing.
-        routing: String,
+        routing: Routing,
     },
     /// More devices than one machine should be asked to carry.
     #[error(
@@ -255,6 +257,20 @@ pub enum TreeFault {
     /// Not the JSON of a path table.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
+    /// No manifest to go by.
+    #[error("{0}")]
+    Manifest(#[from] ManifestError),
+    /// Not the JSON of a path table.
+    #[error("{0}")]
+    Document(#[from] DocumentError),
+    /// A row of a cable list with a word that is none.
+    #[error("`{word}` is no {what} of a cable")]
+    Word {
+        /// Which column.
+        what: &'static str,
+        /// The word.
+        word: String,
+    },
     /// Not a cable list.
     #[error("{0}")]
     Csv(#[from] csv::Error),

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::cables::Kind;
+use closc_artefacts::paths;
 use ipnet::Ipv6Net;
 
 use crate::error::{LabError, TreeFault};
@@ -116,9 +118,9 @@ impl Model {
             ports: BTreeMap::new(),
             leading: BTreeMap::new(),
         };
-        model.plug(tree).map_err(|f| fault(tree.folder.join("cables"), f))?;
+        model.plug(tree).map_err(|f| fault(tree.folder.join(paths::CABLES), f))?;
         for table in &tree.tables {
-            model.seat(tree, table).map_err(|f| fault(tree.folder.join("path-tables"), f))?;
+            model.seat(tree, table).map_err(|f| fault(tree.folder.join(paths::PATH_TABLES), f))?;
         }
         model.leading = model.lead();
         Ok(model)
@@ -224,10 +226,10 @@ impl Model {
                 name,
                 plane: row.plane,
                 ends: [(lower, row.lower.port.clone()), (upper, row.upper.port.clone())],
-                parallel: match row.kind.as_str() {
-                    "t0-t1" => parallel.0,
-                    "t1-t2" => parallel.1,
-                    _ => 1,
+                parallel: match row.kind {
+                    Kind::T0T1 => parallel.0,
+                    Kind::T1T2 => parallel.1,
+                    Kind::NicT0 => 1,
                 },
             });
             for (device, port, id) in

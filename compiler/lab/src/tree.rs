@@ -16,6 +16,8 @@ mod table;
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::cables::Kind;
+use closc_artefacts::{Routing, paths};
 use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
@@ -32,9 +34,6 @@ pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use table::{GroupTable, Named, Nic};
 
 use crate::error::{LabError, TreeFault};
-
-/// What a manifest says where hosts write the path into the packet.
-const SOURCE_ROUTED: &str = "srv6-static";
 
 /// A compiled tree.
 #[derive(Debug)]
@@ -97,8 +96,8 @@ impl Tree {
     /// Reads a tree.
     pub fn read_with(folder: &Utf8Path, digests: Digests) -> Result<Tree, LabError> {
         let contents = Contents::open(folder, digests)?;
-        if contents.routing() != SOURCE_ROUTED {
-            let routing = contents.routing().to_owned();
+        if contents.routing() != Routing::Srv6Static {
+            let routing = contents.routing();
             return Err(LabError::Routing { fabric: contents.fabric().clone(), routing });
         }
         let tables = table::read_all(&contents)?;
@@ -110,10 +109,11 @@ impl Tree {
         }
         let reader = entries::Reader::open(&contents)?;
         // A P4 switch without cables is pushed to all the same.
-        let p4 = if reader.is_some() { contents.holders("switches", entries::FILE) } else { Vec::new() };
+        let p4 =
+            if reader.is_some() { contents.holders(paths::SWITCHES, paths::ENTRIES) } else { Vec::new() };
         for name in p4 {
             let known = name.parse::<DeviceName>().map_err(|fault| TreeFault::Name(fault.to_string()));
-            known.map_err(LabError::tree(folder.join("switches")))?;
+            known.map_err(LabError::tree(folder.join(paths::SWITCHES)))?;
             ports.entry(name).or_default();
         }
         let read = |(name, ports): (&&str, &Vec<&str>)| {
@@ -121,7 +121,7 @@ impl Tree {
         };
         let mut devices =
             ports.par_iter().map(read).collect::<Result<BTreeMap<String, Device>, LabError>>()?;
-        for row in cables.iter().filter(|row| row.kind == "nic-t0") {
+        for row in cables.iter().filter(|row| row.kind == Kind::NicT0) {
             if let Some(device) = devices.get_mut(&row.lower.device) {
                 device.kind = DeviceKind::Node;
             }
@@ -148,9 +148,9 @@ fn device(
     name: &str,
     ports: &[&str],
 ) -> Result<Device, LabError> {
-    for (kind, parent) in [(DeviceKind::Switch, "switches"), (DeviceKind::Node, "hosts")] {
+    for (kind, parent) in [(DeviceKind::Switch, paths::SWITCHES), (DeviceKind::Node, paths::HOSTS)] {
         let folder = Utf8Path::new(parent).join(name);
-        let path = folder.join("ip.batch");
+        let path = folder.join(paths::IP_BATCH);
         if contents.has(&path) {
             let text = contents.text(&path)?;
             let commands = Command::read_all(&text).map_err(LabError::tree(contents.folder().join(path)))?;
@@ -160,8 +160,8 @@ fn device(
             return Ok(Device { kind, software: Software::Linux, folder, batch, numbers: BTreeMap::new() });
         }
     }
-    let folder = Utf8Path::new("switches").join(name);
-    let path = folder.join(entries::FILE);
+    let folder = Utf8Path::new(paths::SWITCHES).join(name);
+    let path = folder.join(paths::ENTRIES);
     if let (Some(reader), true) = (reader, contents.has(&path)) {
         let (batch, numbers) = reader.read(contents, &path, ports)?;
         return Ok(Device { kind: DeviceKind::Switch, software: Software::P4, folder, batch, numbers });

@@ -5,6 +5,7 @@ mod common;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
+use closc_artefacts::{Entry, Manifest, Routing, paths};
 use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open_gate, push, silent};
 use closc_lab::model::CableId;
 use closc_lab::probe::Accused;
@@ -72,13 +73,13 @@ fn cables_go_back_where_a_miswire_is_interrupted() {
 }
 
 fn manifest(tree: &camino::Utf8Path) -> Vec<u8> {
-    let mut files = serde_json::Map::new();
+    let mut manifest = Manifest::new("lab", Routing::Srv6Static);
     for entry in tree.join("switches").read_dir_utf8().unwrap() {
-        let path = format!("switches/{}/entries.txtpb", entry.unwrap().file_name());
-        let digest = blake3::hash(&std::fs::read(tree.join(&path)).unwrap()).to_string();
-        files.insert(path, serde_json::json!({ "blake3": digest }));
+        let path = paths::switch(entry.unwrap().file_name(), paths::ENTRIES);
+        let entry = Entry::of(&std::fs::read(tree.join(&path)).unwrap());
+        manifest.files.insert(path, entry);
     }
-    serde_json::json!({ "fabric": "lab", "files": files }).to_string().into_bytes()
+    manifest.to_bytes()
 }
 
 #[test]

@@ -7,25 +7,14 @@
 mod binary;
 mod json;
 
+use closc_artefacts::paths;
 use closc_plan::PathTable;
 
 use crate::Artefact;
 
-pub use json::FORMAT;
-
 /// Renders both forms of a path table.
 pub fn render(table: &PathTable<'_>) -> [Artefact; 2] {
-    let stem = stem(table);
-    [
-        Artefact::new(format!("path-tables/{stem}.json"), json::bytes(table)),
-        Artefact::new(format!("path-tables/{stem}.bin"), binary::bytes(table)),
-    ]
-}
-
-/// Returns the file name of a group's table, without ending: zone from 0, group from 1.
-pub fn stem(table: &PathTable<'_>) -> String {
-    match table.plan.topology().t2 {
-        None => format!("group-{:04}", table.group + 1),
-        Some(_) => format!("z{}-group-{:04}", table.zone, table.group + 1),
-    }
+    let zone = table.plan.topology().t2.as_ref().map(|_| table.zone.0);
+    let [text, binary] = paths::path_table(zone, table.group + 1);
+    [Artefact::new(text, json::bytes(table)), Artefact::new(binary, binary::bytes(table))]
 }

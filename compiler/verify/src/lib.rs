@@ -19,11 +19,11 @@ mod proof;
 mod read;
 mod report;
 mod rules;
-mod tree;
 mod walk;
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::Files;
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -37,7 +37,6 @@ pub use proof::count::PathCounts;
 pub use proof::spread::{CableLoad, LoadCounts};
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
-pub use tree::{Folder, Memory, Tree};
 pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
 
@@ -51,7 +50,7 @@ use proof::chosen::network::Network as ChoiceNetwork;
 use walk::packet::Network;
 
 /// Verifies a tree.
-pub fn verify(tree: &dyn Tree, options: &Options) -> Result<Report, VerifyError> {
+pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
     let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, not_proved, follows } =
         loaded;
@@ -103,7 +102,7 @@ pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
 
 /// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever holds them against
 /// running switches.
-pub fn converged(tree: &dyn Tree) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
+pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let fabric = load::load(tree, &Options { digests: false, ..Options::default() })?.fabric;
     let (all, _) = proof::converge::routes(&fabric);
     let ways = |id, route: &OtherRoute| {

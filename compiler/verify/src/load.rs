@@ -13,7 +13,7 @@ mod tables;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-use camino::Utf8Path;
+use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
@@ -33,7 +33,6 @@ use crate::read::linux::node::ROUTES;
 use crate::read::manifest::Manifest;
 use crate::report::ReadCounts;
 use crate::rules::files::COMPLETE;
-use crate::tree::Tree;
 use files::Files;
 
 /// Everything that was read.
@@ -50,7 +49,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads a tree.
-pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyError> {
+pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, VerifyError> {
     let manifest = Manifest::read(tree)?;
     let files = Files {
         tree,
@@ -66,7 +65,7 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
     let layout = groups.first().map(|group| group.layout);
     if manifest.routing.is_source_routed() && groups.is_empty() {
         let message = "hosts write the path, and there is no path table".to_owned();
-        findings.broken(Violation::new(&COMPLETE, Place::file(crate::read::manifest::NAME), message));
+        findings.broken(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
     }
     let names = pipeline::pipeline(&files, &mut findings)?;
     let mut fabric = Fabric {
@@ -76,7 +75,7 @@ pub(crate) fn load(tree: &dyn Tree, options: &Options) -> Result<Loaded, VerifyE
             .nodes
             .iter()
             .map(|name| {
-                let path = Utf8Path::new("hosts").join(name.as_str()).join(ROUTES);
+                let path = paths::host(name, ROUTES);
                 manifest.files.contains_key(&path)
             })
             .collect(),
@@ -150,14 +149,14 @@ fn not_proved(routing: Routing) -> Vec<&'static str> {
 
 fn cabling(files: &Files<'_>, findings: &mut Findings) -> Result<Cabling, VerifyError> {
     let mut lists = Vec::new();
-    for path in files.manifest.files_in("cables", "csv") {
+    for path in files.manifest.files_in(paths::CABLES, "csv") {
         let mut bytes = Vec::new();
         if files.read(path, &mut bytes, findings)? {
             lists.push((path.to_owned(), bytes));
         }
     }
-    let switches = files.manifest.folders("switches");
-    let hosts: Vec<&str> = files.manifest.folders("hosts").into_keys().collect();
+    let switches = files.manifest.folders(paths::SWITCHES);
+    let hosts: Vec<&str> = files.manifest.folders(paths::HOSTS).into_keys().collect();
     Ok(cables::read(&lists, switches.keys().map(|name| SmolStr::from(*name)).collect(), &hosts, findings))
 }
 

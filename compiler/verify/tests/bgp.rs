@@ -4,10 +4,11 @@
 mod common;
 
 use camino::Utf8Path;
+use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::exceptions;
 use closc_tests::shape::{self, Shape, T2};
-use closc_verify::{Memory, Options, Report, verify};
+use closc_verify::{Options, Report, verify};
 use common::fabrics::Target;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;

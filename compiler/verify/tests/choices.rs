@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 const ROUTINGS: [&str; 3] =
     ["routing: ecmp-static\n", "routing: ecmp-static\n", "routing: ecmp-static\necmp: { pin: downlink }\n"];
 
-fn verified(tree: &closc_verify::Memory) -> Report {
+fn verified(tree: &closc_artefacts::Memory) -> Report {
     verify(tree, &Options { limits: common::limits(), ..Options::default() }).expect("the tree can be read")
 }
 

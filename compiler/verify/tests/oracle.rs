@@ -11,10 +11,11 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
+use closc_artefacts::Memory;
 use closc_plan::PathTable;
 use closc_render::path_table;
 use closc_tests::shape::{Shape, T2};
-use closc_verify::{CableLoad, Memory, Options, verify};
+use closc_verify::{CableLoad, Options, verify};
 use serde_json::Value;
 
 /// A port: device and name.

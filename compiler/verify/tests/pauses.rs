@@ -3,9 +3,10 @@
 mod common;
 
 use camino::Utf8Path;
+use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::{exceptions, shape};
-use closc_verify::{Memory, Options, Report, verify};
+use closc_verify::{Options, Report, verify};
 use common::fabrics::Target;
 use proptest::prelude::*;
 

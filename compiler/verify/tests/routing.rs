@@ -2,8 +2,9 @@
 
 mod common;
 
+use closc_artefacts::Memory;
 use closc_tests::shape;
-use closc_verify::{Memory, Options, Report, verify};
+use closc_verify::{Options, Report, verify};
 
 fn tree(routing: &str, target: &str) -> Memory {
     common::tree(&shape::plan(&format!(

@@ -4,7 +4,7 @@
 //! counted from the fabric and not from formulas; figures that grow with the fabric are compared for each NIC, so that
 //! fabrics of different size can be compared.
 
-use closc_fabric::{Counts, Fabric};
+use closc_fabric::Fabric;
 use closc_plan::PathKind;
 use closc_topology::{Link, NicPort, PlaneId};
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl Design {
     pub fn of(elements: Elements<'_>) -> Design {
         let fabric = elements.fabric;
         let topology = fabric.topology();
-        let counts = Counts::of(fabric);
+        let counts = fabric.counts();
         let modules = Modules::of(elements);
         let farthest = match (&topology.t2, topology.t0.count) {
             (Some(_), _) if topology.zones > 1 => PathKind::Far,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_artefacts::Files;
 use thiserror::Error;
 
-use crate::files::Files;
 use crate::inventory::{Inventory, InventoryError};
 use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program};

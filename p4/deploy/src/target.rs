@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use closc_artefacts::Files;
 use closc_runtime::client::{Client, ClientError, ClientTls, Controller, Endpoint, Options, Pipeline};
 use closc_runtime::order::Order;
 use closc_runtime::{DeviceId, ElectionId, Info, RoleName};
 use tonic::transport::Channel;
 
-use crate::files::Files;
 use crate::inventory::{Defaults, Device, InventoryError, Tls};
 
 /// A switch as a controller reaches it.

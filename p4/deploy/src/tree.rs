@@ -7,24 +7,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Entry, Files, Manifest, paths};
 use closc_runtime::check::{self, Violation};
 use closc_runtime::client::Pipeline;
 use closc_runtime::info::InfoError;
 use closc_runtime::proto::v1;
 use closc_runtime::text::{self, TextError};
 use closc_runtime::{Info, render};
-use serde::Deserialize;
 use thiserror::Error;
 use v1::entity::Entity;
 
 use crate::fault::Nonsense;
-use crate::files::Files;
 use crate::inventory::Artefacts;
 use crate::state::State;
 use crate::target::Program;
-
-/// The manifest of the tree.
-const MANIFEST: &str = "manifest.json";
 
 /// What is wanted of a switch.
 #[derive(Debug, Clone)]
@@ -52,14 +49,9 @@ pub enum TreeError {
         /// Its path in the tree.
         path: String,
     },
-    /// The manifest does not have its form.
-    #[error("`{path}`: {reason}")]
-    Manifest {
-        /// Its path in the tree.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// There is no manifest to go by.
+    #[error("{0}")]
+    Manifest(String),
     /// The file is not the one that was compiled.
     #[error("`{path}` is not the file that the manifest lists: it was changed after it was compiled")]
     Changed {
@@ -112,51 +104,31 @@ pub enum TreeError {
     },
 }
 
-#[derive(Deserialize)]
-struct Manifest {
-    #[serde(default)]
-    fabric: String,
-    #[serde(default)]
-    files: BTreeMap<String, Listed>,
-}
-
-#[derive(Deserialize)]
-struct Listed {
-    blake3: String,
-}
-
 /// A compiled tree.
 pub struct Tree {
-    files: Arc<dyn Files + Send + Sync>,
+    files: Arc<dyn Files>,
     fabric: String,
-    digests: BTreeMap<String, String>,
+    listed: BTreeMap<Utf8PathBuf, Entry>,
     devices: BTreeSet<String>,
 }
 
 impl Tree {
     /// Reads the manifest of a tree.
-    pub fn open(files: Arc<dyn Files + Send + Sync>) -> Result<Self, TreeError> {
-        let bytes = files
-            .read(MANIFEST)
-            .map_err(|error| TreeError::Read { path: MANIFEST.to_owned(), reason: error.to_string() })?;
-        let manifest: Manifest = serde_json::from_slice(&bytes)
-            .map_err(|error| TreeError::Manifest { path: MANIFEST.to_owned(), reason: error.to_string() })?;
-        let device = |path: &String| {
-            let (device, file) = path.strip_prefix("switches/")?.split_once('/')?;
-            (file == ENTRIES).then(|| device.to_owned())
-        };
-        Ok(Tree {
-            files,
-            devices: manifest.files.keys().filter_map(device).collect(),
-            fabric: manifest.fabric,
-            digests: manifest.files.into_iter().map(|(path, listed)| (path, listed.blake3)).collect(),
-        })
+    pub fn open(files: Arc<dyn Files>) -> Result<Self, TreeError> {
+        let manifest = Manifest::read(&*files).map_err(|error| TreeError::Manifest(error.to_string()))?;
+        let devices = manifest
+            .folders(paths::SWITCHES)
+            .into_iter()
+            .filter(|(_, files)| files.iter().any(|file| file.file_name() == Some(paths::ENTRIES)))
+            .map(|(device, _)| device.to_owned())
+            .collect();
+        Ok(Tree { files, devices, fabric: manifest.fabric, listed: manifest.files })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to hold it against.
-    pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files + Send + Sync>) -> Self {
-        Tree { files, fabric, digests: BTreeMap::new(), devices }
+    pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files>) -> Self {
+        Tree { files, fabric, listed: BTreeMap::new(), devices }
     }
 
     /// Returns the name of the fabric.
@@ -171,16 +143,17 @@ impl Tree {
 
     /// Reads a pipeline of the tree.
     pub fn program(&self, name: &str) -> Result<Program, TreeError> {
-        let p4info = self.text(&format!("p4/{name}.p4info.txtpb"))?;
-        let config = self.read(&format!("p4/{name}.bmv2.json"))?;
-        program(name, &format!("p4/{name}.p4info.txtpb"), &p4info, config)
+        let info = paths::p4info(name);
+        let p4info = self.text(info.as_str())?;
+        let config = self.read(paths::bmv2(name).as_str())?;
+        program(name, info.as_str(), &p4info, config)
     }
 
     /// Reads what a switch is to hold.
     pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
-        let path = format!("switches/{device}/{ENTRIES}");
-        let text = self.text(&path)?;
-        desired(&path, &text, program)
+        let path = paths::switch(device, paths::ENTRIES);
+        let text = self.text(path.as_str())?;
+        desired(path.as_str(), &text, program)
     }
 
     fn text(&self, path: &str) -> Result<String, TreeError> {
@@ -192,17 +165,12 @@ impl Tree {
             .files
             .read(path)
             .map_err(|error| TreeError::Read { path: path.to_owned(), reason: error.to_string() })?;
-        match self.digests.get(path) {
-            Some(digest) if *digest != blake3::hash(&bytes).to_string() => {
-                Err(TreeError::Changed { path: path.to_owned() })
-            }
+        match self.listed.get(Utf8Path::new(path)) {
+            Some(listed) if !listed.fits(&bytes) => Err(TreeError::Changed { path: path.to_owned() }),
             Some(_) | None => Ok(bytes),
         }
     }
 }
-
-/// Name of the entries of a switch, in its folder.
-const ENTRIES: &str = "entries.txtpb";
 
 /// Reads a program that is not of the tree.
 pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Result<Program, TreeError> {

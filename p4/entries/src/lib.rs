@@ -11,4 +11,4 @@ mod tree;
 
 pub use error::EntriesError;
 pub use pipeline::Pipeline;
-pub use tree::{ENTRIES_FILE, File, PIPELINE_FOLDER, entries_file, pipeline_files};
+pub use tree::{File, entries_file, pipeline_files};

@@ -4,6 +4,7 @@
 //! in text with a comment by names before each update, and once a tree the pipeline's P4Info and program. Always:
 //! what is written here is read back to the same updates.
 
+use closc_artefacts::paths;
 use closc_plan::DeviceIntent;
 use closc_runtime::proto::v1;
 use closc_runtime::text;
@@ -11,12 +12,6 @@ use v1::entity::Entity;
 
 use crate::error::EntriesError;
 use crate::pipeline::Pipeline;
-
-/// Name of the entries of a switch, in its folder.
-pub const ENTRIES_FILE: &str = "entries.txtpb";
-
-/// Folder of the pipelines in the tree.
-pub const PIPELINE_FOLDER: &str = "p4";
 
 /// A file of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,18 +27,18 @@ pub fn entries_file(pipeline: &Pipeline, intent: &DeviceIntent<'_>) -> Result<Fi
     let updates: Vec<v1::Update> = pipeline.entities(intent)?.into_iter().map(update).collect();
     let heading = format!("{}, pipeline {}", intent.name, pipeline.name());
     Ok(File {
-        path: format!("switches/{}/{ENTRIES_FILE}", intent.name),
+        path: paths::switch(&intent.name, paths::ENTRIES).into_string(),
         text: text::write_entries(pipeline.info(), &heading, &updates),
     })
 }
 
 /// Returns the files that every switch of a pipeline shares.
 pub fn pipeline_files(pipeline: &Pipeline) -> [File; 2] {
-    let file = |ending: &str, text: &str| File {
-        path: format!("{PIPELINE_FOLDER}/{}.{ending}", pipeline.name()),
-        text: text.to_owned(),
-    };
-    [file("p4info.txtpb", pipeline.p4info()), file("bmv2.json", pipeline.bmv2())]
+    let name = pipeline.name();
+    [
+        File { path: paths::p4info(name).into_string(), text: pipeline.p4info().to_owned() },
+        File { path: paths::bmv2(name).into_string(), text: pipeline.bmv2().to_owned() },
+    ]
 }
 
 /// Returns the update that brings an entity about on a switch without entries: default entries are always there.

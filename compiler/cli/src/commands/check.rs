@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use closc_artefacts::Counts;
 use closc_diff::number;
-use closc_fabric::Counts;
 use serde::Serialize;
 
 use crate::args::{Args, CheckArgs};
@@ -25,7 +25,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let result = Result {
         fabric: topology.name.to_string(),
         routing: topology.routing.word(),
-        counts: Counts::of(input.plan.fabric()),
+        counts: input.plan.fabric().counts(),
         warnings: input.warnings,
     };
     output::result(args.format, &result, human)?;

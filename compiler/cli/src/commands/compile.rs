@@ -1,23 +1,22 @@
 //! `closc compile`: a fabric file becomes a tree of artefacts.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Folder, Manifest, ManifestError, manifest};
 use closc_diff::number;
-use closc_fabric::Counts;
 use closc_render::Templates;
+use closc_topology::Routing;
 
 use crate::args::{Args, CompileArgs};
 use crate::input::{self, Input};
 use crate::output::{self, Outcome};
 use crate::progress;
 use crate::select::Selection;
-use crate::tree::manifest::Manifest;
+use crate::tree::archive;
 use crate::tree::unit::{self, Fingerprints, Unit};
 use crate::tree::write::{self, Job, Report};
-use crate::tree::{archive, manifest};
 
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
@@ -120,14 +119,14 @@ impl Compiler<'_> {
     fn head(&self, partial: bool) -> Manifest {
         let topology = self.input.plan.topology();
         Manifest {
-            format: "closc-manifest/1".to_owned(),
+            format: manifest::FORMAT.to_owned(),
             closc: env!("CARGO_PKG_VERSION").to_owned(),
             fabric: topology.name.to_string(),
-            routing: topology.routing.word().to_owned(),
+            routing: routing(topology.routing),
             source: unit::meaning(&self.input.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.selection.to_string()),
-            counts: Counts::of(self.input.plan.fabric()),
+            counts: self.input.plan.fabric().counts(),
             files: BTreeMap::new(),
         }
     }
@@ -145,15 +144,27 @@ fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     )
 }
 
-pub fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
-    let path = place.join(manifest::NAME);
-    match std::fs::read(&path) {
-        Ok(bytes) => {
-            serde_json::from_slice(&bytes).map(Some).with_context(|| format!("`{path}` does not parse"))
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read `{path}`")),
+/// The word of a routing in a manifest.
+fn routing(routing: Routing) -> manifest::Routing {
+    match routing {
+        Routing::Srv6Static => manifest::Routing::Srv6Static,
+        Routing::EcmpStatic => manifest::Routing::EcmpStatic,
+        Routing::BgpUnnumbered => manifest::Routing::BgpUnnumbered,
     }
+}
+
+/// Reads the manifest of a tree; nothing where there is none.
+pub fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
+    match Manifest::read(&Folder::new(place)) {
+        Ok(manifest) => Ok(Some(manifest)),
+        Err(ManifestError::Missing) => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("`{place}`")),
+    }
+}
+
+/// Returns the name of the fabric that a tree was compiled from.
+pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
+    Ok(Manifest::read(&Folder::new(tree)).with_context(|| format!("`{tree}`"))?.fabric)
 }
 
 /// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_deploy::{Event, Files, Fleet, Inventory, Observer, Plan, Tree, What};
+use closc_artefacts::{Files, Folder};
+use closc_deploy::{Event, Fleet, Inventory, Observer, Plan, Tree, What};
 use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
@@ -13,7 +14,6 @@ use crate::args::{Args, Format};
 use crate::commands::lab;
 use crate::limits;
 use crate::progress;
-use crate::tree::manifest;
 
 /// Runs some work on an asynchronous runtime.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -55,7 +55,7 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
         let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
         Plan::from_json(&text).with_context(|| format!("`{source}` is no saved plan"))?.fabric
     } else {
-        manifest::fabric(source)?
+        super::compile::fabric(source)?
     };
     let options = lab::options()?;
     closc_lab::inventory(&fabric, &options).with_context(|| {
@@ -63,14 +63,10 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     })
 }
 
-/// The most bytes of a file of a tree.
-const FILE_MAX: u64 = 4 << 30;
-
 /// Puts the inventory and the tree together.
 pub fn fleet(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<Fleet> {
-    let folder = closc_files::Folder::open(&args.source)?;
-    let files = move |path: &str| folder.read(path, FILE_MAX).map_err(io::Error::from);
-    let tree = Tree::open(Arc::new(files)).with_context(|| format!("`{}`", args.source))?;
+    let tree = Tree::open(Arc::new(Folder::new(args.source.clone())))
+        .with_context(|| format!("`{}`", args.source))?;
     let beside = in_folder(beside(&args.inventory));
     let select = |name: &str| is_selected(args, inventory, name);
     Ok(Fleet::new(inventory, &beside, &Arc::new(tree), select)?)

@@ -24,7 +24,6 @@ use crate::input;
 use crate::limits;
 use crate::output::{self, Outcome};
 use crate::progress;
-use crate::tree::manifest;
 
 /// Runs a lab command.
 pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
@@ -183,7 +182,7 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
         return Ok(Some(lab.source.to_string()));
     }
     if lab.source.is_dir() {
-        return manifest::fabric(&lab.source).map(Some);
+        return super::compile::fabric(&lab.source).map(Some);
     }
     Ok(input::read(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
 }

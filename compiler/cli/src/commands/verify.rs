@@ -9,10 +9,11 @@ use std::fmt::Write as _;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Files, Folder};
 use closc_diagnostics::show::github;
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::{Catalogue, Platform};
-use closc_verify::{Folder, Limits, Options, Report, Tree, verify};
+use closc_verify::{Limits, Options, Report, verify};
 use indicatif::ProgressBar;
 
 use crate::args::{Args, Format, VerifyArgs};
@@ -108,9 +109,14 @@ impl Watched {
     }
 }
 
-impl Tree for Watched {
-    fn read(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+impl Files for Watched {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.bar.inc(1);
-        self.folder.read(path, into)
+        self.folder.read(path)
+    }
+
+    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        self.bar.inc(1);
+        self.folder.read_into(path, into)
     }
 }

@@ -9,12 +9,12 @@ use std::io::{BufWriter, Write};
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Entry, Manifest, paths};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use crate::tree::manifest::{self, FileEntry, Manifest};
 use crate::tree::unit::Unit;
 
 /// Units rendered at a time: enough to keep two cores busy, few enough to stay small.
@@ -31,7 +31,7 @@ pub fn write(
     units: &[Unit],
     place: &Utf8Path,
     bar: &ProgressBar,
-    head: impl FnOnce(BTreeMap<Utf8PathBuf, FileEntry>) -> Manifest,
+    head: impl FnOnce(BTreeMap<Utf8PathBuf, Entry>) -> Manifest,
 ) -> anyhow::Result<()> {
     let name = place.file_name().with_context(|| format!("`{place}` names no file"))?;
     let partial = place.with_file_name(format!(".{name}.closc-new"));
@@ -50,7 +50,7 @@ fn fill(
     units: &[Unit],
     partial: &Utf8Path,
     bar: &ProgressBar,
-    head: impl FnOnce(BTreeMap<Utf8PathBuf, FileEntry>) -> Manifest,
+    head: impl FnOnce(BTreeMap<Utf8PathBuf, Entry>) -> Manifest,
 ) -> anyhow::Result<()> {
     let file = File::create(partial).with_context(|| format!("cannot create `{partial}`"))?;
     let mut tar = tar::Builder::new(zstd::Encoder::new(BufWriter::new(file), LEVEL)?);
@@ -60,14 +60,11 @@ fn fill(
             batch.par_iter().map(|unit| unit.render(plan, templates)).collect::<anyhow::Result<_>>()?;
         for artefact in rendered.into_iter().flatten() {
             append(&mut tar, &artefact)?;
-            let blake3 = blake3::hash(&artefact.bytes).to_string();
-            files.insert(artefact.path, FileEntry { size: artefact.bytes.len() as u64, blake3 });
+            files.insert(artefact.path, Entry::of(&artefact.bytes));
         }
         bar.inc(batch.len() as u64);
     }
-    let mut manifest = serde_json::to_vec_pretty(&head(files))?;
-    manifest.push(b'\n');
-    append(&mut tar, &Artefact::new(manifest::NAME, manifest))?;
+    append(&mut tar, &Artefact::new(paths::MANIFEST, head(files).to_bytes()))?;
     tar.into_inner()?.finish()?.flush()?;
     Ok(())
 }

@@ -5,12 +5,11 @@
 
 use std::fmt::Write as _;
 
+use closc_artefacts::cables::{HEADER, Kind, Row, State};
+use closc_artefacts::paths;
 use closc_plan::Plan;
 use closc_render::Artefact;
 use closc_topology::{Link, NicPort, PlaneId};
-
-/// First line of every cable list.
-pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
 
 /// Renders the cable list of a plane.
 pub fn render(plan: &Plan, plane: PlaneId) -> Artefact {
@@ -24,27 +23,28 @@ pub fn render(plan: &Plan, plane: PlaneId) -> Artefact {
     for link in hosts.chain(switches).filter(|link| fabric.has_link(*link)) {
         line(&mut text, plan, link);
     }
-    Artefact::new(format!("cables/plane-{plane}.csv"), text)
+    Artefact::new(paths::cables(plane.0), text)
 }
 
 fn line(text: &mut String, plan: &Plan, link: Link) {
     let ends = plan.cable_ends(link);
     let cable = plan.fabric().cable(link);
-    let state = if plan.fabric().is_drained(link) { "drained" } else { "up" };
+    let state = if plan.fabric().is_drained(link) { State::Drained } else { State::Up };
     let kind = match link {
-        Link::Host(_) => "nic-t0",
-        Link::Fabric { lower, .. } if lower.tier == closc_topology::TierId::T0 => "t0-t1",
-        Link::Fabric { .. } => "t1-t2",
+        Link::Host(_) => Kind::NicT0,
+        Link::Fabric { lower, .. } if lower.tier == closc_topology::TierId::T0 => Kind::T0T1,
+        Link::Fabric { .. } => Kind::T1T2,
     };
-    let _ = writeln!(
-        text,
-        "{},{kind},{},{},{},{},{},{},{state}",
-        link.plane(),
-        ends.lower.0,
-        ends.lower.1,
-        ends.upper.0,
-        ends.upper.1,
-        cable.length,
-        cable.medium,
-    );
+    let row = Row {
+        plane: link.plane().0,
+        kind: kind.word(),
+        lower_device: &ends.lower.0,
+        lower_port: &ends.lower.1,
+        upper_device: &ends.upper.0,
+        upper_port: &ends.upper.1,
+        length: &cable.length.to_string(),
+        medium: &cable.medium.to_string(),
+        state: state.word(),
+    };
+    let _ = writeln!(text, "{row}");
 }

@@ -9,9 +9,8 @@ use std::io::{Read as _, Seek as _, Write as _};
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
-
-use crate::tree::manifest;
 
 /// A tree under construction.
 pub struct Staging {
@@ -121,10 +120,10 @@ fn refuse_foreign(place: &Utf8Path) -> anyhow::Result<()> {
         bail!("`{place}` is no folder; name another with --out");
     }
     let empty = place.read_dir_utf8().with_context(|| format!("cannot read `{place}`"))?.next().is_none();
-    if !empty && !place.join(manifest::NAME).exists() {
+    if !empty && !place.join(paths::MANIFEST).exists() {
         bail!(
             "`{place}` holds files and no `{}`: it is no tree of closc; name another with --out",
-            manifest::NAME
+            paths::MANIFEST
         );
     }
     Ok(())

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Entry, Manifest, paths};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use crate::tree::manifest::{self, FileEntry, Manifest};
 use crate::tree::state::{self, FileState, State, UnitState};
 use crate::tree::swap::Staging;
 use crate::tree::unit::{Fingerprints, Unit};
@@ -60,7 +60,7 @@ pub struct Job<'a> {
 /// Writes a tree; `head` makes its manifest from the list of files.
 pub fn write(
     job: &Job<'_>,
-    head: impl FnOnce(BTreeMap<Utf8PathBuf, FileEntry>) -> Manifest,
+    head: impl FnOnce(BTreeMap<Utf8PathBuf, Entry>) -> Manifest,
 ) -> anyhow::Result<Report> {
     let mut staging = Staging::begin(job.place)?;
     let remembered = State::parse(&staging.remembered()?);
@@ -84,10 +84,10 @@ pub fn write(
             }
         }
     }
-    let files: BTreeMap<Utf8PathBuf, FileEntry> = units
+    let files: BTreeMap<Utf8PathBuf, Entry> = units
         .values()
         .flat_map(|unit| &unit.files)
-        .map(|file| (file.path.clone(), FileEntry { size: file.size, blake3: file.blake3.clone() }))
+        .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
         .collect();
     carry_foreign(job.place, staging.folder(), &owned)?;
     let written = run.written.load(Ordering::Relaxed);
@@ -103,10 +103,8 @@ pub fn write(
         common: job.fingerprints.common().to_string(),
         units,
     };
-    let place = staging.folder().join(manifest::NAME);
-    let mut bytes = serde_json::to_vec_pretty(&head(files))?;
-    bytes.push(b'\n');
-    std::fs::write(&place, bytes).with_context(|| format!("cannot write `{place}`"))?;
+    let place = staging.folder().join(paths::MANIFEST);
+    std::fs::write(&place, head(files).to_bytes()).with_context(|| format!("cannot write `{place}`"))?;
     staging.commit(&serde_json::to_vec(&state)?)?;
     Ok(report)
 }
@@ -190,9 +188,9 @@ fn link(from: &Utf8Path, to: &Utf8Path) -> anyhow::Result<()> {
 
 /// The files that the old manifest lists.
 fn owned_files(place: &Utf8Path) -> BTreeSet<Utf8PathBuf> {
-    std::fs::read(place.join(manifest::NAME))
+    std::fs::read(place.join(paths::MANIFEST))
         .ok()
-        .and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok())
+        .and_then(|bytes| Manifest::parse(&bytes).ok())
         .map(|manifest| manifest.files.into_keys().collect())
         .unwrap_or_default()
 }
@@ -205,7 +203,7 @@ fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) 
         for entry in entries {
             let entry = entry.with_context(|| format!("cannot read `{old}`"))?;
             let path = folder.join(entry.file_name());
-            let ours = owned.contains(&path) || path == manifest::NAME;
+            let ours = owned.contains(&path) || path == paths::MANIFEST;
             if entry.file_type()?.is_dir() {
                 open.push(path);
             } else if !ours && !new.join(&path).exists() {

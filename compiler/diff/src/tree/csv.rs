@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::cables::COLUMNS;
+
 use crate::report::Sign;
 use crate::words::{names, plural};
 
@@ -49,13 +51,18 @@ fn alike(cables: &[String], rest: &str) -> String {
     }
 }
 
-fn rows(text: &str) -> Option<(Row<'_>, Rows<'_>)> {
-    let mut lines = text.lines().map(|line| line.split(',').collect::<Row<'_>>());
+fn rows<'a>(text: &'a str) -> Option<(Row<'a>, Rows<'a>)> {
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Row<'a>>());
     let head = lines.next()?;
-    let key = |name| head.iter().position(|column| *column == name);
-    let (device, port) = (key("lower_device")?, key("lower_port")?);
-    let rows = lines.map(|row| Some(((*row.get(device)?, *row.get(port)?), row)));
-    Some((head.clone(), rows.collect::<Option<_>>()?))
+    if head != COLUMNS {
+        return None;
+    }
+    let key = |row: &Row<'a>| match row[..] {
+        [_, _, device, port, ..] => Some((device, port)),
+        _ => None,
+    };
+    let rows = lines.map(|row| Some((key(&row)?, row)));
+    Some((head, rows.collect::<Option<_>>()?))
 }
 
 fn ends(row: &Row<'_>) -> String {

@@ -1,9 +1,10 @@
 //! The cable lists, `cables/*.csv`.
 
-use serde::Deserialize;
+use closc_artefacts::cables::{Kind, Row, State};
+use closc_artefacts::paths;
 
 use super::contents::Contents;
-use super::name::{DeviceName, Interface};
+use super::name::{DeviceName, Interface, NameFault};
 use crate::error::{LabError, TreeFault};
 
 /// A cable.
@@ -11,8 +12,8 @@ use crate::error::{LabError, TreeFault};
 pub struct CableRow {
     /// The plane it belongs to.
     pub plane: u8,
-    /// What it connects, for example `t0-t1`.
-    pub kind: String,
+    /// What it connects.
+    pub kind: Kind,
     /// The end nearer to the NICs.
     pub lower: CableEnd,
     /// The other end.
@@ -30,30 +31,10 @@ pub struct CableEnd {
     pub port: String,
 }
 
-/// A line of the file; columns that a lab has no use for are left out.
-#[derive(Debug, Deserialize)]
-struct Line {
-    plane: u8,
-    kind: String,
-    lower_device: DeviceName,
-    lower_port: Interface,
-    upper_device: DeviceName,
-    upper_port: Interface,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Up,
-    Drained,
-    Absent,
-}
-
 /// Reads all cable lists.
 pub(super) fn read_all(contents: &Contents) -> Result<Vec<CableRow>, LabError> {
     let mut cables = Vec::new();
-    for path in super::files(contents, "cables", "csv", "cable list")? {
+    for path in super::files(contents, paths::CABLES, "csv", "cable list")? {
         let text = contents.text(path)?;
         cables.extend(parse(&text).map_err(LabError::tree(contents.folder().join(path)))?);
     }
@@ -61,34 +42,46 @@ pub(super) fn read_all(contents: &Contents) -> Result<Vec<CableRow>, LabError> {
 }
 
 fn parse(text: &str) -> Result<Vec<CableRow>, TreeFault> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    let mut record = csv::StringRecord::new();
     let mut cables = Vec::new();
-    for line in csv::Reader::from_reader(text.as_bytes()).deserialize() {
-        let line: Line = line?;
-        if line.state != State::Absent {
-            cables.push(CableRow {
-                plane: line.plane,
-                kind: line.kind,
-                lower: CableEnd { device: line.lower_device.into(), port: line.lower_port.into() },
-                upper: CableEnd { device: line.upper_device.into(), port: line.upper_port.into() },
-                drained: line.state == State::Drained,
-            });
-        }
+    while reader.read_record(&mut record)? {
+        cables.push(cable(&record.deserialize(Some(&header))?)?);
     }
     Ok(cables)
 }
 
+fn cable(row: &Row<'_>) -> Result<CableRow, TreeFault> {
+    let word = |what, word: &str| TreeFault::Word { what, word: word.to_owned() };
+    Ok(CableRow {
+        plane: row.plane,
+        kind: Kind::from_word(row.kind).ok_or_else(|| word("kind", row.kind))?,
+        lower: end(row.lower_device, row.lower_port)?,
+        upper: end(row.upper_device, row.upper_port)?,
+        drained: State::from_word(row.state).ok_or_else(|| word("state", row.state))? == State::Drained,
+    })
+}
+
+fn end(device: &str, port: &str) -> Result<CableEnd, TreeFault> {
+    let fault = |error: NameFault| TreeFault::Name(error.to_string());
+    Ok(CableEnd {
+        device: device.parse::<DeviceName>().map_err(fault)?.into(),
+        port: port.parse::<Interface>().map_err(fault)?.into(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use closc_artefacts::cables::HEADER;
+
     use super::*;
 
-    const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
-
     #[test]
-    fn cables_that_are_absent_are_left_out() {
+    fn cables_are_read_by_their_columns() {
         let text = format!(
             "{HEADER}1,nic-t0,n1,nic0p1,p1-t0-001,eth1,3m,dac,up\n\
-             1,t0-t1,p1-t0-001,eth3,p1-t1-001,eth1,30m,dr4,drained\n\
-             1,t0-t1,p1-t0-001,eth4,p1-t1-002,eth1,30m,dr4,absent\n"
+             1,t0-t1,p1-t0-001,eth3,p1-t1-001,eth1,30m,dr4,drained\n"
         );
         let cables = parse(&text).unwrap();
         assert_eq!(cables.len(), 2);
@@ -100,5 +93,7 @@ mod tests {
     fn a_line_that_does_not_parse_says_where() {
         let error = parse(&format!("{HEADER}one,t0-t1,a,b,c,d,e,f,up\n")).unwrap_err();
         assert!(error.to_string().contains("line: 2"), "{error}");
+        let error = parse(&format!("{HEADER}1,t0-t1,a,b,c,d,30m,dr4,absent\n")).unwrap_err();
+        assert_eq!(error.to_string(), "`absent` is no state of a cable");
     }
 }

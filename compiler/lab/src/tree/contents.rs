@@ -4,23 +4,19 @@
 //! followed, nothing but regular files is read, and never more than the manifest states; what is handed out has the
 //! digest of the manifest, so nobody can change a file between its check and its use.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths::MANIFEST;
+use closc_artefacts::{Manifest, Routing};
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
-use serde::Deserialize;
 
 use super::name::FabricName;
 use crate::error::{LabError, TreeFault};
 
-/// Name of the manifest.
-const MANIFEST: &str = "manifest.json";
-/// Version of the manifest that is read here.
-const FORM: &str = "closc-manifest/1";
 /// The largest file that a lab reads. The path table of 131,072 NICs takes some hundred kilobytes.
 const BYTES_MAX: u64 = 256 << 20;
 
@@ -40,49 +36,21 @@ pub(crate) struct Contents {
     folder: Utf8PathBuf,
     root: OwnedFd,
     digests: Digests,
-    manifest: Manifest,
-}
-
-#[derive(Debug, Deserialize)]
-struct Manifest {
-    format: String,
     fabric: FabricName,
-    routing: String,
-    files: BTreeMap<Utf8PathBuf, Entry>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Entry {
-    size: u64,
-    blake3: String,
+    manifest: Manifest,
 }
 
 impl Contents {
     /// Opens a tree and reads its manifest.
     pub(crate) fn open(folder: &Utf8Path, digests: Digests) -> Result<Contents, LabError> {
         let root = File::open(folder).map_err(LabError::tree(folder))?;
-        let mut contents = Contents {
-            folder: folder.to_owned(),
-            root: root.into(),
-            digests,
-            manifest: Manifest {
-                format: String::new(),
-                fabric: FabricName::default(),
-                routing: String::new(),
-                files: BTreeMap::new(),
-            },
-        };
+        let root = root.into();
         let at = folder.join(MANIFEST);
-        let bytes = contents.bytes(Utf8Path::new(MANIFEST), BYTES_MAX).map_err(LabError::tree(&at))?;
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(LabError::tree(&at))?;
-        if manifest.format != FORM {
-            return Err(LabError::tree(&at)(TreeFault::Form(manifest.format)));
-        }
-        if let Some(path) = manifest.files.keys().find(|path| !is_inside(path)) {
-            return Err(LabError::tree(&at)(TreeFault::Path(path.to_string())));
-        }
-        contents.manifest = manifest;
-        Ok(contents)
+        let bytes = bytes(&root, Utf8Path::new(MANIFEST), BYTES_MAX).map_err(LabError::tree(&at))?;
+        let manifest = Manifest::parse(&bytes).map_err(LabError::tree(&at))?;
+        let name = manifest.fabric.parse::<FabricName>();
+        let fabric = name.map_err(|error| LabError::tree(&at)(TreeFault::Name(error.to_string())))?;
+        Ok(Contents { folder: folder.to_owned(), root, digests, fabric, manifest })
     }
 
     /// Returns where the tree is.
@@ -92,12 +60,12 @@ impl Contents {
 
     /// Returns the name of the fabric.
     pub(crate) fn fabric(&self) -> &FabricName {
-        &self.manifest.fabric
+        &self.fabric
     }
 
     /// Returns how packets find their way, as the manifest has it.
-    pub(crate) fn routing(&self) -> &str {
-        &self.manifest.routing
+    pub(crate) fn routing(&self) -> Routing {
+        self.manifest.routing
     }
 
     /// Tells whether the tree has a file.
@@ -127,12 +95,11 @@ impl Contents {
             Digests::Compared => entry.size.min(BYTES_MAX),
             Digests::Ignored => BYTES_MAX,
         };
-        let bytes = match self.bytes(path, limit) {
+        let bytes = match bytes(&self.root, path, limit) {
             Ok(bytes) => bytes,
             Err(error) => return Err(fault(error)),
         };
-        let same = || bytes.len() as u64 == entry.size && blake3::hash(&bytes).to_string() == entry.blake3;
-        if self.digests == Digests::Compared && !same() {
+        if self.digests == Digests::Compared && !entry.fits(&bytes) {
             return Err(fault(TreeFault::Digest));
         }
         Ok(bytes)
@@ -144,43 +111,43 @@ impl Contents {
         let text = String::from_utf8(self.read(path)?);
         text.map_err(|_| LabError::tree(self.folder.join(path))(TreeFault::NoText))
     }
+}
 
-    /// Reads at most so many bytes of a regular file below the folder; more are a fault.
-    fn bytes(&self, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFault> {
-        let file = File::from(self.descend(path)?);
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(TreeFault::NoFile);
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or_default());
-        file.take(limit + 1).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > limit {
-            true if limit == BYTES_MAX => Err(TreeFault::TooLong(BYTES_MAX)),
-            true => Err(TreeFault::Digest),
-            false => Ok(bytes),
-        }
+/// Reads at most so many bytes of a regular file below the folder; more are a fault.
+fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFault> {
+    let file = File::from(descend(root, path)?);
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(TreeFault::NoFile);
     }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or_default());
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true if limit == BYTES_MAX => Err(TreeFault::TooLong(BYTES_MAX)),
+        true => Err(TreeFault::Digest),
+        false => Ok(bytes),
+    }
+}
 
-    /// Opens a path folder by folder, so that no link leads out of the tree. A pipe is not waited for.
-    fn descend(&self, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(TreeFault::Path(path.to_string()));
-        };
-        let open = |at: &dyn AsFd, name: &str, flags: OFlag| {
-            let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-            openat(at.as_fd(), name, flags, Mode::empty()).map_err(|errno| match errno {
-                nix::errno::Errno::ELOOP => TreeFault::NoFile,
-                other => TreeFault::Read(io::Error::from(other)),
-            })
-        };
-        let mut folder: Option<OwnedFd> = None;
-        for part in parent {
-            let at: &dyn AsFd = folder.as_ref().map_or(&self.root as &dyn AsFd, |folder| folder);
-            folder = Some(open(at, part, OFlag::O_PATH | OFlag::O_DIRECTORY)?);
-        }
-        let at: &dyn AsFd = folder.as_ref().map_or(&self.root as &dyn AsFd, |folder| folder);
-        open(at, name, OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY)
+/// Opens a path folder by folder, so that no link leads out of the tree. A pipe is not waited for.
+fn descend(root: &OwnedFd, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(TreeFault::Path(path.to_string()));
+    };
+    let open = |at: &dyn AsFd, name: &str, flags: OFlag| {
+        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        openat(at.as_fd(), name, flags, Mode::empty()).map_err(|errno| match errno {
+            nix::errno::Errno::ELOOP => TreeFault::NoFile,
+            other => TreeFault::Read(io::Error::from(other)),
+        })
+    };
+    let mut folder: Option<OwnedFd> = None;
+    for part in parent {
+        let at: &dyn AsFd = folder.as_ref().map_or(root as &dyn AsFd, |folder| folder);
+        folder = Some(open(at, part, OFlag::O_PATH | OFlag::O_DIRECTORY)?);
     }
+    let at: &dyn AsFd = folder.as_ref().map_or(root as &dyn AsFd, |folder| folder);
+    open(at, name, OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY)
 }
 
 /// The folder between another and a file.
@@ -188,28 +155,4 @@ fn holder<'a>(path: &'a Utf8Path, folder: &str, file: &str) -> Option<&'a str> {
     let (above, rest) = path.as_str().split_once('/')?;
     let (name, last) = rest.split_once('/')?;
     (above == folder && last == file).then_some(name)
-}
-
-/// Tells whether a path is one of a file inside the tree.
-fn is_inside(path: &Utf8Path) -> bool {
-    let normal = |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(name) if !name.chars().any(char::is_control));
-    !path.as_str().is_empty()
-        && !path.as_str().ends_with('/')
-        && path.components().all(normal)
-        && path.components().map(|part| part.as_str().len() + 1).sum::<usize>() == path.as_str().len() + 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_stay_inside() {
-        for path in ["cables/plane-0.csv", "a", "a/b/c.d"] {
-            assert!(is_inside(Utf8Path::new(path)), "{path}");
-        }
-        for path in ["", "/", "/etc/passwd", "../a", "a/../b", "./a", "a//b", "a/", "a/./b", "a\nb", "a\0b"] {
-            assert!(!is_inside(Utf8Path::new(path)), "{path}");
-        }
-    }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
+use closc_artefacts::paths;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
 use ipnet::Ipv6Net;
@@ -18,11 +19,8 @@ use super::contents::Contents;
 use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
-/// Name of the file.
-pub(super) const FILE: &str = "entries.txtpb";
-
 /// The pipeline that fabrics run.
-const P4INFO: &str = "p4/fabric.p4info.txtpb";
+const PIPELINE: &str = "fabric";
 
 /// Reads the entries of one pipeline.
 pub(super) struct Reader {
@@ -38,7 +36,7 @@ pub(super) struct Reader {
 impl Reader {
     /// Reads the P4Info of a tree; nothing where it has no P4 switches.
     pub(super) fn open(contents: &Contents) -> Result<Option<Reader>, LabError> {
-        if !contents.has(P4INFO) {
+        if !contents.has(paths::p4info(PIPELINE)) {
             return Ok(None);
         }
         let info = p4info(contents)?;
@@ -52,7 +50,7 @@ impl Reader {
                 dst_mac: info.action("set_nexthop")?.param("dst_mac")?.id,
             })
         };
-        let path = contents.folder().join(P4INFO);
+        let path = contents.folder().join(paths::p4info(PIPELINE));
         find().map(Some).map_err(|error| LabError::tree(path)(TreeFault::P4(error.to_string())))
     }
 
@@ -126,8 +124,9 @@ impl Reader {
 
 /// Reads the P4Info of a tree.
 pub(crate) fn p4info(contents: &Contents) -> Result<Info, LabError> {
-    let text = contents.text(P4INFO)?;
-    let fault = |what: String| LabError::tree(contents.folder().join(P4INFO))(TreeFault::P4(what));
+    let text = contents.text(paths::p4info(PIPELINE))?;
+    let fault =
+        |what: String| LabError::tree(contents.folder().join(paths::p4info(PIPELINE)))(TreeFault::P4(what));
     let message = text::read_p4info(&text).map_err(|error| fault(error.to_string()))?;
     Info::new(message).map_err(|error| fault(error.to_string()))
 }

@@ -4,6 +4,7 @@
 //! much memory. Invariants: they come from what a lab lets a tree ask, and from nothing else.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths;
 
 use super::contents::Contents;
 use super::ip::Command;
@@ -31,33 +32,33 @@ impl<'a> KernelFiles<'a> {
 
     /// Reads the kernel settings, which come first.
     pub(crate) fn sysctls(&self) -> Result<Vec<Sysctl>, LabError> {
-        self.read("sysctl.conf", Sysctl::read_all)
+        self.read(paths::SYSCTL_CONF, Sysctl::read_all)
     }
 
     /// Reads the commands that make devices.
     pub(crate) fn devices(&self) -> Result<Vec<Command>, LabError> {
-        let commands = self.read("devices.batch", Command::read_all)?;
+        let commands = self.read(paths::DEVICES_BATCH, Command::read_all)?;
         let makes = |command: &Command| matches!(command, Command::AddBridge(_));
         match commands.iter().find(|command| !makes(command)) {
             None => Ok(commands),
             Some(other) => {
                 let what = format!("`{other}` makes no device");
-                Err(LabError::tree(self.path("devices.batch"))(TreeFault::Misplaced(what)))
+                Err(LabError::tree(self.path(paths::DEVICES_BATCH))(TreeFault::Misplaced(what)))
             }
         }
     }
 
     /// Reads the commands that configure ports, neighbours, segments and routes.
     pub(crate) fn batch(&self) -> Result<Vec<Command>, LabError> {
-        self.read("ip.batch", Command::read_all)
+        self.read(paths::IP_BATCH, Command::read_all)
     }
 
     /// Reads the routes of a node to other nodes; none where it has no such file.
     pub(crate) fn routes(&self) -> Result<Vec<Command>, LabError> {
-        if !self.contents.has(self.folder.join("routes.batch")) {
+        if !self.contents.has(self.folder.join(paths::ROUTES_BATCH)) {
             return Ok(Vec::new());
         }
-        self.read("routes.batch", Command::read_all)
+        self.read(paths::ROUTES_BATCH, Command::read_all)
     }
 
     /// Reads all of them, to see that they can be read.

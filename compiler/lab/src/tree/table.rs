@@ -6,16 +6,14 @@
 use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
+use closc_artefacts::path_table::{self, Document, Segments};
+use closc_artefacts::paths;
 use closc_paths::{Destination, Kind, Reason, Table};
 use ipnet::Ipv6Net;
-use serde::Deserialize;
 
 use super::contents::Contents;
 use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
-
-/// Version of the JSON form that is read here.
-const FORM: &str = "closc-path-table/2";
 
 /// The path table of a T0 group.
 #[derive(Debug)]
@@ -55,45 +53,10 @@ impl Nic {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct Document {
-    format: String,
-    fabric: String,
-    segments: Segments,
-    planes: Vec<PlaneEntry>,
-    nics: Vec<NicEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PlaneEntry {
-    t0_mac: String,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Segments {
-    block: Ipv6Net,
-    plane_bits: u8,
-    zone_bits: u8,
-    index_bits: u8,
-    roles: Roles,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Roles {
-    nic: u16,
-}
-
-#[derive(Debug, Deserialize)]
-struct NicEntry {
-    name: String,
-    downlink: u16,
-    address: Ipv6Addr,
-}
-
 /// Reads all path tables.
 pub(super) fn read_all(contents: &Contents) -> Result<Vec<GroupTable>, LabError> {
     let mut tables = Vec::new();
-    for path in super::files(contents, "path-tables", "json", "path table")? {
+    for path in super::files(contents, paths::PATH_TABLES, "json", "path table")? {
         let table = read(contents, path)?;
         if table.fabric != **contents.fabric() {
             let fault =
@@ -108,10 +71,7 @@ pub(super) fn read_all(contents: &Contents) -> Result<Vec<GroupTable>, LabError>
 fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     let at = contents.folder().join(path);
     let json = contents.read(path)?;
-    let document: Document = serde_json::from_slice(&json).map_err(LabError::tree(&at))?;
-    if document.format != FORM {
-        return Err(LabError::Tree { path: at, fault: TreeFault::Form(document.format) });
-    }
+    let document = Document::parse(&json).map_err(LabError::tree(&at))?;
     let beside = path.with_extension("bin");
     let binary = contents.read(&beside)?;
     let header = match Table::open(&binary) {
@@ -127,15 +87,15 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     if bits >= u16::BITS || roles.nic >> (u16::BITS - bits) != 0 {
         return Err(LabError::tree(&at)(TreeFault::Fields));
     }
-    let mac = |entry: &PlaneEntry| entry.t0_mac.parse::<Mac>().map_err(LabError::tree(&at));
+    let mac = |entry: &path_table::Plane| entry.t0_mac.parse::<Mac>().map_err(LabError::tree(&at));
     let t0_macs = document.planes.iter().map(mac).collect::<Result<_, _>>()?;
-    let nic = |entry: NicEntry| Nic {
-        name: entry.name,
+    let nic = |entry: path_table::Nic| Nic {
+        name: entry.name.into(),
         downlink: entry.downlink.saturating_sub(1),
         address: entry.address,
     };
     Ok(GroupTable {
-        fabric: document.fabric,
+        fabric: document.fabric.into(),
         block: document.segments.block,
         nics: document.nics.into_iter().map(nic).collect(),
         planes: u8::try_from(document.planes.len()).unwrap_or(u8::MAX).min(header.planes),

@@ -113,8 +113,7 @@ fn artefacts(plan: &Plan) -> Vec<Artefact> {
 }
 
 fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
-    let mut text =
-        String::from("plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n");
+    let mut text = String::from(closc_artefacts::cables::HEADER);
     for link in plan.fabric().links().filter(|link| link.plane() == plane) {
         let ends = plan.cable_ends(link);
         let kind = match link {

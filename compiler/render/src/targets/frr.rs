@@ -13,7 +13,7 @@
 
 mod bgp;
 
-use camino::Utf8PathBuf;
+use closc_artefacts::paths;
 use closc_plan::{
     Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Route, Srv6Intent, Target as Via,
 };
@@ -29,20 +29,19 @@ pub struct Frr;
 
 /// Files of a switch and their templates.
 const FILES: [(&str, &str); 5] = [
-    ("daemons", "frr/daemons.j2"),
-    ("devices.batch", "linux/devices.batch.j2"),
-    ("frr.conf", "frr/frr.conf.j2"),
-    ("ip.batch", "frr/ip.batch.j2"),
-    ("sysctl.conf", "linux/switch.sysctl.j2"),
+    (paths::DAEMONS, "frr/daemons.j2"),
+    (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
+    (paths::FRR_CONF, "frr/frr.conf.j2"),
+    (paths::IP_BATCH, "frr/ip.batch.j2"),
+    (paths::SYSCTL_CONF, "linux/switch.sysctl.j2"),
 ];
 
 impl Target for Frr {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
         let view = View::of(intent);
-        let folder = Utf8PathBuf::from("switches").join(intent.name.as_str());
         let render = |(file, template): (&str, &str)| {
             let text = templates.render(template, &intent.name, &view)?;
-            Ok(Artefact::new(folder.join(file), text))
+            Ok(Artefact::new(paths::switch(&intent.name, file), text))
         };
         FILES.into_iter().map(render).collect()
     }

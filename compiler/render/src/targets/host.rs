@@ -15,6 +15,7 @@ mod network;
 mod nic;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::paths;
 use closc_plan::HostIntent;
 use closc_topology::HostOutput;
 use serde::Serialize;
@@ -58,7 +59,7 @@ impl Files<'_> {
     }
 
     fn path(&self, file: &str) -> Utf8PathBuf {
-        Utf8PathBuf::from(format!("hosts/{}/{file}", self.intent.name))
+        paths::host(&self.intent.name, file)
     }
 
     /// Interfaces in the order of NICs and planes, which is the order of the rails.

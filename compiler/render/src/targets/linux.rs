@@ -17,6 +17,7 @@ mod routes;
 mod switch;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::paths;
 use closc_plan::{DeviceIntent, HostIntent};
 use serde::Serialize;
 
@@ -32,11 +33,11 @@ impl Target for Linux {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
         let view = switch::View::of(intent);
         let files = [
-            ("sysctl.conf", "linux/switch.sysctl.j2"),
-            ("devices.batch", "linux/devices.batch.j2"),
-            ("ip.batch", "linux/switch.batch.j2"),
+            (paths::SYSCTL_CONF, "linux/switch.sysctl.j2"),
+            (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
+            (paths::IP_BATCH, "linux/switch.batch.j2"),
         ];
-        render_all(&format!("switches/{}", intent.name), &intent.name, &files, &view, templates)
+        render_all(paths::switch, &intent.name, &files, &view, templates)
     }
 }
 
@@ -44,21 +45,21 @@ impl Target for Linux {
 pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
     let view = host::View::of(intent);
     let files = [
-        ("sysctl.conf", "linux/host.sysctl.j2"),
-        ("devices.batch", "linux/devices.batch.j2"),
-        ("ip.batch", "linux/host.batch.j2"),
+        (paths::SYSCTL_CONF, "linux/host.sysctl.j2"),
+        (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
+        (paths::IP_BATCH, "linux/host.batch.j2"),
     ];
-    render_all(&format!("hosts/{}", intent.name), &intent.name, &files, &view, templates)
+    render_all(paths::host, &intent.name, &files, &view, templates)
 }
 
 /// Renders the kernel settings of a node, which do not depend on what configures its ports.
 pub(super) fn host_sysctl(intent: &HostIntent<'_>, templates: &Templates) -> Result<Artefact, RenderError> {
     let text = templates.render("linux/host.sysctl.j2", &intent.name, &host::View::of(intent))?;
-    Ok(Artefact::new(format!("hosts/{}/sysctl.conf", intent.name), text))
+    Ok(Artefact::new(paths::host(&intent.name, paths::SYSCTL_CONF), text))
 }
 
 fn render_all<V: Serialize>(
-    folder: &str,
+    place: fn(&str, &str) -> Utf8PathBuf,
     device: &str,
     files: &[(&str, &str)],
     view: &V,
@@ -68,7 +69,7 @@ fn render_all<V: Serialize>(
         .iter()
         .map(|(file, template)| {
             let text = templates.render(template, device, view)?;
-            Ok(Artefact::new(Utf8PathBuf::from(folder).join(file), text))
+            Ok(Artefact::new(place(device, file), text))
         })
         .collect()
 }

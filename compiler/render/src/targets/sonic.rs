@@ -19,6 +19,7 @@ mod routes;
 mod segments;
 mod view;
 
+use closc_artefacts::paths;
 use closc_plan::DeviceIntent;
 
 use self::json::Document;
@@ -35,11 +36,11 @@ pub struct Sonic;
 
 impl Target for Sonic {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
-        let path = |file: &str| format!("switches/{}/{file}", intent.name);
-        let mut artefacts = vec![Artefact::new(path("config_db.json"), config_db(intent)?)];
+        let path = |file: &str| paths::switch(&intent.name, file);
+        let mut artefacts = vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent)?)];
         if intent.bgp.is_some() {
             let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent))?;
-            artefacts.push(Artefact::new(path("frr.conf"), text));
+            artefacts.push(Artefact::new(path(paths::FRR_CONF), text));
         }
         Ok(artefacts)
     }

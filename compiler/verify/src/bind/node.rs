@@ -104,7 +104,7 @@ struct Binding<'a> {
 
 impl Binding<'_> {
     fn file(&self, file: &str) -> Utf8PathBuf {
-        Utf8PathBuf::from("hosts").join(self.name).join(file)
+        Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(self.name).join(file)
     }
 
     fn broken(&mut self, rule: &'static Rule, needle: &str, message: &str) {

@@ -22,7 +22,10 @@ use std::net::Ipv6Addr;
 pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {
     let name = &cabling.nodes[id.0 as usize];
     let broken = |needle: String, message: String, findings: &mut Findings| {
-        let place = Place::text(Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE), vec![needle]);
+        let place = Place::text(
+            Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE),
+            vec![needle],
+        );
         findings.broken(Violation::new(&NODE_ROUTES, place, format!("`{name}`: {message}")));
     };
     let slot = |port: &str| {

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::Entry;
+use closc_artefacts::paths::MANIFEST;
+
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::SwitchId;
@@ -9,7 +12,6 @@ use crate::model::fabric::Fabric;
 use crate::model::language::Language;
 use crate::model::place::Place;
 use crate::model::switch::Pairs;
-use crate::read::manifest::{Entry, NAME};
 use crate::rules::files::{DIGEST, SAME};
 use std::collections::BTreeSet;
 
@@ -17,8 +19,8 @@ use std::collections::BTreeSet;
 pub(crate) fn digest(path: &camino::Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings) {
     let fits = entry.size == bytes.len() as u64 && blake3::hash(bytes).to_hex().as_str() == entry.blake3;
     findings.expect(fits, &DIGEST, || {
-        let message = format!("`{path}` is not the file that `{NAME}` states");
-        let listed = Place::text(NAME, vec![format!("\"{path}\":")]);
+        let message = format!("`{path}` is not the file that `{MANIFEST}` states");
+        let listed = Place::text(MANIFEST, vec![format!("\"{path}\":")]);
         Violation::new(&DIGEST, Place::file(path), message).and(listed)
     });
 }

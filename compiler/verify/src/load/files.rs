@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
+use closc_artefacts::Files as Source;
 
 use crate::check::files::digest;
 use crate::error::VerifyError;
@@ -16,11 +17,10 @@ use crate::read::error::ReadError;
 use crate::read::manifest::Manifest;
 use crate::read::room::FILES_MAX;
 use crate::rules::files::{DIGEST, PARSES};
-use crate::tree::Tree;
 
 /// The files of a tree, read and counted.
 pub(crate) struct Files<'a> {
-    pub(crate) tree: &'a dyn Tree,
+    pub(crate) tree: &'a dyn Source,
     pub(crate) manifest: &'a Manifest,
     pub(crate) digests: bool,
     /// Hashes of the paths that were asked for.
@@ -45,7 +45,7 @@ impl Files<'_> {
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
-        if let Err(source) = self.tree.read(path, into) {
+        if let Err(source) = self.tree.read_into(path, into) {
             if source.kind() != std::io::ErrorKind::NotFound {
                 return Err(VerifyError::Read { path: path.to_owned(), source });
             }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::Files;
 
 use crate::finding::Violation;
 use crate::model::place::Place;
-use crate::tree::Tree;
 
 /// Fills in the lines of violations, reading each file again once.
-pub(crate) fn fill(tree: &dyn Tree, violations: &mut [Violation]) {
+pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
     let mut by_file: HashMap<Utf8PathBuf, Vec<&mut Place>> = HashMap::new();
     for violation in violations {
         let steps = violation.trace.iter_mut().filter_map(|step| step.place.as_mut());
@@ -20,7 +20,7 @@ pub(crate) fn fill(tree: &dyn Tree, violations: &mut [Violation]) {
     }
     let mut buffer = Vec::new();
     for (file, places) in by_file {
-        if tree.read(&file, &mut buffer).is_ok() {
+        if tree.read_into(&file, &mut buffer).is_ok() {
             for place in places {
                 place.locate(&buffer);
             }

@@ -47,7 +47,7 @@ fn node(
     findings: &mut Findings,
 ) -> Result<Option<Node>, VerifyError> {
     let name = &context.cabling.nodes[id.0 as usize];
-    let folder = Utf8Path::new("hosts").join(name.as_str());
+    let folder = Utf8Path::new(closc_artefacts::paths::HOSTS).join(name.as_str());
     let path = folder.join(linux::place::FILE);
     let [first, second, third, ..] = buffers;
     if !files.read(&path, first, findings)? {
@@ -90,8 +90,9 @@ pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, Ver
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let path =
-                Utf8Path::new("hosts").join(fabric.cabling.nodes[id as usize].as_str()).join(node::ROUTES);
+            let path = Utf8Path::new(closc_artefacts::paths::HOSTS)
+                .join(fabric.cabling.nodes[id as usize].as_str())
+                .join(node::ROUTES);
             BUFFERS.with_borrow_mut(|[buffer, ..]| {
                 if files.read(&path, buffer, &mut findings)? {
                     findings.checked(&PARSES, 1);

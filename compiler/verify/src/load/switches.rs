@@ -53,7 +53,7 @@ fn switch(
     findings: &mut Findings,
 ) -> Result<Option<Switch>, VerifyError> {
     let name = context.cabling.switch(id);
-    let folder = Utf8Path::new("switches").join(name);
+    let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(name);
     let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
     findings.checked(&COMPLETE, 1);
     let Some(room) = registry::room(has) else {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
+use closc_artefacts::paths;
 use rayon::prelude::*;
 
 use super::files::{Files, unreadable};
@@ -22,8 +23,8 @@ pub(crate) fn groups(
     cabling: &Cabling,
     findings: &mut Findings,
 ) -> Result<Vec<Group>, VerifyError> {
-    let paths: Vec<&Utf8Path> = files.manifest.files_in("path-tables", "json").collect();
-    for binary in files.manifest.files_in("path-tables", "bin") {
+    let paths: Vec<&Utf8Path> = files.manifest.files_in(paths::PATH_TABLES, "json").collect();
+    for binary in files.manifest.files_in(paths::PATH_TABLES, "bin") {
         let beside = binary.with_extension("json");
         if !files.manifest.files.contains_key(&beside) {
             let message = format!("`{binary}` has no `{beside}` beside it");
@@ -73,7 +74,7 @@ pub(crate) fn groups(
         };
         groups.retain(fits);
         for plane in 0..header.planes {
-            let list = Utf8PathBuf::from(format!("cables/plane-{plane}.csv"));
+            let list = paths::cables(plane);
             if !files.manifest.files.contains_key(&list) {
                 let message = format!("there is no list of the cables of plane {plane}");
                 findings.broken(Violation::new(&COMPLETE, Place::file(list), message));

@@ -38,7 +38,7 @@ pub(crate) fn place(
     routed_by_frr: bool,
     about: About<'_>,
 ) -> Place {
-    let folder = Utf8PathBuf::from("switches").join(name);
+    let folder = Utf8PathBuf::from(closc_artefacts::paths::SWITCHES).join(name);
     let Some(language) = language else { return Place::file(folder) };
     let (file, needles) = (language.place)(about, routed_by_frr);
     Place::text(folder.join(file), needles)

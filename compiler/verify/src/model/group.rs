@@ -38,7 +38,7 @@ pub(crate) struct Group {
     /// Code points of packets trimmed inside the fabric and at the last hop, where tables state them.
     pub(crate) trimmed: Option<(u8, u8)>,
     /// Round-trip times and what is computed from them, as text.
-    pub(crate) delay: Option<String>,
+    pub(crate) delay: Option<closc_artefacts::path_table::Delay>,
     /// Names of what is denied, in the order of the denials.
     pub(crate) denied_names: Vec<SmolStr>,
 }

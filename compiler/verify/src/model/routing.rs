@@ -11,10 +11,17 @@ pub(crate) enum Routing {
     BgpUnnumbered,
 }
 
-impl Routing {
-    /// Every way, in the order of the language reference.
-    const ALL: [Routing; 3] = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
+impl From<closc_artefacts::Routing> for Routing {
+    fn from(written: closc_artefacts::Routing) -> Routing {
+        match written {
+            closc_artefacts::Routing::Srv6Static => Routing::Srv6Static,
+            closc_artefacts::Routing::EcmpStatic => Routing::EcmpStatic,
+            closc_artefacts::Routing::BgpUnnumbered => Routing::BgpUnnumbered,
+        }
+    }
+}
 
+impl Routing {
     /// Returns the word of the language.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -22,11 +29,6 @@ impl Routing {
             Routing::EcmpStatic => "ecmp-static",
             Routing::BgpUnnumbered => "bgp-unnumbered",
         }
-    }
-
-    /// Returns what a word stands for.
-    pub(crate) fn from_word(word: &str) -> Option<Routing> {
-        Routing::ALL.into_iter().find(|routing| routing.word() == word)
     }
 
     /// Tells whether hosts write the path.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::Ipv6Addr;
 
+use closc_artefacts::path_table;
 use ipnet::Ipv6Net;
-use serde::Deserialize;
 
 /// A 16-bit micro segment identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,8 +44,7 @@ impl fmt::Display for Tier {
 }
 
 /// How uSIDs are cut up, as the path tables state it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) block: Ipv6Net,
     pub(crate) role_bits: u8,
@@ -61,13 +60,31 @@ pub(crate) struct Layout {
 }
 
 /// The code of each role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Roles {
     pub(crate) t0: u16,
     pub(crate) t1: u16,
     pub(crate) nic: u16,
     pub(crate) t2: u16,
+}
+
+impl From<path_table::Segments> for Layout {
+    fn from(stated: path_table::Segments) -> Layout {
+        let path_table::Roles { t0, t1, nic, t2 } = stated.roles;
+        Layout {
+            block: stated.block,
+            role_bits: stated.role_bits,
+            plane_bits: stated.plane_bits,
+            zone_bits: stated.zone_bits,
+            index_bits: stated.index_bits,
+            roles: Roles { t0, t1, nic, t2 },
+            parallel_t0_t1: stated.parallel_t0_t1,
+            parallel_t1_t2: stated.parallel_t1_t2,
+            usids_per_t1: stated.usids_per_t1,
+            t2_step: stated.t2_step,
+            t2_row: stated.t2_row,
+        }
+    }
 }
 
 impl Layout {

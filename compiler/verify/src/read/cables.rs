@@ -4,9 +4,10 @@
 //! device that nothing describes) is reported with its line; the others are used.
 
 use camino::Utf8PathBuf;
+use closc_artefacts::cables::{COLUMNS, Row, State};
+use closc_artefacts::{cables, paths};
 use closc_qos::units::Length;
 use hashbrown::{HashMap, HashSet};
-use serde::Deserialize;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
@@ -16,33 +17,6 @@ use crate::model::place::Place;
 use crate::model::segment::Tier;
 use crate::read::error::ReadError;
 use crate::rules::cabling::ROWS;
-
-/// First line of every list.
-const HEADER: [&str; 9] = [
-    "plane",
-    "kind",
-    "lower_device",
-    "lower_port",
-    "upper_device",
-    "upper_port",
-    "length",
-    "medium",
-    "state",
-];
-
-#[derive(Deserialize)]
-struct Row<'a> {
-    plane: u8,
-    kind: &'a str,
-    lower_device: &'a str,
-    lower_port: &'a str,
-    upper_device: &'a str,
-    upper_port: &'a str,
-    length: &'a str,
-    #[expect(dead_code, reason = "the medium changes nothing that is proved; it must be there")]
-    medium: &'a str,
-    state: &'a str,
-}
 
 /// Reads all lists. `switches` and `hosts` are the names of those that have a folder, in order.
 pub(crate) fn read(
@@ -107,11 +81,10 @@ impl Reader {
     fn list(&mut self, file: &Utf8PathBuf, bytes: &[u8], findings: &mut Findings) -> Result<(), ReadError> {
         let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
         let header = reader.headers().map_err(|error| fault(&error))?.clone();
-        if header.iter().ne(HEADER) {
-            return Err(ReadError::at(1, format!("the first line is not `{}`", HEADER.join(","))));
+        if header.iter().ne(COLUMNS) {
+            return Err(ReadError::at(1, format!("the first line is not `{}`", COLUMNS.join(","))));
         }
-        let stem = file.file_stem().unwrap_or_default();
-        let plane: Option<u8> = stem.strip_prefix("plane-").and_then(|number| number.parse().ok());
+        let plane = paths::plane_of(file);
         let mut record = csv::StringRecord::new();
         loop {
             match reader.read_record(&mut record) {
@@ -141,16 +114,15 @@ impl Reader {
         if plane != Some(row.plane) {
             return Err(format!("the cable is of plane {}, and the list is not", row.plane).into());
         }
-        let kind = match row.kind {
-            "nic-t0" => Kind::NicT0,
-            "t0-t1" => Kind::T0T1,
-            "t1-t2" => Kind::T1T2,
-            other => return Err(format!("`{other}` is no kind of cable").into()),
+        let kind = match cables::Kind::from_word(row.kind) {
+            Some(cables::Kind::NicT0) => Kind::NicT0,
+            Some(cables::Kind::T0T1) => Kind::T0T1,
+            Some(cables::Kind::T1T2) => Kind::T1T2,
+            None => return Err(format!("`{}` is no kind of cable", row.kind).into()),
         };
-        let drained = match row.state {
-            "up" => false,
-            "drained" => true,
-            other => return Err(format!("`{other}` is no state of a cable").into()),
+        let drained = match State::from_word(row.state) {
+            Some(state) => state == State::Drained,
+            None => return Err(format!("`{}` is no state of a cable", row.state).into()),
         };
         let meters = self.meters(row.length)?;
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;

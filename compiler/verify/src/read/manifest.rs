@@ -1,33 +1,15 @@
-//! Reads `manifest.json`: which files the tree has, and what it says of itself.
+//! What a proof needs of `manifest.json`: which files the tree has, and how packets find their way.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
+use closc_artefacts::{Entry, Files};
 
 use crate::error::VerifyError;
 use crate::model::routing::Routing;
-use crate::tree::Tree;
 
-/// Name of the manifest in the tree.
-pub(crate) const NAME: &str = "manifest.json";
-
-/// The form this reader knows.
-const FORM: &str = "closc-manifest/1";
-
-/// The manifest.
-#[derive(Debug, Clone, Deserialize)]
-struct Written {
-    format: String,
-    fabric: String,
-    routing: String,
-    #[serde(default)]
-    selection: Option<String>,
-    files: BTreeMap<Utf8PathBuf, Entry>,
-}
-
-/// The manifest.
+/// The manifest of a whole tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
     /// Name of the fabric.
@@ -38,34 +20,14 @@ pub(crate) struct Manifest {
     pub(crate) files: BTreeMap<Utf8PathBuf, Entry>,
 }
 
-/// A file of the tree.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Entry {
-    /// Bytes.
-    pub(crate) size: u64,
-    /// BLAKE3 of the bytes.
-    pub(crate) blake3: String,
-}
-
 impl Manifest {
     /// Reads the manifest of a tree.
-    pub(crate) fn read(tree: &dyn Tree) -> Result<Manifest, VerifyError> {
-        let path = Utf8PathBuf::from(NAME);
-        let mut bytes = Vec::new();
-        tree.read(&path, &mut bytes).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => VerifyError::NoManifest(path.clone()),
-            _ => VerifyError::Read { path: path.clone(), source },
-        })?;
-        let written: Written =
-            serde_json::from_slice(&bytes).map_err(|source| VerifyError::Manifest { path, source })?;
-        if written.format != FORM {
-            return Err(VerifyError::Form(written.format));
-        }
+    pub(crate) fn read(tree: &dyn Files) -> Result<Manifest, VerifyError> {
+        let written = closc_artefacts::Manifest::read(tree)?;
         if let Some(selection) = written.selection {
             return Err(VerifyError::Partial(selection));
         }
-        let routing = Routing::from_word(&written.routing).ok_or(VerifyError::Routing(written.routing))?;
-        Ok(Manifest { fabric: written.fabric, routing, files: written.files })
+        Ok(Manifest { fabric: written.fabric, routing: written.routing.into(), files: written.files })
     }
 
     /// Returns the files of a folder: the name of each sub-folder with its files.

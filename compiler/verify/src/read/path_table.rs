@@ -6,10 +6,9 @@
 use std::net::Ipv6Addr;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::path_table::{self as form, Document, DocumentError};
 use closc_paths::{Choice, Denied, Kind, Reason, Scope, Table};
 use ipnet::Ipv6Net;
-use serde::Deserialize;
-use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
@@ -19,122 +18,6 @@ use crate::model::segment::{Layout, Usid};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
 use crate::rules::tables::FORMS;
-
-/// The form of the JSON that this reader knows.
-const FORM: &str = "closc-path-table/2";
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    format: String,
-    fabric: String,
-    zone: u16,
-    group: u16,
-    prefix: Ipv6Net,
-    segments: Layout,
-    entropy: Entropy,
-    planes: Vec<Plane>,
-    nics: Vec<NicEntry>,
-    destinations: Vec<DestinationEntry>,
-    denied: Vec<DeniedEntry>,
-    probes: Vec<ProbeEntry>,
-    qos: Qos,
-    delay: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entropy {
-    bits: u8,
-    t0_uplink_bits: u8,
-    plane_bits: u8,
-    t1_uplink_bits: u8,
-    t0_uplinks: u16,
-    t1_uplinks: u16,
-    t1_start: Option<u16>,
-    active_per_plane: u16,
-    backup_per_plane: u16,
-    min_active: u16,
-    udp_port: u16,
-    #[serde(rename = "seed")]
-    _seed: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the words of the file")]
-struct Plane {
-    plane: u8,
-    nic_port: u8,
-    t0: SmolStr,
-    t0_mac: String,
-    t0_usid: String,
-    uplink_order: Vec<u16>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NicEntry {
-    name: SmolStr,
-    downlink: u16,
-    address: Ipv6Addr,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DestinationEntry {
-    zone: Option<u16>,
-    group: u16,
-    kind: String,
-    prefix: Ipv6Net,
-    template: Ipv6Addr,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeniedEntry {
-    plane: u8,
-    source_downlink: Option<u16>,
-    t0_uplinks: Option<(u16, u16)>,
-    t1_uplinks: Option<(u16, u16)>,
-    zone: Option<u16>,
-    group: Option<u16>,
-    downlink: Option<u16>,
-    reason: String,
-    name: SmolStr,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProbeEntry {
-    kind: String,
-    template: Ipv6Addr,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Qos {
-    profile: SmolStr,
-    payload_mtu: u16,
-    classes: Vec<QosClass>,
-    trimmed: Option<Trimmed>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Trimmed {
-    fabric_dscp: u8,
-    last_hop_dscp: u8,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QosClass {
-    name: SmolStr,
-    dscp: Vec<u8>,
-    traffic_class: u8,
-    trim: bool,
-}
 
 /// Why a table cannot be read: which of the two files, and what is wrong with it.
 pub(crate) struct Unreadable {
@@ -154,13 +37,10 @@ pub(crate) fn read(
     findings: &mut Findings,
 ) -> Result<Group, Unreadable> {
     let text = |error: ReadError| Unreadable { binary: false, error };
-    let document: Document = serde_json::from_slice(json).map_err(|error| text(error.into()))?;
-    if document.format != FORM {
-        return Err(text(ReadError::whole(format!(
-            "path tables of form `{}` are not known here",
-            document.format
-        ))));
-    }
+    let document = Document::parse(json).map_err(|error| match error {
+        DocumentError::Parse(error) => text(error.into()),
+        DocumentError::Format(_) => text(ReadError::whole(error.to_string())),
+    })?;
     if document.fabric != fabric {
         return Err(text(ReadError::whole(format!("the table is of fabric `{}`", document.fabric))));
     }
@@ -175,7 +55,7 @@ pub(crate) fn read(
 }
 
 fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
-    let plane = |plane: &Plane| {
+    let plane = |plane: &form::Plane| {
         Ok::<_, String>(GroupPlane {
             name: plane.t0.clone(),
             t0: cabling.switch_named(&plane.t0),
@@ -183,7 +63,7 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
             usid: usid(&plane.t0_usid)?,
         })
     };
-    let nic = |nic: &NicEntry| {
+    let nic = |nic: &form::Nic| {
         let (node, number) = nic
             .name
             .rsplit_once("/nic")
@@ -197,18 +77,22 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
             address: nic.address,
         })
     };
-    let class = |class: &QosClass| TrafficClass {
+    let class = |class: &form::QosClass| TrafficClass {
         name: class.name.clone(),
         dscp: class.dscp.clone(),
         class: class.traffic_class,
         trim: class.trim,
     };
-    if !document.segments.fits() {
+    let layout = Layout::from(document.segments);
+    if !layout.fits() {
         return Err("the fields of a uSID take more than 16 bits, or the block is no /32".to_owned());
     }
     for (at, plane) in document.planes.iter().enumerate() {
-        if usize::from(plane.plane) != at || plane.nic_port != plane.plane {
-            return Err(format!("plane {} and NIC port {} stand in place {at}", plane.plane, plane.nic_port));
+        if usize::from(plane.number) != at || plane.nic_port != plane.number {
+            return Err(format!(
+                "plane {} and NIC port {} stand in place {at}",
+                plane.number, plane.nic_port
+            ));
         }
     }
     Ok(Group {
@@ -217,13 +101,13 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
         bytes: Vec::new(),
         zone: document.zone,
         group: document.group.checked_sub(1).ok_or("groups count from 1")?,
-        layout: document.segments,
+        layout,
         planes: document.planes.iter().map(plane).collect::<Result<_, _>>()?,
         nics: document.nics.iter().map(nic).collect::<Result<_, _>>()?,
         classes: document.qos.classes.iter().map(class).collect(),
         profile: document.qos.profile.clone(),
         trimmed: document.qos.trimmed.as_ref().map(|mark| (mark.fabric_dscp, mark.last_hop_dscp)),
-        delay: document.delay.as_ref().map(ToString::to_string),
+        delay: document.delay,
         denied_names: document.denied.iter().map(|denied| denied.name.clone()).collect(),
     })
 }
@@ -292,7 +176,7 @@ impl Compare<'_> {
             ("t2_row", segments.t2_row.unwrap_or(h.t2_row), h.t2_row),
             ("payload_mtu", document.qos.payload_mtu, h.mtu),
             ("planes", document.planes.len() as u16, h.planes.into()),
-            ("plane_shift", segments.plane_shift() as u16, h.plane_shift.into()),
+            ("plane_shift", self.group.layout.plane_shift() as u16, h.plane_shift.into()),
         ];
         for (name, json, binary) in pairs {
             self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")]));
@@ -310,9 +194,9 @@ impl Compare<'_> {
 
     fn orders(&mut self, document: &Document, table: &Table<'_>) {
         for plane in &document.planes {
-            let binary: Vec<u16> = table.order(plane.plane).collect();
+            let binary: Vec<u16> = table.order(plane.number).collect();
             self.equal(&plane.uplink_order, &binary, || {
-                let plane = plane.plane;
+                let plane = plane.number;
                 let needles =
                     ["\"planes\":", &format!("\"plane\": {plane},"), "\"uplink_order\":"].map(str::to_owned);
                 (format!("the order of uplinks in plane {plane}"), needles.into())
@@ -366,7 +250,7 @@ impl Compare<'_> {
     }
 }
 
-fn denied(entry: &DeniedEntry) -> Option<Denied> {
+fn denied(entry: &form::Denied) -> Option<Denied> {
     // Names count from 1, fields of entropy values from 0.
     let from_one = |value: Option<u16>| match value {
         Some(value) => value.checked_sub(1).map(Some),

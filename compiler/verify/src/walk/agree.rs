@@ -17,13 +17,13 @@ pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findin
              and {} are in use",
             walk.arrive, walk.walked, walk.in_use, walk.astray, paths.arrive, paths.named, paths.in_use
         );
-        Violation::new(&AGREE, Place::file(crate::read::manifest::NAME), message)
+        Violation::new(&AGREE, Place::file(closc_artefacts::paths::MANIFEST), message)
     });
     // Paths that are lost were reported one part after the other; walking finds no others.
     findings.checked(&LOST, u64::try_from(walk.walked).unwrap_or(u64::MAX));
     if walk.lost > 0 && findings.is_clean() {
         let message = format!("by walking {} paths do not arrive and are not denied", walk.lost);
-        findings.broken(Violation::new(&LOST, Place::file(crate::read::manifest::NAME), message));
+        findings.broken(Violation::new(&LOST, Place::file(closc_artefacts::paths::MANIFEST), message));
     }
 }
 
@@ -46,6 +46,6 @@ pub(crate) fn agree_on_choices(counts: &DeliveryCounts, walk: &ChoiceWalk, findi
             counts.ways,
             counts.tried
         );
-        Violation::new(&AGREE, Place::file(crate::read::manifest::NAME), message)
+        Violation::new(&AGREE, Place::file(closc_artefacts::paths::MANIFEST), message)
     });
 }

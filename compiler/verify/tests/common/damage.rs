@@ -1,9 +1,9 @@
 //! Ways of damaging one file of a tree.
 
 use camino::Utf8Path;
+use closc_artefacts::Memory;
 use closc_plan::{PathTable, Plan};
 use closc_render::path_table;
-use closc_verify::Memory;
 use serde_json::Value;
 
 /// What happens to a file.

@@ -8,13 +8,13 @@ pub(crate) mod fabrics;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use camino::Utf8PathBuf;
+use camino::Utf8Path;
+use closc_artefacts::{Entry, Manifest, Memory, Routing, cables::HEADER, paths};
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, path_table, targets};
 use closc_topology::{HostOs, Link, NicPort, PlaneId, TierId};
-use closc_verify::{Limits, Memory};
-use serde_json::{Map, Value, json};
+use closc_verify::Limits;
 
 /// The limits of the hardware that the fabrics here are of.
 pub(crate) fn limits() -> BTreeMap<String, Limits> {
@@ -60,24 +60,17 @@ pub(crate) fn tree(plan: &Plan) -> Memory {
 
 /// Writes the manifest anew, so that damage is found by what it does and not by its digest.
 pub(crate) fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
-    memory.files.remove(&Utf8PathBuf::from("manifest.json"));
-    let entry =
-        |bytes: &Vec<u8>| json!({ "size": bytes.len(), "blake3": blake3::hash(bytes).to_hex().as_str() });
-    let files: Map<String, Value> =
-        memory.files.iter().map(|(path, bytes)| (path.to_string(), entry(bytes))).collect();
-    let manifest = json!({
-        "format": "closc-manifest/1", "closc": "0", "fabric": fabric, "routing": routing, "source": "",
-        "inputs": "", "counts": {}, "files": files,
-    });
-    let bytes = serde_json::to_vec_pretty(&manifest).expect("a manifest has only string keys");
-    memory.files.insert("manifest.json".into(), bytes);
+    let routing: Routing = serde_json::from_value(routing.into()).expect("a word of the language");
+    memory.files.remove(Utf8Path::new(paths::MANIFEST));
+    let mut manifest = Manifest::new(fabric, routing);
+    manifest.files = memory.files.iter().map(|(path, bytes)| (path.clone(), Entry::of(bytes))).collect();
+    memory.files.insert(paths::MANIFEST.into(), manifest.to_bytes());
 }
 
 /// The cable list of a plane, as installers get it.
 fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
     let fabric = plan.fabric();
-    let mut text =
-        String::from("plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n");
+    let mut text = String::from(HEADER);
     let hosts = fabric.nics().map(|nic| Link::Host(NicPort { plane, nic }));
     let switches = fabric.plane_switches(plane).flat_map(|lower| {
         let count = plan.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);

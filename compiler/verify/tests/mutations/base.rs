@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::shape::{self, Shape, T2};
-use closc_verify::{Memory, Options, verify};
+use closc_verify::{Options, verify};
 
 use crate::common::fabrics::Target;
 use crate::common::{limits, tree};

@@ -104,7 +104,7 @@ fn a_tree_without_its_pipeline() {
     assert_eq!(error.to_string(), "`p4/fabric.p4info.txtpb`: no such file");
     files.remove("manifest.json");
     let error = Tree::open(reader(files)).err().expect("it is missing");
-    assert_eq!(error.to_string(), "`manifest.json`: no such file");
+    assert_eq!(error.to_string(), "`manifest.json` is missing: this is no artefact tree");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use closc_artefacts::{Entry, Manifest, Routing};
 use closc_deploy::{Device, Event, Fleet, Inventory, Observer, Outcome, PushOptions, PushReport, Tree};
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::{DeviceIntent, Hop, Plan, Target};
@@ -79,20 +80,14 @@ pub(crate) fn tree_of(plan: &Plan, edit: impl Fn(&mut DeviceIntent<'_>)) -> File
 /// Writes the manifest of the other files.
 pub(crate) fn add_manifest(files: &mut Files) {
     files.remove("manifest.json");
-    let listed: BTreeMap<&String, serde_json::Value> = files
-        .iter()
-        .map(|(path, bytes)| {
-            let blake3 = blake3::hash(bytes).to_string();
-            (path, serde_json::json!({ "size": bytes.len(), "blake3": blake3 }))
-        })
-        .collect();
-    let manifest = serde_json::json!({ "format": "closc-tree/1", "fabric": "shape", "files": listed });
-    let manifest = manifest.to_string().into_bytes();
+    let mut manifest = Manifest::new("shape", Routing::Srv6Static);
+    manifest.files = files.iter().map(|(path, bytes)| (path.into(), Entry::of(bytes))).collect();
+    let manifest = manifest.to_bytes();
     files.insert("manifest.json".to_owned(), manifest);
 }
 
 /// Reads files from memory.
-pub(crate) fn reader(files: Files) -> Arc<dyn closc_deploy::Files + Send + Sync> {
+pub(crate) fn reader(files: Files) -> Arc<dyn closc_artefacts::Files> {
     Arc::new(move |path: &str| {
         files.get(path).cloned().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
     })

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path};
+use closc_artefacts::{Files as _, Folder, Manifest, paths};
 use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_diff::tree::Files;
@@ -20,7 +21,6 @@ use closc_topology::Switch;
 
 use crate::args::Args;
 use crate::input;
-use crate::tree::manifest::{self, Manifest};
 use crate::tree::unit;
 
 /// A side of a comparison.
@@ -41,7 +41,7 @@ pub struct Planned {
 
 /// A tree whose manifest was read.
 pub struct Compiled {
-    place: Utf8PathBuf,
+    folder: Folder,
     manifest: Manifest,
     /// Where it is from.
     pub side: closc_diff::Side,
@@ -61,11 +61,8 @@ impl Side {
     /// Returns what its P4 switches are to hold: the files of a tree, or those that a fabric file would be compiled to.
     pub fn entries(&self) -> anyhow::Result<Tree> {
         match self {
-            Side::Tree(compiled) => {
-                let place = closc_files::Folder::open(&compiled.place)?;
-                Tree::open(Arc::new(move |path: &str| place.read(path, FILE_MAX).map_err(io::Error::from)))
-                    .with_context(|| format!("`{}`", compiled.place))
-            }
+            Side::Tree(compiled) => Tree::open(Arc::new(compiled.folder.clone()))
+                .with_context(|| format!("`{}`", compiled.folder.root())),
             Side::Plan(planned) => Ok(made(planned.plan.clone())),
         }
     }
@@ -82,7 +79,7 @@ fn made(plan: Plan) -> Tree {
         if let Some(file) = pipeline_files(Pipeline::fabric()).into_iter().find(|file| file.path == path) {
             return Ok(file.text.into_bytes());
         }
-        let name = path.strip_prefix("switches/").and_then(|rest| rest.split('/').next());
+        let name = Utf8Path::new(path).strip_prefix(paths::SWITCHES).ok().and_then(|rest| rest.iter().next());
         let switch = name.and_then(|name| plan.topology().naming.parse_switch(name));
         let intent = plan.device(switch.ok_or_else(|| missing(path))?);
         let file = entries_file(Pipeline::fabric(), &intent).map_err(io::Error::other)?;
@@ -99,7 +96,7 @@ impl Compiled {
 
     /// Reads a file of the tree.
     pub fn read(&self, path: &str) -> anyhow::Result<Vec<u8>> {
-        Ok(closc_files::Folder::open(&self.place)?.read(path, FILE_MAX)?)
+        self.folder.read(path).with_context(|| format!("cannot read `{}`", self.folder.root().join(path)))
     }
 }
 
@@ -161,7 +158,7 @@ impl Reading {
 
 fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
     let place = Utf8Path::new(source);
-    if place.join(manifest::NAME).is_file() {
+    if place.join(paths::MANIFEST).is_file() {
         let side = Some(Side::Tree(Box::new(tree(place)?)));
         return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
     }
@@ -170,16 +167,16 @@ fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
 }
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
-    let path = place.join(manifest::NAME);
-    let bytes = closc_files::Folder::open(place)?.read(manifest::NAME, FILE_MAX)?;
-    let manifest: Manifest =
-        serde_json::from_slice(&bytes).with_context(|| format!("`{path}` does not parse"))?;
+    let folder = Folder::new(place);
+    let path = place.join(paths::MANIFEST);
+    let bytes = folder.read(paths::MANIFEST).with_context(|| format!("cannot read `{path}`"))?;
+    let manifest = Manifest::parse(&bytes).with_context(|| format!("`{place}`"))?;
     let side = closc_diff::Side {
         source: place.to_string(),
         fabric: manifest.fabric.clone(),
         digest: blake3::hash(&bytes).to_string(),
     };
-    Ok(Compiled { place: place.to_owned(), manifest, side })
+    Ok(Compiled { folder, manifest, side })
 }
 
 fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
@@ -212,9 +209,6 @@ fn pins_beside(source: &str, pins: &str) -> Result<String, String> {
     let bytes = bytes(&beside(source, pins)).map_err(|error| format!("{error:#}"))?;
     String::from_utf8(bytes).map_err(|_| closc_files::Reason::NotText.to_string())
 }
-
-/// The most bytes of a file of a tree.
-const FILE_MAX: u64 = 4 << 30;
 
 /// Returns the name of a file in the folder of another, also of one in a revision.
 fn beside(source: &str, file: &str) -> String {

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
+use closc_artefacts::paths;
 use closc_plan::{NicIntent, NicPortIntent, PathKind, PathTable, Plan, UplinkChoice};
 use closc_topology::{Nic, Node, PlaneId, Topology};
 use serde::Serialize;
@@ -43,7 +44,7 @@ pub fn host_routes(plan: &Plan, node: Node, templates: &Templates) -> Result<Opt
     let intent = plan.host(node);
     let view = View { name: intent.name.to_string(), destinations: destinations(plan, node, &intent.nics) };
     let text = templates.render("linux/routes.batch.j2", &intent.name, &view)?;
-    Ok(Some(Artefact::new(format!("hosts/{}/routes.batch", intent.name), text)))
+    Ok(Some(Artefact::new(paths::host(&intent.name, paths::ROUTES_BATCH), text)))
 }
 
 /// Tells whether a fabric is small enough, from its numbers alone.

@@ -38,7 +38,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
             }
             if let Some((class, message)) = told.row(row) {
                 let place = Place::text(
-                    Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE),
+                    Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE),
                     vec![format!("route replace {} from {address}/128 ", row.prefix)],
                 );
                 let to = network.classes.address(class);
@@ -50,7 +50,8 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
         if let Some(class) = lost {
             let message =
                 format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
-            let place = Place::file(Utf8PathBuf::from("hosts").join(name.as_str()).join(FILE));
+            let place =
+                Place::file(Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE));
             findings.broken(Violation::new(&NODE_ROUTES, place, message));
         }
     }

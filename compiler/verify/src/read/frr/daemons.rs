@@ -1,7 +1,7 @@
 //! Which daemons of FRRouting run.
 
 /// The file.
-pub(crate) const FILE: &str = "daemons";
+pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
 /// Checks which daemons run: another routing protocol would bring routes that nothing proves, and BGP needs its own.
 pub(crate) fn faults(daemons: &str, bgp: bool) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::model::about::About;
 use crate::read::linux;
 
 /// Addresses, routes and segments.
-pub(crate) const FILE: &str = "frr.conf";
+pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
 
 /// Returns the file, and what to look for, outermost first.
 pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {

@@ -13,7 +13,7 @@ use crate::model::language::Language;
 use crate::read::error::ReadError;
 
 /// Encapsulating routes to other nodes.
-pub(crate) const ROUTES: &str = "routes.batch";
+pub(crate) const ROUTES: &str = closc_artefacts::paths::ROUTES_BATCH;
 
 /// The table of local addresses, in which a decapsulated packet must be looked up.
 const LOCAL_TABLE: &str = "255";

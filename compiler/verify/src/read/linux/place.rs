@@ -3,7 +3,7 @@
 use crate::model::about::About;
 
 /// Ports, addresses, neighbours, routes.
-pub(crate) const FILE: &str = "ip.batch";
+pub(crate) const FILE: &str = closc_artefacts::paths::IP_BATCH;
 
 /// The device that segments are bound to: bound to `lo` the kernel rejects every packet, bound to a port the
 /// segment goes away when the port goes down.

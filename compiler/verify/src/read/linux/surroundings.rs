@@ -5,9 +5,9 @@ use super::place::SEGMENT_DEVICE;
 use crate::model::device::{Device, FaultKind};
 
 /// The device that segments are bound to.
-pub(crate) const DEVICES: &str = "devices.batch";
+pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
 /// Settings of the kernel.
-pub(crate) const SETTINGS: &str = "sysctl.conf";
+pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 
 /// Checks what stands in the files beside: the device of the segments, and that a switch forwards and a node
 /// does not.

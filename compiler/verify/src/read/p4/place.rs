@@ -3,7 +3,7 @@
 use crate::model::about::About;
 
 /// The file.
-pub(crate) const FILE: &str = "entries.txtpb";
+pub(crate) const FILE: &str = closc_artefacts::paths::ENTRIES;
 
 /// Returns what to look for to find something in the file: the comment above an entry tells it by names.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {

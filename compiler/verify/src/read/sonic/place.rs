@@ -3,7 +3,7 @@
 use crate::model::about::About;
 
 /// The file.
-pub(crate) const FILE: &str = "config_db.json";
+pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
 /// Returns what to look for, outermost first.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {

@@ -1,0 +1,130 @@
+//! `cables/plane-P.csv`: the cables of a plane, one a row, as installers pull and labs plug them.
+//!
+//! Invariants: a row of fields that hold no comma, quote or line break (names of devices and ports never do) is CSV.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The columns, in order.
+pub const COLUMNS: [&str; 9] = [
+    "plane",
+    "kind",
+    "lower_device",
+    "lower_port",
+    "upper_device",
+    "upper_port",
+    "length",
+    "medium",
+    "state",
+];
+
+/// The first line, with its end.
+pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
+
+/// A row. Words are as they are written, so that a reader can say what is wrong with one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row<'a> {
+    /// The plane, from 0.
+    pub plane: u8,
+    /// What it connects, a [`Kind`].
+    pub kind: &'a str,
+    /// The device nearer to the NICs.
+    pub lower_device: &'a str,
+    /// Its port, as it names it.
+    pub lower_port: &'a str,
+    /// The other device.
+    pub upper_device: &'a str,
+    /// Its port, as it names it.
+    pub upper_port: &'a str,
+    /// Length with unit.
+    pub length: &'a str,
+    /// What it is made of.
+    pub medium: &'a str,
+    /// Whether traffic may use it, a [`State`].
+    pub state: &'a str,
+}
+
+impl fmt::Display for Row<'_> {
+    /// The row as it is in the file, without the end of the line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Row { plane, kind, lower_device, lower_port, upper_device, upper_port, length, medium, state } =
+            self;
+        write!(
+            f,
+            "{plane},{kind},{lower_device},{lower_port},{upper_device},{upper_port},{length},{medium},{state}"
+        )
+    }
+}
+
+/// What a cable connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A NIC and a T0.
+    NicT0,
+    /// A T0 and a T1.
+    T0T1,
+    /// A T1 and a T2.
+    T1T2,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 3] = [Kind::NicT0, Kind::T0T1, Kind::T1T2];
+
+    /// Returns the word in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::NicT0 => "nic-t0",
+            Kind::T0T1 => "t0-t1",
+            Kind::T1T2 => "t1-t2",
+        }
+    }
+
+    /// Returns the kind of a word.
+    pub fn from_word(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Whether traffic may use a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It may.
+    Up,
+    /// It is plugged in and carries no new traffic.
+    Drained,
+}
+
+impl State {
+    /// Returns the word in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Up => "up",
+            State::Drained => "drained",
+        }
+    }
+
+    /// Returns the state of a word.
+    pub fn from_word(word: &str) -> Option<State> {
+        [State::Up, State::Drained].into_iter().find(|state| state.word() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_lists_the_columns() {
+        assert_eq!(HEADER.trim_end().split(',').collect::<Vec<_>>(), COLUMNS);
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_word(kind.word()), Some(kind));
+        }
+        assert_eq!((State::from_word("drained"), State::from_word("absent")), (Some(State::Drained), None));
+    }
+}

@@ -1,0 +1,120 @@
+//! Where the files of a tree come from: a folder, memory, or whatever a closure reads.
+//!
+//! In: a path below the tree, with `/`. Out: bytes. Invariants: files are read one at a time and dropped by the caller;
+//! a [`Folder`] reads regular files beneath it and nothing else.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Reads files by a path relative to some folder. A closure does.
+pub trait Files: Send + Sync {
+    /// Returns the bytes of a file.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// Reads a file into a buffer, which is emptied first.
+    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        into.clear();
+        into.append(&mut self.read(path.as_str())?);
+        Ok(())
+    }
+}
+
+impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        self(path)
+    }
+}
+
+/// The most bytes of a file of a tree.
+const FILE_MAX: u64 = 4 << 30;
+
+/// A tree in a folder. Once something was read it stays the same folder, also when another tree takes its place.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: Utf8PathBuf,
+    opened: Arc<OnceLock<closc_files::Folder>>,
+}
+
+impl Folder {
+    /// Takes a folder.
+    pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
+        Folder { root: root.into(), opened: Arc::default() }
+    }
+
+    /// Returns where it is.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    fn opened(&self) -> io::Result<&closc_files::Folder> {
+        if let Some(folder) = self.opened.get() {
+            return Ok(folder);
+        }
+        let folder = closc_files::Folder::open(&self.root)?;
+        Ok(self.opened.get_or_init(|| folder))
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        Ok(self.opened()?.read(path, FILE_MAX)?)
+    }
+}
+
+/// A tree in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// Bytes by path.
+    pub files: BTreeMap<Utf8PathBuf, Vec<u8>>,
+}
+
+impl Files for Memory {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let bytes = self.files.get(Utf8Path::new(path));
+        bytes.cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        into.clear();
+        let bytes = self.files.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        into.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let place = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(place.path()).unwrap().join("tree");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("a"), "inside").unwrap();
+        std::fs::write(root.with_file_name("b"), "outside").unwrap();
+        (place, Folder::new(root))
+    }
+
+    #[test]
+    fn a_folder_reads_what_is_inside_it_and_stays_the_same() {
+        let (_place, folder) = folder();
+        assert_eq!(folder.read("a").unwrap(), b"inside");
+        assert!(folder.read("../b").is_err() && folder.read("/etc/hostname").is_err());
+        assert_eq!(folder.read("c").unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::rename(folder.root(), folder.root().with_file_name("other")).unwrap();
+        assert_eq!(folder.read("a").unwrap(), b"inside");
+    }
+
+    #[test]
+    fn closures_and_memory_read_alike() {
+        let memory = Memory { files: BTreeMap::from([("a".into(), b"x".to_vec())]) };
+        let closure = |path: &str| memory.read(path);
+        let mut bytes = b"old".to_vec();
+        closure.read_into(Utf8Path::new("a"), &mut bytes).unwrap();
+        assert_eq!(bytes, b"x");
+        assert_eq!(closure.read("b").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

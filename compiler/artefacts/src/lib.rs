@@ -1,0 +1,15 @@
+//! What a compiled tree is: which files it has, and the form of those that more than one program reads.
+//!
+//! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. What they have to agree on is here, once:
+//! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], and [`Files`], through which a tree is
+//! read wherever it is. Invariants: these are forms and no values; nothing here knows how a fabric is planned, so a
+//! reader that shares these types judges for itself.
+
+pub mod cables;
+pub mod files;
+pub mod manifest;
+pub mod path_table;
+pub mod paths;
+
+pub use files::{Files, Folder, Memory};
+pub use manifest::{Counts, Entry, Manifest, ManifestError, Routing};

@@ -1,0 +1,265 @@
+//! `manifest.json`: what is in the tree, so that anybody can check it.
+//!
+//! Invariants: sorted by path, without time, host name or absolute path, so that the same source gives the same bytes;
+//! a manifest that was read lists only paths inside the tree.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
+use crate::files::Files;
+use crate::paths::{MANIFEST, is_inside};
+
+/// Version of the form.
+pub const FORMAT: &str = "closc-manifest/1";
+
+/// The manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Form of this file.
+    pub format: String,
+    /// Version of the program.
+    pub closc: String,
+    /// Name of the fabric.
+    pub fabric: String,
+    /// How packets find their way.
+    pub routing: Routing,
+    /// BLAKE3 of what the source means: the same for permuted keys and other comments.
+    pub source: String,
+    /// BLAKE3 of everything that the tree is rendered from.
+    pub inputs: String,
+    /// Terms of `--select`, where only a part was compiled into an empty folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
+    /// Numbers of the fabric.
+    pub counts: Counts,
+    /// Every other file.
+    pub files: BTreeMap<Utf8PathBuf, Entry>,
+}
+
+/// A file of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Bytes.
+    pub size: u64,
+    /// BLAKE3 of the bytes.
+    pub blake3: String,
+}
+
+impl Entry {
+    /// Describes the bytes of a file.
+    pub fn of(bytes: &[u8]) -> Entry {
+        Entry { size: bytes.len() as u64, blake3: blake3::hash(bytes).to_string() }
+    }
+
+    /// Tells whether these are the bytes.
+    pub fn fits(&self, bytes: &[u8]) -> bool {
+        self.size == bytes.len() as u64 && *self.blake3 == *blake3::hash(bytes).to_hex()
+    }
+}
+
+/// How packets find their way, in the words of a fabric file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routing {
+    /// NICs write the path as uSIDs; routes are static.
+    #[serde(rename = "srv6-static")]
+    Srv6Static,
+    /// Switches choose the path by static routes with weights.
+    EcmpStatic,
+    /// Switches choose the path by routes of BGP sessions, whose ports find their neighbours themselves.
+    BgpUnnumbered,
+}
+
+impl Routing {
+    /// Returns the word of a fabric file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Routing::Srv6Static => "srv6-static",
+            Routing::EcmpStatic => "ecmp-static",
+            Routing::BgpUnnumbered => "bgp-unnumbered",
+        }
+    }
+}
+
+impl fmt::Display for Routing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Numbers of a fabric, after exceptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Planes.
+    pub planes: u64,
+    /// Zones.
+    pub zones: u64,
+    /// NICs.
+    pub nics: u64,
+    /// Nodes with at least one NIC.
+    pub nodes: u64,
+    /// T0 switches.
+    pub t0: u64,
+    /// T1 switches.
+    pub t1: u64,
+    /// T2 switches.
+    pub t2: u64,
+    /// Cables between NICs and T0s.
+    pub host_links: u64,
+    /// Cables between switches.
+    pub fabric_links: u64,
+    /// Paths between two NICs of the same T0 group, where nothing is absent.
+    pub paths_local: u64,
+    /// Paths between two NICs of different groups of one zone, where nothing is absent.
+    pub paths_zone: u64,
+    /// Paths between two NICs of different zones, where nothing is absent; 0 with one zone.
+    pub paths_far: u64,
+}
+
+impl Counts {
+    /// Returns the number of switches of all tiers.
+    pub fn switches(&self) -> u64 {
+        self.t0 + self.t1 + self.t2
+    }
+}
+
+/// Why there is no manifest to go by.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// There is none, so this is no tree.
+    #[error("`{MANIFEST}` is missing: this is no artefact tree")]
+    Missing,
+    /// It cannot be read.
+    #[error("cannot read `{MANIFEST}`: {0}")]
+    Read(io::Error),
+    /// It does not have its form.
+    #[error("`{MANIFEST}` does not parse: {0}")]
+    Parse(serde_json::Error),
+    /// It is of a form that this program does not know.
+    #[error("manifests of form `{0}` are not known here")]
+    Format(String),
+    /// It lists something that cannot be a file of the tree.
+    #[error("`{MANIFEST}` lists `{0}`, which is no path inside the tree")]
+    Outside(Utf8PathBuf),
+}
+
+impl Manifest {
+    /// Makes a manifest without files, by this version of the program.
+    pub fn new(fabric: impl Into<String>, routing: Routing) -> Manifest {
+        Manifest {
+            format: FORMAT.to_owned(),
+            closc: env!("CARGO_PKG_VERSION").to_owned(),
+            fabric: fabric.into(),
+            routing,
+            source: String::new(),
+            inputs: String::new(),
+            selection: None,
+            counts: Counts::default(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the manifest of a tree.
+    pub fn read(files: &dyn Files) -> Result<Manifest, ManifestError> {
+        let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ManifestError::Missing,
+            _ => ManifestError::Read(error),
+        })?;
+        Manifest::parse(&bytes)
+    }
+
+    /// Parses a manifest.
+    pub fn parse(bytes: &[u8]) -> Result<Manifest, ManifestError> {
+        let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| {
+            // A later form may have other fields: say which form it is, not which field is strange.
+            match serde_json::from_slice::<Form>(bytes) {
+                Ok(form) if form.format != FORMAT => ManifestError::Format(form.format),
+                Ok(_) | Err(_) => ManifestError::Parse(error),
+            }
+        })?;
+        if manifest.format != FORMAT {
+            return Err(ManifestError::Format(manifest.format));
+        }
+        match manifest.files.keys().find(|path| !is_inside(path)) {
+            Some(path) => Err(ManifestError::Outside(path.clone())),
+            None => Ok(manifest),
+        }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest has only string keys");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Returns the files of a folder: the name of each sub-folder with its files.
+    pub fn folders(&self, parent: &str) -> BTreeMap<&str, Vec<&Utf8Path>> {
+        let mut folders: BTreeMap<&str, Vec<&Utf8Path>> = BTreeMap::new();
+        for path in self.files.keys() {
+            let mut parts = path.iter();
+            if let (Some(first), Some(folder), Some(_)) = (parts.next(), parts.next(), parts.next())
+                && first == parent
+            {
+                folders.entry(folder).or_default().push(path);
+            }
+        }
+        folders
+    }
+
+    /// Returns the files right in a folder that end in `.ending`.
+    pub fn files_in<'a>(&'a self, parent: &'a str, ending: &'a str) -> impl Iterator<Item = &'a Utf8Path> {
+        self.files.keys().map(Utf8PathBuf::as_path).filter(move |path| {
+            path.parent() == Some(Utf8Path::new(parent)) && path.extension() == Some(ending)
+        })
+    }
+}
+
+/// What every form of a manifest says.
+#[derive(Deserialize)]
+struct Form {
+    format: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(path: &str) -> Manifest {
+        let files = BTreeMap::from([(path.into(), Entry::of(b"x"))]);
+        Manifest { files, ..Manifest::new("f", Routing::Srv6Static) }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let manifest = manifest("switches/a/ip.batch");
+        assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
+        assert!(manifest.files[Utf8Path::new("switches/a/ip.batch")].fits(b"x"));
+    }
+
+    #[test]
+    fn paths_outside_the_tree_are_refused() {
+        let error = Manifest::parse(&manifest("../../etc/shadow").to_bytes()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`manifest.json` lists `../../etc/shadow`, which is no path inside the tree"
+        );
+    }
+
+    #[test]
+    fn a_later_form_is_named() {
+        let error = Manifest::parse(br#"{"format": "closc-manifest/9", "files": []}"#).unwrap_err();
+        assert_eq!(error.to_string(), "manifests of form `closc-manifest/9` are not known here");
+    }
+
+    #[test]
+    fn words_of_routings_are_those_of_the_file() {
+        for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
+            assert_eq!(serde_json::to_value(routing).unwrap(), routing.word());
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! `path-tables/GROUP.json`: the path table of a T0 group, for people and tools.
+//!
+//! The binary beside it is the form that hosts read; `closc-paths` is its reader and writer. Indices count from 0 where
+//! they are fields of an entropy value (plane, uplinks) and from 1 where they are names (group, downlink). Invariants:
+//! every field of the file is here, and a file with another one is refused.
+
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+/// Version of the form.
+pub const FORMAT: &str = "closc-path-table/2";
+
+/// The file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Form of this file.
+    pub format: SmolStr,
+    /// Name of the fabric.
+    pub fabric: SmolStr,
+    /// Zone of the group, from 0.
+    pub zone: u16,
+    /// The group, from 1.
+    pub group: u16,
+    /// Prefix of the addresses of its NICs.
+    pub prefix: Ipv6Net,
+    /// How a template becomes a list of uSIDs.
+    pub segments: Segments,
+    /// How entropy values are packed and how many are used.
+    pub entropy: Entropy,
+    /// The group's T0 in each plane.
+    pub planes: Vec<Plane>,
+    /// The group's NICs.
+    pub nics: Vec<Nic>,
+    /// One entry for each T0 group of the fabric, own group included.
+    pub destinations: Vec<Destination>,
+    /// What must not be used.
+    pub denied: Vec<Denied>,
+    /// What to send to find out what works.
+    pub probes: Vec<Probe>,
+    /// Traffic classes, as hosts mark them.
+    pub qos: Qos,
+    /// What congestion control needs to know of the longest path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Delay>,
+}
+
+/// How a template becomes a list: each uSID is the template's plus the fields it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segments {
+    /// The block in front of the uSIDs.
+    pub block: Ipv6Net,
+    /// Width of the role.
+    pub role_bits: u8,
+    /// Width of the plane.
+    pub plane_bits: u8,
+    /// Width of the zone.
+    pub zone_bits: u8,
+    /// Width of the index.
+    pub index_bits: u8,
+    /// Codes of the roles.
+    pub roles: Roles,
+    /// Cables between a T0 and a T1.
+    pub parallel_t0_t1: u16,
+    /// Cables between a T1 and a T2.
+    pub parallel_t1_t2: u16,
+    /// uSIDs that a T1 owns.
+    pub usids_per_t1: u16,
+    /// What a step of the T1 uplink adds to the uSID of the T2; absent without a T2 tier, as the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t2_step: Option<u16>,
+    /// What the T1's index adds to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t2_row: Option<u16>,
+}
+
+/// The code of each role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roles {
+    /// Of T0 switches.
+    pub t0: u16,
+    /// Of T1 switches.
+    pub t1: u16,
+    /// Of NICs.
+    pub nic: u16,
+    /// Of T2 switches.
+    pub t2: u16,
+}
+
+/// How entropy values are packed and how many are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entropy {
+    /// Width of a value.
+    pub bits: u8,
+    /// Width of the T0 uplink in it.
+    pub t0_uplink_bits: u8,
+    /// Width of the plane in it.
+    pub plane_bits: u8,
+    /// Width of the T1 uplink in it.
+    pub t1_uplink_bits: u8,
+    /// Uplinks of a T0.
+    pub t0_uplinks: u16,
+    /// Uplinks of a T1.
+    pub t1_uplinks: u16,
+    /// Where the group's sets start among the T1 uplinks; absent without a T2 tier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t1_start: Option<u16>,
+    /// Values in use, for each plane.
+    pub active_per_plane: u16,
+    /// Values in reserve, for each plane.
+    pub backup_per_plane: u16,
+    /// Fewest values a connection goes on with.
+    pub min_active: u16,
+    /// UDP destination port of the transport.
+    pub udp_port: u16,
+    /// Seed of the order of uplinks.
+    pub seed: u64,
+}
+
+/// The T0 of the group in one plane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plane {
+    /// The plane.
+    #[serde(rename = "plane")]
+    pub number: u8,
+    /// Port of the NIC.
+    pub nic_port: u8,
+    /// Name of the T0.
+    pub t0: SmolStr,
+    /// Its MAC address.
+    pub t0_mac: String,
+    /// Its uSID, four hexadecimal digits.
+    pub t0_usid: String,
+    /// Uplinks in the order of which each NIC's entropy sets are windows, see `docs/hosts.md`.
+    pub uplink_order: Vec<u16>,
+}
+
+/// A NIC of the group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    /// Name, `NODE/nicN`.
+    pub name: SmolStr,
+    /// Its downlink on the T0s, from 1.
+    pub downlink: u16,
+    /// Inner address.
+    pub address: Ipv6Addr,
+}
+
+/// How to reach the NICs of a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Destination {
+    /// Zone, where the fabric has T2 switches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<u16>,
+    /// The group, from 1.
+    pub group: u16,
+    /// How far it is: `local`, `zone` or `far`.
+    pub kind: SmolStr,
+    /// Prefix of the addresses of its NICs.
+    pub prefix: Ipv6Net,
+    /// The address for plane 0, uplink 0, downlink 0.
+    pub template: Ipv6Addr,
+}
+
+/// Something that must not be used; each field that is there narrows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Denied {
+    /// The plane.
+    pub plane: u8,
+    /// Downlink of the sending NIC, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_downlink: Option<u16>,
+    /// First and last T0 uplink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t0_uplinks: Option<(u16, u16)>,
+    /// First and last T1 uplink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t1_uplinks: Option<(u16, u16)>,
+    /// Zone of the destination.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<u16>,
+    /// Group of the destination, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u16>,
+    /// Downlink of the destination, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downlink: Option<u16>,
+    /// Why: `absent` or `drained`.
+    pub reason: SmolStr,
+    /// Name of the device or cable at fault.
+    pub name: SmolStr,
+}
+
+/// What to send to find out what works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// What it tests: `t0`, `t1` or `t2`.
+    pub kind: SmolStr,
+    /// The address for plane 0, uplink 0 and the NIC on downlink 0.
+    pub template: Ipv6Addr,
+}
+
+/// Traffic classes, as hosts mark them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Qos {
+    /// Name of the profile.
+    pub profile: SmolStr,
+    /// Largest payload.
+    pub payload_mtu: u16,
+    /// The classes.
+    pub classes: Vec<QosClass>,
+    /// The marks of trimmed packets; absent where the fabric does not trim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed: Option<Trimmed>,
+}
+
+/// Where a packet was trimmed, by its code point: inside the fabric a path is congested, at the last hop the receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trimmed {
+    /// Inside the fabric.
+    pub fabric_dscp: u8,
+    /// At the port to the receiver.
+    pub last_hop_dscp: u8,
+}
+
+/// A traffic class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QosClass {
+    /// Its name.
+    pub name: SmolStr,
+    /// DSCP values that select it.
+    pub dscp: Vec<u8>,
+    /// Its traffic class in switches.
+    pub traffic_class: u8,
+    /// Whether its packets are trimmed where a queue is full.
+    pub trim: bool,
+}
+
+/// What congestion control needs to know of the longest path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Delay {
+    /// Round trip without queues.
+    pub base_rtt_ns: u64,
+    /// Bytes under way at full speed over it.
+    pub bandwidth_delay_bytes: u64,
+    /// Where congestion control is to keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_ns: Option<u64>,
+}
+
+/// Why a path table cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// It does not have its form.
+    #[error("{0}")]
+    Parse(#[from] serde_json::Error),
+    /// It is of a form that this program does not know.
+    #[error("path tables of form `{0}` are not known here")]
+    Format(SmolStr),
+}
+
+impl Document {
+    /// Parses a path table.
+    pub fn parse(bytes: &[u8]) -> Result<Document, DocumentError> {
+        match serde_json::from_slice::<Document>(bytes) {
+            Ok(document) if document.format == FORMAT => Ok(document),
+            Ok(document) => Err(DocumentError::Format(document.format)),
+            // A later form may have other fields: say which form it is, not which field is strange.
+            Err(error) => match serde_json::from_slice::<Form>(bytes) {
+                Ok(form) if form.format != FORMAT => Err(DocumentError::Format(form.format)),
+                Ok(_) | Err(_) => Err(DocumentError::Parse(error)),
+            },
+        }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a path table has only string keys");
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// What every form of a path table says.
+#[derive(Deserialize)]
+struct Form {
+    format: SmolStr,
+}

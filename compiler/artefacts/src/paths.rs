@@ -1,0 +1,110 @@
+//! The path of every file of a tree, and the names of those that several programs know.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// The manifest.
+pub const MANIFEST: &str = "manifest.json";
+
+/// Folder of the switches, one folder each.
+pub const SWITCHES: &str = "switches";
+
+/// Folder of the nodes, one folder each.
+pub const HOSTS: &str = "hosts";
+
+/// Folder of the cable lists.
+pub const CABLES: &str = "cables";
+
+/// Folder of the path tables.
+pub const PATH_TABLES: &str = "path-tables";
+
+/// Folder of the P4 pipelines.
+pub const PIPELINES: &str = "p4";
+
+/// The configuration of SONiC.
+pub const CONFIG_DB: &str = "config_db.json";
+
+/// The configuration of FRRouting.
+pub const FRR_CONF: &str = "frr.conf";
+
+/// Which daemons of FRRouting run.
+pub const DAEMONS: &str = "daemons";
+
+/// Entries of a P4 switch.
+pub const ENTRIES: &str = "entries.txtpb";
+
+/// Addresses, routes and neighbours, for `ip -batch`.
+pub const IP_BATCH: &str = "ip.batch";
+
+/// Devices to make before, for `ip -batch`.
+pub const DEVICES_BATCH: &str = "devices.batch";
+
+/// Settings of the kernel.
+pub const SYSCTL_CONF: &str = "sysctl.conf";
+
+/// Encapsulating routes of a node, for `ip -batch`.
+pub const ROUTES_BATCH: &str = "routes.batch";
+
+/// Returns the path of a file of a switch.
+pub fn switch(name: &str, file: &str) -> Utf8PathBuf {
+    [SWITCHES, name, file].iter().collect()
+}
+
+/// Returns the path of a file of a node.
+pub fn host(name: &str, file: &str) -> Utf8PathBuf {
+    [HOSTS, name, file].iter().collect()
+}
+
+/// Returns the path of the cable list of a plane.
+pub fn cables(plane: u8) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{CABLES}/plane-{plane}.csv"))
+}
+
+/// Returns the plane whose cable list has this path.
+pub fn plane_of(cables: &Utf8Path) -> Option<u8> {
+    cables.file_stem()?.strip_prefix("plane-")?.parse().ok()
+}
+
+/// Returns the paths of the JSON and the binary form of a group's path table. Zones count from 0 and are given where the
+/// fabric has T2 switches; groups count from 1.
+pub fn path_table(zone: Option<u16>, group: u16) -> [Utf8PathBuf; 2] {
+    let zone = zone.map(|zone| format!("z{zone}-")).unwrap_or_default();
+    ["json", "bin"].map(|form| Utf8PathBuf::from(format!("{PATH_TABLES}/{zone}group-{group:04}.{form}")))
+}
+
+/// Returns the path of a pipeline's P4Info.
+pub fn p4info(pipeline: &str) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{PIPELINES}/{pipeline}.p4info.txtpb"))
+}
+
+/// Returns the path of a pipeline's program for BMv2.
+pub fn bmv2(pipeline: &str) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{PIPELINES}/{pipeline}.bmv2.json"))
+}
+
+/// Tells whether a path can be one of a tree: it goes down from the tree by plain names alone, and is written in the one
+/// way there is.
+pub fn is_inside(path: &Utf8Path) -> bool {
+    let plain =
+        |name: &str| !name.is_empty() && name != "." && name != ".." && !name.chars().any(char::is_control);
+    path.as_str().split('/').all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_named_only_where_there_are_some() {
+        assert_eq!(path_table(None, 7)[0], "path-tables/group-0007.json");
+        assert_eq!(path_table(Some(0), 12)[1], "path-tables/z0-group-0012.bin");
+        assert_eq!(plane_of(&cables(15)), Some(15));
+    }
+
+    #[test]
+    fn paths_that_leave_the_tree_are_seen() {
+        for path in ["", "/", "/etc/passwd", "../a", "a/../b", "./a", "a//b", "a/", "a/./b", "a\nb", "a\0b"] {
+            assert!(!is_inside(Utf8Path::new(path)), "{path}");
+        }
+        assert!(is_inside(&switch("p0-t0-001", CONFIG_DB)));
+    }
+}
