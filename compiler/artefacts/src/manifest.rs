@@ -16,25 +16,29 @@ use crate::paths::{MANIFEST, is_inside};
 /// Version of the form.
 pub const FORMAT: &str = "closc-manifest/1";
 
-/// The manifest.
+/// The manifest. What no reader goes by may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Form of this file.
     pub format: String,
     /// Version of the program.
+    #[serde(default)]
     pub closc: String,
     /// Name of the fabric.
     pub fabric: String,
     /// How packets find their way.
     pub routing: Routing,
     /// BLAKE3 of what the source means: the same for permuted keys and other comments.
+    #[serde(default)]
     pub source: String,
     /// BLAKE3 of everything that the tree is rendered from.
+    #[serde(default)]
     pub inputs: String,
     /// Terms of `--select`, where only a part was compiled into an empty folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// Numbers of the fabric.
+    #[serde(default)]
     pub counts: Counts,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
