@@ -184,7 +184,7 @@ pub struct PathsArgs {
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// A code such as `E0203`; `codes`; `device FILE SWITCH`; or `headroom FILE SWITCH PORT`
+    /// A code such as `E0203`; `codes`; `targets`; `device FILE SWITCH`; or `headroom FILE SWITCH PORT`
     #[arg(required = true, num_args = 1..=4, value_name = "WHAT")]
     pub what: Vec<String>,
 }

@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,23 +27,6 @@ fn sonic_ports(folder: &Path) -> Vec<(String, u64)> {
             (far, port["speed"].as_str().and_then(|speed| speed.parse().ok()).expect("a speed"))
         })
         .collect()
-}
-
-/// The ports of an FRR switch with a cable: the interface, and the device at the other end.
-fn frr_ports(folder: &Path) -> BTreeMap<String, String> {
-    let text = fs::read_to_string(folder.join("frr.conf")).expect("an FRR switch has one");
-    let mut ports = BTreeMap::new();
-    let mut interface = None;
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("interface ") {
-            interface = Some(name.to_owned());
-        } else if let (Some(name), Some(far)) = (&interface, line.strip_prefix(" description ")) {
-            ports.insert(name.clone(), far.to_owned());
-        } else if line == "exit" {
-            interface = None;
-        }
-    }
-    ports
 }
 
 fn switches(tree: &Path, part: &str) -> Vec<PathBuf> {
@@ -81,33 +63,50 @@ fn meta_24k_is_oversubscribed_one_to_seven_above_leaves_with_twice_as_much_up() 
     assert_eq!(gpus, 3072);
     let (mut down, mut up) = (0_u64, 0_u64);
     for spine in &spines {
-        let ports = frr_ports(spine);
-        // A cage that is split has a suffix; none is, so every port has the 400G of the whole cage.
-        assert!(ports.keys().all(|name| name.strip_prefix("swp").is_some_and(|n| n.parse::<u16>().is_ok())));
-        let above = ports.values().filter(|far| far.contains("-t2-")).count() as u64;
-        let below = ports.values().filter(|far| far.contains("-t0-")).count() as u64;
+        let ports = sonic_ports(spine);
+        assert!(ports.iter().all(|(_, speed)| *speed == 400_000));
+        let above = ports.iter().filter(|(far, _)| far.contains("-t2-")).count() as u64;
+        let below = ports.iter().filter(|(far, _)| far.contains("-t0-")).count() as u64;
         assert_eq!(below, 7 * above, "{}: zone : aggregation is 7 : 1", spine.display());
         (down, up) = (down + below, up + above);
     }
     assert_eq!((down * 400_000, down), (to_zone, 7 * up));
 }
 
+/// Quality of service reaches every switch: no tier drops what the profile says.
 #[test]
-fn every_published_fabric_compiles_for_sonic_frr_and_hosts() {
-    for name in ["roce-pfc-ecn.yaml", "region-two-sites.yaml", "meta-ai-zone.yaml"] {
+fn every_switch_of_the_published_fabrics_has_the_profile() {
+    for (name, table, row) in [
+        ("roce-pfc-ecn.yaml", "PORT_QOS_MAP", "pfc_enable"),
+        ("region-two-sites.yaml", "PORT_QOS_MAP", "pfc_enable"),
+        ("meta-ai-zone.yaml", "PORT_QOS_MAP", "pfc_enable"),
+        ("three-tier-64x800g.yaml", "SWITCH_TRIMMING", "dscp_value"),
+    ] {
         let place = Place::new();
-        let out = compile(&place, &format!("topologies/reference/{name}"), &[]);
-        assert!(switches(&out, "-t0-").iter().all(|t0| t0.join("config_db.json").is_file()), "{name}");
-        assert!(switches(&out, "-t1-").iter().all(|t1| t1.join("frr.conf").is_file()), "{name}");
-        let hosts = fs::read_dir(out.join("hosts")).unwrap();
-        assert!(hosts.into_iter().all(|host| host.unwrap().path().join("nic-qos.sh").is_file()), "{name}");
+        let zone: &[&str] = if name.starts_with("three-tier") { &["--select", "zone=0"] } else { &[] };
+        let out = compile(&place, &format!("topologies/reference/{name}"), zone);
+        for switch in switches(&out, "-t") {
+            let text = fs::read(switch.join("config_db.json")).expect("every switch has one");
+            let config: Value = serde_json::from_slice(&text).expect("it is JSON");
+            let rows = config[table].as_object().unwrap_or_else(|| panic!("{}: {table}", switch.display()));
+            let has = rows.iter().filter(|(key, _)| *key != "global").all(|(_, fields)| !fields[row].is_null());
+            assert!(has && !rows.is_empty(), "{}: {table}", switch.display());
+        }
+        if name != "three-tier-64x800g.yaml" {
+            let hosts = fs::read_dir(out.join("hosts")).unwrap();
+            assert!(hosts.into_iter().all(|host| host.unwrap().path().join("nic-qos.sh").is_file()), "{name}");
+        }
     }
-    // The same fabric with every switch on the other system.
-    for (from, to, file) in [("os: sonic", "os: frr", "frr.conf"), ("os: frr", "os: sonic", "config_db.json")]
-    {
-        let place = Place::new();
-        place.write("fabric.yaml", place.read("topologies/reference/roce-pfc-ecn.yaml").replace(from, to));
-        let all = switches(&compile(&place, "fabric.yaml", &[]), "-t");
-        assert!(all.len() == 24 && all.iter().all(|switch| switch.join(file).is_file()), "{to}");
-    }
+}
+
+#[test]
+fn a_fabric_whose_qos_would_be_dropped_is_refused_unless_none_is_meant() {
+    let place = Place::new();
+    let text = place.read("topologies/reference/roce-pfc-ecn.yaml").replace("os: sonic", "os: frr");
+    place.write("fabric.yaml", &text);
+    let refused = place.ends(1, &["compile", "--quiet", "fabric.yaml", "--out", "out"]);
+    assert!(refused.contains("E0716"), "{refused}");
+    place.write("fabric.yaml", text.replace("qos: lossless", "qos: none"));
+    let all = switches(&compile(&place, "fabric.yaml", &[]), "-t");
+    assert!(all.len() == 24 && all.iter().all(|switch| switch.join("frr.conf").is_file()));
 }

@@ -18,6 +18,7 @@ mod weights;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_platform::Os;
+use closc_platform::capability::Capability;
 use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Routing, Side, Switch, TierId, Topology, ZoneId};
 use ipnet::Ipv6Net;
 
@@ -325,10 +326,7 @@ fn is_way(route: &Route) -> bool {
 /// Tells whether members of a group can weigh differently: not in `STATIC_ROUTE`, whose next hops are a set, nor in
 /// static routes of FRR.
 fn weighs(os: Os) -> bool {
-    match os {
-        Os::Linux | Os::P4 => true,
-        Os::Sonic | Os::Frr => false,
-    }
+    os.renders(Capability::StaticWeights)
 }
 
 /// Returns the T0 groups of a plane whose T0 or cables to T1s are absent or drained.

@@ -6,6 +6,7 @@
 
 mod breakout;
 mod builtin;
+pub mod capability;
 mod catalogue;
 mod checks;
 mod file;

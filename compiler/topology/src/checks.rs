@@ -49,6 +49,7 @@ mod no_such_cable;
 mod no_trimming;
 mod no_un;
 mod os_not_supported;
+mod os_without_qos;
 mod oversubscription;
 mod p4_port;
 mod parallel_split;
@@ -101,7 +102,9 @@ mod w_no_qp_hash;
 mod w_oversubscribed;
 mod w_parallel_locators;
 mod w_public_asn;
+mod w_services_unused;
 mod w_software_pause;
+mod w_software_qos;
 mod w_srv6_unused;
 mod wrong_list;
 mod zero_count;
@@ -215,6 +218,7 @@ const CHECKS: &[Check] = checks![
     pins_unread,
     pin_line,
     pin_twice,
+    os_without_qos,
     names_nothing,
     names_beyond,
     named_twice,
@@ -235,8 +239,10 @@ const CHECKS: &[Check] = checks![
     w_parallel_locators,
     w_public_asn,
     w_software_pause,
+    w_software_qos,
     w_no_effect,
     w_absent_anyway,
+    w_services_unused,
     w_no_qp_hash,
     w_ecmp_unused,
 ];

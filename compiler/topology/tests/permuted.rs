@@ -165,7 +165,7 @@ fn fabric() -> Tree {
         ),
         ("mtu", map([("link", leaf("9216")), ("payload", leaf("4096"))])),
         ("entropy", map([("active", leaf("64")), ("backup", leaf("32")), ("seed", leaf("7"))])),
-        ("qos", leaf("lossy-trim")),
+        ("qos", leaf("none")),
         (
             "naming",
             map([

@@ -10,6 +10,7 @@ hosts: { groups: 4, per_group: 4, nic: { speed: 200G, lanes: 2 } }
 tiers:
   t0: { platform: linux, os: linux, up: 4 }
   t1: { platform: linux, os: linux }
+qos: none
 ";
 
 /// Loads and lowers bytes; returns what was found, and checks that every finding has a place and can be shown.

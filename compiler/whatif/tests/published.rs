@@ -94,6 +94,7 @@ fn eight_planes_of_equal_size() -> String {
         .replace("groups: 512", "groups: 64")
         .replace("os: sonic, down: 256, up: 256,", "os: frr, down: 256, up: 256, parallel: 8,")
         .replace("os: sonic, count: 256", "os: frr, count: 32")
+        .replace("qos: lossy-trim", "qos: none")
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use anyhow::bail;
 use closc_diagnostics::Rule;
+use closc_platform::capability::{Capability, Column, Support};
 use serde::Serialize;
 
 use crate::args::{Args, ExplainArgs};
@@ -27,6 +28,7 @@ pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
     let words: Vec<&str> = command.what.iter().map(String::as_str).collect();
     match words[..] {
         ["codes"] => codes(args),
+        ["targets"] => targets(args),
         ["device", file, switch] => device::run(args, file.into(), switch),
         ["headroom", file, switch, port] => headroom::run(args, file.into(), switch, port),
         ["device" | "headroom", ..] => bail!("write `device FILE SWITCH` or `headroom FILE SWITCH PORT`"),
@@ -44,6 +46,51 @@ fn codes(args: &Args) -> anyhow::Result<Outcome> {
         })
     })?;
     Ok(Outcome::Fine)
+}
+
+/// What is rendered for one target.
+#[derive(Serialize)]
+struct TargetPage {
+    target: &'static str,
+    renders: Vec<Rendered>,
+}
+
+/// How far one thing is rendered: `whole`, `part` or `none`, and why it is not whole.
+#[derive(Serialize)]
+struct Rendered {
+    what: &'static str,
+    settings: &'static str,
+    support: &'static str,
+    why: Option<&'static str>,
+}
+
+fn targets(args: &Args) -> anyhow::Result<Outcome> {
+    let rendered = |column: Column, capability: &Capability| {
+        let (support, why) = match column.support(*capability) {
+            Support::Whole => ("whole", None),
+            Support::Part(why) => ("part", Some(why)),
+            Support::Not(why) => ("none", Some(why)),
+        };
+        Rendered { what: capability.words(), settings: capability.settings(), support, why }
+    };
+    let pages: Vec<TargetPage> = Column::ALL
+        .into_iter()
+        .map(|column| {
+            let renders = Capability::ALL.iter().map(|capability| rendered(column, capability)).collect();
+            TargetPage { target: column.title(), renders }
+        })
+        .collect();
+    output::result(args.format, &pages, |pages| pages.iter().map(target_text).collect())?;
+    Ok(Outcome::Fine)
+}
+
+fn target_text(page: &TargetPage) -> String {
+    let mut text = format!("{}\n", page.target);
+    for Rendered { what, support, why, .. } in &page.renders {
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let _ = writeln!(text, "  {support:5}  {what}{why}");
+    }
+    text
 }
 
 fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {

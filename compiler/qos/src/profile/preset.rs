@@ -31,11 +31,13 @@ pub enum Preset {
     MetaRoce,
     /// Six lossy data queues, what the newest AI SKUs in SONiC do.
     SonicAiLossy,
+    /// One class for everything, neither paused, marked nor trimmed: no QoS, on purpose.
+    None,
 }
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::LossyTrim,
         Self::Lossless,
         Self::SonicAzure,
@@ -43,6 +45,7 @@ impl Preset {
         Self::JuniperDcqcn,
         Self::MetaRoce,
         Self::SonicAiLossy,
+        Self::None,
     ];
 
     /// Returns the name in YAML.
@@ -55,6 +58,7 @@ impl Preset {
             Self::JuniperDcqcn => "juniper-dcqcn",
             Self::MetaRoce => "meta-roce",
             Self::SonicAiLossy => "sonic-ai-lossy",
+            Self::None => "none",
         }
     }
 
@@ -73,6 +77,7 @@ impl Preset {
             Self::JuniperDcqcn => presets::juniper_dcqcn::draft(),
             Self::MetaRoce => presets::meta_roce::draft(),
             Self::SonicAiLossy => presets::sonic_ai_lossy::draft(),
+            Self::None => presets::none::draft(),
         }
     }
 

@@ -7,6 +7,7 @@ pub(super) mod juniper_dcqcn;
 pub(super) mod lossless;
 pub(super) mod lossy_trim;
 pub(super) mod meta_roce;
+pub(super) mod none;
 pub(super) mod nvidia_roce;
 pub(super) mod sonic_ai_lossy;
 pub(super) mod sonic_azure;

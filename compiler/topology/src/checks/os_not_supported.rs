@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn knows_what_runs_where() {
         assert_eq!(codes("tiers: { t0: { os: linux } }"), ["E0202"]);
-        assert_eq!(codes("tiers: { t0: { os: frr } }"), Vec::<&str>::new());
+        assert!(!codes("tiers: { t0: { os: frr } }").contains(&"E0202"));
         assert_eq!(
             message("tiers: { t0: { by_plane: { 1: { os: p4 } } } }", "E0202"),
             "`p4` does not run on `th5-256x200g`"

@@ -38,8 +38,8 @@ mod tests {
 
     #[test]
     fn planes_count_from_zero() {
-        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { os: frr } } } }"), Vec::<&str>::new());
-        assert_eq!(codes("tiers: { t0: { by_plane: { 2: { os: frr } } } }"), ["E0319"]);
+        assert!(!codes("tiers: { t0: { by_plane: { 1: { os: frr } } } }").contains(&"E0319"));
+        assert!(codes("tiers: { t0: { by_plane: { 2: { os: frr } } } }").contains(&"E0319"));
         assert_eq!(
             message("tiers: { t0: { by_plane: { 2: { os: frr } } } }", "E0319"),
             "there is no plane 2: planes count from 0 to 1"

@@ -1,7 +1,7 @@
 //! E0213: an operating system in use has no BGP.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Os;
+use closc_platform::capability::Capability;
 
 use crate::lower::Draft;
 use crate::model::Routing;
@@ -26,18 +26,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     for hardware in &draft.hardware {
-        match hardware.os {
-            Os::Sonic | Os::Frr => {}
-            Os::Linux | Os::P4 => out.push(
-                Diagnostic::error(
-                    &RULE,
-                    format!("`{}` cannot do `routing: bgp-unnumbered`", hardware.os.word()),
-                )
+        if hardware.os.renders(Capability::Bgp) {
+            continue;
+        }
+        out.push(
+            Diagnostic::error(&RULE, format!("`{}` cannot do `routing: bgp-unnumbered`", hardware.os.word()))
                 .at(hardware.os_span, format!("for {}", hardware.who))
                 .and(draft.at("routing"), "asks for BGP")
                 .help("use `frr` or `sonic`, or `routing: srv6-static` or `ecmp-static`"),
-            ),
-        }
+        );
     }
 }
 

@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn overrides_differ() {
         assert_eq!(codes("exceptions: { devices: { p0-t0-001: { os: sonic } } }"), ["W0801"]);
-        assert_eq!(codes("exceptions: { devices: { p0-t0-001: { os: frr } } }"), Vec::<&str>::new());
+        assert!(!codes("exceptions: { devices: { p0-t0-001: { os: frr } } }").contains(&"W0801"));
         assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: th5-256x200g } } } }"), ["W0801"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 30m } } }"), ["W0801"]);
         assert_eq!(

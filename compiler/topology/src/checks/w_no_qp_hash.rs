@@ -1,6 +1,7 @@
 //! W0901: a target spreads RoCE by addresses and ports only.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::Capability;
 
 use crate::lower::{Draft, Hardware};
 use crate::model::Routing;
@@ -24,8 +25,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let spreads = |hardware: &&Hardware| draft.tier(hardware.tier).is_some_and(|tier| tier.up.count > 1);
-    let blind =
-        |hardware: &&Hardware| !hardware.platform.features.qp_hash && hardware.platform.supports(hardware.os);
+    let blind = |hardware: &&Hardware| {
+        let hashes = hardware.platform.features.qp_hash && hardware.os.renders(Capability::QueuePairHash);
+        !hashes && hardware.platform.supports(hardware.os)
+    };
     if let Some(hardware) = draft.hardware.iter().filter(spreads).find(blind) {
         out.push(
             Diagnostic::warning(&RULE, format!("`{}` on `{}` cannot hash the RoCE destination queue pair", hardware.os.word(), hardware.platform.id))

@@ -1,7 +1,7 @@
 //! W0402: switches on SONiC get more than one locator.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Os;
+use closc_platform::capability::{Capability, Column, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
@@ -31,8 +31,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         ("tiers.t1.parallel", draft.t1.parallel, [TierId::T1, TierId::T2]),
     ];
     for (path, locators, tiers) in paths {
-        let on_sonic = |hardware: &&Hardware| tiers.contains(&hardware.tier) && hardware.os == Os::Sonic;
-        let Some(hardware) = draft.hardware.iter().find(on_sonic).filter(|_| locators > 1) else { continue };
+        let limited = |hardware: &&Hardware| {
+            let support = Column::of(hardware.os).support(Capability::SeveralLocators);
+            tiers.contains(&hardware.tier) && support != Support::Whole
+        };
+        let Some(hardware) = draft.hardware.iter().find(limited).filter(|_| locators > 1) else { continue };
         let [lower, upper] = tiers.map(TierId::label);
         let message = format!(
             "{lower}s and {upper}s get {} each, of which SONiC 202511 may program one",

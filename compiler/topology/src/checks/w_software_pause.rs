@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn labs_are_told() {
-        assert_eq!(codes(&format!("{{ qos: lossless, {LAB} }}")), ["W0701"]);
-        assert_eq!(codes(&format!("{{ qos: lossy-trim, {LAB} }}")), Vec::<&str>::new());
+        assert!(codes(&format!("{{ qos: lossless, {LAB} }}")).contains(&"W0701"));
+        assert!(!codes(&format!("{{ qos: lossy-trim, {LAB} }}")).contains(&"W0701"));
         assert_eq!(
             message(&format!("{{ qos: lossless, {LAB} }}"), "W0701"),
             "`bmv2` is software and does not pause, whatever QoS profile `lossless` says"

@@ -27,6 +27,15 @@ pub(crate) fn either(numbers: impl IntoIterator<Item = u64>) -> String {
     }
 }
 
+/// Lists things in a sentence: `a`, `a and b`, `a, b and c`.
+pub(crate) fn and<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<&str> = words.into_iter().collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some(_) | None => words.concat(),
+    }
+}
+
 /// Points at another place where it was written down, and at nothing where a default stands in.
 pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
     match span {

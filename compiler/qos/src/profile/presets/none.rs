@@ -1,0 +1,12 @@
+//! `none`: one class for everything, neither paused, marked nor trimmed.
+//!
+//! What a switch does without any setting, said on purpose: for targets that render no QoS. Hosts mark nothing.
+
+use super::super::Draft;
+use super::super::class::Role;
+use super::{dwrr, lossy, profile};
+
+pub(in crate::profile) fn draft() -> Draft {
+    // One queue alone: its weight is compared with no other.
+    profile("none", "data", vec![lossy("data", Role::Data, &[0], 0, dwrr(100))])
+}

@@ -1,0 +1,100 @@
+//! E0716: an operating system for which closc renders no such QoS runs on hardware.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::{Capability, Column, Support, lost};
+use closc_platform::{Catalogue, Os, Platform};
+use closc_qos::profile::Profile;
+
+use crate::checks::words::and;
+use crate::lower::{Draft, Hardware};
+
+/// An operating system for which closc renders no such QoS runs on hardware.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0716",
+    title: "QoS would be dropped: the target renders none of it",
+    what: "On every switch with a packet buffer of its own, closc renders for the operating system all that the QoS \
+           profile asks for; `qos: none` asks for nothing. `closc explain targets` lists what is rendered where.",
+    why: "Packets would be marked, paused and trimmed below such a switch and not on it: a fabric that is said to be \
+          lossless loses packets there, and one that trims drops them without a word.",
+    example: "tiers: { t1: { os: frr } }",
+    fix: "Use an operating system that the message names, or say `qos: none` if no QoS is meant.",
+};
+
+/// Checks every kind of switch; software has a warning of its own.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.buffer.is_some()) {
+        // That it does not run there at all is said elsewhere.
+        if !hardware.platform.supports(hardware.os) {
+            continue;
+        }
+        let lost = lost(profile, Column::of(hardware.os));
+        if !lost.is_empty() {
+            out.push(refusal(draft, profile, hardware, &lost));
+        }
+    }
+}
+
+fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Capability]) -> Diagnostic {
+    let os = hardware.os.word();
+    let asked = and(lost.iter().map(|capability| capability.words()));
+    let message = format!("no {asked} for `{os}`, which QoS profile `{}` asks for", profile.name());
+    let diagnostic =
+        Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
+    let diagnostic = if draft.states("qos") {
+        diagnostic.and(draft.at("qos"), "would be dropped on the way")
+    } else {
+        diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
+    };
+    let why = match Column::of(hardware.os).support(lost[0]) {
+        Support::Not(why) | Support::Part(why) => diagnostic.note(format!("`{os}`: {why}")),
+        Support::Whole => diagnostic,
+    };
+    why.help(way_out(draft.catalogue, profile, &hardware.platform))
+}
+
+/// Names a system that renders the profile on this hardware; where there is none, hardware that has one.
+fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
+    let whole = |os: &&Os| lost(profile, Column::of(**os)).is_empty();
+    if let Some(os) = platform.oses.iter().find(whole) {
+        return format!("use `os: {}`, or say `qos: none`", os.word());
+    }
+    let near = catalogue
+        .iter()
+        .filter(|other| other.buffer.is_some() && other.oses.iter().any(|os| whole(&os)))
+        .filter(|other| other.features.pfc || !profile.is_lossless())
+        .filter(|other| other.features.trimming || profile.trimming().is_none())
+        .min_by_key(|other| other.panel.cages.abs_diff(platform.panel.cages));
+    match near {
+        Some(other) => format!(
+            "`{}` runs no system that closc renders it for: use another platform, for example `{}`, or say `qos: none`",
+            platform.id, other.id
+        ),
+        None => "say `qos: none`".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const LOSSLESS: &str = "qos: lossless, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }";
+
+    #[test]
+    fn what_would_be_dropped_is_refused() {
+        assert!(codes("tiers: { t1: { os: frr } }").contains(&"E0716"));
+        assert!(codes(&format!("{{ {LOSSLESS}, tiers: {{ t1: {{ os: frr }} }} }}")).contains(&"E0716"));
+        assert!(!codes("{ qos: none, tiers: { t1: { os: frr } } }").contains(&"E0716"));
+        assert_eq!(codes("{ qos: none }"), Vec::<&str>::new());
+        assert_eq!(
+            message("tiers: { t0: { by_plane: { 1: { os: frr } } } }", "E0716"),
+            "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `frr`, \
+             which QoS profile `lossy-trim` asks for"
+        );
+        assert_eq!(
+            message(&format!("{{ {LOSSLESS}, tiers: {{ t1: {{ os: frr }} }} }}"), "E0716"),
+            "no traffic classes, scheduler weights, buffer thresholds, PFC, the PFC watchdog and ECN marking for \
+             `frr`, which QoS profile `lossless` asks for"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! W0703: a software target does not render all of a QoS profile.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+use closc_platform::capability::{Capability, Column, lost};
+
+use crate::checks::words::and;
+use crate::lower::Draft;
+
+/// A software target does not render all of a QoS profile.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0703",
+    title: "a software switch has less QoS than the profile asks for",
+    what: "Software switches render all that the QoS profile asks for beside pauses (those have W0701), or \
+           `qos: none` says that nothing is asked for.",
+    why: "Hosts mark packets as the profile says, and such a switch treats them all alike: a lab shows paths, and not \
+          how queues behave.",
+    example: "hosts: { nic: { speed: 400G, lanes: 2 } }\n\
+           tiers:\n\
+           \x20 t0: { platform: linux, os: linux, up: 128, down: { breakout: 1x200G } }\n\
+           \x20 t1: { platform: linux, os: linux, down: { breakout: 1x200G } }",
+    fix: "Nothing, for a lab; `qos: none` says that no QoS is meant.",
+};
+
+/// Checks the first switch of each operating system that runs in software.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    for os in Os::ALL {
+        let software = draft.hardware.iter().find(|hardware| {
+            hardware.os == os && hardware.platform.buffer.is_none() && hardware.platform.supports(os)
+        });
+        let Some(hardware) = software else { continue };
+        let mut lost = lost(profile, Column::of(os));
+        lost.retain(|capability| !matches!(capability, Capability::Pauses | Capability::Watchdog));
+        if lost.is_empty() {
+            continue;
+        }
+        let what = and(lost.iter().map(|capability| capability.words()));
+        let diagnostic = Diagnostic::warning(
+            &RULE,
+            format!("no {what} for `{}` on `{}`", os.word(), hardware.platform.id),
+        )
+        .at(hardware.os_span, format!("for {}", hardware.who));
+        let asks = format!("`{}` asks for it", profile.name());
+        let diagnostic = if draft.states("qos") {
+            diagnostic.and(draft.at("qos"), asks)
+        } else {
+            diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
+        };
+        out.push(diagnostic.help("fine for a lab; `qos: none` says that no QoS is meant"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    const LAB: &str = "hosts: { nic: { speed: 400G, lanes: 2 } }, tiers: { t0: { platform: NAME, os: OS, down: { breakout: 1x200G }, up: { count: 128, breakout: 1x200G } }, t1: { platform: NAME, os: OS, down: { breakout: 1x200G } } }";
+
+    fn lab(platform: &str, os: &str, qos: &str) -> String {
+        format!("{{ qos: {qos}, {} }}", LAB.replace("NAME", platform).replace("OS", os))
+    }
+
+    #[test]
+    fn labs_are_told_what_they_do_not_show() {
+        assert_eq!(
+            message(&lab("linux", "linux", "lossy-trim"), "W0703"),
+            "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `linux` on \
+             `linux`"
+        );
+        assert_eq!(
+            message(&lab("bmv2", "p4", "lossy-trim"), "W0703"),
+            "no scheduler weights and buffer thresholds for `p4` on `bmv2`"
+        );
+        for (platform, os) in [("linux", "linux"), ("linux", "frr"), ("bmv2", "p4")] {
+            assert!(!codes(&lab(platform, os, "none")).contains(&"W0703"));
+        }
+    }
+}
