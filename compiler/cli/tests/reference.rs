@@ -89,12 +89,16 @@ fn every_switch_of_the_published_fabrics_has_the_profile() {
             let text = fs::read(switch.join("config_db.json")).expect("every switch has one");
             let config: Value = serde_json::from_slice(&text).expect("it is JSON");
             let rows = config[table].as_object().unwrap_or_else(|| panic!("{}: {table}", switch.display()));
-            let has = rows.iter().filter(|(key, _)| *key != "global").all(|(_, fields)| !fields[row].is_null());
+            let has =
+                rows.iter().filter(|(key, _)| *key != "global").all(|(_, fields)| !fields[row].is_null());
             assert!(has && !rows.is_empty(), "{}: {table}", switch.display());
         }
         if name != "three-tier-64x800g.yaml" {
             let hosts = fs::read_dir(out.join("hosts")).unwrap();
-            assert!(hosts.into_iter().all(|host| host.unwrap().path().join("nic-qos.sh").is_file()), "{name}");
+            assert!(
+                hosts.into_iter().all(|host| host.unwrap().path().join("nic-qos.sh").is_file()),
+                "{name}"
+            );
         }
     }
 }

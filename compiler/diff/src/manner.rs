@@ -3,7 +3,11 @@
 //! In: a change and the fabric it starts from. Out: [`Manner`] with the reason. Always: the most careful of several
 //! answers counts; what is not known to be harmless is not called so.
 
+use std::sync::Arc;
+
 use closc_fabric::Fabric;
+use closc_platform::capability::Capability;
+use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Switch, TierId};
 
 use crate::change::{Change, Exception, Field, Thing, TierField, Turn};
@@ -52,10 +56,41 @@ pub struct Verdict {
 
 const ALL: [TierId; 3] = TierId::ALL;
 const GROWS: &str = "what is new is up before hosts use it";
+const POOLS: &str =
+    "more lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
 const SHRINKS: &str = "what goes carries traffic until it is drained";
 
 fn hitless(why: &'static str) -> Verdict {
     Verdict { manner: Manner::Hitless, why }
+}
+
+/// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
+/// Then the pools change, and SONiC's configuration updater refuses any change of `BUFFER_POOL`.
+fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
+    let topology = old.topology();
+    let divides = |(platform, os): &(Arc<Platform>, Os)| {
+        platform.buffer.is_some() && os.renders(Capability::Thresholds) && os.renders(Capability::Pauses)
+    };
+    let touched = |id: &&TierId| {
+        let Some(tier) = topology.tier(**id) else { return false };
+        let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == **id);
+        let own = (tier.platform.clone(), tier.os);
+        divides(&own) || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
+    };
+    let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
+    if topology.qos.is_lossless() && !tiers.is_empty() {
+        return planes(&tiers, POOLS);
+    }
+    hitless(GROWS)
+}
+
+/// Returns the tiers next to a tier.
+fn beside(tier: TierId) -> &'static [TierId] {
+    match tier {
+        TierId::T0 => &[TierId::T1],
+        TierId::T1 => &[TierId::T0, TierId::T2],
+        TierId::T2 => &[TierId::T1],
+    }
 }
 
 fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
@@ -69,25 +104,27 @@ fn at_once(why: &'static str) -> Verdict {
 /// Judges one change.
 pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     match change {
-        Change::Field(field) => judge_field(field),
-        Change::Tier(tier, field) => judge_tier(*tier, field),
+        Change::Field(field) => judge_field(field, old),
+        Change::Tier(tier, field) => judge_tier(*tier, field, old),
         Change::Naming(..) => hitless("names carry no traffic"),
-        Change::T2Added(_) => hitless("the new tier is up before hosts use it"),
+        Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
         Change::Exception(exception) => judge_exception(exception, old),
     }
 }
 
-fn judge_field(field: &Field) -> Verdict {
+fn judge_field(field: &Field, old: &Fabric) -> Verdict {
     use TierId::{T0, T1, T2};
-    let grows = |grown: bool, tiers: &[TierId]| if grown { hitless(GROWS) } else { planes(tiers, SHRINKS) };
+    let grows = |grown: bool, touched: &[TierId], tiers: &[TierId]| {
+        if grown { growth(old, touched) } else { planes(tiers, SHRINKS) }
+    };
     match field {
         Field::Name(_) | Field::Description(_) | Field::Sites(_) | Field::Domains(_) => {
             hitless("names carry no traffic")
         }
         Field::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
-        Field::Zones(edit) => grows(edit.new > edit.old, &ALL),
-        Field::PerGroup(edit) => grows(edit.new > edit.old, &[T0]),
+        Field::Zones(edit) => grows(edit.new > edit.old, &[T2], &ALL),
+        Field::PerGroup(edit) => grows(edit.new > edit.old, &[T0], &[T0]),
         Field::EntropyActive(_)
         | Field::EntropyBackup(_)
         | Field::EntropyMin(_)
@@ -127,10 +164,12 @@ fn judge_field(field: &Field) -> Verdict {
     }
 }
 
-fn judge_tier(tier: TierId, field: &TierField) -> Verdict {
-    let grows = |grown: bool| if grown { hitless(GROWS) } else { planes(&[tier], SHRINKS) };
+fn judge_tier(tier: TierId, field: &TierField, old: &Fabric) -> Verdict {
     match field {
-        TierField::Count(edit) | TierField::Down(edit) | TierField::Up(edit) => grows(edit.new > edit.old),
+        // More switches of a tier are more ports of those beside it; more ports are ports of its own.
+        TierField::Count(edit) if edit.new > edit.old => growth(old, beside(tier)),
+        TierField::Down(edit) | TierField::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
+        TierField::Count(_) | TierField::Down(_) | TierField::Up(_) => planes(&[tier], SHRINKS),
         TierField::DownSpare(_) | TierField::UpSpare(_) => hitless("spare ports are shut"),
         TierField::Platform(_) | TierField::ByPlane(_) => planes(&[tier], "switches are replaced"),
         TierField::Os(_) => planes(&[tier], "switches are installed anew"),
@@ -150,7 +189,15 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
     match exception {
         Exception::Drained(Turn::On, _) => hitless("hosts stop using it; nothing else changes"),
         Exception::Drained(Turn::Off, _) => hitless("hosts use it again; it must be up before"),
-        Exception::Absent(Turn::Off, _) => hitless("what is new is up before hosts use it"),
+        Exception::Absent(Turn::Off, thing) => match thing {
+            Thing::Switch(switch) => growth(old, beside(switch.tier)),
+            Thing::Link(Link::Fabric { lower, .. }) => {
+                let upper = if lower.tier == TierId::T0 { TierId::T1 } else { TierId::T2 };
+                growth(old, &[lower.tier, upper])
+            }
+            Thing::Link(Link::Host(_)) | Thing::Nic(_) => growth(old, &[TierId::T0]),
+            Thing::Plane(_) => hitless(GROWS),
+        },
         Exception::Absent(Turn::On, Thing::Switch(switch)) if is_drained(exceptions, *switch) => {
             hitless("it carries no traffic: it is drained")
         }

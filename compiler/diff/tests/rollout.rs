@@ -8,7 +8,8 @@ use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, without};
 use closc_diff::{Difference, Manner, judge};
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::related;
-use closc_tests::shape::Shape;
+use closc_tests::shape::{Shape, plan};
+use closc_topology::TierId;
 use proptest::prelude::*;
 
 use walk::walk;
@@ -141,4 +142,28 @@ fn hosts_leave_first_and_return_last_and_every_wave_can_be_undone() {
         assert!(matches!(back.first(), Some(Step::DenyPaths { .. })), "{back:?}");
         assert!(matches!(back.as_slice(), [.., Step::Verify, Step::AllowPaths { .. }]), "{back:?}");
     }
+}
+
+/// A fabric of hardware whose growth gives lossless ports to switches that are in use.
+fn pod(groups: u16, qos: &str) -> Plan {
+    plan(&format!(
+        "fabric: pod\nplanes: 2\nrouting: ecmp-static\nhosts: {{ groups: {groups}, per_group: 4, nic: {{ speed: 800G }} }}\n\
+         tiers:\n  t0: {{ platform: th5-128x400g, os: sonic, up: 4 }}\n  t1: {{ platform: th5-128x400g, os: sonic }}\n\
+         cables: {{ nic-t0: {{ length: 3m }}, t0-t1: {{ length: 30m }} }}\nqos: {qos}\n"
+    ))
+}
+
+#[test]
+fn lossless_growth_divides_buffers_anew() {
+    let manners = |qos: &str| -> BTreeSet<Manner> {
+        let (old, new) = (pod(4, qos), pod(5, qos));
+        let difference = Difference::between(old.topology(), new.topology());
+        difference.changes.iter().map(|change| judge(change, old.fabric()).manner).collect()
+    };
+    assert!(
+        manners("lossless").contains(&Manner::PlaneByPlane(vec![TierId::T1])),
+        "{:?}",
+        manners("lossless")
+    );
+    assert_eq!(manners("lossy-trim"), BTreeSet::from([Manner::Hitless]));
 }

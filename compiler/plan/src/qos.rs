@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use closc_qos::QosError;
 use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
+use closc_qos::profile::WatchdogTimes;
 use closc_topology::Switch;
 
 pub use buffer::SwitchBuffers;
@@ -34,6 +35,8 @@ pub struct SwitchQos {
     pub buffers: Option<SwitchBuffers>,
     /// When each queue is marked, by kind of port; a queue that is not marked is left out.
     pub marks: Vec<BTreeMap<Queue, EcnThresholds>>,
+    /// Times of the watchdog, where the profile has one: those of a full panel, so that growth changes none.
+    pub watchdog: Option<WatchdogTimes>,
 }
 
 impl SwitchQos {
@@ -48,7 +51,8 @@ impl SwitchQos {
             Some(buffers) => mark::marks(intent, &kinds, buffers, full)?,
             None => vec![BTreeMap::new(); kinds.len()],
         };
-        Ok(SwitchQos { kinds, ports, buffers, marks })
+        let watchdog = intent.qos.watchdog().map(|watchdog| watchdog.times(full.ports));
+        Ok(SwitchQos { kinds, ports, buffers, marks, watchdog })
     }
 }
 

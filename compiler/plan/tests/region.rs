@@ -45,7 +45,8 @@ fn both_ends_of_the_long_cable_hold_what_is_under_way() {
         assert!((53_305_344..53_360_000).contains(&headroom), "{headroom}");
     }
     let near = port(&plan, first(&plan, TierId::T1, 0), 200).0;
-    assert!(near < Bytes(400_000), "{near:?}");
+    // The shortest published row of the line card is 2 km: 2,850,816 at 800G, so no cable gets less than half of it.
+    assert!(near < Bytes(1_500_000), "{near:?}");
 }
 
 #[test]

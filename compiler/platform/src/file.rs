@@ -3,6 +3,9 @@
 //! In: YAML. Out: [`File`], shaped but not yet checked. Always: an unknown key or word is refused; every value
 //! that a check may blame keeps its place.
 
+use std::collections::BTreeMap;
+
+use closc_qos::codes::Queue;
 use closc_qos::headroom::Model;
 use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
@@ -71,6 +74,9 @@ pub(crate) struct File {
     /// Packet buffer; absent for software targets.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
+    /// What it takes as settings of trimming; anything where absent.
+    #[serde(default)]
+    pub(crate) trimming: Option<At<TrimmingFile>>,
     /// Table sizes.
     pub(crate) limits: LimitsFile,
     /// What it can do.
@@ -141,6 +147,9 @@ pub(crate) enum LanesFile {
 pub(crate) struct SonicFile {
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
+    /// Whether `hwsku` takes other breakouts than those listed too, by SONiC's dynamic port breakout.
+    #[serde(default)]
+    pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub(crate) platform: String,
     /// Other hwskus, each for the breakouts in use on the switch.
@@ -171,6 +180,28 @@ pub(crate) struct BufferFile {
     /// Whose formula gives the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
     pub(crate) headroom: At<String>,
+    /// For SKUs with one static egress pool: the most that a lossless queue takes of it. Without it lossless and lossy
+    /// queues have a dynamic pool each.
+    #[serde(default)]
+    pub(crate) lossless_queue_max: Option<At<Bytes>>,
+}
+
+/// What a platform takes as settings of trimming; orchagent stops at the first setting that is refused.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Trimming")]
+pub(crate) struct TrimmingFile {
+    /// The least that may be left of a packet.
+    pub(crate) size_min: Bytes,
+    /// The most.
+    #[serde(default)]
+    pub(crate) size_max: Option<Bytes>,
+    /// The one queue of trimmed packets, where it cannot be chosen.
+    #[serde(default)]
+    pub(crate) queue: Option<Queue>,
+    /// The same for single hwskus.
+    #[serde(default)]
+    pub(crate) queues: BTreeMap<String, Queue>,
 }
 
 /// Table sizes.

@@ -3,8 +3,8 @@
 //! In: a [`File`] that every check accepted. Out: the platform. Always: nothing can fail here.
 
 use crate::checks::features::has;
-use crate::file::{BufferFile, Feature, File, LanesFile, LimitsFile, PanelFile, SonicFile};
-use crate::{Buffer, Features, Limits, Panel, Platform, Sonic};
+use crate::file::{BufferFile, Feature, File, LanesFile, LimitsFile, PanelFile, SonicFile, TrimmingFile};
+use crate::{Buffer, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
 
 /// Makes a platform from a checked file.
 pub(crate) fn lower(file: File) -> Platform {
@@ -16,6 +16,7 @@ pub(crate) fn lower(file: File) -> Platform {
         panel: panel(&file.panel),
         sonic: file.sonic.map(|sonic| self::sonic(sonic.value)),
         buffer: file.buffer.as_ref().map(buffer),
+        trimming: file.trimming.map(|trimming| self::trimming(trimming.value)),
         limits: limits(&file.limits),
         sources: file.sources,
     }
@@ -54,6 +55,7 @@ fn panel(file: &PanelFile) -> Panel {
 fn sonic(file: SonicFile) -> Sonic {
     Sonic {
         hwsku: file.hwsku,
+        any_breakout: file.any_breakout,
         platform: file.platform,
         hwskus: file
             .hwskus
@@ -68,7 +70,13 @@ fn buffer(file: &BufferFile) -> Buffer {
         total: file.total.value,
         cell: file.cell.value,
         headroom_model: file.headroom.value.as_str().into(),
+        lossless_queue_max: file.lossless_queue_max.as_ref().map(|at| at.value),
     }
+}
+
+fn trimming(file: TrimmingFile) -> TrimmingLimits {
+    let TrimmingFile { size_min, size_max, queue, queues } = file;
+    TrimmingLimits { size_min, size_max, queue, queues }
 }
 
 fn limits(file: &LimitsFile) -> Limits {

@@ -3,8 +3,10 @@
 //! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
 //! operating system uses, stands in its own file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use closc_qos::codes::Queue;
+use closc_qos::profile::Trimming;
 use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,6 +95,8 @@ pub struct Platform {
     pub sonic: Option<Sonic>,
     /// Packet buffer; absent for software targets.
     pub buffer: Option<Buffer>,
+    /// What it takes as settings of trimming; anything where absent.
+    pub trimming: Option<TrimmingLimits>,
     /// Table sizes.
     pub limits: Limits,
     /// What it can do.
@@ -146,6 +150,8 @@ pub enum PortNaming {
 pub struct Sonic {
     /// `DEVICE_METADATA.hwsku` where none of `hwskus` fits.
     pub hwsku: String,
+    /// Whether `hwsku` takes other breakouts than those listed too.
+    pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
     /// Names for switches on which exactly these breakouts are in use.
@@ -161,6 +167,28 @@ pub struct Buffer {
     pub cell: Bytes,
     /// Name of the headroom model and its constants, see the `qos` crate.
     pub headroom_model: SmolStr,
+    /// With one static egress pool: the most that a lossless queue takes. Two dynamic pools where absent.
+    pub lossless_queue_max: Option<Bytes>,
+}
+
+/// What a platform takes as settings of trimming.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrimmingLimits {
+    /// The least that may be left of a packet.
+    pub size_min: Bytes,
+    /// The most.
+    pub size_max: Option<Bytes>,
+    /// The one queue of trimmed packets, where it cannot be chosen.
+    pub queue: Option<Queue>,
+    /// The same for single hwskus.
+    pub queues: BTreeMap<String, Queue>,
+}
+
+impl TrimmingLimits {
+    /// Tells whether a size is taken.
+    pub fn takes(&self, size: Bytes) -> bool {
+        self.size_min <= size && self.size_max.is_none_or(|max| size <= max)
+    }
 }
 
 /// Table sizes.
@@ -201,6 +229,31 @@ impl Platform {
     /// Tells whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)
+    }
+
+    /// Returns what is left of a trimmed packet: what is stated, else what the platform takes nearest to SONiC's default.
+    pub fn trim_size(&self, stated: Option<Bytes>) -> Bytes {
+        let default = |limits: &TrimmingLimits| {
+            let least = Trimming::DEFAULT_SIZE.max(limits.size_min);
+            limits.size_max.map_or(least, |max| least.min(max))
+        };
+        let free = || self.trimming.as_ref().map_or(Trimming::DEFAULT_SIZE, default);
+        stated.unwrap_or_else(free)
+    }
+
+    /// Returns the one queue that trimmed packets take on an hwsku, where it cannot be chosen.
+    pub fn trim_queue(&self, hwsku: &str) -> Option<Queue> {
+        let limits = self.trimming.as_ref()?;
+        limits.queues.get(hwsku).copied().or(limits.queue)
+    }
+
+    /// Tells whether one of SONiC's hwskus is for exactly these breakouts, or takes any.
+    pub fn has_hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> bool {
+        let used: BTreeSet<Breakout> = breakouts.into_iter().collect();
+        let default = BTreeSet::from([self.panel.default_breakout]);
+        self.sonic.as_ref().is_some_and(|sonic| {
+            sonic.any_breakout || used == default || sonic.hwskus.iter().any(|(these, _)| *these == used)
+        })
     }
 
     /// Returns SONiC's hwsku for a switch on which these breakouts are in use; nothing where SONiC does not run.

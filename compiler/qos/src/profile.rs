@@ -170,9 +170,9 @@ impl Profile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {
-    /// What is left of a packet.
-    #[serde(default = "Trimming::default_size")]
-    pub size: Bytes,
+    /// What is left of a packet. Where absent, what the platform takes that is nearest to 128 B.
+    #[serde(default)]
+    pub size: Option<Bytes>,
     /// The class of trimmed packets.
     pub class: ClassName,
     /// The traffic class that marks a packet for rewriting.
@@ -186,9 +186,7 @@ pub struct Trimming {
 
 impl Trimming {
     /// SONiC's default, 128 bytes (packet trimming design, `SWITCH_TRIMMING|GLOBAL|size`).
-    pub(crate) fn default_size() -> Bytes {
-        Bytes(128)
-    }
+    pub const DEFAULT_SIZE: Bytes = Bytes(128);
 
     /// The traffic class SONiC's own AI SKUs use (Mellanox-SN5600-C256S1, `TC_TO_DSCP_MAP`).
     pub(crate) fn default_tc() -> TrafficClass {
@@ -215,14 +213,25 @@ pub struct Watchdog {
     /// What it does.
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
-    /// How long a queue is paused before it acts, 100 ms to 5 s.
-    #[serde(default = "Watchdog::default_time")]
+    /// How long a queue is paused before it acts, 100 ms to 5 s. Default: 200 ms for each 32 ports of the panel.
+    #[serde(default)]
+    pub detection: Option<Nanoseconds>,
+    /// How long a queue is free before it stops acting, 100 ms to 60 s. Default: as `detection`.
+    #[serde(default)]
+    pub restoration: Option<Nanoseconds>,
+    /// How often it looks, 100 ms to 1 s. Default: as `detection`, at most 1 s.
+    #[serde(default)]
+    pub poll: Option<Nanoseconds>,
+}
+
+/// The times of a watchdog on a switch of a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchdogTimes {
+    /// How long a queue is paused before it acts.
     pub detection: Nanoseconds,
-    /// How long a queue is free before it stops acting, 100 ms to 60 s.
-    #[serde(default = "Watchdog::default_time")]
+    /// How long a queue is free before it stops acting.
     pub restoration: Nanoseconds,
-    /// How often it looks, 100 ms to 1 s.
-    #[serde(default = "Watchdog::default_time")]
+    /// How often it looks.
     pub poll: Nanoseconds,
 }
 
@@ -231,16 +240,29 @@ impl Watchdog {
         WatchdogAction::Drop
     }
 
-    /// 200 ms, what SONiC's `pfcwd start_default` uses.
-    fn default_time() -> Nanoseconds {
-        Nanoseconds::from_millis(200)
+    /// The longest times that SONiC's `sonic-pfcwd` YANG model takes, in milliseconds: detection, restoration, poll.
+    pub(super) const MAX_MILLIS: [u32; 3] = [5_000, 60_000, 1_000];
+
+    /// Returns the times on a switch with so many ports.
+    ///
+    /// Defaults are those of SONiC's `pfcwd start_default` (sonic-utilities, `pfcwd/main.py`): 200 ms for each 32 ports
+    /// begun, because the switch polls every queue of every port in turn; the interval at most 1 s. None is beyond what
+    /// the YANG model takes, and a default gives way to what is stated, so that nothing is shorter than the interval.
+    pub fn times(&self, ports: u32) -> WatchdogTimes {
+        let scaled = (ports.saturating_sub(1) / 32 + 1).saturating_mul(200);
+        let most = |max: u32| Nanoseconds::from_millis(scaled.min(max));
+        let [detection_max, restoration_max, poll_max] = Self::MAX_MILLIS;
+        let floor = self.poll.unwrap_or_default();
+        let detection = self.detection.unwrap_or_else(|| most(detection_max).max(floor));
+        let restoration = self.restoration.unwrap_or_else(|| most(restoration_max).max(floor));
+        let poll = self.poll.unwrap_or_else(|| most(poll_max).min(detection).min(restoration));
+        WatchdogTimes { detection, restoration, poll }
     }
 }
 
 impl Default for Watchdog {
     fn default() -> Self {
-        let time = Self::default_time();
-        Self { action: Self::default_action(), detection: time, restoration: time, poll: time }
+        Self { action: Self::default_action(), detection: None, restoration: None, poll: None }
     }
 }
 

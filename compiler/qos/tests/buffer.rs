@@ -122,6 +122,7 @@ fn a_spectrum_with_shared_headroom_follows_the_pool_script() {
     let ports = closc_qos::buffer::SpectrumPorts {
         up: 128,
         lossless: 128,
+        lossless_cabled: 128,
         lossy_groups: 128,
         ..closc_qos::buffer::SpectrumPorts::default()
     };

@@ -84,6 +84,7 @@ mod t2_cables;
 mod t2_count;
 mod t2_ports;
 mod too_many_ports;
+mod trim_settings;
 mod udp_port;
 mod unknown_medium;
 mod unknown_platform;
@@ -98,6 +99,7 @@ mod w_absent_anyway;
 mod w_dark_ports;
 mod w_ecmp_unused;
 mod w_no_effect;
+mod w_no_hwsku;
 mod w_no_qp_hash;
 mod w_oversubscribed;
 mod w_parallel_locators;
@@ -219,6 +221,7 @@ const CHECKS: &[Check] = checks![
     pin_line,
     pin_twice,
     os_without_qos,
+    trim_settings,
     names_nothing,
     names_beyond,
     named_twice,
@@ -233,6 +236,7 @@ const CHECKS: &[Check] = checks![
     ecmp_width,
     neighbour_limit,
     ecmp_groups,
+    w_no_hwsku,
     w_oversubscribed,
     w_dark_ports,
     w_srv6_unused,

@@ -35,7 +35,7 @@ impl SwitchBuffers {
         full: FullPanel,
     ) -> Result<Self, QosError> {
         let model: Model = buffer.headroom_model.parse()?;
-        let memory = memory(model, profile, buffer, full);
+        let memory = memory(model, profile, buffer, kinds, full);
         let groups = groups(model, profile, memory.cell, kinds)?;
         let pools = pools(&memory, &groups, Division::of(profile))?;
         Ok(SwitchBuffers { memory, groups, pools })
@@ -54,7 +54,7 @@ impl SwitchBuffers {
 
 /// The buffer and what is taken beforehand, which NVIDIA publishes and others do not. Ports of eight lanes take less
 /// than twice as much as others, so the finest split is enough for any mix.
-fn memory(model: Model, profile: &Profile, buffer: &Buffer, full: FullPanel) -> Memory {
+fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind], full: FullPanel) -> Memory {
     let Model::Spectrum(asic) = model else { return Memory::new(buffer.total, buffer.cell) };
     let lossy = profile.priority_groups().values().filter(|classes| !classes[0].pfc).count();
     let lossy = u32::try_from(lossy).unwrap_or(u32::MAX);
@@ -63,6 +63,7 @@ fn memory(model: Model, profile: &Profile, buffer: &Buffer, full: FullPanel) -> 
         up: full.ports,
         up_eight_lanes: eight_lanes,
         lossless: if profile.is_lossless() { full.ports } else { 0 },
+        lossless_cabled: if profile.is_lossless() { kinds.iter().map(|kind| kind.ports).sum() } else { 0 },
         lossy_groups: full.ports.saturating_mul(lossy),
         lossy_groups_eight_lanes: eight_lanes.saturating_mul(lossy),
     };

@@ -43,8 +43,10 @@ pub struct SpectrumPorts {
     pub up: u32,
     /// Those among them with eight lanes.
     pub up_eight_lanes: u32,
-    /// Ports with a lossless class.
+    /// Ports with a lossless class, those that are only kept free included.
     pub lossless: u32,
+    /// Those among them whose headroom is counted: the ports with a cable.
+    pub lossless_cabled: u32,
     /// Lossy priority groups on all ports.
     pub lossy_groups: u32,
     /// Those among them on ports with eight lanes.
@@ -73,7 +75,14 @@ impl Memory {
         let formula = |all: u32, eight: u32| {
             format!("({} x {pipeline} + {eight} x {wide}) x {KIB}", all.saturating_sub(eight))
         };
-        let SpectrumPorts { up, up_eight_lanes, lossless, lossy_groups, lossy_groups_eight_lanes } = ports;
+        let SpectrumPorts {
+            up,
+            up_eight_lanes,
+            lossless,
+            lossless_cabled,
+            lossy_groups,
+            lossy_groups_eight_lanes,
+        } = ports;
         memory.reserve(
             "lossy groups",
             groups(lossy_groups, lossy_groups_eight_lanes),
@@ -90,7 +99,8 @@ impl Memory {
         if shared {
             let private = u64::from(lossless) * 10 * KIB;
             memory.reserve("private headroom", private, format!("{lossless} x 10 x {KIB}"));
-            memory.private_headroom = Bytes(private);
+            // A port without a cable takes nothing from the pool, so it brings nothing either.
+            memory.private_headroom = Bytes(u64::from(lossless_cabled) * 10 * KIB);
         }
         memory
     }
@@ -124,6 +134,7 @@ mod tests {
             up: 64,
             up_eight_lanes: 64,
             lossless: 64,
+            lossless_cabled: 12,
             lossy_groups: 64,
             lossy_groups_eight_lanes: 64,
         };
@@ -134,7 +145,8 @@ mod tests {
         assert_eq!(named(&memory, "management pool"), Some(256 * 1024));
         assert_eq!(named(&memory, "private headroom"), Some(64 * 10 * 1024));
         assert_eq!(named(&memory, "modification descriptors"), None);
-        assert_eq!(memory.private_headroom, Bytes(655_360));
+        // Only ports with a cable count against the sum of their headroom.
+        assert_eq!(memory.private_headroom, Bytes(122_880));
     }
 
     #[test]

@@ -43,6 +43,15 @@ impl Model {
         [Self::Ieee].into_iter().chain(spectrum).chain([Self::Tofino2]).chain(classic).chain(chips)
     }
 
+    /// Says whether the ASIC is one of NVIDIA's; the virtual switch only borrows its script.
+    pub fn is_nvidia(self) -> bool {
+        match self {
+            Self::Spectrum(asic) => asic != SpectrumAsic::Vs,
+            Self::Classic(_) => true,
+            Self::Ieee | Self::Tofino2 | Self::Chip(_) => false,
+        }
+    }
+
     /// Returns the name in platform files.
     pub const fn name(self) -> &'static str {
         match self {

@@ -165,16 +165,22 @@ fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<QosError>) {
 /// Checks the ranges of SONiC's `sonic-pfcwd` YANG model.
 fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<QosError>) {
     let Watchdog { action: _, detection, restoration, poll } = *watchdog;
-    for (field, value, max) in
-        [("detection", detection, 5_000), ("restoration", restoration, 60_000), ("poll", poll, 1_000)]
-    {
+    let [detection_max, restoration_max, poll_max] = Watchdog::MAX_MILLIS;
+    for (field, value, max) in [
+        ("detection", detection, detection_max),
+        ("restoration", restoration, restoration_max),
+        ("poll", poll, poll_max),
+    ] {
+        let Some(value) = value else { continue };
         let (min, max) = (Nanoseconds::from_millis(100), Nanoseconds::from_millis(max));
         if value < min || value > max {
             faults.push(QosError::WatchdogRange { field, value, min, max });
         }
     }
     for (field, value) in [("detection", detection), ("restoration", restoration)] {
-        if value < poll {
+        if let (Some(value), Some(poll)) = (value, poll)
+            && value < poll
+        {
             faults.push(QosError::WatchdogPoll { field, value, poll });
         }
     }

@@ -141,7 +141,10 @@ lossless_traffic: {mtu: 4096, small_packets: 50}
     assert_eq!((storage.queue.get(), storage.priority_group.get(), storage.priority.get()), (4, 4, 4));
     assert!(profile.role(Role::Cts).is_none());
     let watchdog = profile.watchdog().unwrap();
-    assert_eq!((watchdog.action, watchdog.detection), (WatchdogAction::Alert, Nanoseconds::from_millis(400)));
+    assert_eq!(
+        (watchdog.action, watchdog.detection),
+        (WatchdogAction::Alert, Some(Nanoseconds::from_millis(400)))
+    );
     assert_eq!(profile.shared_headroom().unwrap().over_subscribe_ratio.get(), 2);
 }
 
@@ -271,4 +274,24 @@ fn the_schema_names_every_key_and_preset() {
     for key in ["lossy-trim", "shared_headroom", "priority_group", "fabric_dscp", "over_subscribe_ratio"] {
         assert!(schema.contains(key), "{key}");
     }
+}
+
+/// sonic-utilities, `pfcwd start_default`: `multiply = max(1, (ports - 1) // 32 + 1)`, the interval at most 1 s; YANG
+/// takes a detection of 5 s at most.
+#[test]
+fn watchdog_times_grow_with_the_ports() {
+    let times = |watchdog: &Watchdog, ports| {
+        let WatchdogTimes { detection, restoration, poll } = watchdog.times(ports);
+        [detection, restoration, poll].map(|time| time.0 / 1_000_000)
+    };
+    let default = Watchdog::default();
+    assert_eq!(times(&default, 32), [200, 200, 200]);
+    assert_eq!(times(&default, 33), [400, 400, 400]);
+    assert_eq!(times(&default, 128), [800, 800, 800]);
+    assert_eq!(times(&default, 512), [3_200, 3_200, 1_000]);
+    assert_eq!(times(&default, 1_024), [5_000, 6_400, 1_000]);
+    let stated = Watchdog { detection: Some(Nanoseconds::from_millis(300)), ..default };
+    assert_eq!(times(&stated, 128), [300, 800, 300]);
+    let slow = Watchdog { poll: Some(Nanoseconds::from_millis(900)), ..default };
+    assert_eq!(times(&slow, 32), [900, 900, 900]);
 }

@@ -53,6 +53,8 @@ fn config_db(intent: &DeviceIntent<'_>) -> Result<Vec<u8>, RenderError> {
     let out = &mut Document::with_capacity((intent.ports.len() + 8) * BYTES_PER_PORT);
     qos.buffer_groups(out);
     qos.buffer_pools(out);
+    qos.egress_lists(out);
+    qos.ingress_lists(out);
     qos.buffer_profiles(out);
     qos.buffer_queues(out);
     qos.cables(out);

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn compares_neighbouring_tiers() {
-        assert_eq!(codes("tiers: { t1: { down: { breakout: 8x100G } } }"), ["E0206"]);
+        assert!(codes("tiers: { t1: { down: { breakout: 8x100G } } }").contains(&"E0206"));
         assert_eq!(
             message("tiers: { t1: { platform: th5-64x800g, down: { breakout: 1x800G } } }", "E0206"),
             "T0 uplinks have 200G, the T1 downlinks they lead to 800G"

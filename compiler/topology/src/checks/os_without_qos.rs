@@ -39,8 +39,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     let os = hardware.os.word();
     let asked = and(lost.iter().map(|capability| capability.words()));
     let message = format!("no {asked} for `{os}`, which QoS profile `{}` asks for", profile.name());
-    let diagnostic =
-        Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
+    let diagnostic = Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
     let diagnostic = if draft.states("qos") {
         diagnostic.and(draft.at("qos"), "would be dropped on the way")
     } else {

@@ -48,7 +48,7 @@ mod tests {
     use crate::checks::testing::{codes, message};
 
     #[test]
-    fn settings_without_effect_are_told() {
+    fn settings_without_effect_are_named() {
         let frr = "qos: none, tiers: { t1: { os: frr } }";
         let ntp = "services: { ntp: [\"2001:db8::1\"] }";
         assert_eq!(codes(&format!("{{ {ntp} }}")), Vec::<&str>::new());

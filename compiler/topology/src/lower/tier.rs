@@ -78,6 +78,12 @@ struct Common<'a> {
 }
 
 impl DraftTier {
+    /// Returns how the cages in use are split, side by side.
+    pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
+        let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
+        used.filter_map(|block| block.breakout)
+    }
+
     /// Returns the first tier.
     pub(super) fn t0(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
         let tier = &doc.tiers.t0;

@@ -100,7 +100,7 @@ impl Maker<'_> {
     fn trimming(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let Some(trimming) = intent.qos.trimming() else { return Ok(()) };
-        let size = trimming.size.0;
+        let size = intent.platform.trim_size(trimming.size).0;
         for port in self.ports.cabled().collect::<Vec<_>>() {
             let kind = Kind::of(intent.switch.tier, port);
             let dscp = match kind.place {

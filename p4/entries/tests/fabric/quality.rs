@@ -3,7 +3,7 @@
 use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
 use closc_qos::codes::Dscp;
-use closc_qos::profile::Preset;
+use closc_qos::profile::{Preset, Trimming};
 
 use crate::support::State;
 use crate::{shape, updates};
@@ -62,7 +62,7 @@ fn trimmed_packets_say_where() {
         let trim = state.call("trim", &key);
         let expected = if port.faces_nic() { trimming.last_hop_dscp } else { trimming.fabric_dscp };
         assert_eq!(trim.argument("trimmed_dscp"), u128::from(expected.get()));
-        assert_eq!(trim.argument("size_bytes"), u128::from(trimming.size.0));
+        assert_eq!(trim.argument("size_bytes"), u128::from(Trimming::DEFAULT_SIZE.0));
     }
 }
 

@@ -33,7 +33,7 @@ pub(in crate::profile) fn draft() -> Draft {
     ];
     Draft {
         trimming: Some(Trimming {
-            size: Trimming::default_size(),
+            size: None,
             class: ClassName::literal("trimmed"),
             tc: TrafficClass::constant(8),
             fabric_dscp: Dscp::constant(12),

@@ -9,12 +9,18 @@ mod maps;
 mod pfc;
 mod queues;
 
+use std::collections::BTreeMap;
+
 use closc_plan::{PortKind, SwitchQos};
-use closc_qos::profile::Profile;
+use closc_qos::codes::Queue;
 use closc_qos::profile::maps::Place;
+use closc_qos::profile::{Class, Profile};
 
 use super::view::View;
 use crate::RenderError;
+
+/// The first queue that is no unicast queue on SONiC's ASICs.
+const UNICAST: u8 = 8;
 
 /// Quality of service of a switch.
 pub(super) struct Qos<'a> {
@@ -34,6 +40,25 @@ impl<'a> Qos<'a> {
     /// The name of the profile's maps.
     fn name(&self) -> &str {
         self.profile.name().as_str()
+    }
+
+    /// Returns the one queue that packets trimmed here take, where the platform lets nobody choose it.
+    fn trim_queue(&self) -> Option<Queue> {
+        self.profile.trimming()?;
+        self.view.intent.platform.trim_queue(&self.view.intent.hardware)
+    }
+
+    /// Returns the queues that packets are sent to and the class of each, rising: those of the profile, and the
+    /// platform's own for packets trimmed here. Past the unicast queues nothing is set: SONiC has no rows for them.
+    fn queues_in_use(&self) -> BTreeMap<Queue, &Class> {
+        let mut queues: BTreeMap<Queue, &Class> =
+            self.profile.queues().into_iter().map(|(queue, classes)| (queue, classes[0])).collect();
+        let trimmed = self.profile.trimming().and_then(|trimming| self.profile.class(&trimming.class));
+        if let (Some(queue), Some(class)) = (self.trim_queue().filter(|queue| queue.get() < UNICAST), trimmed)
+        {
+            queues.entry(queue).or_insert(class);
+        }
+        queues
     }
 
     fn kinds(&self) -> &[PortKind] {

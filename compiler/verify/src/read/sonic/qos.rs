@@ -14,11 +14,21 @@ use crate::model::device::{Device, FaultKind};
 use crate::model::qos::{Pools, PortQos, QosConfig};
 
 /// Tables keyed by port.
-pub(super) const PORT_TABLES: [&str; 5] = ["BUFFER_PG", "BUFFER_QUEUE", "PFC_WD", "PORT_QOS_MAP", "QUEUE"];
+pub(super) const PORT_TABLES: [&str; 7] = [
+    "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "PFC_WD",
+    "PORT_QOS_MAP",
+    "QUEUE",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+];
 const BUFFER_PG: usize = 0;
 const BUFFER_QUEUE: usize = 1;
 const PFC_WD: usize = 2;
 const PORT_QOS_MAP: usize = 3;
+const EGRESS_LIST: usize = 5;
+const INGRESS_LIST: usize = 6;
 
 /// Tables that others refer to.
 pub(super) const SMALL_TABLES: [&str; 11] = [
@@ -142,6 +152,7 @@ impl Resolver<'_, '_> {
                 match *table {
                     PORT_QOS_MAP => self.map(field, value),
                     BUFFER_PG | BUFFER_QUEUE => self.buffer(*table, rest, field, value),
+                    EGRESS_LIST | INGRESS_LIST => self.quotas(*table, field, value),
                     PFC_WD => self.set(format!("watchdog {field}"), value.clone()),
                     _ => self.queue(rest, field, value),
                 }
@@ -226,6 +237,18 @@ impl Resolver<'_, '_> {
                 self.qos.trimmed = class.and_then(|class| numbers.get(&class).copied());
             }
             _ => {}
+        }
+    }
+
+    /// What a port may take of each pool.
+    fn quotas(&mut self, table: usize, field: &str, value: &str) {
+        if field != "profile_list" {
+            return self.fault(table, "", &format!("has a field `{field}` that the proof does not know"));
+        }
+        for name in value.split(',') {
+            let profile = self.follow((table, ""), field, "BUFFER_PROFILE", name);
+            let pool = profile.get("pool").cloned().unwrap_or_default();
+            self.set(format!("quota of pool {pool}"), fields(&profile));
         }
     }
 

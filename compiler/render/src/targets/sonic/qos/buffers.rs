@@ -1,4 +1,4 @@
-//! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG` and `BUFFER_QUEUE`.
+//! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
 //! In: the profile and the divided buffer. Out: rows. Always: trimming is an action of egress profiles only; a
 //! lossless group has headroom for its speed and cable; queues that do the same share a profile.
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use closc_plan::PortKind;
 use closc_qos::Bytes;
 use closc_qos::codes::DynamicThreshold;
-use closc_qos::headroom::Headroom;
+use closc_qos::headroom::{Headroom, Model};
 use closc_qos::profile::Class;
 
 use super::super::json::{Document, Fields, Row};
@@ -55,8 +55,16 @@ impl Qos<'_> {
                 return;
             }
             // What was let in must get out: lossless queues may take the whole buffer.
-            table.row(&[EGRESS_LOSSLESS], |row| pool(row, "egress", total, None));
-            table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", shared, None));
+            if self.one_egress_pool().is_some() {
+                table.row(&[EGRESS_LOSSLESS], |row| {
+                    row.text("mode", "static");
+                    row.number("size", total.0);
+                    row.text("type", "egress");
+                });
+            } else {
+                table.row(&[EGRESS_LOSSLESS], |row| pool(row, "egress", total, None));
+                table.row(&[EGRESS_LOSSY], |row| pool(row, "egress", shared, None));
+            }
             let xoff = buffers.pools.headroom.round_up(cell);
             table.row(&[INGRESS_LOSSLESS], |row| pool(row, "ingress", shared, Some(xoff)));
         });
@@ -67,17 +75,25 @@ impl Qos<'_> {
         let Some(buffers) = &self.switch.buffers else { return };
         let mut rows: BTreeMap<String, Fields> = BTreeMap::new();
         for class in self.profile.classes() {
-            rows.entry(self.queue_profile(class)).or_insert_with(|| queue_fields(class));
+            rows.entry(self.queue_profile(class)).or_insert_with(|| self.queue_fields(class));
             if class.pfc {
                 for (kind, group) in self.kinds().iter().zip(&buffers.groups) {
                     let fields = || group_fields(class, group.headroom());
                     rows.entry(self.group_profile(class, kind)).or_insert_with(fields);
+                    // The same by buffermgrd's name: where its table has the length, it takes this one for the group.
+                    rows.entry(self.named_for_buffermgrd(class, kind)).or_insert_with(fields);
                 }
             } else {
                 let pool = if self.profile.is_lossless() { INGRESS_LOSSLESS } else { INGRESS_LOSSY };
                 let fields = || plain_fields(pool, class.ingress_threshold, false);
                 rows.entry(self.lossy_group_profile(class)).or_insert_with(fields);
             }
+        }
+        let (ingress, egress) = self.port_pools();
+        for pool in ingress.into_iter().chain(egress) {
+            // As upstream: a port may take nearly all of a pool; groups and queues divide it.
+            let most = DynamicThreshold::MAX;
+            rows.entry(port_profile(pool)).or_insert_with(|| plain_fields(pool, most, false));
         }
         document.table("BUFFER_PROFILE", |table| {
             for (name, fields) in &rows {
@@ -128,8 +144,8 @@ impl Qos<'_> {
     }
 
     fn queue_runs(&self) -> Vec<Run> {
-        let queues = self.profile.queues().into_iter();
-        runs(queues.map(|(queue, classes)| (queue.get(), self.queue_profile(classes[0]))), Gaps::Bridged)
+        let queues = self.queues_in_use().into_iter();
+        runs(queues.map(|(queue, class)| (queue.get(), self.queue_profile(class))), Gaps::Bridged)
     }
 
     /// Names the profile of a queue by what the queue does, so that queues that do the same share one; a class
@@ -145,16 +161,97 @@ impl Qos<'_> {
         named(stem, (first != Some(class.egress_threshold)).then_some(class))
     }
 
+    /// Returns the most that a lossless queue takes where one static egress pool holds all queues.
+    fn one_egress_pool(&self) -> Option<Bytes> {
+        self.view.intent.platform.buffer.as_ref()?.lossless_queue_max
+    }
+
+    fn queue_fields(&self, class: &Class) -> Fields {
+        match self.one_egress_pool().filter(|_| self.profile.is_lossless()) {
+            Some(most) if class.pfc => Fields::new(|row| {
+                row.text("pool", EGRESS_LOSSLESS);
+                row.number("size", 0_u32);
+                row.number("static_th", most.0);
+            }),
+            Some(_) => plain_fields(EGRESS_LOSSLESS, class.egress_threshold, class.trim),
+            None => {
+                let pool = if class.pfc { EGRESS_LOSSLESS } else { EGRESS_LOSSY };
+                plain_fields(pool, class.egress_threshold, class.trim)
+            }
+        }
+    }
+
+    /// Writes `BUFFER_PORT_EGRESS_PROFILE_LIST`.
+    pub(in super::super) fn egress_lists(&self, document: &mut Document) {
+        self.port_lists(document, "BUFFER_PORT_EGRESS_PROFILE_LIST", &self.port_pools().1);
+    }
+
+    /// Writes `BUFFER_PORT_INGRESS_PROFILE_LIST`.
+    pub(in super::super) fn ingress_lists(&self, document: &mut Document) {
+        self.port_lists(document, "BUFFER_PORT_INGRESS_PROFILE_LIST", &self.port_pools().0);
+    }
+
+    /// NVIDIA's ASICs bound what a port takes of each pool besides what its groups and queues take; without a list a
+    /// port has a quota of nothing.
+    fn port_lists(&self, document: &mut Document, name: &'static str, pools: &[&'static str]) {
+        if pools.is_empty() {
+            return;
+        }
+        let list = pools.iter().map(|pool| port_profile(pool)).collect::<Vec<_>>().join(",");
+        let fields = Fields::new(|row| row.text("profile_list", &list));
+        document.table(name, |table| {
+            for (port, _) in self.ports() {
+                table.again(&[port], &fields);
+            }
+        });
+    }
+
+    /// Returns the ingress and the egress pools that ports have quotas of.
+    fn port_pools(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        if self.switch.buffers.is_none() || !self.is_nvidia() {
+            return (Vec::new(), Vec::new());
+        }
+        if self.profile.is_lossless() {
+            (vec![INGRESS_LOSSLESS], vec![EGRESS_LOSSLESS, EGRESS_LOSSY])
+        } else {
+            (vec![INGRESS_LOSSY], vec![EGRESS_LOSSY])
+        }
+    }
+
     fn lossy_group_profile(&self, class: &Class) -> String {
         let first = self.profile.classes().find(|other| !other.pfc).map(|first| first.ingress_threshold);
         named("ingress_lossy", (first != Some(class.ingress_threshold)).then_some(class))
     }
 
-    /// Names the profile of a lossless group as buffermgrd would, so that it finds its work done.
+    /// Names the profile of a lossless group.
+    ///
+    /// On NVIDIA's platforms buffermgrd (`doSpeedUpdateTask`) takes a group whose profile has its own name away when the
+    /// port is shut, and sets it again only for lengths that the SKU's `pg_profile_lookup.ini` has; a profile of another
+    /// name it leaves alone. Elsewhere it takes nothing away, and finds its work done under its own name.
     fn group_profile(&self, class: &Class, kind: &PortKind) -> String {
+        if self.is_nvidia() {
+            self.group_name("ingress_lossless", class, kind)
+        } else {
+            self.named_for_buffermgrd(class, kind)
+        }
+    }
+
+    /// Names the profile of a lossless group as buffermgrd would.
+    fn named_for_buffermgrd(&self, class: &Class, kind: &PortKind) -> String {
+        self.group_name("pg_lossless", class, kind)
+    }
+
+    fn group_name(&self, stem: &str, class: &Class, kind: &PortKind) -> String {
         let first = self.profile.lossless().next().map(|first| first.ingress_threshold);
-        let stem = format!("pg_lossless_{}_{}m", kind.speed.mbps(), kind.cable.meters_ceil());
+        let stem = format!("{stem}_{}_{}m", kind.speed.mbps(), kind.cable.meters_ceil());
         named(&stem, (first != Some(class.ingress_threshold)).then_some(class))
+    }
+
+    /// Says whether the ASIC is one of NVIDIA's.
+    fn is_nvidia(&self) -> bool {
+        let buffer = self.view.intent.platform.buffer.as_ref();
+        let model = buffer.and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
+        model.is_some_and(Model::is_nvidia)
     }
 }
 
@@ -162,9 +259,9 @@ fn named(stem: &str, odd: Option<&Class>) -> String {
     odd.map_or_else(|| format!("{stem}_profile"), |class| format!("{stem}_{}_profile", class.name))
 }
 
-fn queue_fields(class: &Class) -> Fields {
-    let pool = if class.pfc { EGRESS_LOSSLESS } else { EGRESS_LOSSY };
-    plain_fields(pool, class.egress_threshold, class.trim)
+/// Names the profile of a port's quota of a pool: `port_egress_lossy_profile`.
+fn port_profile(pool: &str) -> String {
+    format!("port_{}_profile", pool.trim_end_matches("_pool"))
 }
 
 /// A profile that reserves nothing.

@@ -89,8 +89,8 @@ impl Qos<'_> {
         document.table("SWITCH_TRIMMING", |table| {
             table.row(&["GLOBAL"], |row| {
                 row.text("dscp_value", "from-tc");
-                row.number("queue_index", class.queue.get());
-                row.number("size", trimming.size.0);
+                row.number("queue_index", self.trim_queue().unwrap_or(class.queue).get());
+                row.number("size", self.view.intent.platform.trim_size(trimming.size).0);
                 row.number("tc_value", trimming.tc.get());
             });
         });

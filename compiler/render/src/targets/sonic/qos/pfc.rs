@@ -3,7 +3,7 @@
 //! In: the profile. Out: rows; none for a lossy profile. Always: what pauses has headroom (the length of its
 //! cable is written) and, where the profile has one, a watchdog.
 
-use closc_qos::profile::{Watchdog, WatchdogAction};
+use closc_qos::profile::{WatchdogAction, WatchdogTimes};
 
 use super::super::json::{Document, Fields, Row};
 use super::Qos;
@@ -38,7 +38,8 @@ impl Qos<'_> {
 
     /// Writes `CABLE_LENGTH`, which is one row with a field for each port.
     pub(in super::super) fn cables(&self, document: &mut Document) {
-        if !self.pauses() {
+        // SONiC refuses a configuration whole for a row without a field.
+        if !self.pauses() || self.ports().next().is_none() {
             return;
         }
         document.table("CABLE_LENGTH", |table| {
@@ -49,26 +50,29 @@ impl Qos<'_> {
 
     /// Writes `PFC_WD`.
     pub(in super::super) fn watchdog(&self, document: &mut Document) {
-        let Some(watchdog) = self.profile.watchdog().filter(|_| self.pauses()) else { return };
+        let (Some(watchdog), Some(times)) = (self.profile.watchdog(), self.switch.watchdog) else { return };
+        if !self.pauses() {
+            return;
+        }
         document.table("PFC_WD", |table| {
-            let fields = Fields::new(|row| watch(row, watchdog));
+            let fields = Fields::new(|row| watch(row, watchdog.action, times));
             for (name, _) in self.ports() {
                 table.again(&[name], &fields);
             }
-            table.row(&["GLOBAL"], |row| row.number("POLL_INTERVAL", watchdog.poll.millis_ceil()));
+            table.row(&["GLOBAL"], |row| row.number("POLL_INTERVAL", times.poll.millis_ceil()));
         });
     }
 }
 
-fn watch(row: &mut Row<'_>, watchdog: &Watchdog) {
+fn watch(row: &mut Row<'_>, action: WatchdogAction, times: WatchdogTimes) {
     row.text(
         "action",
-        match watchdog.action {
+        match action {
             WatchdogAction::Drop => "drop",
             WatchdogAction::Forward => "forward",
             WatchdogAction::Alert => "alert",
         },
     );
-    row.number("detection_time", watchdog.detection.millis_ceil());
-    row.number("restoration_time", watchdog.restoration.millis_ceil());
+    row.number("detection_time", times.detection.millis_ceil());
+    row.number("restoration_time", times.restoration.millis_ceil());
 }

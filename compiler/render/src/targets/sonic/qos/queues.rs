@@ -51,8 +51,8 @@ impl Qos<'_> {
     /// Writes `QUEUE`.
     pub(in super::super) fn queues(&self, document: &mut Document) {
         let of_kind = |kind| {
-            let queues = self.profile.queues().into_iter();
-            queues.map(|(queue, classes)| (queue.to_string(), self.queue(kind, queue, classes[0]))).collect()
+            let queues = self.queues_in_use().into_iter();
+            queues.map(|(queue, class)| (queue.to_string(), self.queue(kind, queue, class))).collect()
         };
         let by_kind: Vec<Vec<(String, Fields)>> = (0..self.kinds().len()).map(of_kind).collect();
         document.table("QUEUE", |table| {

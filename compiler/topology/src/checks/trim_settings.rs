@@ -1,0 +1,92 @@
+//! E0717: a platform does not take the settings of trimming.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+use closc_qos::units::Bytes;
+
+use crate::lower::Draft;
+
+/// A platform does not take the settings of trimming.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0717",
+    title: "the platform does not take the settings of trimming",
+    what: "The size that `trimming` states is one that every platform in use takes, and no class but that of trimmed \
+           packets has the queue that a platform keeps for them.",
+    why: "SONiC's orchagent stops at the first setting that the ASIC refuses: packets would be dropped and not trimmed. \
+          Headers in the queue of another class would wait behind its packets.",
+    example: "qos: { base: lossy-trim, trimming: { class: trimmed, size: 128, fabric_dscp: 12, last_hop_dscp: 16 } }",
+    fix: "Leave `size` out, so that each platform gets one that it takes; give the class another queue.",
+};
+
+/// Checks every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    let Some(trimming) = profile.trimming() else { return };
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::Sonic) {
+        let platform = &hardware.platform;
+        let Some(limits) = &platform.trimming else { continue };
+        if let Some(size) = trimming.size.filter(|size| !limits.takes(*size)) {
+            let range = range(limits.size_min, limits.size_max);
+            let message = format!("`{}` trims packets to {range}, not to {size}", platform.id);
+            out.push(
+                Diagnostic::error(&RULE, message)
+                    .at(draft.at("qos.trimming.size"), "refused by the switch")
+                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .help("leave `size` out: each platform then gets one that it takes"),
+            );
+        }
+        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let Some(queue) = platform.hwsku(tier.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku))
+        else {
+            continue;
+        };
+        let other = profile.classes().find(|class| class.queue == queue && class.name != trimming.class);
+        if let Some(class) = other {
+            let message = format!(
+                "`{}` puts trimmed packets into queue {queue}, which class `{}` has",
+                platform.id, class.name
+            );
+            out.push(
+                Diagnostic::error(&RULE, message)
+                    .at(draft.at(&format!("qos.classes.{}.queue", class.name)), "")
+                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .help(format!("give `{}` another queue", class.name)),
+            );
+        }
+    }
+}
+
+fn range(min: Bytes, max: Option<Bytes>) -> String {
+    match max {
+        Some(max) if max == min => format!("{min} only"),
+        Some(max) => format!("{min} to {max}"),
+        None => format!("{min} or more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    fn trimming(size: &str) -> String {
+        format!(
+            "qos: {{ base: lossy-trim, trimming: {{ class: trimmed, {size}fabric_dscp: 12, last_hop_dscp: 16 }} }}"
+        )
+    }
+
+    #[test]
+    fn settings_are_those_that_the_platform_takes() {
+        assert_eq!(codes(&trimming("size: 128, ")), ["E0717"]);
+        assert_eq!(codes(&trimming("size: 206, ")), Vec::<&str>::new());
+        assert_eq!(codes(&trimming("")), Vec::<&str>::new());
+        assert_eq!(
+            message(&trimming("size: 128, "), "E0717"),
+            "`th5-256x200g` trims packets to 206 B only, not to 128 B"
+        );
+        let queue = "qos: { base: lossy-trim, classes: { control: { queue: 9 } } }";
+        assert_eq!(
+            message(queue, "E0717"),
+            "`th5-256x200g` puts trimmed packets into queue 9, which class `control` has"
+        );
+    }
+}

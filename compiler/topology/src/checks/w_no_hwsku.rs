@@ -1,0 +1,65 @@
+//! W0201: no hwsku of SONiC is for the breakouts of a switch.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+
+use crate::lower::Draft;
+
+/// No hwsku of SONiC is for the breakouts of a switch.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0201",
+    title: "SONiC has no hwsku for these breakouts",
+    what: "Where SONiC runs, one of the hwskus that the platform lists is for exactly the breakouts in use, or the \
+           platform's own hwsku takes any (`any_breakout`).",
+    why: "SONiC takes lanes, SAI profile and buffers from the folder of the hwsku. With that of other breakouts ports do \
+          not come up, or come up with the buffers of other ones.",
+    example: "tiers:\n\
+           \x20 t1: { platform: th5-512x100g, down: { breakout: 4x200G } }",
+    fix: "Split all cages as one of the listed hwskus has them, or add a platform file with the hwsku of your image.",
+};
+
+/// Checks every kind of switch that runs SONiC.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::Sonic) {
+        let platform = &hardware.platform;
+        let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
+        // What is not offered at all is said elsewhere.
+        let offered = tier.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
+        if !offered || platform.has_hwsku(tier.breakouts()) {
+            continue;
+        }
+        let mut used: Vec<String> = tier.breakouts().map(|breakout| breakout.to_string()).collect();
+        used.sort();
+        used.dedup();
+        let known = sonic.hwskus.iter().map(|(these, name)| {
+            let these: Vec<String> = these.iter().map(ToString::to_string).collect();
+            format!("{} for {}", name, these.join(" + "))
+        });
+        let known: Vec<String> = known.collect();
+        let message = format!("no hwsku of `{}` is for cages split {}", platform.id, used.join(" and "));
+        let diagnostic = Diagnostic::warning(&RULE, message)
+            .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.who, sonic.hwsku));
+        let diagnostic = if known.is_empty() {
+            diagnostic
+        } else {
+            diagnostic.note(format!("known: {}", known.join(", ")))
+        };
+        out.push(
+            diagnostic
+                .help("split the cages as a hwsku has them, or add a platform file with your image's hwsku"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn mixed_breakouts_need_a_hwsku() {
+        let mixed = "{ tiers: { t1: { platform: th5-512x100g, down: { breakout: 4x200G } } } }";
+        assert!(codes(mixed).contains(&"W0201"));
+        assert_eq!(message(mixed, "W0201"), "no hwsku of `th5-512x100g` is for cages split 4x200G");
+        assert!(!codes("description: one breakout").contains(&"W0201"));
+    }
+}
