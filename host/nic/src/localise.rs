@@ -72,6 +72,15 @@ pub enum Culprit {
         /// The uplink.
         uplink: u16,
     },
+    /// The cable from a T1 to a T2, or the T2.
+    T1Uplink {
+        /// The plane.
+        plane: u8,
+        /// The T0's uplink to that T1.
+        uplink: u16,
+        /// The uplink of the T1.
+        t1_uplink: u16,
+    },
     /// A T1: all of its several cables to the T0 fail at once.
     T1 {
         /// The plane.
@@ -102,7 +111,7 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
     let mut findings = Vec::new();
     let t0s = records.iter().filter_map(|(turn, record)| match turn {
         Turn::T0 { plane } => Some((*plane, *record)),
-        Turn::T1 { .. } => None,
+        Turn::T1 { .. } | Turn::T2 { .. } => None,
     });
     for (plane, t0) in t0s {
         let (lost, sent) = t0.lately();
@@ -122,6 +131,7 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
         }
         let before = (f64::from(lost) / f64::from(sent.max(1))).max(BACKGROUND);
         findings.extend(uplinks(records, plane, before, parallel));
+        findings.extend(beyond(records, plane, before));
     }
     findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings
@@ -133,7 +143,7 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
         .iter()
         .filter_map(|(turn, record)| match turn {
             Turn::T1 { plane: p, uplink } if *p == plane => Some((*uplink, *record)),
-            Turn::T0 { .. } | Turn::T1 { .. } => None,
+            Turn::T0 { .. } | Turn::T1 { .. } | Turn::T2 { .. } => None,
         })
         .collect();
     let dead_t1 = |uplink: u16| {
@@ -153,6 +163,28 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
         };
         let known = out.iter().any(|finding| finding.culprit == culprit);
         if !known && (dead || is_sure(lost, confidence)) {
+            out.push(Finding { culprit, gray: !dead, lost, sent, confidence });
+        }
+    }
+    out
+}
+
+/// The cables behind T1s of a plane that are good themselves.
+fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for (turn, record) in records {
+        let Turn::T2 { plane: p, uplink, t1_uplink } = *turn else { continue };
+        let t1 = records.iter().find(|(other, _)| *other == Turn::T1 { plane, uplink });
+        let t1 = t1.map(|(_, record)| *record).unwrap_or_default();
+        if p != plane || t1.is_dead() {
+            continue;
+        }
+        let (lost, sent) = record.lately();
+        let (t1_lost, t1_sent) = t1.lately();
+        let before = before.max(f64::from(t1_lost) / f64::from(t1_sent.max(1)));
+        let (confidence, dead) = (unlikely(lost, sent, before), record.is_dead());
+        if dead || is_sure(lost, confidence) {
+            let culprit = Culprit::T1Uplink { plane, uplink, t1_uplink };
             out.push(Finding { culprit, gray: !dead, lost, sent, confidence });
         }
     }
@@ -232,6 +264,19 @@ mod tests {
         assert_eq!(found[0].culprit, Culprit::Uplink { plane: 0, uplink: 1 });
         let found = localise(&plane(gray, &[gray, gray]), |_| true, 1);
         assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::NicCable { plane: 0 }]);
+    }
+
+    #[test]
+    fn a_cable_behind_a_t1_is_named_if_the_t1_is_good() {
+        let (good, dead) = (record(&[true; 20]), record(&[false; 5]));
+        let t2 = |t1_uplink| Turn::T2 { plane: 0, uplink: 1, t1_uplink };
+        let with = |t1: Record| {
+            let mut records = plane(good, &[good, t1]);
+            records.extend([(t2(0), good), (t2(1), dead)]);
+            localise(&records, |_| true, 1).iter().map(|f| f.culprit).collect::<Vec<_>>()
+        };
+        assert_eq!(with(good), [Culprit::T1Uplink { plane: 0, uplink: 1, t1_uplink: 1 }]);
+        assert_eq!(with(dead), [Culprit::Uplink { plane: 0, uplink: 1 }]);
     }
 
     #[test]

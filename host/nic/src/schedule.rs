@@ -2,9 +2,10 @@
 //!
 //! In: the table and the period. Out: the probes that are due. Invariants: in every period a NIC probes each of its own
 //! T0s, and with the other NICs of its group every uplink of those T0s twice, by two NICs; so all NICs together probe
-//! every cable between T0 and T1 in every period, also if one of them is down.
+//! every cable between T0 and T1 in every period, also if one of them is down. The cables between T1 and T2 are shared by all
+//! NICs of the zone, likewise twice.
 
-use closc_paths::Table;
+use closc_paths::{Header, Reason, Table};
 
 /// Where a probe turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,19 +22,63 @@ pub enum Turn {
         /// The uplink.
         uplink: u16,
     },
+    /// At the T2 over an uplink of the own T0 and one of the T1.
+    T2 {
+        /// The plane.
+        plane: u8,
+        /// The T0's uplink.
+        uplink: u16,
+        /// The T1's uplink.
+        t1_uplink: u16,
+    },
 }
 
 impl Turn {
     /// Returns its plane.
     pub fn plane(self) -> u8 {
         match self {
-            Turn::T0 { plane } | Turn::T1 { plane, .. } => plane,
+            Turn::T0 { plane } | Turn::T1 { plane, .. } | Turn::T2 { plane, .. } => plane,
         }
     }
 }
 
-/// NICs of a group that probe the same uplink.
+/// NICs that probe the same cable.
 const TWICE: u16 = 2;
+
+/// The cables between T1 and T2 that a NIC probes: an uplink of its T0 to each T1, and the T1's uplink. They belong to
+/// the zone, so all of its NICs share them, and the two that probe one are of two groups if there are two.
+fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
+    let (nics, groups) = (u32::from(h.nics.max(1)), u32::from(h.groups.max(1)));
+    let all = nics * groups;
+    let own = u32::from(h.group) * nics + u32::from(downlink);
+    let t1s = (0..h.t0_uplinks).step_by(usize::from(h.parallel0.max(1)));
+    let cables = t1s.flat_map(|uplink| (0..h.t1_uplinks).map(move |t1_uplink| (uplink, t1_uplink)));
+    let mine = |at: u32| (0..u32::from(TWICE)).any(|n| (at + n * nics) % all == own || all < 2);
+    cables.zip(0u32..).filter(|(_, at)| mine(*at)).map(|(cable, _)| cable).collect()
+}
+
+/// Tells whether every path that takes a turn is absent.
+fn is_absent(table: &Table<'_>, downlink: u16, turn: Turn) -> bool {
+    let within = |range: Option<(u16, u16)>, value: Option<u16>| match (range, value) {
+        (None, _) => true,
+        (Some((first, last)), Some(value)) => (first..=last).contains(&value),
+        (Some(_), None) => false,
+    };
+    let (uplink, t1_uplink) = match turn {
+        Turn::T0 { .. } => (None, None),
+        Turn::T1 { uplink, .. } => (Some(uplink), None),
+        Turn::T2 { uplink, t1_uplink, .. } => (Some(uplink), Some(t1_uplink)),
+    };
+    table.denied().filter(|d| d.plane == turn.plane() && d.reason == Reason::Absent).any(|d| {
+        let s = d.scope;
+        s.zone.is_none()
+            && s.group.is_none()
+            && s.downlink.is_none()
+            && s.source.is_none_or(|source| source == downlink)
+            && within(s.uplinks, uplink)
+            && within(s.t1_uplinks, t1_uplink)
+    })
+}
 
 /// The probes of one NIC.
 #[derive(Debug, Clone)]
@@ -50,30 +95,22 @@ impl Schedule {
     /// Makes the schedule of the NIC on a downlink. What the table denies because it is absent is left out.
     pub fn new(table: &Table<'_>, downlink: u16, period_ns: u64, now_ns: u64) -> Schedule {
         let h = table.header();
-        let nics = h.nics.max(1);
-        let mut turns = Vec::new();
-        for uplink in 0..h.t0_uplinks {
-            let first = uplink % nics;
-            if (0..TWICE.min(nics)).any(|n| (first + n) % nics == downlink) {
-                turns.extend((0..h.planes).map(|plane| Turn::T1 { plane, uplink }));
-            }
-        }
-        let absent = |turn: &Turn| {
-            table.denied().any(|d| {
-                let wide = d.scope.zone.is_none() && d.scope.group.is_none() && d.scope.downlink.is_none();
-                let uplink = match *turn {
-                    Turn::T0 { .. } => d.scope.uplinks.is_none(),
-                    Turn::T1 { uplink, .. } => d.scope.uplinks.is_none_or(|(a, b)| (a..=b).contains(&uplink)),
-                };
-                let source = d.scope.source.is_none_or(|s| s == downlink);
-                let whole = wide && source && uplink && d.scope.t1_uplinks.is_none();
-                d.plane == turn.plane() && d.reason == closc_paths::Reason::Absent && whole
-            })
+        let beyond = t2_turns(h, downlink);
+        let mine = |uplink: u16| {
+            let nics = h.nics.max(1);
+            let shared = (0..TWICE.min(nics)).any(|n| (uplink % nics + n) % nics == downlink);
+            // What is behind a T1 can be blamed only by who knows that the T1 is good.
+            shared || beyond.iter().any(|(other, _)| *other == uplink)
         };
-        turns.retain(|turn| !absent(turn));
-        let t0s: Vec<Turn> = (0..h.planes).map(|plane| Turn::T0 { plane }).filter(|t| !absent(t)).collect();
-        // A T0 probe before each round of planes would be more than needed: one a period is as often as any other.
-        turns.splice(0..0, t0s);
+        let planes = || 0..h.planes;
+        let mut turns: Vec<Turn> = planes().map(|plane| Turn::T0 { plane }).collect();
+        for uplink in (0..h.t0_uplinks).filter(|uplink| mine(*uplink)) {
+            turns.extend(planes().map(|plane| Turn::T1 { plane, uplink }));
+        }
+        for (uplink, t1_uplink) in beyond {
+            turns.extend(planes().map(|plane| Turn::T2 { plane, uplink, t1_uplink }));
+        }
+        turns.retain(|turn| !is_absent(table, downlink, *turn));
         Schedule { turns, period_ns: period_ns.max(1), next: 0, started_ns: now_ns, count: 0 }
     }
 
@@ -100,5 +137,99 @@ impl Schedule {
     pub fn due_at(&self) -> u64 {
         let n = self.turns.len().max(1) as u128;
         self.started_ns + (u128::from(self.count) * u128::from(self.period_ns) / n) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use closc_paths::Kind;
+    use closc_paths::write::{Body, write};
+
+    use super::*;
+
+    /// Two groups of three NICs under T1s with two cables each and three uplinks.
+    fn table(group: u16) -> Vec<u8> {
+        let header = Header {
+            planes: 2,
+            plane_shift: 11,
+            uplink_bits: 8,
+            plane_bits: 3,
+            t1_uplink_bits: 8,
+            pool_len: 48,
+            pool: 0xfd00_c105_0001 << 80,
+            parallel0: 2,
+            parallel1: 1,
+            per_t1: 2,
+            t0_uplinks: 8,
+            t1_uplinks: 3,
+            t2_step: 1,
+            t2_row: 0,
+            zone: 0,
+            group,
+            zones: 1,
+            groups: 2,
+            nics: 3,
+            active: 4,
+            backup: 2,
+            min_active: 4,
+            udp_port: 4791,
+            mtu: 9000,
+            t1_start: 0,
+            t2_usid: 0xc001,
+        };
+        let body = Body {
+            destinations: vec![(Some(Kind::Local), 0), (Some(Kind::Zone), 0)],
+            orders: vec![(0..8).collect(); 2],
+            ..Body::default()
+        };
+        write(&header, &body)
+    }
+
+    #[test]
+    fn all_nics_together_probe_every_cable_twice() {
+        let mut uplinks: BTreeMap<(u16, u8, u16), u32> = BTreeMap::new();
+        let mut beyond: BTreeMap<(u8, u16, u16), u32> = BTreeMap::new();
+        for group in 0..2 {
+            let bytes = table(group);
+            let table = Table::open(&bytes).unwrap();
+            for downlink in 0..3 {
+                let schedule = Schedule::new(&table, downlink, 1000, 0);
+                let t0s = schedule.turns().iter().filter(|turn| matches!(turn, Turn::T0 { .. })).count();
+                assert_eq!(t0s, 2, "every NIC probes its own T0s");
+                for turn in schedule.turns() {
+                    match *turn {
+                        Turn::T0 { .. } => {}
+                        Turn::T1 { plane, uplink } => {
+                            *uplinks.entry((group, plane, uplink)).or_default() += 1;
+                        }
+                        Turn::T2 { plane, uplink, t1_uplink } => {
+                            *beyond.entry((plane, uplink / 2, t1_uplink)).or_default() += 1;
+                            assert!(schedule.turns().contains(&Turn::T1 { plane, uplink }));
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(uplinks.len(), 2 * 2 * 8);
+        assert!(uplinks.values().all(|n| *n >= 2), "{uplinks:?}");
+        assert_eq!(beyond.len(), 2 * 4 * 3);
+        assert!(beyond.values().all(|n| *n == 2), "{beyond:?}");
+    }
+
+    #[test]
+    fn a_round_takes_a_period_and_lost_time_is_not_made_up_for() {
+        let bytes = table(0);
+        let table = Table::open(&bytes).unwrap();
+        let mut schedule = Schedule::new(&table, 0, 1_000_000, 0);
+        let n = schedule.turns().len();
+        let mut count = 0;
+        for now in 0..3_000_000 {
+            count += usize::from(schedule.due(now).is_some());
+        }
+        assert!(count.abs_diff(3 * n) <= 1, "{count} of {n} a round");
+        let burst = std::iter::from_fn(|| schedule.due(100_000_000)).count();
+        assert!(burst <= 1 + n, "{burst}");
     }
 }

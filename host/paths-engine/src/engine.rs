@@ -257,6 +257,20 @@ impl Engine {
         });
     }
 
+    /// Makes every value over one uplink of a T1 bad, where several uplinks of the own T0 may lead to that T1: a probe
+    /// that went to the T2 and back failed where the one to the T1 did not.
+    pub fn lost_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
+        let relapse_ns = self.settings.relapse_ns;
+        self.every(Cause::Probe, now_ns, |set, at| {
+            let choice = set.value(at).choice;
+            let leaves = set.to.kind == closc_paths::Kind::Far;
+            let same = (first..=last).contains(&choice.t0_uplink) && choice.t1_uplink == t1_uplink;
+            if leaves && at.plane == plane && same && !set.value(at).is_bad() {
+                set.value_mut(at).condemn(now_ns, relapse_ns);
+            }
+        });
+    }
+
     /// Takes word of an own port.
     pub fn own_port(&mut self, plane: u8, up: bool) {
         if usize::from(plane) >= PLANES_MAX {

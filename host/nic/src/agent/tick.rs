@@ -74,11 +74,15 @@ impl Agent {
                 continue;
             }
             let Some(id) = self.probes.sent(Target::Switch(turn), at.now_ns) else { return };
-            let (tier, uplink, outer) = match turn {
-                Turn::T0 { .. } => (0, 0, at.table.t0_probe(plane, downlink)),
-                Turn::T1 { uplink, .. } => (1, uplink, at.table.t1_probe(plane, uplink, downlink)),
+            let (tier, uplink, t1_uplink, outer) = match turn {
+                Turn::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
+                Turn::T1 { uplink, .. } => (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink))),
+                Turn::T2 { uplink, t1_uplink, .. } => {
+                    (2, uplink, t1_uplink, at.table.t2_probe(plane, uplink, t1_uplink, downlink))
+                }
             };
-            let probe = SelfProbe { id, tier, plane, uplink, t1_uplink: 0, epoch: self.epoch };
+            let Some(outer) = outer else { continue };
+            let probe = SelfProbe { id, tier, plane, uplink, t1_uplink, epoch: self.epoch };
             self.counters.probes += 1;
             self.send_message(batch, (plane, u32::from(uplink), &outer), &Message::SelfProbe(probe));
         }
@@ -121,13 +125,31 @@ impl Agent {
             Turn::T1 { uplink, .. } if was_dead && !dead => {
                 self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 answers"));
             }
-            Turn::T1 { .. } => {}
+            Turn::T2 { uplink, t1_uplink, .. } if dead && !was_dead && self.t1_is_good(plane, uplink) => {
+                let parallel = at.table.header().parallel0.max(1);
+                let first = uplink - uplink % parallel;
+                self.engine.lost_t1_uplink(plane, (first, first + parallel - 1), t1_uplink, at.now_ns);
+                let text = format!(
+                    "plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 does not answer, T1 does"
+                );
+                self.event(at.now_ns, text);
+            }
+            Turn::T2 { uplink, t1_uplink, .. } if was_dead && !dead => {
+                let text = format!("plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 answers");
+                self.event(at.now_ns, text);
+            }
+            Turn::T1 { .. } | Turn::T2 { .. } => {}
         }
     }
 
     fn t0_is_good(&self, plane: u8) -> bool {
         let t0 = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
         t0.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
+    }
+
+    fn t1_is_good(&self, plane: u8, uplink: u16) -> bool {
+        let t1 = self.records.iter().find(|(turn, _)| *turn == Turn::T1 { plane, uplink });
+        t1.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
     }
 
     /// Takes word of a port: its neighbour, and whether it has a carrier.

@@ -314,6 +314,9 @@ impl Agent {
             let labels = match turn {
                 Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
                 Turn::T1 { plane, uplink } => format!("{{plane=\"{plane}\",tier=\"1\",uplink=\"{uplink}\"}}"),
+                Turn::T2 { plane, uplink, t1_uplink } => {
+                    format!("{{plane=\"{plane}\",tier=\"2\",uplink=\"{uplink}\",t1_uplink=\"{t1_uplink}\"}}")
+                }
             };
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels, record.lost as f64));

@@ -86,8 +86,9 @@ pub fn routes(
     segments: &[u16],
 ) -> Result<(), SetupFault> {
     clean_rule(table);
-    let mut batch =
-        format!("link set dev {tun} addrgenmode none\nlink set dev {tun} mtu {} up\n", inner_mtu(table));
+    // A TUN device drops what its queue has no room for, and TCP then sends it again.
+    let mut batch = format!("link set dev {tun} addrgenmode none txqueuelen 2000\n");
+    let _ = writeln!(batch, "link set dev {tun} mtu {} up", inner_mtu(table));
     for segment in segments {
         let address = Ipv6Addr::from(u128::from(block) << 96 | u128::from(*segment) << 80);
         let _ = writeln!(batch, "route replace {address}/48 dev {tun} metric 1");
