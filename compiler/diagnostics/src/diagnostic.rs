@@ -170,6 +170,13 @@ impl Diagnostics {
         }
     }
 
+    /// Leaves the findings that `keep` keeps.
+    #[must_use]
+    pub fn retained(mut self, keep: impl FnMut(&Diagnostic) -> bool) -> Self {
+        self.list.retain(keep);
+        self
+    }
+
     /// Returns how many findings were not kept, by code.
     fn left_out(&self) -> BTreeMap<&'static str, usize> {
         let Some(limit) = self.limit else { return BTreeMap::new() };

@@ -14,7 +14,7 @@ mod srv6;
 mod tiers;
 mod tuning;
 
-use closc_diagnostics::SourceId;
+use closc_diagnostics::{Diagnostics, SourceId};
 use schemars::JsonSchema;
 use smol_str::SmolStr;
 
@@ -40,6 +40,8 @@ pub struct Document {
     pub spans: Spans,
     /// The file of `ecmp.pins`, once somebody who may read files has added it; or why it cannot be read.
     pub pins: Option<Result<SourceId, String>>,
+    /// Single values that are not what they should be; in `file` they are as if nobody had written them.
+    pub faults: Diagnostics,
 }
 
 impl Document {

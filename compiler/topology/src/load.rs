@@ -27,7 +27,8 @@ pub const ALIASED_MAX: usize = 100_000;
 
 /// Reads a fabric file; `name` is shown in messages.
 ///
-/// The text is added to `sources`, also when it is refused, so that messages can show it.
+/// The text is added to `sources`, also when it is refused, so that messages can show it. A document may have faults of
+/// its own; [`lower`](crate::lower) reports them with those of meaning, and makes no topology of it.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
     let source = decode::decode(sources, name, bytes)?;
     let mut diagnostics = checks::findings();
@@ -35,12 +36,16 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
     };
-    let document = read(source, text, &root, &mut diagnostics);
-    diagnostics.sort();
-    document.ok_or_else(|| checks::limited(diagnostics))
+    match read(source, text, &root, &mut diagnostics) {
+        Some(document) => Ok(Document { faults: diagnostics, ..document }),
+        None => {
+            diagnostics.sort();
+            Err(checks::limited(diagnostics))
+        }
+    }
 }
 
-/// Reads a tree as a fabric; nothing if anything was found, before or now.
+/// Reads a tree as a fabric; nothing if a part of it is not known.
 pub(crate) fn read(
     source: SourceId,
     text: &str,
@@ -49,9 +54,10 @@ pub(crate) fn read(
 ) -> Option<Document> {
     let mut reader = Reader::new(source, text);
     let file = FabricDoc::read(root, &mut reader);
+    let has_gap = reader.has_gap;
     diagnostics.extend(reader.diagnostics);
-    let file = file.filter(|_| !diagnostics.has_errors())?;
-    Some(Document { file, spans: spans(source, root), pins: None })
+    let file = file.filter(|_| !has_gap)?;
+    Some(Document { file, spans: spans(source, root), pins: None, faults: Diagnostics::new() })
 }
 
 /// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows

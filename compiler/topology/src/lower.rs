@@ -45,7 +45,9 @@ pub fn lower(
 ) -> (Option<Topology>, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
     let mut diagnostics = checks::findings();
+    diagnostics.extend(document.faults.clone());
     checks::run(&draft, &mut diagnostics);
+    let mut diagnostics = checks::without_consequences(diagnostics);
     diagnostics.sort();
     let diagnostics = checks::limited(diagnostics);
     if diagnostics.has_errors() {

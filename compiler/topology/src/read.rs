@@ -1,7 +1,8 @@
 //! From a tree to typed documents, with every fault of shape in one run.
 //!
 //! In: [`Item`]s. Out: document types, or diagnostics. Always: a fault is pushed and reading goes on, so that a
-//! file with five misspelled keys gets five messages; `None` means that at least one message was pushed.
+//! file with five misspelled keys gets five messages; `None` means that at least one message was pushed. A fault does
+//! not hide what is wrong elsewhere: where only single optional values are at fault, there is a document all the same.
 //!
 //! This is not serde, because serde stops at the first fault. Types that another crate reads with serde go
 //! through [`bridge`].
@@ -17,7 +18,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable
 pub(crate) use mapping::{Entries, MappingType, mapping};
 pub use scalar::Fraction;
 pub(crate) use scalar::PrefixText;
-pub(crate) use suggest::{listed, nearest};
+pub(crate) use suggest::{instead, listed, nearest};
 pub(crate) use word::word;
 
 use crate::checks::{self, loader};
@@ -74,11 +75,13 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     path: Vec<String>,
     pub(crate) diagnostics: Diagnostics,
+    /// Whether a mapping or list is left out because of a fault in it, so that what it says is not known.
+    pub(crate) has_gap: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
-        Reader { source, text, path: Vec::new(), diagnostics: checks::findings() }
+        Reader { source, text, path: Vec::new(), diagnostics: checks::findings(), has_gap: false }
     }
 
     /// Turns a place in the text into a span.
@@ -144,9 +147,13 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
+/// A value at fault is reported and then read as if it were absent, so that the rest of the file can be checked in the
+/// same run.
 impl<T: Read> Read for Option<T> {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
-        T::read(item, reader).map(Some)
+        let read = T::read(item, reader);
+        reader.has_gap |= read.is_none() && matches!(item.value, Value::List(_) | Value::Mapping(_));
+        Some(read)
     }
 
     fn absent() -> Option<Self> {

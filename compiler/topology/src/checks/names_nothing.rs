@@ -3,8 +3,10 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
-use crate::lower::{Draft, NameFault};
-use crate::naming::LINK_SEPARATOR;
+use smol_str::SmolStr;
+
+use crate::lower::{Draft, Entry, NameFault, find_link};
+use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::read::{listed, shorten};
 
 /// A name in exceptions has none of the forms that names have.
@@ -20,18 +22,61 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports names that cannot be read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let default = Naming::default_for(draft.t2.is_some());
+    let mut of_default: Vec<(&Entry, Option<SmolStr>)> = Vec::new();
     for entry in draft.named() {
         if entry.target != Err(NameFault::Unreadable) {
+            continue;
+        }
+        if let Some(meant) = renamed(draft, &default, &entry.name) {
+            of_default.push((entry, meant));
             continue;
         }
         let diagnostic =
             Diagnostic::error(&RULE, format!("`{}` is no name in this fabric", shorten(&entry.name)))
                 .at(entry.span, "");
-        let meant = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
-        out.push(match meant {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`? numbers are padded")),
-            None => diagnostic.note(format!("names look like {}", samples(draft))),
+        let plane = entry.name.strip_prefix("plane").filter(|number| number.parse::<u8>().is_ok());
+        let padded = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
+        out.push(match (plane, padded) {
+            (Some(plane), _) => diagnostic.help(format!("did you mean `plane {plane}`?")),
+            (None, Some(meant)) => diagnostic.help(format!("did you mean `{meant}`? numbers are padded")),
+            (None, None) => diagnostic.note(format!("names look like {}", samples(draft))),
         });
+    }
+    if let Some((first, meant)) = of_default.first() {
+        out.push(replaced(draft, first, meant.as_deref(), of_default.len()));
+    }
+}
+
+/// Tells whether a name is one of the default patterns, and returns what it is called here where that is one name.
+fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Option<SmolStr>> {
+    draft.doc.naming.as_ref()?;
+    let naming = &draft.names.naming;
+    if let Some(switch) = default.parse_switch(name) {
+        return Some(Some(naming.switch(switch)));
+    }
+    if let Some(node) = default.parse_node(name) {
+        return Some(Some(naming.node(node)));
+    }
+    let is_default = find_link(&draft.shape, default, name) != Err(NameFault::Unreadable)
+        || default.parse_nic(name).is_some();
+    is_default.then_some(None)
+}
+
+/// Says once that names are those of the default patterns.
+fn replaced(draft: &Draft<'_>, first: &Entry, meant: Option<&str>, count: usize) -> Diagnostic {
+    let name = shorten(&first.name);
+    let message = match count {
+        1 => format!("`{name}` is a name of the default pattern, which `naming` replaces"),
+        more => format!("`{name}` and {} more are names of the default patterns, which `naming` replaces", more - 1),
+    };
+    let diagnostic = Diagnostic::error(&RULE, message)
+        .at(first.span, "")
+        .and(draft.at("naming"), "replaced here")
+        .note(format!("names look like {}", samples(draft)));
+    match meant {
+        Some(meant) => diagnostic.help(format!("write `{meant}`")),
+        None => diagnostic.help("write the names as `naming` makes them"),
     }
 }
 
@@ -48,7 +93,7 @@ fn samples(draft: &Draft<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::checks::testing::{codes, findings, message};
 
     #[test]
     fn names_have_forms() {
@@ -59,5 +104,22 @@ mod tests {
             message("exceptions: { drained: [plane x] }", "E0801"),
             "`plane x` is no name in this fabric"
         );
+    }
+
+    #[test]
+    fn a_new_pattern_is_one_fault() {
+        let fragment = "{ naming: { t0: \"p{plane}-leaf-{index:03}\" }, \
+                        exceptions: { absent: [p0-t0-001, p0-t0-002], drained: [p0-t0-003--p0-t1-001, p0-t0-004] } }";
+        let found = findings(fragment);
+        assert_eq!(found.iter().map(|found| found.rule.code).collect::<Vec<_>>(), ["E0801"]);
+        assert_eq!(
+            message(fragment, "E0801"),
+            "`p0-t0-001` and 3 more are names of the default patterns, which `naming` replaces"
+        );
+        assert_eq!(found.iter().next().unwrap().help, ["write `p0-leaf-001`"]);
+        let broken = fragment.replace("p{plane}-leaf", "leaf");
+        assert_eq!(codes(&broken), ["E0508"]);
+        let plane = findings("exceptions: { drained: [plane1] }");
+        assert_eq!(plane.iter().next().unwrap().help, ["did you mean `plane 1`?"]);
     }
 }

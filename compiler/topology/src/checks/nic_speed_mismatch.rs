@@ -1,6 +1,7 @@
 //! E0205: a NIC port and the T0 downlink it is plugged into differ in speed.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Breakout;
 use closc_qos::units::Speed;
 
 use crate::checks::words::count;
@@ -40,7 +41,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .and(draft.breakout_span(&draft.t0, Side::Down), format!("downlinks are split {breakout}"))
     .note(format!("{} / {planes} = {port} a port", nic.value));
     let fitting = draft.t0.platform.iter().flat_map(|platform| &platform.panel.breakouts);
-    let fitting = fitting.filter(|offered| offered.speed == port).max_by_key(|offered| offered.ports);
+    // Advice that the panel has no room for leads from one error to the next.
+    let room = draft.t0.platform.as_ref().map_or(0, |platform| u64::from(platform.panel.cages));
+    let ports = draft.t0.down.count + draft.t0.down.spare;
+    let fits = |offered: &&Breakout| {
+        ports.div_ceil(u64::from(offered.ports.max(1))) + draft.t0.up.cages() <= room
+    };
+    let fitting = fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
     out.push(match fitting {
         Some(fitting) => {
             let ports = draft.t0.down.count;

@@ -39,15 +39,26 @@ pub(crate) fn catalogue() -> Catalogue {
 
 /// Returns everything found in the base fabric with a fragment laid over it.
 pub(crate) fn findings(fragment: &str) -> Diagnostics {
+    findings_after(fragment, None)
+}
+
+/// The same with an edit laid over both.
+fn findings_after(fragment: &str, edit: Option<&str>) -> Diagnostics {
     let mut sources = Sources::new();
     let mut diagnostics = Diagnostics::new();
     let base = sources.add("base", BASE);
     let base = crate::load::parse(base, BASE, &mut diagnostics).expect("the base fabric is YAML");
     let over = sources.add("fragment", fragment);
     let Some(over_item) = crate::load::parse(over, fragment, &mut diagnostics) else { return diagnostics };
-    let merged = merge(&base, &over_item);
+    let mut merged = merge(&base, &over_item);
+    if let Some(edit) = edit {
+        let source = sources.add("edit", edit);
+        let edit = crate::load::parse(source, edit, &mut diagnostics).expect("an edit is YAML");
+        merged = merge(&merged, &edit);
+    }
     match crate::load::read(over, fragment, &merged, &mut diagnostics) {
         Some(mut document) => {
+            document.faults = std::mem::take(&mut diagnostics);
             let pins = PINS.iter().find(|(name, _)| Some(*name) == document.pins_file());
             document.pins = pins.map(|(name, text)| Ok(sources.add(*name, *text)));
             let (_, found) = crate::lower(&document, &catalogue(), &sources);
@@ -110,6 +121,73 @@ mod tests {
             }
             let found = codes(rule.example);
             assert!(found.contains(&rule.code), "{}: the example gives {found:?}", rule.code);
+        }
+    }
+
+    /// Returns the edit that a help text describes: ``set `PATH` to VALUE``, ``lower `PATH` to VALUE``.
+    fn edit(help: &str) -> Option<String> {
+        let rest = help.strip_prefix("set `").or_else(|| help.strip_prefix("lower `"))?;
+        let (path, rest) = rest.split_once("` to ")?;
+        let value = match rest.strip_prefix('`') {
+            Some(code) => code.split('`').next()?.to_owned(),
+            None => rest.chars().take_while(char::is_ascii_digit).collect(),
+        };
+        let is_path = path.contains('.') && path.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        let keys: Vec<&str> = path.split('.').collect();
+        let open: String = keys.iter().map(|key| format!("{{ {key}: ")).collect();
+        (is_path && !value.is_empty()).then(|| format!("{open}{value}{}", " }".repeat(keys.len())))
+    }
+
+    #[test]
+    fn advice_mends_and_breaks_nothing() {
+        let mut followed = Vec::new();
+        for rule in crate::checks::rules() {
+            let before = findings(rule.example);
+            let codes_before: Vec<_> = before.iter().map(|found| found.rule.code).collect();
+            for finding in before.iter().filter(|finding| finding.rule.code == rule.code) {
+                for (help, edit) in finding.help.iter().filter_map(|help| Some((help, edit(help)?))) {
+                    let after = findings_after(rule.example, Some(&edit));
+                    for found in &after {
+                        let code = found.rule.code;
+                        assert!(
+                            found.message != finding.message && (codes_before.contains(&code) || code.starts_with('W')),
+                            "{}: `{help}` ends in {code}: {}",
+                            rule.code,
+                            found.message
+                        );
+                    }
+                    followed.push(rule.code);
+                }
+            }
+        }
+        assert!(followed.len() >= 8, "few helps are edits: {followed:?}");
+    }
+
+    #[test]
+    fn a_fault_of_shape_hides_none_of_meaning() {
+        for (fragment, expected) in [
+            ("{ mtu: { link: many }, entropy: { active: 129 } }", &["E0109", "E0706"][..]),
+            ("{ zones: -1, addresses: { asn_base: 1.5 }, cables: { t0-t1: { medium: dr44 } } }", &["E0110", "E0601"]),
+            ("{ routing: bgp, exceptions: { absent: [leaf-17] } }", &["E0112", "E0801"]),
+            ("{ colour: red, hosts: { per_group: 0 } }", &["E0107", "E0302"]),
+            ("{ planes: 17, entropy: { active: 64, min_active: 100 } }", &["E0301", "E0708"]),
+        ] {
+            assert_eq!(codes(fragment), expected, "{fragment}");
+        }
+    }
+
+    #[test]
+    fn what_follows_from_a_fault_is_silent() {
+        for (fragment, expected) in [
+            ("planes: 0", "E0301"),
+            ("planes: 17", "E0301"),
+            ("tiers: { t0: { up: { count: 128, breakout: 3x200G } } }", "E0204"),
+            ("tiers: { t1: { down: { breakout: 3x200G } } }", "E0204"),
+            ("tiers: { t0: { platform: th5-256x200, by_plane: { 1: { platform: th4-64x400g } } } }", "E0201"),
+            ("hosts: { groups: 0 }", "E0302"),
+            ("hosts: { nic: { speed: fast } }", "E0111"),
+        ] {
+            assert_eq!(codes(fragment), [expected], "{fragment}");
         }
     }
 

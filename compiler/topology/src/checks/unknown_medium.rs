@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use crate::lower::Draft;
 use crate::media::Medium;
-use crate::read::{Spanned, listed, nearest, shorten};
+use crate::read::{Spanned, instead, listed, nearest, shorten};
 
 /// A cable is made of something unknown.
 pub(crate) static RULE: Rule = Rule {
@@ -24,9 +24,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(&RULE, format!("there is no medium `{}`", shorten(&medium.value)))
             .at(medium.span, "not known")
             .note(format!("known: {}", listed(words.clone())));
-        out.push(match nearest(&medium.value, words) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic,
+        out.push(match (nearest(&medium.value, words), instead("medium", &medium.value)) {
+            (_, Some(help)) => diagnostic.help(help),
+            (Some(meant), None) => diagnostic.help(format!("did you mean `{meant}`?")),
+            (None, None) => diagnostic,
         });
     }
 }
@@ -44,7 +45,7 @@ fn media<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>>
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::checks::testing::{codes, findings, message};
 
     #[test]
     fn knows_media() {
@@ -55,5 +56,7 @@ mod tests {
             ["E0601"]
         );
         assert_eq!(message("cables: { nic-t0: { medium: DAC } }", "E0601"), "there is no medium `DAC`");
+        let glass = findings("cables: { t0-t1: { medium: smf } }");
+        assert!(glass.iter().next().unwrap().help[0].contains("`dr`, `fr` or `lr`"));
     }
 }

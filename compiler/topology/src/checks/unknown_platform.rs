@@ -25,12 +25,37 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let diagnostic = Diagnostic::error(&RULE, format!("there is no platform `{}`", shorten(&name.value)))
             .at(name.span, "not in the catalogue");
+        let titled = titled(draft, &name.value);
         out.push(match nearest(&name.value, draft.catalogue.ids()) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None if !titled.is_empty() => diagnostic
+                .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
+                .help(format!("did you mean {}?", either_of(&titled))),
             None => diagnostic
                 .note(format!("the catalogue has {}", listed(draft.catalogue.ids())))
                 .help("use one of these, or add a platform file of your own"),
         });
+    }
+}
+
+/// Returns the platforms whose title holds a name, whatever its spaces and dashes: `Arista-7060X6`.
+fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let wanted = plain(name);
+    if !(4..=60).contains(&wanted.len()) {
+        return Vec::new();
+    }
+    let holds = |title: &str| plain(title).contains(&wanted);
+    draft.catalogue.iter().filter(|platform| holds(&platform.title)).map(|platform| platform.id.as_str()).collect()
+}
+
+fn either_of(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some(_) | None => names.concat(),
     }
 }
 
@@ -46,7 +71,7 @@ fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>>
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::checks::testing::{codes, findings, message};
 
     #[test]
     fn proposes_the_nearest_name() {
@@ -54,5 +79,8 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: abc } } } }"), ["E0201"]);
         assert_eq!(codes("exceptions: { devices: { p0-t0-001: { platform: abc } } }"), ["E0201"]);
         assert_eq!(message("tiers: { t1: { platform: abc } }", "E0201"), "there is no platform `abc`");
+        let titled = findings("tiers: { t1: { platform: Arista-7060X6 } }");
+        let help = &titled.iter().next().unwrap().help[0];
+        assert!(help.starts_with("did you mean `th5-128x400g`, `th5-256x200g`"), "{help}");
     }
 }

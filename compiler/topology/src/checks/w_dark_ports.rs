@@ -2,17 +2,21 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use closc_platform::Os;
+
 use crate::checks::words::count;
+use crate::coordinate::TierId;
 use crate::lower::Draft;
+use crate::model::Routing;
 
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
     code: "W0302",
     title: "most ports of the T1s stay dark",
     what: "At least half of the ports of a T1 are in use or kept as spare.",
-    why: "With so few T0s, parallel links would need fewer T1s for the same bandwidth.",
+    why: "With so few T0s, parallel links or a smaller platform give the same bandwidth for less.",
     example: "hosts: { groups: 64 }",
-    fix: "Set `tiers.t0.parallel` to the number that the message shows, keep ports by `tiers.t1.down: \
+    fix: "Set `tiers.t0.parallel` where the message shows a number, keep ports by `tiers.t1.down: \
            {spare: N}` if the fabric is to grow, or use a smaller platform.",
 };
 
@@ -37,8 +41,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     )
     .at(tier.name.span, count(ports, "port"))
     .and(draft.at("hosts.groups"), format!("{used} are in use"));
+    // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are no redundancy under SONiC (W0402).
+    let is_alone = draft.t2.is_none();
+    let on_sonic = draft.hardware.iter().any(|hardware| hardware.tier != TierId::T2 && hardware.os == Os::Sonic);
+    let is_safe = is_alone && !(draft.routing == Routing::Srv6Static && on_sonic);
     out.push(match times {
-        Some(times) if times > draft.t0.parallel => diagnostic
+        Some(times) if times > draft.t0.parallel && is_safe => diagnostic
             .help(format!(
                 "`tiers.t0.parallel: {times}` gives the same bandwidth with {} instead of {} in each plane",
                 count(draft.t0.up.count / times, "T1"),

@@ -81,12 +81,12 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::UnclosedFlowCollection { .. } => ("a `[` or `{` is not closed", UNCLOSED),
+        | ErrorKind::UnclosedFlowCollection { .. } => return unclosed(span, text),
         ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
             ("a bracket closes what another kind opened, or nothing", UNCLOSED)
         }
         ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
-            ("a `,` or a closing bracket is missing", UNCLOSED)
+            return unclosed(span, text);
         }
         ErrorKind::UnclosedQuotedScalar | ErrorKind::DocumentIndicatorInQuotedScalar => {
             ("a quote is not closed", UNCLOSED)
@@ -110,10 +110,15 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a `:` is missing behind a key", "write `key: value`, with a space behind the colon")
         }
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
-            "a `:` stands where no key can be",
-            "align the keys of one mapping, and put text that holds `: ` in quotes",
-        ),
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+            if let Some(key) = key_without_colon(span, text) {
+                return loader::syntax("a `:` is missing behind a key", Some("write `key: value`"), key);
+            }
+            (
+                "a `:` stands where no key can be",
+                "align the keys of one mapping, and put text that holds `: ` in quotes",
+            )
+        }
         ErrorKind::UnexpectedCharacter { .. } => {
             ("a character cannot start a value", "put text that starts with it in quotes")
         }
@@ -133,6 +138,52 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         _ => return loader::syntax(&plain(error), Some(STRUCTURE), span),
     };
     loader::syntax(reason, Some(help), span)
+}
+
+/// Points at the bracket that is open where the scanner lost track, and at that place.
+fn unclosed(span: Span, text: &str) -> Diagnostic {
+    let lost = span.start as usize;
+    let reason = "a `,` or a closing bracket is missing";
+    let diagnostic = loader::syntax(reason, Some(UNCLOSED), span);
+    let Some(open) = open_bracket(&text[..lost.min(text.len())]) else { return diagnostic };
+    // On one line the place itself says enough.
+    if !text[open..lost].contains('\n') {
+        return diagnostic;
+    }
+    let at = Span::new(span.source, open..open + 1);
+    let reason = format!("this `{}` is not closed", &text[open..=open]);
+    loader::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as a part of it")
+}
+
+/// Finds the innermost bracket that is open at the end of a text; quotes and comments are left out.
+fn open_bracket(text: &str) -> Option<usize> {
+    let (mut open, mut quote, mut is_comment, mut before) = (Vec::new(), None, false, b' ');
+    for (at, byte) in text.bytes().enumerate() {
+        match (byte, quote) {
+            (b'\n', _) => is_comment = false,
+            _ if is_comment => {}
+            (_, Some(end)) if byte == end => quote = None,
+            (_, Some(_)) => {}
+            (b'#', None) if before.is_ascii_whitespace() => is_comment = true,
+            (b'"' | b'\'', None) if !before.is_ascii_alphanumeric() => quote = Some(byte),
+            (b'[' | b'{', None) => open.push(at),
+            (b']' | b'}', None) => drop(open.pop()),
+            _ => {}
+        }
+        before = byte;
+    }
+    open.pop()
+}
+
+/// Finds the line above that is a key without its colon: `fabric base`, then `planes: 2`.
+fn key_without_colon(span: Span, text: &str) -> Option<Span> {
+    let line = text[..(span.start as usize).min(text.len())].rfind('\n')?;
+    let start = text[..line].rfind('\n').map_or(0, |at| at + 1);
+    let above = &text[start..line];
+    let (key, value) = above.trim().split_once(' ')?;
+    let is_key = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let at = start + above.len() - above.trim_start().len();
+    (is_key && !value.contains(": ")).then(|| Span::new(span.source, at..at + key.len()))
 }
 
 /// The scanner's own sentence, for the rare kinds.

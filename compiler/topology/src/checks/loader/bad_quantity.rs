@@ -15,6 +15,16 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add the unit that the message proposes.",
 };
 
+/// Returns what was probably meant by a number with a unit of this kind and more behind it: `800G` for `800Gbps`.
+fn likely(error: &UnitError) -> Option<String> {
+    let UnitError::UnknownUnit { text, unit, known, .. } = error else { return None };
+    let number = text.strip_suffix(unit.as_str())?.trim_end();
+    let written = unit.to_lowercase();
+    let known = known.split('`').skip(1).step_by(2);
+    let starts = known.filter(|known| written.starts_with(&known.to_lowercase()));
+    starts.max_by_key(|known| known.len()).map(|known| format!("{number}{known}"))
+}
+
 /// Says what is wrong with a quantity, in the words of its parser.
 pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnostic {
     let message = error.to_string();
@@ -24,7 +34,7 @@ pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnos
         None => (message.clone(), None),
     };
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: {fault}")).at(span, "");
-    match fix {
+    match likely(error).map(|likely| format!("write `{likely}`")).or(fix) {
         Some(fix) => diagnostic.help(fix),
         None => diagnostic,
     }

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::{listed, nearest, shorten};
+use crate::read::{instead, listed, nearest, shorten};
 
 /// A word is none of those its key takes.
 pub(crate) static RULE: Rule = Rule {
@@ -19,8 +19,9 @@ pub(crate) fn unknown_word(path: &str, what: &str, word: &str, known: &[&str], s
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: there is no {what} `{}`", shorten(word)))
         .at(span, "not known")
         .note(format!("known: {}", listed(known.iter().copied())));
-    match nearest(word, known.iter().copied()) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic,
+    match (nearest(word, known.iter().copied()), instead(what, word)) {
+        (Some(meant), _) => diagnostic.help(format!("did you mean `{meant}`?")),
+        (None, Some(help)) => diagnostic.help(help),
+        (None, None) => diagnostic,
     }
 }
