@@ -269,19 +269,15 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
 }
 
 /// Rules that refuse a value itself, apart from those of the loader, which all do.
-const REFUSALS: &[&Rule] = &[
-    &unknown_platform::RULE,
-    &breakout_not_offered::RULE,
-    &plane_count::RULE,
-    &zero_count::RULE,
-    &same_names::RULE,
-];
+const REFUSALS: &[&Rule] =
+    &[&unknown_platform::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
 /// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
 /// from it or from what stands in for it, and goes when the value is mended.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = loader::RULES.iter().map(|rule| rule.code).collect();
-    let refuses = |rule: &Rule| loader.contains(rule.code) || REFUSALS.iter().any(|refusal| refusal.code == rule.code);
+    let refuses =
+        |rule: &Rule| loader.contains(rule.code) || REFUSALS.iter().any(|refusal| refusal.code == rule.code);
     let refused: BTreeSet<Span> =
         found.iter().filter(|finding| refuses(finding.rule)).filter_map(Diagnostic::span).collect();
     let no_names = found.iter().any(|finding| finding.rule.code == same_names::RULE.code);

@@ -36,13 +36,11 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
     };
-    match read(source, text, &root, &mut diagnostics) {
-        Some(document) => Ok(Document { faults: diagnostics, ..document }),
-        None => {
-            diagnostics.sort();
-            Err(checks::limited(diagnostics))
-        }
-    }
+    let Some(document) = read(source, text, &root, &mut diagnostics) else {
+        diagnostics.sort();
+        return Err(checks::limited(diagnostics));
+    };
+    Ok(Document { faults: diagnostics, ..document })
 }
 
 /// Reads a tree as a fabric; nothing if a part of it is not known.

@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports names that cannot be read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let default = Naming::default_for(draft.t2.is_some());
-    let mut of_default: Vec<(&Entry, Option<SmolStr>)> = Vec::new();
+    let mut of_default: Vec<(&Entry, Meant)> = Vec::new();
     for entry in draft.named() {
         if entry.target != Err(NameFault::Unreadable) {
             continue;
@@ -44,39 +44,50 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         });
     }
     if let Some((first, meant)) = of_default.first() {
-        out.push(replaced(draft, first, meant.as_deref(), of_default.len()));
+        out.push(replaced(draft, first, meant, of_default.len()));
     }
+}
+
+/// What a name of the default patterns is called here.
+enum Meant {
+    /// This.
+    Name(SmolStr),
+    /// It is made of several names.
+    Several,
 }
 
 /// Tells whether a name is one of the default patterns, and returns what it is called here where that is one name.
-fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Option<SmolStr>> {
+fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;
     if let Some(switch) = default.parse_switch(name) {
-        return Some(Some(naming.switch(switch)));
+        return Some(Meant::Name(naming.switch(switch)));
     }
     if let Some(node) = default.parse_node(name) {
-        return Some(Some(naming.node(node)));
+        return Some(Meant::Name(naming.node(node)));
     }
     let is_default = find_link(&draft.shape, default, name) != Err(NameFault::Unreadable)
         || default.parse_nic(name).is_some();
-    is_default.then_some(None)
+    is_default.then_some(Meant::Several)
 }
 
 /// Says once that names are those of the default patterns.
-fn replaced(draft: &Draft<'_>, first: &Entry, meant: Option<&str>, count: usize) -> Diagnostic {
+fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {
         1 => format!("`{name}` is a name of the default pattern, which `naming` replaces"),
-        more => format!("`{name}` and {} more are names of the default patterns, which `naming` replaces", more - 1),
+        more => format!(
+            "`{name}` and {} more are names of the default patterns, which `naming` replaces",
+            more - 1
+        ),
     };
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(first.span, "")
         .and(draft.at("naming"), "replaced here")
         .note(format!("names look like {}", samples(draft)));
     match meant {
-        Some(meant) => diagnostic.help(format!("write `{meant}`")),
-        None => diagnostic.help("write the names as `naming` makes them"),
+        Meant::Name(meant) => diagnostic.help(format!("write `{meant}`")),
+        Meant::Several => diagnostic.help("write the names as `naming` makes them"),
     }
 }
 

@@ -44,18 +44,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     // Advice that the panel has no room for leads from one error to the next.
     let room = draft.t0.platform.as_ref().map_or(0, |platform| u64::from(platform.panel.cages));
     let ports = draft.t0.down.count + draft.t0.down.spare;
-    let fits = |offered: &&Breakout| {
-        ports.div_ceil(u64::from(offered.ports.max(1))) + draft.t0.up.cages() <= room
-    };
-    let fitting = fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
+    let fits =
+        |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + draft.t0.up.cages() <= room;
+    let fitting =
+        fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
     out.push(match fitting {
         Some(fitting) => {
             let ports = draft.t0.down.count;
             diagnostic.help(format!("set `tiers.t0.down` to `{{count: {ports}, breakout: {fitting}}}`"))
         }
         None => diagnostic.help(format!(
-            "use a NIC of {}, or a platform with ports of {port}",
-            total(breakout.speed, draft.planes)
+            "use a NIC of {}, or a platform with room for {} of {port}",
+            total(breakout.speed, draft.planes),
+            count(ports, "downlink")
         )),
     });
 }

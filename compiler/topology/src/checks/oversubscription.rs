@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Returns the ratio that a tier states.
-pub(super) fn stated(draft: &Draft<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
+fn stated(draft: &Draft<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
     match tier {
         TierId::T0 => draft.doc.tiers.t0.oversubscription,
         TierId::T1 => draft.doc.tiers.t1.oversubscription,

@@ -31,7 +31,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .and(draft.ports_span(TierId::T0, Side::Up), count(up, "uplink"))
     .note(format!("{up} uplinks / {parallel} parallel = {follows} T1s in each plane and zone"));
     let times = up / u64::from(stated.value);
-    out.push(if up.is_multiple_of(stated.value.into()) && times > 0 {
+    // Advice that the panel of a T1 has no room for leads from one error to the next.
+    let ports = draft.t1.platform.as_ref().zip(draft.t1.down.breakout);
+    let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.ports_max(breakout)));
+    let fits = draft.groups * times + draft.t1.down.spare + draft.t1.up.count <= room;
+    out.push(if up.is_multiple_of(stated.value.into()) && times > 0 && fits {
         diagnostic.help(format!("set `tiers.t0.parallel` to {times}, or remove `tiers.t1.count`"))
     } else {
         diagnostic.help("remove `tiers.t1.count`")

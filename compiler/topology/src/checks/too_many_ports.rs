@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of switch that has ports on both sides.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
+        let Some(tier) = draft.tier(hardware.tier).filter(|tier| tier.offers_breakouts()) else { continue };
         let cages = u64::from(hardware.platform.panel.cages);
         let needed = tier.down.cages() + tier.up.cages();
         let one_sided = tier.id != TierId::T0 && (tier.up.count == 0 || tier.down.cages() > cages);

@@ -48,7 +48,12 @@ fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
         return Vec::new();
     }
     let holds = |title: &str| plain(title).contains(&wanted);
-    draft.catalogue.iter().filter(|platform| holds(&platform.title)).map(|platform| platform.id.as_str()).collect()
+    draft
+        .catalogue
+        .iter()
+        .filter(|platform| holds(&platform.title))
+        .map(|platform| platform.id.as_str())
+        .collect()
 }
 
 fn either_of(names: &[&str]) -> String {

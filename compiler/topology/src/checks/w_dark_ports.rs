@@ -43,7 +43,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .and(draft.at("hosts.groups"), format!("{used} are in use"));
     // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are no redundancy under SONiC (W0402).
     let is_alone = draft.t2.is_none();
-    let on_sonic = draft.hardware.iter().any(|hardware| hardware.tier != TierId::T2 && hardware.os == Os::Sonic);
+    let on_sonic =
+        draft.hardware.iter().any(|hardware| hardware.tier != TierId::T2 && hardware.os == Os::Sonic);
     let is_safe = is_alone && !(draft.routing == Routing::Srv6Static && on_sonic);
     out.push(match times {
         Some(times) if times > draft.t0.parallel && is_safe => diagnostic

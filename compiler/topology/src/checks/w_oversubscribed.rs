@@ -1,6 +1,6 @@
 //! W0301: a tier is oversubscribed and nothing says that this is meant.
 
-use super::oversubscription::{ratio, stated};
+use super::oversubscription::ratio;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
@@ -23,7 +23,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in [&draft.t0, &draft.t1] {
         let Some(actual) = ratio(draft, tier) else { continue };
         let oversubscribed = actual.fraction.down > actual.fraction.up;
-        if !oversubscribed || stated(draft, tier.id).is_some() {
+        // A ratio that cannot be read is a fault of its own.
+        let is_stated = draft.states(&format!("tiers.{}.oversubscription", tier.id.word()));
+        if !oversubscribed || is_stated {
             continue;
         }
         let (label, word) = (tier.id.label(), tier.id.word());

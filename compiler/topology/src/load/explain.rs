@@ -162,8 +162,7 @@ fn open_bracket(text: &str) -> Option<usize> {
         match (byte, quote) {
             (b'\n', _) => is_comment = false,
             _ if is_comment => {}
-            (_, Some(end)) if byte == end => quote = None,
-            (_, Some(_)) => {}
+            (_, Some(end)) => quote = Some(end).filter(|_| byte != end),
             (b'#', None) if before.is_ascii_whitespace() => is_comment = true,
             (b'"' | b'\'', None) if !before.is_ascii_alphanumeric() => quote = Some(byte),
             (b'[' | b'{', None) => open.push(at),

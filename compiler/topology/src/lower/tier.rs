@@ -128,6 +128,15 @@ impl DraftTier {
         Some(ports >> layout.zone.min(63))
     }
 
+    /// Tells whether the tier's platform can be split as its ports are; where not, what ports it has is not known.
+    pub(crate) fn offers_breakouts(&self) -> bool {
+        let Some(platform) = &self.platform else { return false };
+        [&self.down, &self.up]
+            .into_iter()
+            .filter(|block| block.count > 0)
+            .all(|block| block.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout)))
+    }
+
     /// Sets the downlinks of a T2.
     pub(super) fn with_zones(mut self, zones: u64, zone_ports: Option<u64>) -> Self {
         self.down.count = zones * zone_ports.unwrap_or(0);

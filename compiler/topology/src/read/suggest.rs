@@ -23,7 +23,8 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate);
     // `bgp` for `bgp-unnumbered`: a whole part of one word alone, or how it starts.
-    let is_part = |candidate: &&str| wanted.len() >= 2 && simple(candidate).split('-').any(|part| part == wanted);
+    let is_part =
+        |candidate: &&str| wanted.len() >= 2 && simple(candidate).split('-').any(|part| part == wanted);
     let mut parts = known.iter().copied().filter(is_part);
     slip.or_else(|| parts.next().filter(|_| parts.next().is_none()))
 }
@@ -35,9 +36,10 @@ const LONGEST: usize = 100;
 pub(crate) fn instead(what: &str, word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     match (what, word.as_str()) {
-        ("operating system", "eos" | "nxos" | "nx-os" | "junos" | "ios-xr" | "iosxr" | "sros" | "srlinux") => {
-            Some("configurations of this system are not made: use `sonic`, or `frr` on a Linux")
-        }
+        (
+            "operating system",
+            "eos" | "nxos" | "nx-os" | "junos" | "ios-xr" | "iosxr" | "sros" | "srlinux",
+        ) => Some("configurations of this system are not made: use `sonic`, or `frr` on a Linux"),
         ("operating system", "cumulus" | "dent" | "debian" | "ubuntu" | "vyos") => {
             Some("use `frr` for FRRouting on a Linux, or `linux` for the kernel alone")
         }
