@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(codes(&trimming("")), Vec::<&str>::new());
         assert_eq!(
             message(&trimming("size: 128, "), "E0717"),
-            "`th5-256x200g` trims packets to 206 B only, not to 128 B"
+            "`th5-256x200g` trims packets to 206B only, not to 128B"
         );
         let queue = "qos: { base: lossy-trim, classes: { control: { queue: 9 } } }";
         assert_eq!(
