@@ -133,6 +133,10 @@ macro_rules! fields {
         }
 
         impl $name {
+            /// The paths of all fields.
+            #[cfg(test)]
+            const PATHS: &'static [&'static str] = &[$($path),*];
+
             /// Compares all fields.
             pub(crate) fn compare(old: &$owner, new: &$owner) -> Vec<$name> {
                 let mut found = Vec::new();
@@ -233,7 +237,7 @@ fields! {
         /// Cables between T1s and T2s.
         T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2";
         /// Cables between T1s and T2s of single zones.
-        T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.t1-t2.by_zone";
+        T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone";
         /// Largest packet on a cable.
         LinkMtu(u16) = mtu.link, "mtu.link";
         /// Largest packet of a host.
@@ -289,6 +293,16 @@ fields! {
     }
 }
 
+impl TierField {
+    /// Returns the dotted path of the value in a tier, as the file has it: T0s are counted as groups of hosts.
+    pub fn path_in(&self, tier: TierId) -> String {
+        match (self, tier) {
+            (TierField::Count(_), TierId::T0) => "hosts.groups".to_owned(),
+            _ => format!("tiers.{}.{}", tier.word(), self.path()),
+        }
+    }
+}
+
 impl<T: Clone + PartialEq + Shown> Edit<T> {
     pub(crate) fn put(&self, place: &mut T, path: &str) -> Result<(), ApplyError> {
         if *place != self.old {
@@ -321,5 +335,55 @@ impl Difference {
             change.apply(&mut topology)?;
         }
         Ok(topology)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Tells whether the language has a key at a path, by the schema that is generated from its types.
+    fn is_key(root: &Value, path: &str) -> bool {
+        let mut choices = vec![root];
+        for key in path.split('.') {
+            choices = choices
+                .into_iter()
+                .flat_map(|value| forms(root, value))
+                .filter_map(|value| value["properties"].get(key))
+                .collect();
+        }
+        !choices.is_empty()
+    }
+
+    /// Returns what a value may be: itself, what it refers to, and its choices.
+    fn forms<'a>(root: &'a Value, value: &'a Value) -> Vec<&'a Value> {
+        let mut found = vec![value];
+        if let Some(name) = value["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
+            found.extend(forms(root, &root["$defs"][name]));
+        }
+        for choice in ["anyOf", "oneOf", "allOf"].iter().filter_map(|of| value[of].as_array()).flatten() {
+            found.extend(forms(root, choice));
+        }
+        found
+    }
+
+    #[test]
+    fn every_path_is_one_of_the_language() {
+        let schema: Value = serde_json::from_str(&closc_topology::schema()).expect("the schema is JSON");
+        assert!(is_key(&schema, "tiers.t1.up.first_cage") && !is_key(&schema, "cables.t1-t2.by_zone"));
+        for path in Field::PATHS {
+            assert!(is_key(&schema, path), "`{path}` is no key of the language");
+        }
+        for path in TierField::PATHS {
+            let is_any =
+                TierId::ALL.iter().any(|tier| is_key(&schema, &format!("tiers.{}.{path}", tier.word())));
+            assert!(is_any, "`tiers.*.{path}` is no key of the language");
+        }
+        let count = TierField::Count(Edit { old: 1, new: 2 });
+        for tier in TierId::ALL {
+            assert!(is_key(&schema, &count.path_in(tier)), "{}", count.path_in(tier));
+        }
     }
 }

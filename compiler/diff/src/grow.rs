@@ -197,7 +197,7 @@ fn renumbers(change: &Change) -> Option<String> {
         },
         Change::Tier(tier, field) => match field {
             TierField::Parallel(_) | TierField::DownCage(_) | TierField::UpCage(_) => {
-                Some(format!("`tiers.{}.{}`", tier.word(), field.path()))
+                Some(format!("`{}`", field.path_in(*tier)))
             }
             _ => None,
         },

@@ -124,17 +124,11 @@ fn tier_line(tier: TierId, field: &TierField, new: &Plan) -> Line {
     let (before, after) = field.values();
     let edit = format!("{before} -> {after}");
     let each = tier_word(tier);
-    let (subject, text) = match field {
-        TierField::Count(_) if tier == TierId::T0 => {
-            ("hosts.groups".to_owned(), format!("T0 groups of a zone: {edit}"))
-        }
-        TierField::Count(_) => {
-            (format!("tiers.{}.count", tier.word()), format!("{each}s of a plane: {edit}"))
-        }
-        TierField::Down(_) => {
-            (format!("tiers.{}.down", tier.word()), format!("downlinks in use of each {each}: {edit}"))
-        }
-        TierField::Up(_) => (format!("tiers.{}.up", tier.word()), format!("uplinks of each {each}: {edit}")),
+    let text = match field {
+        TierField::Count(_) if tier == TierId::T0 => format!("T0 groups of a zone: {edit}"),
+        TierField::Count(_) => format!("{each}s of a plane: {edit}"),
+        TierField::Down(_) => format!("downlinks in use of each {each}: {edit}"),
+        TierField::Up(_) => format!("uplinks of each {each}: {edit}"),
         TierField::Platform(_)
         | TierField::Os(_)
         | TierField::DownSpare(_)
@@ -144,9 +138,9 @@ fn tier_line(tier: TierId, field: &TierField, new: &Plan) -> Line {
         | TierField::UpCage(_)
         | TierField::UpBreakout(_)
         | TierField::Parallel(_)
-        | TierField::ByPlane(_) => (format!("tiers.{}.{}", tier.word(), field.path()), edit),
+        | TierField::ByPlane(_) => edit,
     };
-    let mut line = simple(Sign::Change, &subject, text);
+    let mut line = simple(Sign::Change, &field.path_in(tier), text);
     line.warning = match field {
         TierField::Parallel(_) => Some("renumbers every segment of both tiers, and moves cables".to_owned()),
         TierField::DownCage(_)
