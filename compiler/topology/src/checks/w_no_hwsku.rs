@@ -23,8 +23,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::Sonic) {
         let platform = &hardware.platform;
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
-        // What is not offered at all is said elsewhere.
-        let offered = tier.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
+        // What is not offered at all is said elsewhere, and what splits ports of an unknown platform is not known.
+        let offered = tier.platform.is_some()
+            && tier.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
         if !offered || platform.has_hwsku(tier.breakouts()) {
             continue;
         }
