@@ -116,7 +116,11 @@ async fn once(
         *pipeline = step;
         progress.report(What::PipelineSet { step });
     }
-    let read = live(session.client(), session.role(), program.info(), progress).await?;
+    let expected = match goal {
+        Aim::Desired(desired) => desired.state.len(),
+        Aim::Plan { plan, .. } => plan.most_entities(),
+    };
+    let read = live(session.client(), session.role(), program.info(), expected, progress).await?;
     let desired = match goal {
         Aim::Desired(desired) => desired.clone(),
         Aim::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
@@ -146,7 +150,7 @@ pub(crate) async fn reconcile(
     progress.report(What::Compared { updates: Counts::of(&ordered.updates) });
     if !ordered.updates.is_empty() {
         write(session, program, &ordered, progress, sent).await?;
-        let read = live(session.client(), session.role(), info, progress).await?;
+        let read = live(session.client(), session.role(), info, desired.state.len(), progress).await?;
         verify(desired, &read.state)?;
     }
     progress.report(What::Verified { entities: desired.state.len() });

@@ -147,7 +147,7 @@ async fn one(member: &Member, options: &PushOptions, progress: &Progress) -> Res
         let wanted = Cookie(program.pipeline().cookie());
         return Ok(DeviceDrift::Pipeline { wanted, live: live.map(Cookie) });
     }
-    let read = live(&client, &member.target.controller.role, info, progress).await?;
+    let read = live(&client, &member.target.controller.role, info, desired.state.len(), progress).await?;
     read.check_support(info, &desired.state)?;
     let changes = difference(&desired.state, &read.state);
     if changes.is_empty() {

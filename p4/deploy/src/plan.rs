@@ -94,7 +94,8 @@ async fn one(
     let state = if set_pipeline {
         State::default()
     } else {
-        let read = live(&client, &member.target.controller.role, program.info(), progress).await?;
+        let (role, expected) = (&member.target.controller.role, desired.state.len());
+        let read = live(&client, role, program.info(), expected, progress).await?;
         read.check_support(program.info(), &desired.state)?;
         read.state
     };
@@ -153,6 +154,12 @@ impl Plan {
 }
 
 impl DevicePlan {
+    /// Returns the most entities that the switch can hold before and after.
+    pub(crate) fn most_entities(&self) -> usize {
+        let held: u64 = self.live.objects.values().map(|object| object.entities).sum();
+        usize::try_from(held).unwrap_or(usize::MAX).saturating_add(self.updates.len())
+    }
+
     /// Says whether anything will be sent.
     pub fn changes(&self) -> bool {
         self.set_pipeline || !self.updates.is_empty()

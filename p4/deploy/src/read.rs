@@ -3,6 +3,8 @@
 //! In: a connection and the program that the switch runs. Out: [`Live`]. Always: everything that a controller writes
 //! is asked for; a table by itself, so that no answer holds more than one and a fault names it.
 
+use std::ops::ControlFlow;
+
 use closc_runtime::client::{Client, ClientError};
 use closc_runtime::entry::everything;
 use closc_runtime::proto::v1;
@@ -21,26 +23,36 @@ pub(crate) struct Live {
     unsupported: Vec<v1::Entity>,
 }
 
-/// Reads everything.
+/// What an entity that was expected may take in memory.
+const ENTITY_BYTES: usize = 4 << 10;
+
+/// Reads everything; with more entities than are expected only as far as memory goes.
 pub(crate) async fn live(
     client: &Client,
     role: &RoleName,
     info: &Info,
+    expected: usize,
     progress: &Progress,
 ) -> Result<Live, Fault> {
     let mut entities = Vec::new();
     let mut unsupported = Vec::new();
+    // One for everything, so that a switch without end is as bad as one.
+    let mut budget = client.options().memory_limit.max(expected.saturating_mul(ENTITY_BYTES));
     for wildcard in everything(info) {
         let doing = progress.begin(Doing::Reading { object: object(info, &wildcard) });
-        let before = entities.len();
-        let read = client.read_each(vec![wildcard.clone()], role, |mut answer| {
-            if entities.is_empty() { entities = answer } else { entities.append(&mut answer) }
+        let mut stray = None;
+        let read = client.read_each(vec![wildcard.clone()], role, &mut budget, |entity| {
+            if belongs(&wildcard, &entity) {
+                entities.push(entity);
+                return ControlFlow::Continue(());
+            }
+            stray = Some(entity);
+            ControlFlow::Break(())
         });
         match read.await {
             Ok(()) => {
-                let stray = entities[before..].iter().find(|entity| !belongs(&wildcard, entity));
                 if let Some(stray) = stray {
-                    let entity = crate::state::shown(info, stray);
+                    let entity = crate::state::shown(info, &stray);
                     return Err(Fault::Nonsense { doing, nonsense: Nonsense::NotAsked { entity } });
                 }
             }

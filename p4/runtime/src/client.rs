@@ -27,5 +27,5 @@ pub use fault::{ConnectFault, TlsFault};
 pub use options::{Deadlines, Options, WriteOptions};
 pub use pipeline::{Commit, Pipeline, PipelineChange};
 pub use read::State;
-pub use session::{Controller, Event, Primacy, Session};
+pub use session::{Controller, Event, Events, Primacy, Session};
 pub use write::{FailedUpdate, WriteError};

@@ -8,6 +8,7 @@
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
 //! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
 //! - [`client`]: sessions, writes, reads, pipelines;
+//! - [`wire`]: messages as bytes, weighed before they are decoded;
 //! - [`server`], [`status`]: arbitration and errors for a server;
 //! - `testing` (with the feature of that name): a scripted target.
 
@@ -31,6 +32,7 @@ pub mod status;
 pub mod testing;
 pub mod text;
 pub mod value;
+pub mod wire;
 
 pub use election::{DeviceId, ElectionId, RoleName};
 pub use info::Info;

@@ -5,14 +5,19 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use prost::Message as _;
 use prost_types::Any;
 use tonic::{Code, Status};
 
 use crate::proto::{rpc, v1};
+use crate::wire;
 
 /// The type URL of `p4.v1.Error`.
 const ERROR_TYPE: &str = "type.googleapis.com/p4.v1.Error";
+
+/// What the details of a status may take in memory.
+const MEMORY_LIMIT: usize = 16 << 20;
 
 /// What became of one update.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +110,9 @@ pub fn unpack(status: &Status) -> Option<Vec<Outcome>> {
     if status.details().is_empty() {
         return None;
     }
-    let status = rpc::Status::decode(status.details()).ok()?;
+    // What takes too much memory is no list of outcomes either.
+    let details = Bytes::copy_from_slice(status.details());
+    let status: rpc::Status = wire::decode(details, MEMORY_LIMIT).ok()?;
     if status.details.is_empty() {
         return None;
     }
@@ -117,6 +124,7 @@ fn unpack_one(detail: &Any) -> Option<Outcome> {
     if detail.type_url.rsplit('/').next() != Some("p4.v1.Error") {
         return None;
     }
+    wire::weigh::<v1::Error>(&detail.value, MEMORY_LIMIT).ok()?;
     let error = v1::Error::decode(detail.value.as_slice()).ok()?;
     let code = Code::from_i32(error.canonical_code);
     Some(Outcome { code, message: error.message, space: error.space, vendor_code: error.code })

@@ -17,6 +17,7 @@ async fn target(server: Issued, clients_of: Option<&Authority>) -> FakeTarget {
         certificate: server.certificate,
         key: server.key,
         client_authority: clients_of.map(Authority::certificate),
+        revoked: None,
     };
     FakeTarget::with(FakeOptions { tls: Some(tls), ..Default::default() }).await.expect("loopback has a port")
 }

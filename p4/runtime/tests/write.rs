@@ -48,10 +48,11 @@ async fn updates_arrive_in_batches_and_are_read_back() {
 #[tokio::test]
 async fn a_hundred_thousand_entries_come_back_in_one_response() {
     let target = target(Script::default()).await;
-    let session = primary(&target, options()).await;
+    let limits = Options { memory_limit: 512 << 20, ..options() };
+    let session = primary(&target, limits).await;
     let info = info();
     target.plant((0..100_000).map(|n| sid(&info, n).into()));
-    let state = session.client().read_state(&info).await.expect("the decode limit is high enough");
+    let state = session.client().read_state(&info).await.expect("the limits are high enough");
     assert_eq!(state.entities.len(), 100_000);
     assert_eq!(state.unsupported, []);
 }

@@ -7,6 +7,7 @@ mod arguments;
 mod log;
 mod options;
 mod run;
+mod tls;
 
 pub use arguments::{Request, UsageError, parse};
 pub use options::{Level, LogTarget, Options, TlsFiles};

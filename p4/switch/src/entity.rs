@@ -14,6 +14,7 @@ mod fault;
 mod idle;
 mod key;
 mod meter;
+mod page;
 mod profile;
 mod reconcile;
 mod replication;
@@ -23,6 +24,7 @@ mod undo;
 mod value_set;
 
 pub use fault::Fault;
+pub(crate) use page::{Page, Spot};
 pub use reconcile::Irreconcilable;
 
 use crate::engine::{Engine, EngineConfig};
@@ -126,7 +128,14 @@ impl Store {
     }
 
     /// Reads what a request asks for.
-    pub fn read(&self, now_ns: u64, request: &v1::Entity, out: &mut Vec<v1::Entity>) -> Result<(), Fault> {
+    pub fn read(&self, now_ns: u64, request: &v1::Entity) -> Result<Vec<v1::Entity>, Fault> {
+        let mut page = Page::new(Spot::default(), usize::MAX);
+        self.read_page(now_ns, request, &mut page)?;
+        Ok(page.finish().0)
+    }
+
+    /// Reads what a request asks for, as far as it has room on a page.
+    pub(crate) fn read_page(&self, now_ns: u64, request: &v1::Entity, out: &mut Page) -> Result<(), Fault> {
         check::check_read(self.pipeline.info(), request)?;
         match request.entity.as_ref() {
             Some(Entity::TableEntry(entry)) => self.read_tables(now_ns, entry, out),

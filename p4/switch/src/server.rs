@@ -1,12 +1,15 @@
 //! The P4Runtime service over any number of switches.
 //!
 //! Comes in: requests of controllers, for the switch whose device id they name. Goes out: answers with the codes of the
-//! specification. What always holds: a write is done before another controller becomes primary, and what a switch
+//! specification. Invariants: a write is done before another controller becomes primary, and what a switch
 //! has to say never waits for a controller that does not listen.
 
+mod answer;
 mod device;
 mod endpoint;
+mod outlet;
 pub mod packets;
+mod route;
 mod service;
 mod stream;
 

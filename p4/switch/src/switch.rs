@@ -13,6 +13,7 @@ mod write;
 pub use clock::Clock;
 pub use config::{ConfigError, Requested};
 pub use outbox::Outbox;
+pub(crate) use write::ReadState;
 pub use write::{Found, NoPipeline};
 
 use crate::engine::{EngineConfig, QueueConfig};

@@ -246,7 +246,9 @@ impl Keeper<'_> {
             self.progress.report(What::PipelineSet { step });
             self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
         }
-        let read = live(session.client(), session.role(), program.info(), &self.progress).await?;
+        let read =
+            live(session.client(), session.role(), program.info(), desired.state.len(), &self.progress)
+                .await?;
         device::reconcile(session, &desired, read, &self.progress, sent).await
     }
 }

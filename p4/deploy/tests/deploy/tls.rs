@@ -21,6 +21,7 @@ async fn site(server: &Authority, clients: &Authority, validity: Validity, name:
         certificate: issued.certificate,
         key: issued.key,
         client_authority: Some(clients.certificate()),
+        revoked: None,
     };
     let options = FakeOptions { device: DeviceId(1), tls: Some(tls), ..Default::default() };
     Site { target: FakeTarget::with(options).await.expect("loopback has a port"), files: compiled(1, 1, 1) }

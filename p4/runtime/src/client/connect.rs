@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use prost::{Message, Name};
 use tokio::time::timeout;
-use tonic::Status;
+use tonic::client::Grpc;
 use tonic::transport::Channel;
+use tonic::{Request, Status};
 
 use super::endpoint::Endpoint;
 use super::error::{ClientError, Rpc};
@@ -13,10 +15,11 @@ use super::fault::{ConnectFault, diagnose};
 use super::options::Options;
 use super::probe;
 use crate::election::DeviceId;
-use crate::proto::v1::{self, p4_runtime_client::P4RuntimeClient};
+use crate::proto::v1;
+use crate::wire::{self, RawCodec, WireError};
 
 /// Windows of HTTP/2 that let whole batches and tables flow without waiting for the other side.
-const WINDOW_BYTES: u32 = 8 << 20;
+const WINDOW_BYTES: u32 = 2 << 20;
 
 /// A connection to one device of a target. Clones share it.
 #[derive(Debug, Clone)]
@@ -102,17 +105,42 @@ impl Client {
     /// Asks which version of the API the target speaks.
     pub async fn capabilities(&self) -> Result<v1::CapabilitiesResponse, ClientError> {
         let request = v1::CapabilitiesRequest { device_id: self.target.device.0 };
-        let mut client = self.service();
-        let deadline = self.target.options.deadlines.capabilities;
-        let response = self.target.call(Rpc::Capabilities, deadline, client.capabilities(request)).await?;
-        Ok(response.into_inner())
+        self.unary(Rpc::Capabilities, self.target.options.deadlines.capabilities, &request).await
     }
 
-    pub(super) fn service(&self) -> P4RuntimeClient<Channel> {
-        P4RuntimeClient::new(self.channel.clone())
+    /// Returns what calls are made with; it leaves messages encoded.
+    pub(super) fn grpc(&self) -> Grpc<Channel> {
+        Grpc::new(self.channel.clone())
             .max_decoding_message_size(self.target.options.decode_limit)
             .max_encoding_message_size(usize::MAX)
     }
+
+    /// Makes a call with one message each way.
+    pub(super) async fn unary<A: Message + Name + Default>(
+        &self,
+        rpc: Rpc,
+        deadline: Duration,
+        request: &impl Message,
+    ) -> Result<A, ClientError> {
+        let mut grpc = self.grpc();
+        let request = Request::new(request.encode_to_vec().into());
+        let call = async {
+            ready(&mut grpc).await?;
+            grpc.unary(request, rpc.path(), RawCodec).await
+        };
+        let answer = self.target.call(rpc, deadline, call).await?.into_inner();
+        wire::decode(answer, self.target.options.memory_limit).map_err(|error| self.nonsense(rpc, &error))
+    }
+
+    /// Says that an answer is none, or takes too much memory.
+    pub(super) fn nonsense(&self, rpc: Rpc, error: &WireError) -> ClientError {
+        ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc, reason: error.to_string() }
+    }
+}
+
+/// Waits until a connection takes another call.
+pub(super) async fn ready(grpc: &mut Grpc<Channel>) -> Result<(), Status> {
+    grpc.ready().await.map_err(|error| Status::from_error(Box::new(error)))
 }
 
 impl Target {

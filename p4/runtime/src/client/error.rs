@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
+use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Status};
 
 use super::fault::{ConnectFault, diagnose};
@@ -25,6 +26,20 @@ pub enum Rpc {
     Stream,
     /// `Capabilities`.
     Capabilities,
+}
+
+impl Rpc {
+    /// Returns the path of the call.
+    pub(super) fn path(self) -> PathAndQuery {
+        PathAndQuery::from_static(match self {
+            Rpc::Write => "/p4.v1.P4Runtime/Write",
+            Rpc::Read => "/p4.v1.P4Runtime/Read",
+            Rpc::SetPipeline => "/p4.v1.P4Runtime/SetForwardingPipelineConfig",
+            Rpc::GetPipeline => "/p4.v1.P4Runtime/GetForwardingPipelineConfig",
+            Rpc::Stream => "/p4.v1.P4Runtime/StreamChannel",
+            Rpc::Capabilities => "/p4.v1.P4Runtime/Capabilities",
+        })
+    }
 }
 
 impl fmt::Display for Rpc {

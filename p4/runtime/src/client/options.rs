@@ -75,12 +75,17 @@ pub struct Options {
     pub write: WriteOptions,
     /// How to come back after the stream broke; `None` to stay away.
     pub reconnect: Option<Backoff>,
-    /// The greatest message to take. Some targets return a whole table in one.
+    /// The greatest message to take, in bytes. Some targets return a whole table in one.
     pub decode_limit: usize,
+    /// What a message, or everything that is read from a device at once, may take in memory. An entry takes some
+    /// hundred bytes.
+    pub memory_limit: usize,
     /// The greatest list of headers to take, in bytes: the outcomes of a failed Write travel in them.
     pub header_limit: u32,
     /// Packets, digests and notifications that may wait to be fetched; more are dropped and counted.
     pub event_queue: usize,
+    /// What they may take in memory all together; more are dropped and counted as well.
+    pub event_bytes: usize,
     /// How often to ask a silent connection whether it lives; `None` leaves it to TCP. Targets built on gRPC's
     /// C core hang up on those who ask more often than every five minutes.
     pub keep_alive: Option<Duration>,
@@ -92,9 +97,11 @@ impl Default for Options {
             deadlines: Deadlines::default(),
             write: WriteOptions::default(),
             reconnect: Some(Backoff::default()),
-            decode_limit: 256 << 20,
-            header_limit: 16 << 20,
+            decode_limit: 16 << 20,
+            memory_limit: 32 << 20,
+            header_limit: 4 << 20,
             event_queue: 4096,
+            event_bytes: 8 << 20,
             keep_alive: None,
         }
     }

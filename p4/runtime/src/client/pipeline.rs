@@ -104,10 +104,11 @@ impl Client {
             device_id: self.target.device.0,
             response_type: parts.into(),
         };
-        let mut service = self.service();
-        let call = service.get_forwarding_pipeline_config(request);
-        match self.target.call(Rpc::GetPipeline, self.target.options.deadlines.get_pipeline, call).await {
-            Ok(response) => Ok(response.into_inner().config),
+        let deadline = self.target.options.deadlines.get_pipeline;
+        let answer =
+            self.unary::<v1::GetForwardingPipelineConfigResponse>(Rpc::GetPipeline, deadline, &request);
+        match answer.await {
+            Ok(response) => Ok(response.config),
             // BMv2 without a program says so with a code instead of an empty answer.
             Err(ClientError::Rpc { code: Code::FailedPrecondition, .. }) => Ok(None),
             Err(error) => Err(error),
@@ -144,11 +145,10 @@ impl Session {
             action: action.into(),
             config: pipeline.map(Pipeline::message),
         };
-        let mut service = self.client().service();
-        let call = service.set_forwarding_pipeline_config(request);
-        let result = target.call(Rpc::SetPipeline, target.options.deadlines.set_pipeline, call).await;
-        match result {
-            Ok(_) => Ok(()),
+        let deadline = target.options.deadlines.set_pipeline;
+        let answer = self.client().unary(Rpc::SetPipeline, deadline, &request).await;
+        match answer {
+            Ok(v1::SetForwardingPipelineConfigResponse {}) => Ok(()),
             Err(error) => Err(self.demote_on_denial(error)),
         }
     }

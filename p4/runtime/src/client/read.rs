@@ -1,16 +1,22 @@
 //! Reading entities back.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
+use prost::Message as _;
 use tokio::time::{Instant, timeout_at};
-use tonic::Code;
+use tonic::{Code, Request};
 
-use super::connect::Client;
+use super::connect::{Client, ready};
 use super::error::{ClientError, Rpc};
 use crate::election::RoleName;
 use crate::entry::everything;
 use crate::info::Info;
 use crate::proto::v1;
+use crate::wire::{Elements, RawCodec};
+
+/// The field `entities` of `ReadResponse`.
+const ENTITIES: u32 = 1;
 
 /// What a target holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,39 +28,75 @@ pub struct State {
 }
 
 impl Client {
-    /// Reads what matches any of the entities, and hands on each answer as it comes.
+    /// Reads what matches any of the entities, and hands on each entity as it is decoded, until there are no more or
+    /// one is not wanted. Together they may take `budget` bytes of memory, which is what is left of it afterwards.
     pub async fn read_each(
         &self,
         entities: Vec<v1::Entity>,
         role: &RoleName,
-        mut each: impl FnMut(Vec<v1::Entity>),
+        budget: &mut usize,
+        mut each: impl FnMut(v1::Entity) -> ControlFlow<()>,
     ) -> Result<(), ClientError> {
         let deadline: Duration = self.target.options.deadlines.read;
         let until = Instant::now() + deadline;
         let request =
             v1::ReadRequest { device_id: self.target.device.0, role: role.name().to_owned(), entities };
-        let mut service = self.service();
+        let mut grpc = self.grpc();
         let late = || ClientError::Deadline {
             endpoint: self.endpoint().to_owned(),
             rpc: Rpc::Read,
             after: deadline,
         };
         let failed = |status| ClientError::from_status(self.endpoint(), Rpc::Read, &status);
-        let response = timeout_at(until, service.read(request)).await.map_err(|_| late())?;
+        let call = async {
+            ready(&mut grpc).await?;
+            let request = Request::new(request.encode_to_vec().into());
+            grpc.server_streaming(request, Rpc::Read.path(), RawCodec).await
+        };
+        let response = timeout_at(until, call).await.map_err(|_| late())?;
         let mut answers = response.map_err(failed)?.into_inner();
         while let Some(answer) =
             timeout_at(until, answers.message()).await.map_err(|_| late())?.map_err(failed)?
         {
-            each(answer.entities);
+            let mut elements = Elements::<v1::Entity>::new(answer, ENTITIES, *budget);
+            while let Some(entity) = elements.next() {
+                let entity = entity.map_err(|error| self.nonsense(Rpc::Read, &error))?;
+                let Some(left) = budget.checked_sub(elements.weight()) else {
+                    return Err(self.too_much());
+                };
+                if each(entity).is_break() {
+                    *budget = left;
+                    return Ok(());
+                }
+            }
+            *budget -= elements.weight();
         }
         Ok(())
     }
 
+    fn too_much(&self) -> ClientError {
+        let reason = format!(
+            "its entities take more than the {} bytes of memory that they may",
+            self.target.options.memory_limit
+        );
+        ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc: Rpc::Read, reason }
+    }
+
     /// Reads what matches any of the entities.
     pub async fn read(&self, entities: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {
+        let mut budget = self.target.options.memory_limit;
+        self.read_within(entities, &mut budget).await
+    }
+
+    async fn read_within(
+        &self,
+        entities: Vec<v1::Entity>,
+        budget: &mut usize,
+    ) -> Result<Vec<v1::Entity>, ClientError> {
         let mut found = Vec::new();
-        self.read_each(entities, &RoleName::default(), |mut entities| {
-            if found.is_empty() { found = entities } else { found.append(&mut entities) }
+        self.read_each(entities, &RoleName::default(), budget, |entity| {
+            found.push(entity);
+            ControlFlow::Continue(())
         })
         .await?;
         Ok(found)
@@ -65,8 +107,9 @@ impl Client {
     /// Kinds of entities that the target does not implement are listed, not failed on.
     pub async fn read_state(&self, info: &Info) -> Result<State, ClientError> {
         let mut state = State::default();
+        let mut budget = self.target.options.memory_limit;
         for wildcard in everything(info) {
-            match self.read(vec![wildcard.clone()]).await {
+            match self.read_within(vec![wildcard.clone()], &mut budget).await {
                 Ok(mut entities) => state.entities.append(&mut entities),
                 Err(error) if is_unimplemented(&error) => state.unsupported.push(wildcard),
                 Err(error) => return Err(error),

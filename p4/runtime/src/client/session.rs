@@ -1,7 +1,7 @@
 //! A controller on a target: takes part in the arbitration and keeps its stream alive.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -104,8 +104,26 @@ pub enum Event {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) primacy: watch::Sender<Primacy>,
-    pub(super) events: mpsc::Sender<Event>,
+    /// What waits to be fetched, each with what it takes in memory.
+    pub(super) events: mpsc::Sender<(Event, usize)>,
+    pub(super) queued_bytes: AtomicUsize,
     pub(super) n_dropped: AtomicU64,
+}
+
+/// What a target sent of its own accord and nobody has fetched yet.
+#[derive(Debug)]
+pub struct Events {
+    receiver: mpsc::Receiver<(Event, usize)>,
+    shared: Arc<Shared>,
+}
+
+impl Events {
+    /// Waits for the next event; `None` after the last.
+    pub async fn recv(&mut self) -> Option<Event> {
+        let (event, weight) = self.receiver.recv().await?;
+        self.shared.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
+        Some(event)
+    }
 }
 
 /// A controller on a target. Dropping it ends the stream, and with it the primacy.
@@ -115,7 +133,7 @@ pub struct Session {
     role: RoleName,
     shared: Arc<Shared>,
     commands: mpsc::Sender<Command>,
-    events: Mutex<Option<mpsc::Receiver<Event>>>,
+    events: Mutex<Option<mpsc::Receiver<(Event, usize)>>>,
     task: JoinHandle<()>,
 }
 
@@ -127,7 +145,12 @@ impl Session {
         let (event_sender, events) = mpsc::channel(options.event_queue.max(1));
         let (commands, command_receiver) = mpsc::channel(64);
         let primacy = watch::Sender::new(Primacy::Opening);
-        let shared = Arc::new(Shared { primacy, events: event_sender, n_dropped: AtomicU64::new(0) });
+        let shared = Arc::new(Shared {
+            primacy,
+            events: event_sender,
+            queued_bytes: AtomicUsize::new(0),
+            n_dropped: AtomicU64::new(0),
+        });
         let role = controller.role.clone();
         let (first, opened) = tokio::sync::oneshot::channel();
         let stream = Stream::new(client.clone(), controller, shared.clone(), command_receiver);
@@ -195,8 +218,9 @@ impl Session {
     }
 
     /// Takes the receiver of packets, digests and notifications; the second call gets nothing.
-    pub fn take_events(&self) -> Option<mpsc::Receiver<Event>> {
-        self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    pub fn take_events(&self) -> Option<Events> {
+        let receiver = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()?;
+        Some(Events { receiver, shared: Arc::clone(&self.shared) })
     }
 
     /// Returns how many events were dropped because nobody fetched them.

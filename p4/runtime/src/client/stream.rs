@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bytes::Bytes;
+use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Streaming};
+use tonic::{Code, Request, Streaming};
 
-use super::connect::Client;
+use super::connect::{Client, ready};
 use super::error::{ClientError, Rpc};
 use super::session::{Controller, Event, Primacy, Shared};
 use crate::election::ElectionId;
 use crate::proto::v1;
-use v1::stream_message_request::Update as Request;
+use crate::wire::{self, RawCodec};
+use v1::stream_message_request::Update;
 use v1::stream_message_response::Update as Response;
 
 /// What a session wants of its stream.
@@ -99,14 +102,18 @@ impl Stream {
         let deadline = self.client.options().deadlines.arbitration;
         let until = Instant::now() + deadline;
         let (sender, receiver) = mpsc::channel(64);
-        let hello = sender.try_send(self.arbitration());
-        hello.expect("the channel is new and has room");
-        let mut service = self.client.service();
+        let first_message = sender.try_send(self.arbitration());
+        first_message.expect("the channel is new and has room");
+        let mut grpc = self.client.grpc();
         let endpoint = self.client.endpoint().to_owned();
         let late = || ClientError::Deadline { endpoint: endpoint.clone(), rpc: Rpc::Stream, after: deadline };
         let failed = |status| End::Broken(ClientError::from_status(&endpoint, Rpc::Stream, &status));
-        let mut answers = match timeout_at(until, service.stream_channel(ReceiverStream::new(receiver))).await
-        {
+        let call = async {
+            ready(&mut grpc).await?;
+            let requests = Request::new(ReceiverStream::new(receiver));
+            grpc.streaming(requests, Rpc::Stream.path(), RawCodec).await
+        };
+        let mut answers = match timeout_at(until, call).await {
             Err(_) => return End::Broken(late()),
             Ok(Err(status)) => return failed(status),
             Ok(Ok(response)) => response.into_inner(),
@@ -117,13 +124,16 @@ impl Stream {
                 Err(_) => return End::Broken(late()),
                 Ok(Err(status)) => return failed(status),
                 Ok(Ok(None)) => return End::Broken(self.ended()),
-                Ok(Ok(Some(answer))) => {
-                    let is_arbitration = matches!(answer.update, Some(Response::Arbitration(_)));
-                    self.receive(answer);
-                    if is_arbitration {
-                        break;
+                Ok(Ok(Some(answer))) => match self.decode(answer) {
+                    Err(error) => return End::Broken(error),
+                    Ok((answer, weight)) => {
+                        let is_arbitration = matches!(answer.update, Some(Response::Arbitration(_)));
+                        self.receive(answer, weight);
+                        if is_arbitration {
+                            break;
+                        }
                     }
-                }
+                },
             }
         }
         *attempt = 0;
@@ -133,15 +143,14 @@ impl Stream {
         self.serve(&sender, &mut answers).await
     }
 
-    async fn serve(
-        &mut self,
-        sender: &mpsc::Sender<v1::StreamMessageRequest>,
-        answers: &mut Streaming<v1::StreamMessageResponse>,
-    ) -> End {
+    async fn serve(&mut self, sender: &mpsc::Sender<Bytes>, answers: &mut Streaming<Bytes>) -> End {
         loop {
             tokio::select! {
                 answer = answers.message() => match answer {
-                    Ok(Some(answer)) => self.receive(answer),
+                    Ok(Some(answer)) => match self.decode(answer) {
+                        Ok((answer, weight)) => self.receive(answer, weight),
+                        Err(error) => return End::Broken(error),
+                    },
                     Ok(None) => return End::Broken(self.ended()),
                     Err(status) => {
                         return End::Broken(ClientError::from_status(self.client.endpoint(), Rpc::Stream, &status));
@@ -150,7 +159,7 @@ impl Stream {
                 command = self.commands.recv() => {
                     let message = match command {
                         None | Some(Command::Close) => return End::Closed,
-                        Some(Command::Send(message)) => *message,
+                        Some(Command::Send(message)) => message.encode_to_vec().into(),
                         Some(Command::SetElection(election)) => {
                             self.controller.election = election;
                             self.arbitration()
@@ -163,17 +172,25 @@ impl Stream {
         }
     }
 
-    fn arbitration(&self) -> v1::StreamMessageRequest {
+    fn decode(&self, answer: Bytes) -> Result<(v1::StreamMessageResponse, usize), ClientError> {
+        let limit = self.client.options().memory_limit;
+        let weighed = wire::weigh::<v1::StreamMessageResponse>(&answer, limit);
+        let decoded = weighed.and_then(|weight| Ok((v1::StreamMessageResponse::decode(answer)?, weight)));
+        decoded.map_err(|error| self.client.nonsense(Rpc::Stream, &error))
+    }
+
+    fn arbitration(&self) -> Bytes {
         let update = v1::MasterArbitrationUpdate {
             device_id: self.client.device().0,
             role: self.controller.role.to_message(self.controller.role_config.clone()),
             election_id: self.controller.election.map(Into::into),
             status: None,
         };
-        v1::StreamMessageRequest { update: Some(Request::Arbitration(update)) }
+        let update = Some(Update::Arbitration(update));
+        v1::StreamMessageRequest { update }.encode_to_vec().into()
     }
 
-    fn receive(&self, answer: v1::StreamMessageResponse) {
+    fn receive(&self, answer: v1::StreamMessageResponse, weight: usize) {
         let event = match answer.update {
             None => return,
             Some(Response::Arbitration(update)) => return self.set(self.primacy(&update)),
@@ -183,7 +200,11 @@ impl Stream {
             Some(Response::Other(message)) => Event::Other(message),
             Some(Response::Error(error)) => Event::Error(error),
         };
-        if self.shared.events.try_send(event).is_err() {
+        let queued = self.shared.queued_bytes.load(Ordering::Acquire);
+        let fits = queued + weight <= self.client.options().event_bytes;
+        self.shared.queued_bytes.fetch_add(weight, Ordering::AcqRel);
+        if !fits || self.shared.events.try_send((event, weight)).is_err() {
+            self.shared.queued_bytes.fetch_sub(weight, Ordering::AcqRel);
             self.shared.n_dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -12,6 +12,13 @@ use tonic::{Code, Status};
 use crate::election::{DeviceId, ElectionId, RoleName};
 use crate::proto::{rpc, v1};
 
+/// Roles of a device that are remembered after their controllers left. The election ids of a role that is forgotten
+/// begin anew.
+const ROLES: usize = 64;
+
+/// Bytes of the name of a role.
+const ROLE_BYTES: usize = 256;
+
 /// A stream, numbered by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u64);
@@ -76,6 +83,22 @@ pub enum Refusal {
         /// How many.
         limit: usize,
     },
+    /// There are as many roles as there may be, and each has a controller.
+    #[error("device {device} has {limit} roles with controllers, no more are taken")]
+    TooManyRoles {
+        /// The device.
+        device: DeviceId,
+        /// How many.
+        limit: usize,
+    },
+    /// The name of the role is too long.
+    #[error("the name of the role has {length} bytes, at most {limit} are taken")]
+    LongRole {
+        /// Its bytes.
+        length: usize,
+        /// The most bytes.
+        limit: usize,
+    },
     /// No controller ever took the role.
     #[error("device {device} has no {role}")]
     UnknownRole {
@@ -105,9 +128,11 @@ impl Refusal {
     pub fn code(&self) -> Code {
         match self {
             Refusal::UnknownDevice { .. } | Refusal::UnknownRole { .. } => Code::NotFound,
-            Refusal::ElectionIdInUse { .. } | Refusal::RoleConfig { .. } => Code::InvalidArgument,
+            Refusal::ElectionIdInUse { .. } | Refusal::RoleConfig { .. } | Refusal::LongRole { .. } => {
+                Code::InvalidArgument
+            }
             Refusal::OtherDevice { .. } | Refusal::OtherRole { .. } => Code::FailedPrecondition,
-            Refusal::TooMany { .. } => Code::ResourceExhausted,
+            Refusal::TooMany { .. } | Refusal::TooManyRoles { .. } => Code::ResourceExhausted,
             Refusal::NotPrimary { .. } => Code::PermissionDenied,
         }
     }
@@ -167,6 +192,7 @@ impl Arbitration {
         let election = message.election_id.map(ElectionId::from);
         let config = message.role.as_ref().and_then(|role| role.config.clone());
         self.admit(stream, device, &role, election, config.is_some())?;
+        self.make_room(device, &role)?;
 
         self.streams.insert(stream, (device, role.clone()));
         let group = self.devices.get_mut(&device).expect("admitted").entry(role.clone()).or_default();
@@ -194,6 +220,10 @@ impl Arbitration {
         election: Option<ElectionId>,
         has_config: bool,
     ) -> Result<(), Refusal> {
+        let length = role.name().len();
+        if length > ROLE_BYTES {
+            return Err(Refusal::LongRole { length, limit: ROLE_BYTES });
+        }
         let known = self.streams.get(&stream);
         if let Some((own, own_role)) = known {
             if *own != device {
@@ -219,6 +249,19 @@ impl Arbitration {
         if known.is_none() && n_controllers >= self.limit {
             return Err(Refusal::TooMany { device, role: role.clone(), limit: self.limit });
         }
+        Ok(())
+    }
+
+    /// Forgets a role that no controller has, where there are too many to remember one more.
+    fn make_room(&mut self, device: DeviceId, role: &RoleName) -> Result<(), Refusal> {
+        let roles = self.devices.get_mut(&device).ok_or(Refusal::UnknownDevice { device })?;
+        if roles.len() < ROLES || roles.contains_key(role) {
+            return Ok(());
+        }
+        let left = roles.iter().find(|(role, group)| !role.is_default() && group.controllers.is_empty());
+        let left = left.map(|(role, _)| role.clone());
+        let left = left.ok_or(Refusal::TooManyRoles { device, limit: ROLES })?;
+        roles.remove(&left);
         Ok(())
     }
 

@@ -1,9 +1,19 @@
 //! TLS for a server: its certificate, and the authority whose clients it takes.
 
+use std::io;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 /// The certificates of a server, as PEM.
-#[derive(Debug, Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ServerTls {
     /// The certificate chain of the server.
     pub certificate: Vec<u8>,
@@ -11,6 +21,29 @@ pub struct ServerTls {
     pub key: Vec<u8>,
     /// The authority that clients must be signed by; without it any client is taken.
     pub client_authority: Option<Vec<u8>>,
+    /// Lists of certificates of clients that were revoked.
+    pub revoked: Option<Vec<u8>>,
+}
+
+/// Keeps private keys out of logs.
+impl std::fmt::Debug for ServerTls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerTls").finish_non_exhaustive()
+    }
+}
+
+/// Certificates that a server cannot use.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// A file holds none of what it should.
+    #[error("the {0} is not in PEM")]
+    Pem(&'static str),
+    /// Certificate and key do not go together, or are of a kind that is not known.
+    #[error(transparent)]
+    Rustls(#[from] rustls::Error),
+    /// The authority of clients, or what it revoked, cannot be used.
+    #[error("clients cannot be verified: {0}")]
+    Verifier(#[from] rustls::server::VerifierBuilderError),
 }
 
 impl ServerTls {
@@ -22,5 +55,74 @@ impl ServerTls {
             Some(authority) => config.client_ca_root(Certificate::from_pem(authority)),
             None => config,
         }
+    }
+
+    /// Returns the configuration for connections over HTTP/2.
+    pub fn server_config(&self) -> Result<Arc<ServerConfig>, TlsError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
+        let builder = builder.with_safe_default_protocol_versions()?;
+        let builder = match &self.client_authority {
+            None => builder.with_no_client_auth(),
+            Some(authority) => {
+                let mut roots = RootCertStore::empty();
+                for certificate in certificates(authority, "authority of clients")? {
+                    roots.add(certificate)?;
+                }
+                let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+                if let Some(revoked) = &self.revoked {
+                    verifier = verifier.with_crls(lists(revoked)?).allow_unknown_revocation_status();
+                }
+                builder.with_client_cert_verifier(verifier.build()?)
+            }
+        };
+        let chain = certificates(&self.certificate, "certificate")?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|_| TlsError::Pem("key"))?;
+        let mut config = builder.with_single_cert(chain, key)?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn certificates(pem: &[u8], what: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    found.ok().filter(|found| !found.is_empty()).ok_or(TlsError::Pem(what))
+}
+
+fn lists(pem: &[u8]) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    let found: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(pem).collect();
+    found.ok().filter(|found| !found.is_empty()).ok_or(TlsError::Pem("list of revoked certificates"))
+}
+
+/// Where the configuration for the next connection comes from.
+type Source = Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>;
+
+/// Makes encrypted connections of plain ones, each with the certificates of its time.
+#[derive(Clone)]
+pub struct Acceptor(Source);
+
+impl std::fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Acceptor").finish_non_exhaustive()
+    }
+}
+
+impl Acceptor {
+    /// Returns the acceptor that always has the same certificates.
+    pub fn new(tls: &ServerTls) -> Result<Self, TlsError> {
+        let config = tls.server_config()?;
+        Ok(Acceptor(Arc::new(move || Arc::clone(&config))))
+    }
+
+    /// Returns the acceptor that asks for the configuration of each connection when it comes.
+    pub fn with(source: impl Fn() -> Arc<ServerConfig> + Send + Sync + 'static) -> Self {
+        Acceptor(Arc::new(source))
+    }
+
+    pub(super) async fn accept<T: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: T,
+    ) -> io::Result<TlsStream<T>> {
+        TlsAcceptor::from((self.0)()).accept(stream).await
     }
 }

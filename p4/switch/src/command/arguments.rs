@@ -69,7 +69,7 @@ pub enum UsageError {
 enum Takes {
     Nothing,
     Value,
-    /// A value, but only behind `=`.
+    /// A folder or nothing; what ends in `.json` is a program and no folder.
     Maybe,
 }
 
@@ -104,13 +104,14 @@ const GENERAL: [(&str, Option<char>, Takes); 26] = [
 ];
 
 /// Options after `--`.
-const TARGET: [(&str, Option<char>, Takes); 14] = [
+const TARGET: [(&str, Option<char>, Takes); 15] = [
     ("disable-swap", None, Takes::Nothing),
     ("grpc-server-addr", None, Takes::Value),
     ("grpc-server-ssl", None, Takes::Nothing),
     ("grpc-server-cacert", None, Takes::Value),
     ("grpc-server-cert", None, Takes::Value),
     ("grpc-server-key", None, Takes::Value),
+    ("grpc-server-crl", None, Takes::Value),
     ("grpc-server-with-client-auth", None, Takes::Nothing),
     ("cpu-port", None, Takes::Value),
     ("drop-port", None, Takes::Value),
@@ -131,6 +132,7 @@ struct Reader {
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
     authority: Option<PathBuf>,
+    revoked: Option<PathBuf>,
 }
 
 /// What the arguments ask for.
@@ -149,7 +151,7 @@ pub enum Request {
 /// Reads the arguments after the name of the command.
 pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
     let mut reader = Reader::default();
-    let mut arguments = arguments.into_iter();
+    let mut arguments = arguments.into_iter().peekable();
     let mut known: &[(&str, Option<char>, Takes)] = &GENERAL;
     while let Some(argument) = arguments.next() {
         if argument == "--" {
@@ -163,8 +165,10 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, Usa
         let value = match (takes, given) {
             (Takes::Nothing, Some(_)) => return Err(UsageError::NeedlessValue(name.to_owned())),
             (Takes::Nothing, None) => String::new(),
-            (Takes::Maybe, given) => given.unwrap_or_else(|| ".".to_owned()),
-            (Takes::Value, Some(given)) => given,
+            (Takes::Maybe | Takes::Value, Some(given)) => given,
+            (Takes::Maybe, None) => {
+                arguments.next_if(|next| is_folder(next)).unwrap_or_else(|| ".".to_owned())
+            }
             (Takes::Value, None) => arguments.next().ok_or_else(|| UsageError::NoValue(name.to_owned()))?,
         };
         match name {
@@ -176,6 +180,11 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, Usa
         reader.take(name, value)?;
     }
     reader.finish().map(|options| Request::Run(Box::new(options)))
+}
+
+/// Says whether an argument can be the folder of an option before it: it is neither an option nor a program.
+fn is_folder(argument: &str) -> bool {
+    !argument.starts_with('-') && std::path::Path::new(argument).extension() != Some("json".as_ref())
 }
 
 /// An option that was recognized: its name, whether it takes a value, and the value that came with it.
@@ -253,6 +262,7 @@ impl Reader {
             "grpc-server-cacert" => self.authority = Some(value.into()),
             "grpc-server-cert" => self.certificate = Some(value.into()),
             "grpc-server-key" => self.key = Some(value.into()),
+            "grpc-server-crl" => self.revoked = Some(value.into()),
             "log-console" | "no-p4" | "grpc-server-ssl" | "grpc-server-with-client-auth" => {
                 self.flags.insert(name);
             }
@@ -344,7 +354,11 @@ impl Reader {
         }
         // Without client authentication the authority has nobody to verify.
         let client_authority = authority.filter(|_| client_auth);
-        Ok(Some(TlsFiles { certificate, key, client_authority }))
+        let revoked = self.revoked.take();
+        if revoked.is_some() && client_authority.is_none() {
+            return needs("--grpc-server-crl", "--grpc-server-with-client-auth");
+        }
+        Ok(Some(TlsFiles { certificate, key, client_authority, revoked }))
     }
 }
 
@@ -374,6 +388,22 @@ mod tests {
         match parse(line.split_whitespace().map(str::to_owned))? {
             Request::Run(options) => Ok(*options),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_folder_for_captures_is_given_in_any_spelling() {
+        for (line, folder) in [
+            ("--pcap /tmp x.json", "/tmp"),
+            ("--pcap=/tmp x.json", "/tmp"),
+            ("x.json --pcap pcaps", "pcaps"),
+            ("--pcap x.json", "."),
+            ("--pcap --log-console x.json", "."),
+            ("x.json --pcap", "."),
+        ] {
+            let options = read(line).expect(line);
+            assert_eq!(options.captures.as_deref(), Some(std::path::Path::new(folder)), "{line}");
+            assert_eq!(options.program.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
         }
     }
 

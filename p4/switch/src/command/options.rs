@@ -40,6 +40,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// Authority that controllers must be signed by.
     pub client_authority: Option<PathBuf>,
+    /// Certificates of controllers that were revoked.
+    pub revoked: Option<PathBuf>,
 }
 
 /// A switch to run.

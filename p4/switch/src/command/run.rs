@@ -2,13 +2,14 @@
 
 use super::arguments::{Request, UsageError, parse};
 use super::log;
-use super::options::{Options, TlsFiles};
+use super::options::Options;
+use super::tls::acceptor;
 use crate::engine::EngineConfig;
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::ports::{InterfaceError, Interfaces};
 use crate::server::{Endpoint, EndpointError, PacketService, Service};
 use crate::switch::{Clock, Switch, SwitchConfig};
-use closc_runtime::server::ServerTls;
+use closc_runtime::server::Acceptor;
 use closc_runtime::text::{TextError, read_p4info};
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -47,6 +48,14 @@ pub enum CommandError {
         file: PathBuf,
         /// What is wrong.
         error: PipelineError,
+    },
+    /// Others than the owner can read a private key.
+    #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
+    OpenKey {
+        /// The file.
+        file: PathBuf,
+        /// Its mode.
+        mode: u32,
     },
     /// An address means nothing.
     #[error("`{address}` is no address to listen on: {error}")]
@@ -89,8 +98,9 @@ Options after `--`:
       --grpc-server-addr ADDRESS  Serve P4Runtime there (default 127.0.0.1:9559), or at unix:PATH
       --grpc-server-ssl           Serve with TLS
       --grpc-server-cert FILE     Certificate of the switch, as PEM
-      --grpc-server-key FILE      Key of the switch, as PEM
+      --grpc-server-key FILE      Key of the switch, as PEM, that nobody else can read
       --grpc-server-cacert FILE   Authority that controllers must be signed by, as PEM
+      --grpc-server-crl FILE      Certificates of controllers that were revoked, as PEM
       --grpc-server-with-client-auth
                                   Take only controllers with a certificate
       --cpu-port PORT             Port that stands for the controller
@@ -156,9 +166,9 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
     let packets = PacketService::new(Arc::clone(&switch), Arc::clone(&interfaces));
     switch.set_ports(Arc::new(packets.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build()?;
-    let tls = options.tls.as_ref().map(read_tls).transpose()?;
+    let tls = options.tls.clone().map(acceptor).transpose()?;
     let service = Service::new([Arc::clone(&switch)]);
-    let endpoint = runtime.block_on(Served::start(service, &options.address, tls.as_ref()))?;
+    let endpoint = runtime.block_on(Served::start(service, &options.address, tls))?;
     let packet_endpoint = match &options.packet_address {
         Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
         None => None,
@@ -187,9 +197,15 @@ enum Served {
 }
 
 impl Served {
-    async fn start(service: Service, address: &str, tls: Option<&ServerTls>) -> Result<Self, CommandError> {
+    async fn start(service: Service, address: &str, tls: Option<Acceptor>) -> Result<Self, CommandError> {
         let Some(path) = address.strip_prefix("unix:") else {
-            return Ok(Self::Network(Endpoint::serve(service, resolve(address)?, tls).await?));
+            let address = resolve(address)?;
+            if tls.is_none() && !address.ip().is_loopback() {
+                tracing::warn!(
+                    "{address} serves P4Runtime without TLS: whoever reaches it controls the switch"
+                );
+            }
+            return Ok(Self::Network(Endpoint::serve_with(service, address, tls).await?));
         };
         if tls.is_some() {
             let needed = "an address of the network";
@@ -226,11 +242,6 @@ fn load(program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError>
         None => Pipeline::without_info(read(program)?.into()),
     };
     pipeline.map_err(|error| CommandError::Program { file: program.to_owned(), error })
-}
-
-fn read_tls(files: &TlsFiles) -> Result<ServerTls, CommandError> {
-    let client_authority = files.client_authority.as_deref().map(read).transpose()?;
-    Ok(ServerTls { certificate: read(&files.certificate)?, key: read(&files.key)?, client_authority })
 }
 
 fn resolve(address: &str) -> Result<SocketAddr, CommandError> {

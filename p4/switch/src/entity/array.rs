@@ -1,5 +1,6 @@
 //! Counters, meters and registers that stand in arrays.
 
+use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, data, entity, meter};
 use crate::pipeline::Pipeline;
@@ -12,6 +13,12 @@ use v1::entity::Entity;
 
 fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Fault> {
     pipeline.array(id).ok_or(Fault::NotFound { what, id })
+}
+
+/// Returns the indices from where a page begins.
+fn from(page: &Page, part: usize, indices: Range<u32>) -> Range<u32> {
+    let first = u32::try_from(page.first(part)).unwrap_or(u32::MAX);
+    indices.start.max(first)..indices.end.max(first)
 }
 
 /// Returns the indices that a request means: one, or all where it leaves the index out.
@@ -68,22 +75,24 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn read_counters(
-        &self,
-        request: &v1::CounterEntry,
-        out: &mut Vec<v1::Entity>,
-    ) -> Result<(), Fault> {
+    pub(super) fn read_counters(&self, request: &v1::CounterEntry, out: &mut Page) -> Result<(), Fault> {
         let id = request.counter_id;
-        for info in self.pipeline.info().counters().iter().filter(|c| id == 0 || c.preamble.id == id) {
+        let infos = self.pipeline.info().counters().iter().enumerate();
+        for (part, info) in infos.filter(|(_, c)| id == 0 || c.preamble.id == id) {
             let counter_id = info.preamble.id;
             let bank = &self.engine.arrays.counters[array(&self.pipeline, "counter array", counter_id)?];
             // An index says nothing without the array.
             let index = request.index.filter(|_| id != 0);
-            out.extend(indices(index, bank.size()).filter_map(|at| {
-                let data = Some(counter_data(bank.get(at)?, info.unit));
-                let index = Some(v1::Index { index: i64::from(at) });
-                Some(entity(Entity::CounterEntry(v1::CounterEntry { counter_id, index, data })))
-            }));
+            for at in from(out, part, indices(index, bank.size())) {
+                let full = out.put(part, u64::from(at), || {
+                    let data = Some(counter_data(bank.get(at)?, info.unit));
+                    let index = Some(v1::Index { index: i64::from(at) });
+                    Some(entity(Entity::CounterEntry(v1::CounterEntry { counter_id, index, data })))
+                });
+                if full.is_break() {
+                    return Ok(());
+                }
+            }
         }
         Ok(())
     }
@@ -127,23 +136,25 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn read_meters(
-        &self,
-        request: &v1::MeterEntry,
-        out: &mut Vec<v1::Entity>,
-    ) -> Result<(), Fault> {
+    pub(super) fn read_meters(&self, request: &v1::MeterEntry, out: &mut Page) -> Result<(), Fault> {
         let id = request.meter_id;
-        for info in self.pipeline.info().meters().iter().filter(|m| id == 0 || m.preamble.id == id) {
+        let infos = self.pipeline.info().meters().iter().enumerate();
+        for (part, info) in infos.filter(|(_, m)| id == 0 || m.preamble.id == id) {
             let meter_id = info.preamble.id;
             let bank = &self.engine.arrays.meters[array(&self.pipeline, "meter array", meter_id)?];
             let index = request.index.filter(|_| id != 0);
-            out.extend(indices(index, bank.size()).filter_map(|at| {
-                let state: Meter = bank.get(at)?;
-                let counter_data = request.counter_data.as_ref().map(|_| meter::colours(&state));
-                let config = state.config().map(meter::given);
-                let index = Some(v1::Index { index: i64::from(at) });
-                Some(entity(Entity::MeterEntry(v1::MeterEntry { meter_id, index, config, counter_data })))
-            }));
+            for at in from(out, part, indices(index, bank.size())) {
+                let full = out.put(part, u64::from(at), || {
+                    let state: Meter = bank.get(at)?;
+                    let counter_data = request.counter_data.as_ref().map(|_| meter::colours(&state));
+                    let config = state.config().map(meter::given);
+                    let index = Some(v1::Index { index: i64::from(at) });
+                    Some(entity(Entity::MeterEntry(v1::MeterEntry { meter_id, index, config, counter_data })))
+                });
+                if full.is_break() {
+                    return Ok(());
+                }
+            }
         }
         Ok(())
     }
@@ -173,21 +184,23 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn read_registers(
-        &self,
-        request: &v1::RegisterEntry,
-        out: &mut Vec<v1::Entity>,
-    ) -> Result<(), Fault> {
+    pub(super) fn read_registers(&self, request: &v1::RegisterEntry, out: &mut Page) -> Result<(), Fault> {
         let id = request.register_id;
-        for info in self.pipeline.info().registers().iter().filter(|r| id == 0 || r.preamble.id == id) {
+        let infos = self.pipeline.info().registers().iter().enumerate();
+        for (part, info) in infos.filter(|(_, r)| id == 0 || r.preamble.id == id) {
             let register_id = info.preamble.id;
             let bank = &self.engine.arrays.registers[array(&self.pipeline, "register array", register_id)?];
             let index = request.index.filter(|_| id != 0);
-            for at in indices(index, bank.size()) {
-                let words = bank.get(u64::from(at)).unwrap_or_default();
-                let data = Some(data::single(&info.spec, words, bank.bits()));
-                let index = Some(v1::Index { index: i64::from(at) });
-                out.push(entity(Entity::RegisterEntry(v1::RegisterEntry { register_id, index, data })));
+            for at in from(out, part, indices(index, bank.size())) {
+                let full = out.put(part, u64::from(at), || {
+                    let words = bank.get(u64::from(at)).unwrap_or_default();
+                    let data = Some(data::single(&info.spec, words, bank.bits()));
+                    let index = Some(v1::Index { index: i64::from(at) });
+                    Some(entity(Entity::RegisterEntry(v1::RegisterEntry { register_id, index, data })))
+                });
+                if full.is_break() {
+                    return Ok(());
+                }
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Digests: their configuration, and the lists that the data plane sends.
 
+use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, data, entity};
 use crate::state::{DigestConfig, DigestList};
@@ -27,14 +28,18 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn read_digests(&self, request: &v1::DigestEntry, out: &mut Vec<v1::Entity>) {
+    pub(super) fn read_digests(&self, request: &v1::DigestEntry, out: &mut Page) {
         let id = request.digest_id;
-        for info in self.pipeline.info().digests().iter().filter(|d| id == 0 || d.preamble.id == id) {
+        let infos = self.pipeline.info().digests().iter().enumerate();
+        for (part, info) in infos.filter(|(_, d)| id == 0 || d.preamble.id == id) {
             let digest_id = info.preamble.id;
             let Some(binding) = self.pipeline.digest(digest_id) else { continue };
             if let Some(config) = self.engine.digest_config(binding.number) {
                 let config = Some(given(config));
-                out.push(entity(Entity::DigestEntry(v1::DigestEntry { digest_id, config })));
+                let entry = v1::DigestEntry { digest_id, config };
+                if out.put(part, 0, || Some(entity(Entity::DigestEntry(entry)))).is_break() {
+                    return;
+                }
             }
         }
     }

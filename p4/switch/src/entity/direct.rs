@@ -1,9 +1,11 @@
 //! Counters and meters of single table entries.
 
+use super::page::Page;
 use super::table::{Target, target};
 use super::undo::Undo;
 use super::{Fault, Store, array, entity, key, meter};
 use closc_runtime::proto::v1;
+use std::cell::Cell;
 use std::sync::Arc;
 use v1::entity::Entity;
 
@@ -85,54 +87,58 @@ impl Store {
     pub(super) fn read_direct_counters(
         &self,
         request: &v1::DirectCounterEntry,
-        out: &mut Vec<v1::Entity>,
+        out: &mut Page,
     ) -> Result<(), Fault> {
         let mut wanted = request.table_entry.clone().unwrap_or_default();
         wanted.counter_data = Some(v1::CounterData::default());
-        let entries = self.direct(&wanted, |target| target.table.direct_counter.is_some())?;
-        out.extend(entries.into_iter().map(|mut entry| {
+        let has = |target: &Target| target.table.direct_counter.is_some();
+        self.direct(&wanted, has, out, |mut entry| {
             let data = entry.counter_data.take();
-            entity(Entity::DirectCounterEntry(v1::DirectCounterEntry {
-                table_entry: Some(bare(entry)),
-                data,
-            }))
-        }));
-        Ok(())
+            let table_entry = Some(bare(entry));
+            entity(Entity::DirectCounterEntry(v1::DirectCounterEntry { table_entry, data }))
+        })
     }
 
     pub(super) fn read_direct_meters(
         &self,
         request: &v1::DirectMeterEntry,
-        out: &mut Vec<v1::Entity>,
+        out: &mut Page,
     ) -> Result<(), Fault> {
         let mut wanted = request.table_entry.clone().unwrap_or_default();
         wanted.meter_config = Some(v1::MeterConfig::default());
         wanted.meter_counter_data = request.counter_data;
-        let entries = self.direct(&wanted, |target| target.table.direct_meter.is_some())?;
-        out.extend(entries.into_iter().map(|mut entry| {
+        let has = |target: &Target| target.table.direct_meter.is_some();
+        self.direct(&wanted, has, out, |mut entry| {
             let (config, counter_data) = (entry.meter_config.take(), entry.meter_counter_data.take());
             let table_entry = Some(bare(entry));
             entity(Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry, config, counter_data }))
-        }));
-        Ok(())
+        })
     }
 
-    /// Returns the entries that a request means, of the tables that have the resource. One entry that is named must
+    /// Reads the entries that a request means, of the tables that have the resource. One entry that is named must
     /// exist.
     fn direct(
         &self,
         wanted: &v1::TableEntry,
         has: impl Fn(&Target) -> bool,
-    ) -> Result<Vec<v1::TableEntry>, Fault> {
-        let mut entries = Vec::new();
-        for target in self.targets(wanted.table_id)?.iter().filter(|target| has(target)) {
-            let before = entries.len();
-            self.read_table(0, *target, wanted, &mut entries)?;
-            if !wanted.r#match.is_empty() && entries.len() == before {
+        out: &mut Page,
+        wrap: impl Fn(v1::TableEntry) -> v1::Entity,
+    ) -> Result<(), Fault> {
+        let targets = self.targets(wanted.table_id)?;
+        for (part, target) in targets.into_iter().enumerate().filter(|(_, target)| has(target)) {
+            let found = Cell::new(false);
+            let full = self.read_table(0, (part, target), wanted, out, |entry| {
+                found.set(true);
+                wrap(entry)
+            })?;
+            if full.is_break() {
+                break;
+            }
+            if !wanted.r#match.is_empty() && !found.get() {
                 return Err(target.refused(crate::state::TableError::NotFound));
             }
         }
-        Ok(entries)
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
 
+use super::page::Page;
 use super::table::{check_mode, watch_number, watch_port};
 use super::{Fault, Store, action, entity};
 use crate::pipeline::{Pipeline, ProfileBinding};
@@ -85,31 +86,32 @@ impl Store {
     pub(super) fn read_members(
         &self,
         request: &v1::ActionProfileMember,
-        out: &mut Vec<v1::Entity>,
+        out: &mut Page,
     ) -> Result<(), Fault> {
-        for (binding, profile) in self.profiles(request.action_profile_id) {
+        for (part, (binding, profile)) in self.profiles(request.action_profile_id).enumerate() {
             let state = &self.engine.profiles[binding.index];
             let id = request.member_id;
             if id != 0 && state.member(id).is_none() {
                 return Err(refused(profile)(ProfileError::NoMember(id)));
             }
             for (member_id, what) in state.members().filter(|(member, _)| id == 0 || *member == id) {
-                let action =
-                    action::decode(self.pipeline.program(), &binding.actions, what.action, &what.args);
-                let action_profile_id = profile.preamble.id;
-                let member = v1::ActionProfileMember { action_profile_id, member_id, action };
-                out.push(entity(Entity::ActionProfileMember(member)));
+                let full = out.put(part, u64::from(member_id), || {
+                    let action =
+                        action::decode(self.pipeline.program(), &binding.actions, what.action, &what.args);
+                    let action_profile_id = profile.preamble.id;
+                    let member = v1::ActionProfileMember { action_profile_id, member_id, action };
+                    Some(entity(Entity::ActionProfileMember(member)))
+                });
+                if full.is_break() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 
-    pub(super) fn read_groups(
-        &self,
-        request: &v1::ActionProfileGroup,
-        out: &mut Vec<v1::Entity>,
-    ) -> Result<(), Fault> {
-        for (binding, profile) in self.profiles(request.action_profile_id) {
+    pub(super) fn read_groups(&self, request: &v1::ActionProfileGroup, out: &mut Page) -> Result<(), Fault> {
+        for (part, (binding, profile)) in self.profiles(request.action_profile_id).enumerate() {
             let state = &self.engine.profiles[binding.index];
             let id = request.group_id;
             if id != 0 && state.group_slot(id).is_none() {
@@ -117,10 +119,15 @@ impl Store {
             }
             for (group_id, max_size, members) in state.groups().filter(|(group, ..)| id == 0 || *group == id)
             {
-                let members = members.iter().map(|m| given(m, profile.weights_disallowed)).collect();
-                let (action_profile_id, max_size) = (profile.preamble.id, max_size.cast_signed());
-                let group = v1::ActionProfileGroup { action_profile_id, group_id, members, max_size };
-                out.push(entity(Entity::ActionProfileGroup(group)));
+                let full = out.put(part, u64::from(group_id), || {
+                    let members = members.iter().map(|m| given(m, profile.weights_disallowed)).collect();
+                    let (action_profile_id, max_size) = (profile.preamble.id, max_size.cast_signed());
+                    let group = v1::ActionProfileGroup { action_profile_id, group_id, members, max_size };
+                    Some(entity(Entity::ActionProfileGroup(group)))
+                });
+                if full.is_break() {
+                    return Ok(());
+                }
             }
         }
         Ok(())

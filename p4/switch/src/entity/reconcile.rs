@@ -25,8 +25,7 @@ impl Store {
         self.make_room(old);
         for (kind, update, request) in requests() {
             let fail = |fault| Irreconcilable { kind, fault };
-            let mut entities = Vec::new();
-            old.read(now_ns, &request, &mut entities).map_err(fail)?;
+            let mut entities = old.read(now_ns, &request).map_err(fail)?;
             entities.retain(|entity| !old.is_initial(entity));
             for found in entities {
                 let update = v1::Update { r#type: update.into(), entity: Some(found) };

@@ -3,6 +3,7 @@
 //! What always holds: the data plane sees for each replica the first of its ports that is up, in the order of instance
 //! and port, as BMv2 sends them.
 
+use super::page::Page;
 use super::undo::{Undo, set};
 use super::{Fault, Store, entity};
 use crate::state::{CloneSession, Replica};
@@ -103,7 +104,7 @@ impl Store {
     pub(super) fn read_replication(
         &self,
         request: &v1::PacketReplicationEngineEntry,
-        out: &mut Vec<v1::Entity>,
+        out: &mut Page,
     ) -> Result<(), Fault> {
         let wrap = |case| {
             entity(Entity::PacketReplicationEngineEntry(v1::PacketReplicationEngineEntry {
@@ -117,7 +118,12 @@ impl Store {
                     return Err(Fault::NotFound { what: "multicast group", id });
                 }
                 let groups = self.groups.values().filter(|group| id == 0 || group.multicast_group_id == id);
-                out.extend(groups.map(|group| wrap(Case::MulticastGroupEntry(group.clone()))));
+                for group in groups {
+                    let at = u64::from(group.multicast_group_id);
+                    if out.put(0, at, || Some(wrap(Case::MulticastGroupEntry(group.clone())))).is_break() {
+                        return Ok(());
+                    }
+                }
             }
             Some(Case::CloneSessionEntry(wanted)) => {
                 let id = wanted.session_id;
@@ -125,7 +131,12 @@ impl Store {
                     return Err(Fault::NotFound { what: "clone session", id });
                 }
                 let sessions = self.sessions.values().filter(|session| id == 0 || session.session_id == id);
-                out.extend(sessions.map(|session| wrap(Case::CloneSessionEntry(session.clone()))));
+                for session in sessions {
+                    let at = u64::from(session.session_id);
+                    if out.put(0, at, || Some(wrap(Case::CloneSessionEntry(session.clone())))).is_break() {
+                        return Ok(());
+                    }
+                }
             }
             None => {}
         }

@@ -2,11 +2,13 @@
 
 #![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
 
+use super::page::Page;
 use super::table::{Target, target};
 use super::{Fault, Store, action, array, entity, key, meter, profile};
 use crate::state::{ActionRef, Counter, Entry, EntryMeta, Key, Meter, SetMember, Table, WatchPort};
 use closc_runtime::info::CounterUnit;
 use closc_runtime::proto::v1;
+use std::ops::ControlFlow;
 use v1::action_profile_action::WatchKind;
 use v1::entity::Entity;
 use v1::table_action;
@@ -25,47 +27,55 @@ impl Store {
         &self,
         now_ns: u64,
         request: &v1::TableEntry,
-        out: &mut Vec<v1::Entity>,
+        out: &mut Page,
     ) -> Result<(), Fault> {
-        let mut entries = Vec::new();
-        for target in self.targets(request.table_id)? {
-            self.read_table(now_ns, target, request, &mut entries)?;
+        for (part, target) in self.targets(request.table_id)?.into_iter().enumerate() {
+            let wrap = |entry| entity(Entity::TableEntry(entry));
+            if self.read_table(now_ns, (part, target), request, out, wrap)?.is_break() {
+                break;
+            }
         }
-        out.extend(entries.into_iter().map(|entry| entity(Entity::TableEntry(entry))));
         Ok(())
     }
 
-    /// Reads the entries of one table that a request means.
+    /// Reads the entries of one table that a request means; breaks when the page is full.
     pub(super) fn read_table(
         &self,
         now_ns: u64,
-        target: Target,
+        (part, target): (usize, Target),
         request: &v1::TableEntry,
-        out: &mut Vec<v1::TableEntry>,
-    ) -> Result<(), Fault> {
+        out: &mut Page,
+        wrap: impl Fn(v1::TableEntry) -> v1::Entity,
+    ) -> Result<ControlFlow<()>, Fault> {
         let table = &self.engine.tables[target.binding.index];
         // Nothing but the kind of entry filters where all tables are asked for.
         let all = request.table_id == 0;
         if request.is_default_action {
-            out.push(self.default_entry(target, request));
-            return Ok(());
+            return Ok(out.put(part, 0, || Some(wrap(self.default_entry(target, request)))));
         }
         if request.r#match.is_empty() || all {
-            out.reserve(table.len());
-            let filter = |handle: &u32| all || wanted(target, table, *handle, request);
-            out.extend(table.handles().filter(filter).filter_map(|handle| {
-                Some(self.entry(now_ns, target, request, &table.key(handle), table.get(handle)?))
-            }));
-            return Ok(());
+            let first = out.first(part);
+            let handles = table.handles_from(usize::try_from(first).unwrap_or(usize::MAX));
+            for handle in handles.filter(|handle| all || wanted(target, table, *handle, request)) {
+                let full = out.put(part, u64::from(handle), || {
+                    let entry = table.get(handle)?;
+                    Some(wrap(self.entry(now_ns, target, request, &table.key(handle), entry)))
+                });
+                if full.is_break() {
+                    return Ok(full);
+                }
+            }
+            return Ok(ControlFlow::Continue(()));
         }
         let key = key::encode(target.binding, target.table, target.spec, request)?;
         if let Some(handle) = table.find_exact(&key)
             && let Some(entry) = table.get(handle)
             && wanted(target, table, handle, request)
         {
-            out.push(self.entry(now_ns, target, request, &table.key(handle), entry));
+            let entry = || Some(wrap(self.entry(now_ns, target, request, &table.key(handle), entry)));
+            return Ok(out.put(part, u64::from(handle), entry));
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     fn entry(

@@ -1,5 +1,6 @@
 //! Parser value sets.
 
+use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, entity};
 use crate::bits::mask128;
@@ -24,15 +25,22 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn read_value_sets(&self, request: &v1::ValueSetEntry, out: &mut Vec<v1::Entity>) {
+    pub(super) fn read_value_sets(&self, request: &v1::ValueSetEntry, out: &mut Page) {
         let id = request.value_set_id;
-        for info in self.pipeline.info().value_sets().iter().filter(|s| id == 0 || s.preamble.id == id) {
+        let infos = self.pipeline.info().value_sets().iter().enumerate();
+        for (part, info) in infos.filter(|(_, s)| id == 0 || s.preamble.id == id) {
             let value_set_id = info.preamble.id;
             let Some(binding) = self.pipeline.value_set(value_set_id) else { continue };
             let members = self.engine.sets[binding.index].members();
-            let members = members.iter().map(|member| v1::ValueSetMember { r#match: decode(info, member) });
-            let entry = v1::ValueSetEntry { value_set_id, members: members.collect() };
-            out.push(entity(Entity::ValueSetEntry(entry)));
+            let full = out.put(part, 0, || {
+                let members =
+                    members.iter().map(|member| v1::ValueSetMember { r#match: decode(info, member) });
+                let entry = v1::ValueSetEntry { value_set_id, members: members.collect() };
+                Some(entity(Entity::ValueSetEntry(entry)))
+            });
+            if full.is_break() {
+                return;
+            }
         }
     }
 }

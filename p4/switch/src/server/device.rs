@@ -1,35 +1,24 @@
 //! One switch as its controllers see it: who they are, who is primary, and how to reach them.
 
+use super::outlet::{Outlet, encoded};
 use crate::switch::{Controller, Switch};
+use bytes::Bytes;
 use closc_runtime::election::{DeviceId, ElectionId, RoleName};
 use closc_runtime::proto::v1;
 use closc_runtime::server::{Arbitration, Notification, Refusal, StreamId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
-use tokio::sync::mpsc::Sender;
-use tokio::sync::mpsc::error::TrySendError;
-use tonic::Status;
 use v1::stream_message_response::Update;
-
-/// Messages that wait for one controller.
-pub(super) const QUEUE: usize = 8_192;
-
-/// Places of the queue that packets leave free for messages that must not be lost.
-const RESERVED: usize = 256;
 
 /// Controllers of one role.
 const CONTROLLERS: usize = 256;
-
-/// What is sent on a stream.
-pub(super) type Message = Result<v1::StreamMessageResponse, Status>;
-
-/// The end of a stream where messages are put in.
-pub(super) type Outlet = Sender<Message>;
 
 /// A switch and its controllers.
 pub(super) struct Device {
     pub(super) switch: Arc<Switch>,
     /// Held while a write is applied, so that no old primary writes once a new one is announced.
+    writing: Mutex<()>,
+    /// Never held for longer than a question takes.
     arbitration: Mutex<Arbitration>,
     streams: Mutex<BTreeMap<StreamId, Outlet>>,
     /// Outlets of the primaries of all roles.
@@ -40,19 +29,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Wraps a message.
-pub(super) fn wrap(update: Update) -> v1::StreamMessageResponse {
-    v1::StreamMessageResponse { update: Some(update) }
-}
-
 impl Device {
     pub(super) fn new(switch: Arc<Switch>) -> Arc<Self> {
         let id = DeviceId(switch.device_id());
         let arbitration = Mutex::new(Arbitration::new([id], CONTROLLERS));
         let (streams, primaries) = (Mutex::default(), RwLock::default());
-        let device = Arc::new(Self { switch, arbitration, streams, primaries });
+        let device = Arc::new(Self { switch, writing: Mutex::default(), arbitration, streams, primaries });
         device.switch.set_controller(Arc::new(Listener(Arc::downgrade(&device))));
         device
+    }
+
+    /// Checks that a request comes from the primary of now, before anything is done for it.
+    pub(super) fn authorize(&self, role: &RoleName, election: Option<ElectionId>) -> Result<(), Refusal> {
+        let id = DeviceId(self.switch.device_id());
+        lock(&self.arbitration).authorize(id, role, election).map(drop)
     }
 
     /// Does something as the primary, who stays primary until it is done.
@@ -62,8 +52,8 @@ impl Device {
         election: Option<ElectionId>,
         work: impl FnOnce(&Switch) -> R,
     ) -> Result<R, Refusal> {
-        let arbitration = lock(&self.arbitration);
-        arbitration.authorize(DeviceId(self.switch.device_id()), role, election)?;
+        let _writing = lock(&self.writing);
+        self.authorize(role, election)?;
         Ok(work(&self.switch))
     }
 
@@ -74,6 +64,7 @@ impl Device {
         outlet: &Outlet,
         message: &v1::MasterArbitrationUpdate,
     ) -> Result<(), Refusal> {
+        let _writing = lock(&self.writing);
         let mut arbitration = lock(&self.arbitration);
         let notifications = arbitration.update(stream, message)?;
         lock(&self.streams).insert(stream, outlet.clone());
@@ -83,6 +74,7 @@ impl Device {
 
     /// Forgets a stream that ended.
     pub(super) fn disconnect(&self, stream: StreamId) {
+        let _writing = lock(&self.writing);
         let mut arbitration = lock(&self.arbitration);
         let notifications = arbitration.disconnect(stream);
         lock(&self.streams).remove(&stream);
@@ -101,26 +93,21 @@ impl Device {
         *self.primaries.write().unwrap_or_else(PoisonError::into_inner) = primaries.collect();
         for notification in notifications {
             if let Some(outlet) = streams.get(&notification.stream) {
-                deliver(outlet, Ok(wrap(Update::Arbitration(notification.update))));
+                outlet.deliver(encoded(Update::Arbitration(notification.update)));
             }
         }
     }
 
-    /// Tells the primaries; what they have no room for is lost, as the specification allows.
-    fn tell(&self, message: &Update) {
+    /// Notifies the primaries; what they have no room for is lost, as the specification allows.
+    fn notify(&self, message: Update) {
         let primaries = self.primaries.read().unwrap_or_else(PoisonError::into_inner);
-        for outlet in primaries.iter().filter(|outlet| outlet.capacity() > RESERVED) {
-            // A stream that ended meanwhile has nobody left to tell.
-            let _ = outlet.try_send(Ok(wrap(message.clone())));
+        if primaries.is_empty() {
+            return;
         }
-    }
-}
-
-/// Sends a message that must not be lost, later where the controller is slow.
-fn deliver(outlet: &Outlet, message: Message) {
-    if let Err(TrySendError::Full(message)) = outlet.try_send(message) {
-        let outlet = outlet.clone();
-        tokio::spawn(async move { outlet.send(message).await });
+        let message: Bytes = encoded(message);
+        for outlet in primaries.iter() {
+            outlet.offer(&message);
+        }
     }
 }
 
@@ -130,7 +117,7 @@ struct Listener(Weak<Device>);
 impl Controller for Listener {
     fn notify(&self, _device: u64, message: Update) {
         if let Some(device) = self.0.upgrade() {
-            device.tell(&message);
+            device.notify(message);
         }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The service is `p4.bm.DataplaneInterface`; it has two methods and is written out here by hand.
 
-use super::endpoint::{Endpoint, EndpointError, Running};
+use super::endpoint::{Endpoint, EndpointError};
 use crate::ports::Interfaces;
 use crate::switch::{Outbox, Ports, Switch};
+use closc_runtime::server::{Limits, Place};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -25,7 +26,7 @@ pub const PACKET_STREAM: &str = "/p4.bm.DataplaneInterface/PacketStream";
 pub const SET_PORT_OPER_STATUS: &str = "/p4.bm.DataplaneInterface/SetPortOperStatus";
 
 /// Packets that wait for one client.
-const QUEUE: usize = 65_536;
+const QUEUE: usize = 4_096;
 
 /// A packet that comes in or goes out.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -87,11 +88,8 @@ impl PacketService {
     /// Serves it at an address.
     pub async fn serve(&self, address: SocketAddr) -> Result<Endpoint, EndpointError> {
         let this = self.clone();
-        Endpoint::start(address, None, |mut builder, _| Running {
-            router: builder.add_service(this),
-            ticker: tokio::spawn(std::future::pending()),
-        })
-        .await
+        let ticker = tokio::spawn(std::future::pending());
+        Endpoint::start(address, None, Limits::default(), ticker, |_| this).await
     }
 
     fn clients(&self) -> MutexGuard<'_, (u64, Clients)> {
@@ -145,6 +143,9 @@ impl StreamingService<PortPacket> for PacketService {
     type Future = BoxFuture<Response<Self::ResponseStream>, Status>;
 
     fn call(&mut self, request: Request<Streaming<PortPacket>>) -> Self::Future {
+        if let Some(place) = request.extensions().get::<Place>() {
+            place.settle();
+        }
         let (sender, packets) = mpsc::channel(QUEUE);
         let key = {
             let mut clients = self.clients();

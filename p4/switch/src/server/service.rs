@@ -1,34 +1,72 @@
 //! The service: finds the switch, checks who asks, and answers.
+//!
+//! Invariants: a request is decoded only after its sender was found to be primary, where it must be, and only if what it
+//! takes in memory fits what all requests may take.
 
 use super::API_VERSION;
-use super::device::{Device, QUEUE};
+use super::answer::Answer;
+use super::device::Device;
+use super::outlet::{Messages, queue};
 use super::stream::Conversation;
-use crate::switch::{Found, NoPipeline, Outbox, Switch};
+use crate::switch::{NoPipeline, Outbox, Switch};
+use bytes::Bytes;
 use closc_runtime::election::{DeviceId, ElectionId, RoleName};
 use closc_runtime::proto::v1;
-use closc_runtime::server::{P4Runtime, Refusal, StreamId};
+use closc_runtime::server::{Limits, Place, Refusal, StreamId};
 use closc_runtime::status::pack;
-use prost::Message as _;
+use closc_runtime::wire;
+use prost::{Message, Name};
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{mpsc, watch};
-use tokio_stream::wrappers::ReceiverStream;
-use tokio_stream::{Stream, iter};
-use tonic::{Request, Response, Status, Streaming};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tonic::{Status, Streaming};
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 use v1::write_request::Atomicity;
 
-/// Bytes of one response to a Read. Clients take 4 MiB unless they are told otherwise.
-const RESPONSE_BYTES: usize = 1 << 20;
+/// Bytes of the request of a Read that count for nothing.
+const SHORT_READ: usize = 16 << 10;
+
+/// Pipelines that are on their way to clients.
+const CONFIGS: usize = 2;
+
+/// A number of bytes that requests hold together; others wait for theirs.
+#[derive(Clone, Debug)]
+struct Budget {
+    semaphore: Arc<Semaphore>,
+    bytes: usize,
+}
+
+impl Budget {
+    fn new(bytes: usize) -> Self {
+        let bytes = bytes.min(u32::MAX as usize);
+        Self { semaphore: Arc::new(Semaphore::new(bytes)), bytes }
+    }
+
+    /// Waits for bytes; who wants more than there are waits for all.
+    async fn take(&self, bytes: usize) -> OwnedSemaphorePermit {
+        let taken = Arc::clone(&self.semaphore).acquire_many_owned(bytes.min(self.bytes) as u32).await;
+        taken.expect("the semaphore is never closed")
+    }
+}
+
+/// What requests of all connections share.
+#[derive(Debug)]
+struct Shared {
+    streams: AtomicU64,
+    limits: Limits,
+    arriving: Budget,
+    decoded: Budget,
+    reading: Budget,
+    configs: Arc<Semaphore>,
+}
 
 /// The P4Runtime service over some switches. Clones share them.
 #[derive(Clone)]
 pub struct Service {
     devices: Arc<BTreeMap<u64, Arc<Device>>>,
-    streams: Arc<AtomicU64>,
+    shared: Arc<Shared>,
     /// Becomes true, or is closed, when streams must end.
     closing: watch::Receiver<bool>,
 }
@@ -39,12 +77,57 @@ impl std::fmt::Debug for Service {
     }
 }
 
+/// What a Write says before its updates, and what a pipeline says before its content: everything but what is long.
+#[derive(Clone, PartialEq, Message)]
+struct Head {
+    #[prost(uint64, tag = "1")]
+    device_id: u64,
+    #[prost(uint64, tag = "2")]
+    role_id: u64,
+    #[prost(message, optional, tag = "3")]
+    election_id: Option<v1::Uint128>,
+    #[prost(string, tag = "6")]
+    role: String,
+}
+
+/// What a Read says before its entities.
+#[derive(Clone, PartialEq, Message)]
+struct ReadHead {
+    #[prost(uint64, tag = "1")]
+    device_id: u64,
+}
+
+impl Head {
+    fn controller(&self) -> (RoleName, Option<ElectionId>) {
+        (RoleName::from_fields(&self.role, self.role_id), self.election_id.map(ElectionId::from))
+    }
+}
+
+fn invalid(error: impl std::fmt::Display) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
 impl Service {
     /// Returns the service over switches; of two with one device id, the later is taken.
     pub fn new(switches: impl IntoIterator<Item = Arc<Switch>>) -> Self {
+        Self::with_limits(switches, Limits::default())
+    }
+
+    /// Returns the service over switches within limits, which each switch raises by what one controller needs.
+    pub fn with_limits(switches: impl IntoIterator<Item = Arc<Switch>>, limits: Limits) -> Self {
         let devices = switches.into_iter().map(|switch| (switch.device_id(), Device::new(switch)));
+        let devices: BTreeMap<_, _> = devices.collect();
+        let limits = limits.for_devices(devices.len());
         let closing = watch::Sender::new(false).subscribe();
-        Self { devices: Arc::new(devices.collect()), streams: Arc::default(), closing }
+        let shared = Shared {
+            streams: AtomicU64::new(0),
+            limits,
+            arriving: Budget::new(limits.arriving_bytes),
+            decoded: Budget::new(limits.decoded_bytes),
+            reading: Budget::new(limits.message_bytes),
+            configs: Arc::new(Semaphore::new(CONFIGS)),
+        };
+        Self { devices: Arc::new(devices), shared: Arc::new(shared), closing }
     }
 
     /// Returns the same service, whose streams end when they are told.
@@ -60,9 +143,123 @@ impl Service {
         }
     }
 
+    pub(super) fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// Waits for room for a request that arrives.
+    pub(super) async fn arriving(&self, bytes: usize) -> Arc<OwnedSemaphorePermit> {
+        Arc::new(self.shared.arriving.take(bytes).await)
+    }
+
+    /// Returns the places of answers that are as long as a pipeline.
+    pub(super) fn configs(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.shared.configs)
+    }
+
     fn device(&self, id: u64) -> Result<Arc<Device>, Status> {
         let device = self.devices.get(&id).map(Arc::clone);
         device.ok_or_else(|| Refusal::UnknownDevice { device: DeviceId(id) }.into())
+    }
+
+    /// Finds the device of a request whose sender must be its primary.
+    fn device_of_primary(&self, request: &Bytes) -> Result<Arc<Device>, Status> {
+        let head = Head::decode(request.clone()).map_err(invalid)?;
+        let device = self.device(head.device_id)?;
+        let (role, election) = head.controller();
+        device.authorize(&role, election)?;
+        Ok(device)
+    }
+
+    /// Weighs a request and waits for its share of the memory.
+    async fn weighed<M: Name>(&self, request: &Bytes) -> Result<OwnedSemaphorePermit, Status> {
+        let limit = self.shared.limits.decoded_bytes;
+        let weight = wire::weigh::<M>(request, limit).map_err(|error| match error {
+            wire::WireError::TooHeavy { .. } => Status::resource_exhausted(error.to_string()),
+            wire::WireError::Malformed { .. } | wire::WireError::Decode(_) => invalid(error),
+        })?;
+        Ok(self.shared.decoded.take(weight + request.len()).await)
+    }
+
+    pub(super) async fn write(
+        self,
+        request: Bytes,
+        arriving: Arc<OwnedSemaphorePermit>,
+    ) -> Result<Bytes, Status> {
+        let device = self.device_of_primary(&request)?;
+        let permit = self.weighed::<v1::WriteRequest>(&request).await?;
+        drop(arriving);
+        aside(move || {
+            let written = v1::WriteRequest::decode(request).map_err(invalid).and_then(|r| write(&device, &r));
+            drop(permit);
+            written
+        })
+        .await??;
+        Ok(Bytes::new())
+    }
+
+    pub(super) async fn read(self, request: Bytes) -> Result<Answer, Status> {
+        let head = ReadHead::decode(request.clone()).map_err(invalid)?;
+        let device = self.device(head.device_id)?;
+        // Its entities are decoded one at a time; here only whether they can be.
+        wire::weigh::<v1::ReadRequest>(&request, usize::MAX).map_err(invalid)?;
+        let permit = match request.len() {
+            0..=SHORT_READ => None,
+            bytes => Some(self.shared.reading.take(bytes).await),
+        };
+        Ok(Answer::new(device, request, permit))
+    }
+
+    pub(super) async fn set_pipeline(
+        self,
+        request: Bytes,
+        arriving: Arc<OwnedSemaphorePermit>,
+    ) -> Result<Bytes, Status> {
+        let device = self.device_of_primary(&request)?;
+        let permit = self.weighed::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
+        drop(arriving);
+        aside(move || {
+            let request = v1::SetForwardingPipelineConfigRequest::decode(request).map_err(invalid)?;
+            let action = Action::try_from(request.action)
+                .map_err(|_| invalid(format!("action {} is not known", request.action)))?;
+            let (role, election) = setter(&request);
+            let config = request.config.as_ref();
+            let set = device.as_primary(&role, election, |switch| switch.set_pipeline(action, config))?;
+            drop(permit);
+            set.map_err(Status::from)
+        })
+        .await??;
+        Ok(Bytes::new())
+    }
+
+    pub(super) fn get_pipeline(self, request: &Bytes) -> Result<Bytes, Status> {
+        let request = v1::GetForwardingPipelineConfigRequest::decode(request.clone()).map_err(invalid)?;
+        let device = self.device(request.device_id)?;
+        let asked = ResponseType::try_from(request.response_type)
+            .map_err(|_| invalid(format!("response type {} is not known", request.response_type)))?;
+        let config = device.switch.pipeline_config(asked);
+        Ok(v1::GetForwardingPipelineConfigResponse { config }.encode_to_vec().into())
+    }
+
+    pub(super) fn converse(&self, messages: Streaming<Bytes>, place: Option<Place>) -> Messages {
+        let limits = self.shared.limits;
+        let (outlet, outgoing) = queue(limits.queued_bytes);
+        let id = StreamId(self.shared.streams.fetch_add(1, Ordering::Relaxed));
+        let devices = Arc::clone(&self.devices);
+        let conversation = Conversation { devices, id, outlet, device: None, limits, place };
+        tokio::spawn(conversation.run(messages, self.closing.clone()));
+        outgoing
+    }
+
+    pub(super) fn capabilities(&self, request: &Bytes) -> Result<Bytes, Status> {
+        // 0 asks for the server as a whole.
+        match v1::CapabilitiesRequest::decode(request.clone()).map_err(invalid)?.device_id {
+            0 => {}
+            id => drop(self.device(id)?),
+        }
+        let p4runtime_api_version = API_VERSION.to_owned();
+        let capabilities = v1::CapabilitiesResponse { p4runtime_api_version, ..Default::default() };
+        Ok(capabilities.encode_to_vec().into())
     }
 }
 
@@ -90,107 +287,7 @@ fn setter(request: &v1::SetForwardingPipelineConfigRequest) -> (RoleName, Option
 fn write(device: &Device, request: &v1::WriteRequest) -> Result<(), Status> {
     let (role, election) = writer(request);
     let atomicity = Atomicity::try_from(request.atomicity)
-        .map_err(|_| Status::invalid_argument(format!("atomicity {} is not known", request.atomicity)))?;
+        .map_err(|_| invalid(format!("atomicity {} is not known", request.atomicity)))?;
     let outcomes = device.as_primary(&role, election, |switch| switch.write(&request.updates, atomicity))?;
     pack(&outcomes.map_err(no_pipeline)?, "Write failure.")
-}
-
-/// Splits what was found into responses of a size that clients take.
-fn responses(found: Found) -> Vec<Result<v1::ReadResponse, Status>> {
-    let mut responses = Vec::new();
-    let (mut entities, mut bytes) = (Vec::new(), 0);
-    for entity in found.entities {
-        let length = entity.encoded_len() + 8;
-        if bytes + length > RESPONSE_BYTES && !entities.is_empty() {
-            responses.push(Ok(v1::ReadResponse { entities: std::mem::take(&mut entities) }));
-            bytes = 0;
-        }
-        bytes += length;
-        entities.push(entity);
-    }
-    if !entities.is_empty() {
-        responses.push(Ok(v1::ReadResponse { entities }));
-    }
-    if let Err(status) = pack(&found.outcomes, "Read failure.") {
-        responses.push(Err(status));
-    }
-    responses
-}
-
-#[tonic::async_trait]
-impl P4Runtime for Service {
-    async fn write(&self, request: Request<v1::WriteRequest>) -> Result<Response<v1::WriteResponse>, Status> {
-        let request = request.into_inner();
-        let device = self.device(request.device_id)?;
-        aside(move || write(&device, &request)).await??;
-        Ok(Response::new(v1::WriteResponse {}))
-    }
-
-    type ReadStream = Pin<Box<dyn Stream<Item = Result<v1::ReadResponse, Status>> + Send>>;
-
-    async fn read(&self, request: Request<v1::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        let request = request.into_inner();
-        let device = self.device(request.device_id)?;
-        let read = move || device.switch.read(&request.entities).map(responses);
-        let responses = aside(read).await?.map_err(no_pipeline)?;
-        Ok(Response::new(Box::pin(iter(responses))))
-    }
-
-    async fn set_forwarding_pipeline_config(
-        &self,
-        request: Request<v1::SetForwardingPipelineConfigRequest>,
-    ) -> Result<Response<v1::SetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let device = self.device(request.device_id)?;
-        let action = Action::try_from(request.action)
-            .map_err(|_| Status::invalid_argument(format!("action {} is not known", request.action)))?;
-        let set = move || {
-            let (role, election) = setter(&request);
-            let config = request.config.as_ref();
-            device.as_primary(&role, election, |switch| switch.set_pipeline(action, config))
-        };
-        aside(set).await??.map_err(Status::from)?;
-        Ok(Response::new(v1::SetForwardingPipelineConfigResponse {}))
-    }
-
-    async fn get_forwarding_pipeline_config(
-        &self,
-        request: Request<v1::GetForwardingPipelineConfigRequest>,
-    ) -> Result<Response<v1::GetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let device = self.device(request.device_id)?;
-        let asked = ResponseType::try_from(request.response_type).map_err(|_| {
-            Status::invalid_argument(format!("response type {} is not known", request.response_type))
-        })?;
-        let config = device.switch.pipeline_config(asked);
-        Ok(Response::new(v1::GetForwardingPipelineConfigResponse { config }))
-    }
-
-    type StreamChannelStream = Pin<Box<dyn Stream<Item = Result<v1::StreamMessageResponse, Status>> + Send>>;
-
-    async fn stream_channel(
-        &self,
-        request: Request<Streaming<v1::StreamMessageRequest>>,
-    ) -> Result<Response<Self::StreamChannelStream>, Status> {
-        let (outlet, messages) = mpsc::channel(QUEUE);
-        let id = StreamId(self.streams.fetch_add(1, Ordering::Relaxed));
-        let devices = Arc::clone(&self.devices);
-        let conversation = Conversation { devices, id, outlet, device: None };
-        tokio::spawn(conversation.run(request.into_inner(), self.closing.clone()));
-        Ok(Response::new(Box::pin(ReceiverStream::new(messages))))
-    }
-
-    async fn capabilities(
-        &self,
-        request: Request<v1::CapabilitiesRequest>,
-    ) -> Result<Response<v1::CapabilitiesResponse>, Status> {
-        // 0 asks for the server as a whole.
-        match request.into_inner().device_id {
-            0 => {}
-            id => drop(self.device(id)?),
-        }
-        let p4runtime_api_version = API_VERSION.to_owned();
-        let capabilities = v1::CapabilitiesResponse { p4runtime_api_version, ..Default::default() };
-        Ok(Response::new(capabilities))
-    }
 }

@@ -1,17 +1,24 @@
 //! One stream of a controller: arbitration, packet-outs, acknowledgements; and errors about them.
 
-use super::device::{Device, Outlet, wrap};
+use super::device::Device;
+use super::outlet::{Outlet, encoded};
 use crate::switch::PacketOutError;
+use bytes::Bytes;
 use closc_runtime::election::DeviceId;
 use closc_runtime::proto::v1;
-use closc_runtime::server::{Refusal, StreamId};
+use closc_runtime::server::{Limits, Place, Refusal, StreamId};
+use closc_runtime::wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 use tonic::{Code, Status, Streaming};
 use v1::stream_error::Details;
 use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
+
+/// What a message may take in memory, for each byte that it may have.
+const DECODED_FACTOR: usize = 16;
 
 /// A stream that is open.
 pub(super) struct Conversation {
@@ -20,6 +27,9 @@ pub(super) struct Conversation {
     pub(super) outlet: Outlet,
     /// The device of the first arbitration.
     pub(super) device: Option<Arc<Device>>,
+    pub(super) limits: Limits,
+    /// The place of the stream among the requests of the server.
+    pub(super) place: Option<Place>,
 }
 
 /// Waits until streams must end.
@@ -32,25 +42,25 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 
 impl Conversation {
     /// Handles messages until the stream ends.
-    pub(super) async fn run(
-        mut self,
-        mut requests: Streaming<v1::StreamMessageRequest>,
-        mut closing: watch::Receiver<bool>,
-    ) {
+    pub(super) async fn run(mut self, mut requests: Streaming<Bytes>, mut closing: watch::Receiver<bool>) {
+        let arbitrated_by = Instant::now() + self.limits.handshake;
+        let outlet = self.outlet.clone();
         loop {
             let end = tokio::select! {
                 message = requests.message() => match message {
-                    Ok(Some(v1::StreamMessageRequest { update: Some(update) })) => {
-                        self.handle(update).await.err()
-                    }
-                    Ok(Some(v1::StreamMessageRequest { update: None })) => None,
+                    Ok(Some(message)) => self.receive(message).await.err(),
                     Ok(None) | Err(_) => break,
                 },
                 () = closed(&mut closing) => Some(Status::unavailable("the switch is shut down")),
+                () = outlet.overrun() => {
+                    Some(Status::resource_exhausted("the controller does not take its messages"))
+                }
+                () = sleep_until(arbitrated_by), if self.device.is_none() => {
+                    Some(Status::deadline_exceeded("the controller took no part in the arbitration"))
+                }
             };
             if let Some(status) = end {
-                // The other side is gone where this cannot be sent.
-                let _ = self.outlet.send(Err(status)).await;
+                self.outlet.end(status);
                 break;
             }
         }
@@ -58,6 +68,16 @@ impl Conversation {
             let id = self.id;
             // The runtime drops the work where it is shut down; so are the controllers then.
             let _ = tokio::task::spawn_blocking(move || device.disconnect(id)).await;
+        }
+    }
+
+    async fn receive(&mut self, message: Bytes) -> Result<(), Status> {
+        let budget = DECODED_FACTOR * self.limits.stream_message_bytes;
+        let message = wire::decode::<v1::StreamMessageRequest>(message, budget)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        match message.update {
+            Some(update) => self.handle(update).await,
+            None => Ok(()),
         }
     }
 
@@ -98,7 +118,11 @@ impl Conversation {
         let (id, outlet) = (self.id, self.outlet.clone());
         // A write of the old primary may take a while to end.
         let done = tokio::task::spawn_blocking(move || device.arbitrate(id, &outlet, &message)).await;
-        done.map_err(|error| Status::internal(error.to_string()))?.map_err(Status::from)
+        done.map_err(|error| Status::internal(error.to_string()))?.map_err(Status::from)?;
+        if let Some(place) = &self.place {
+            place.settle();
+        }
+        Ok(())
     }
 
     async fn packet_out(&self, packet: v1::PacketOut) {
@@ -144,7 +168,6 @@ impl Conversation {
             code: 0,
             details: Some(details),
         };
-        // The other side is gone where this cannot be sent.
-        let _ = self.outlet.send(Ok(wrap(Update::Error(error)))).await;
+        self.outlet.send(Ok(encoded(Update::Error(error)))).await;
     }
 }

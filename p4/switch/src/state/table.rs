@@ -282,9 +282,15 @@ impl Table {
         (0..).zip(&mut self.entries).filter_map(|(handle, entry)| Some((handle, entry.as_mut()?)))
     }
 
+    /// Returns the handles in use, in order, from one on.
+    pub fn handles_from(&self, first: usize) -> impl Iterator<Item = u32> {
+        let entries = self.entries.iter().enumerate().skip(first);
+        entries.filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)
+    }
+
     /// Returns the handles in use, in order.
     pub fn handles(&self) -> impl Iterator<Item = u32> {
-        self.entries.iter().enumerate().filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)
+        self.handles_from(0)
     }
 
     /// Adds an entry; returns its handle.

@@ -1,9 +1,12 @@
 //! Writes and reads of controllers.
 
 use super::{Switch, lock};
-use crate::entity::Fault;
+use crate::entity::{Fault, Page, Spot};
 use closc_runtime::proto::v1;
 use closc_runtime::status::Outcome;
+use closc_runtime::wire::{Elements, WireError};
+use prost::Message as _;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use tonic::Code;
 use v1::write_request::Atomicity;
@@ -15,6 +18,34 @@ const UPDATES_AT_ONCE: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the switch has no pipeline yet")]
 pub struct NoPipeline;
+
+/// Requests of one read that may fail before the others are not looked at.
+const MOST_FAILURES: usize = 256;
+
+/// Requests of one read of whose outcomes each is told.
+const MOST_OUTCOMES: usize = 4096;
+
+/// How far a read has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadState {
+    /// The request that is being read, and where it goes on.
+    current: Option<v1::Entity>,
+    from: Spot,
+    /// Requests that were read or refused.
+    n_done: usize,
+    failed: BTreeMap<usize, Outcome>,
+}
+
+impl ReadState {
+    /// Returns one outcome for each request that was looked at; of a very long read only those that failed.
+    pub(crate) fn outcomes(&self) -> Vec<Outcome> {
+        if self.failed.is_empty() || self.n_done > MOST_OUTCOMES {
+            return self.failed.values().cloned().collect();
+        }
+        let outcome = |at| self.failed.get(&at).cloned().unwrap_or_else(Outcome::ok);
+        (0..self.n_done).map(outcome).collect()
+    }
+}
 
 /// What a read found, and what became of each request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,14 +126,54 @@ impl Switch {
         for request in requests {
             let mut state = lock(&self.state);
             let loaded = state.current().ok_or(NoPipeline)?;
-            let kept = found.entities.len();
-            let read = loaded.store.read(now_ns, request, &mut found.entities);
-            if read.is_err() {
-                found.entities.truncate(kept);
-            }
+            let read = loaded.store.read(now_ns, request).map(|mut read| found.entities.append(&mut read));
             found.outcomes.push(outcome(read));
         }
         Ok(found)
+    }
+
+    /// Reads on where the page before ended; nothing is left when no entities are returned. What fits one page is read
+    /// at one time; between pages packets, writes and other reads have their turn.
+    pub(crate) fn read_page(
+        &self,
+        requests: &mut Elements<v1::Entity>,
+        reading: &mut ReadState,
+        limit: usize,
+    ) -> Result<Result<Vec<v1::Entity>, WireError>, NoPipeline> {
+        let _control = lock(&self.control);
+        let mut found = Vec::new();
+        let mut bytes = 0;
+        let now_ns = self.now_ns();
+        while bytes < limit && reading.failed.len() < MOST_FAILURES {
+            let request = match reading.current.take() {
+                Some(request) => request,
+                None => match requests.next() {
+                    Some(Ok(request)) => request,
+                    Some(Err(error)) => return Ok(Err(error)),
+                    None => break,
+                },
+            };
+            let mut page = Page::new(reading.from, limit - bytes);
+            let read = {
+                let mut state = lock(&self.state);
+                state.current().ok_or(NoPipeline)?.store.read_page(now_ns, &request, &mut page)
+            };
+            let (mut entities, rest) = page.finish();
+            if let Err(fault) = read {
+                reading.failed.insert(reading.n_done, fault.outcome());
+                entities.clear();
+            }
+            bytes += entities.iter().map(|entity| entity.encoded_len() + 8).sum::<usize>();
+            found.append(&mut entities);
+            if let Some(from) = rest {
+                (reading.from, reading.current) = (from, Some(request));
+            } else {
+                (reading.from, reading.n_done) = (Spot::default(), reading.n_done + 1);
+            }
+        }
+        // An empty request is refused all the same.
+        self.require_pipeline()?;
+        Ok(Ok(found))
     }
 }
 

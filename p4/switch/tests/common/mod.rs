@@ -56,14 +56,12 @@ impl Bench {
 
     /// Reads what must be there.
     pub fn read(&self, request: impl Into<v1::Entity>) -> Vec<v1::Entity> {
-        let mut found = Vec::new();
-        self.store.read(self.now_ns, &request.into(), &mut found).expect("the request is right");
-        found
+        self.store.read(self.now_ns, &request.into()).expect("the request is right")
     }
 
     /// Reads what cannot be read.
     pub fn read_fault(&self, request: impl Into<v1::Entity>) -> Fault {
-        self.store.read(self.now_ns, &request.into(), &mut Vec::new()).expect_err("the request is wrong")
+        self.store.read(self.now_ns, &request.into()).expect_err("the request is wrong")
     }
 
     /// Returns everything that a controller can read.

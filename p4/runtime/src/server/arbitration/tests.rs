@@ -201,3 +201,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn roles_without_controllers_make_room_for_others() {
+    let mut arbitration = arbitration();
+    update(&mut arbitration, 0, Some(1));
+    for stream in 1..10_000 {
+        let message = with_role(1, &format!("role {stream}"));
+        arbitration.update(StreamId(stream), &message).expect("there is room");
+        arbitration.disconnect(StreamId(stream));
+    }
+    assert!(arbitration.devices[&DeviceId(DEVICE)].len() <= ROLES);
+    assert!(arbitration.devices[&DeviceId(DEVICE)].contains_key(&RoleName::default()));
+    let refused = (10_000..10_100).find_map(|stream| {
+        arbitration.update(StreamId(stream), &with_role(1, &format!("held {stream}"))).err()
+    });
+    assert_eq!(refused.map(|refusal| refusal.code()), Some(Code::ResourceExhausted));
+    let long = arbitration.update(StreamId(1), &with_role(1, &"x".repeat(ROLE_BYTES + 1)));
+    assert_eq!(long.map_err(|refusal| refusal.code()), Err(Code::InvalidArgument));
+}

@@ -1,0 +1,306 @@
+//! Accepts connections and serves HTTP/2 on them, within limits.
+//!
+//! In: a listener, certificates, a service. Out: answers, until it is stopped. Invariants: nothing that a client does
+//! or leaves undone takes more than [`Limits`] say; what it took is free again once its connection ends.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::{Service, http};
+
+use super::limits::Limits;
+use super::preface::preface;
+use super::request::{Incoming, Outgoing, Place};
+use super::roster::{Ender, Roster, Seat, Side};
+use super::tls::Acceptor;
+
+/// Windows of HTTP/2 of a stream and of a connection: what a client may send that nobody has read.
+const WINDOWS: (u32, u32) = (256 << 10, 512 << 10);
+
+/// Bytes of an answer that wait in the transport.
+const SEND_BYTES: usize = 64 << 10;
+
+/// Looks for what stands still in the time that it may.
+const LOOKS: u32 = 8;
+
+/// Wait after a connection that could not be accepted, as when the process has no more files.
+const AFTER_ERROR: Duration = Duration::from_millis(50);
+
+/// Where a server listens.
+#[derive(Debug)]
+pub enum Listener {
+    /// At a port of the network.
+    Tcp(TcpListener),
+    /// At a socket of this machine.
+    Unix(UnixListener),
+}
+
+/// A connection, wherever it came from.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+impl Listener {
+    /// Listens at an address; port 0 takes a free one.
+    pub async fn tcp(address: SocketAddr) -> io::Result<Self> {
+        TcpListener::bind(address).await.map(Listener::Tcp)
+    }
+
+    /// Listens at the path of a socket. A socket there that nobody serves any more is replaced.
+    pub async fn unix(path: &Path) -> io::Result<Self> {
+        let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        if UnixStream::connect(path).await.is_err_and(refused) {
+            std::fs::remove_file(path)?;
+        }
+        UnixListener::bind(path).map(Listener::Unix)
+    }
+
+    /// Returns the address, with the port that was taken, where it is one of the network.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Listener::Tcp(listener) => listener.local_addr().ok(),
+            Listener::Unix(_) => None,
+        }
+    }
+
+    /// Returns the path of the socket, where it is one of this machine.
+    pub fn path(&self) -> Option<PathBuf> {
+        match self {
+            Listener::Tcp(_) => None,
+            Listener::Unix(listener) => listener.local_addr().ok()?.as_pathname().map(Path::to_owned),
+        }
+    }
+
+    async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+        match self {
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(Box::new(stream))
+            }
+            Listener::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+/// What a server has to do with every connection.
+struct Server<S> {
+    service: S,
+    tls: Option<Acceptor>,
+    limits: Limits,
+    connections: Roster,
+    requests: Roster,
+    http: http2::Builder<TokioExecutor>,
+}
+
+/// Serves until told to stop, then answers what runs and returns.
+pub async fn serve<S>(
+    listener: Listener,
+    tls: Option<Acceptor>,
+    limits: Limits,
+    service: S,
+    closing: watch::Receiver<bool>,
+) where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S: Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+{
+    let connections = Roster::new(limits.connections, limits.grace);
+    let requests = Roster::new(limits.requests, limits.grace);
+    let server = Arc::new(Server { service, tls, limits, connections, requests, http: http(&limits) });
+    let mut look = tokio::time::interval((limits.stall / LOOKS).max(Duration::from_millis(1)));
+    let mut open = JoinSet::new();
+    let mut closed = closing.clone();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(stream) => {
+                    open.spawn(connection(Arc::clone(&server), stream, closing.clone()));
+                }
+                Err(_) => tokio::time::sleep(AFTER_ERROR).await,
+            },
+            _ = look.tick() => server.requests.end_still(limits.stall),
+            Some(_) = open.join_next() => {}
+            () = told(&mut closed) => break,
+        }
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+}
+
+/// Waits until the server is told to stop; dropping the sender tells it as well.
+async fn told(closing: &mut watch::Receiver<bool>) {
+    // What it was told is known, so the value is not looked at.
+    let _ = closing.wait_for(|closing| *closing).await;
+}
+
+fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
+    let mut http = http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOWS.0)
+        .initial_connection_window_size(WINDOWS.1)
+        .max_send_buf_size(SEND_BYTES)
+        .max_concurrent_streams(limits.requests_per_connection)
+        .keep_alive_interval(limits.keep_alive)
+        .keep_alive_timeout(limits.keep_alive_timeout);
+    http
+}
+
+/// Serves one connection from its first byte to its last.
+async fn connection<S>(server: Arc<Server<S>>, stream: Box<dyn Stream>, closing: watch::Receiver<bool>)
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S: Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+{
+    let ender = Ender::new();
+    let Some(seat) = server.connections.take(&ender) else { return };
+    let opened = async {
+        let stream: Box<dyn Stream> = match &server.tls {
+            Some(tls) => Box::new(tls.accept(stream).await?),
+            None => stream,
+        };
+        preface(stream).await
+    };
+    let stream = tokio::select! {
+        opened = timeout(server.limits.handshake, opened) => match opened {
+            Ok(Ok(stream)) => stream,
+            // A client that leaves, speaks something else, or takes too long.
+            Ok(Err(_)) | Err(_) => return,
+        },
+        () = ender.ended() => return,
+    };
+    let seat = Arc::new(seat);
+    let running = Arc::new(AtomicUsize::new(0));
+    let handle = {
+        let (server, ender, seat) = (Arc::clone(&server), ender.clone(), Arc::clone(&seat));
+        hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
+            let busy = Busy::new(&running, &seat);
+            answer(Arc::clone(&server), ender.clone(), busy, request.map(Body::new))
+        })
+    };
+    let served = server.http.serve_connection(TokioIo::new(stream), handle);
+    drive(served, &ender, closing).await;
+}
+
+/// Runs a connection until it ends, must end, or has answered everything after the server was told to stop.
+async fn drive<F>(served: F, ender: &Ender, mut closing: watch::Receiver<bool>)
+where
+    F: Future + Graceful,
+{
+    tokio::pin!(served);
+    tokio::select! {
+        // An error says that the client went away or broke the rules; either way it is gone.
+        _ = served.as_mut() => return,
+        () = ender.ended() => return,
+        () = told(&mut closing) => {}
+    }
+    served.as_mut().shutdown();
+    tokio::select! {
+        _ = served => {}
+        () = ender.ended() => {}
+    }
+}
+
+/// A connection that can be asked to end after what runs on it.
+trait Graceful {
+    fn shutdown(self: std::pin::Pin<&mut Self>);
+}
+
+impl<I, S> Graceful for http2::Connection<I, S, TokioExecutor>
+where
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Counted>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin,
+    TokioExecutor: hyper::rt::bounds::Http2ServerConnExec<S::Future, Counted>,
+{
+    fn shutdown(self: std::pin::Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// Keeps a connection from counting as one without requests.
+struct Busy {
+    running: Arc<AtomicUsize>,
+    seat: Arc<Seat>,
+}
+
+impl Busy {
+    fn new(running: &Arc<AtomicUsize>, seat: &Arc<Seat>) -> Self {
+        running.fetch_add(1, Ordering::AcqRel);
+        seat.move_on(Side::Incoming);
+        Busy { running: Arc::clone(running), seat: Arc::clone(seat) }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if self.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.seat.stand(Side::Incoming);
+        }
+    }
+}
+
+/// An answer, and the request that it keeps running.
+pub(super) struct Counted {
+    body: Body,
+    _busy: Busy,
+}
+
+impl http_body::Body for Counted {
+    type Data = bytes::Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Status>>> {
+        std::pin::Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+async fn answer<S>(
+    server: Arc<Server<S>>,
+    ender: Ender,
+    busy: Busy,
+    request: http::Request<Body>,
+) -> Result<http::Response<Counted>, Infallible>
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S: Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+{
+    let Some(seat) = server.requests.take(&ender) else {
+        let status = Status::resource_exhausted("the server answers as many requests as it may");
+        return Ok(status.into_http::<Body>().map(|body| Counted { body, _busy: busy }));
+    };
+    let place = Place::new(seat);
+    let (mut parts, body) = request.into_parts();
+    parts.extensions.insert(place.clone());
+    let body = Body::new(Incoming { place: place.clone(), body });
+    let mut service = server.service.clone();
+    let response = service.call(http::Request::from_parts(parts, body)).await?;
+    Ok(response.map(|body| Counted { body: Body::new(Outgoing { place, body }), _busy: busy }))
+}

@@ -1,0 +1,110 @@
+//! A request that has a place: whether it moves shows in its bodies.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::Frame;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::Body as HttpBody;
+
+use super::roster::{Seat, Side};
+
+/// The place of a request, found among the extensions of the request.
+#[derive(Debug, Clone)]
+pub struct Place(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    seat: Seat,
+    settled: AtomicBool,
+}
+
+impl Place {
+    pub(super) fn new(seat: Seat) -> Self {
+        Place(Arc::new(Shared { seat, settled: AtomicBool::new(false) }))
+    }
+
+    /// Keeps the place whether the request moves or not: that of a controller that waits for news.
+    pub fn settle(&self) {
+        self.0.settled.store(true, Ordering::Release);
+        self.0.seat.move_on(Side::Incoming);
+        self.0.seat.move_on(Side::Outgoing);
+    }
+
+    fn stand(&self, side: Side) {
+        if !self.0.settled.load(Ordering::Acquire) {
+            self.0.seat.stand(side);
+        }
+    }
+
+    fn move_on(&self, side: Side) {
+        self.0.seat.move_on(side);
+    }
+}
+
+/// What comes from the client: it stands still while nothing comes.
+pub(super) struct Incoming {
+    pub(super) place: Place,
+    pub(super) body: Body,
+}
+
+impl HttpBody for Incoming {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_pending() {
+            self.place.stand(Side::Incoming);
+        } else {
+            self.place.move_on(Side::Incoming);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.place.move_on(Side::Incoming);
+    }
+}
+
+/// What goes to the client: it stands still while a part of it is not taken.
+pub(super) struct Outgoing {
+    pub(super) place: Place,
+    pub(super) body: Body,
+}
+
+impl HttpBody for Outgoing {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_ready() {
+            // The transport asks for the next one when it has room for it.
+            self.place.stand(Side::Outgoing);
+        } else {
+            self.place.move_on(Side::Outgoing);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}

@@ -1,0 +1,222 @@
+//! Who has a place at a server, and who loses it when others want one: whoever has stood still for longest.
+//!
+//! Invariants: there are never more places taken than the limit; a place is free as soon as its [`Seat`] is dropped.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Ends a connection: the first to call does, and all who have a clone can.
+#[derive(Debug, Clone)]
+pub(super) struct Ender(watch::Sender<bool>);
+
+impl Ender {
+    pub(super) fn new() -> Self {
+        Ender(watch::Sender::new(false))
+    }
+
+    /// Says whether two end the same connection.
+    fn is(&self, other: &Ender) -> bool {
+        self.0.same_channel(&other.0)
+    }
+
+    pub(super) fn end(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Waits until the connection must end.
+    pub(super) async fn ended(&self) {
+        // The sender is alive as long as this one.
+        let _ = self.0.subscribe().wait_for(|ended| *ended).await;
+    }
+}
+
+/// Where a client can keep a server waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// With what it sends.
+    Incoming,
+    /// With what it does not take.
+    Outgoing,
+}
+
+#[derive(Debug)]
+struct Taken {
+    /// Since when each side stands still, if it does.
+    still: [Option<Instant>; 2],
+    ender: Ender,
+}
+
+impl Taken {
+    fn still_since(&self) -> Option<Instant> {
+        self.still.iter().flatten().min().copied()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    next: u64,
+    taken: BTreeMap<u64, Taken>,
+}
+
+impl Places {
+    /// Returns who makes room: of the connection with the most places that stand still for longer than the grace, the
+    /// one that has for longest.
+    fn victim(&self, now: Instant, grace: Duration) -> Option<u64> {
+        let still = |taken: &Taken| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
+        let mut connections: Vec<(&Ender, usize, Instant, u64)> = Vec::new();
+        for (id, taken) in &self.taken {
+            let Some(since) = still(taken) else { continue };
+            match connections.iter_mut().find(|(ender, ..)| ender.is(&taken.ender)) {
+                Some((_, n, oldest, of)) => {
+                    *n += 1;
+                    (*oldest, *of) = (*oldest, *of).min((since, *id));
+                }
+                None => connections.push((&taken.ender, 1, since, *id)),
+            }
+        }
+        let most =
+            |connection: &&(&Ender, usize, Instant, u64)| (connection.1, std::cmp::Reverse(connection.2));
+        connections.iter().max_by_key(most).map(|(.., id)| *id)
+    }
+}
+
+/// The places of a server.
+#[derive(Debug, Clone)]
+pub(super) struct Roster {
+    places: Arc<Mutex<Places>>,
+    limit: usize,
+    grace: Duration,
+}
+
+impl Roster {
+    pub(super) fn new(limit: usize, grace: Duration) -> Self {
+        Roster { places: Arc::default(), limit: limit.max(1), grace }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place, which stands still until it is said otherwise; `None` where all are taken by others who move.
+    pub(super) fn take(&self, ender: &Ender) -> Option<Seat> {
+        self.take_at(Instant::now(), ender)
+    }
+
+    fn take_at(&self, now: Instant, ender: &Ender) -> Option<Seat> {
+        let mut places = self.lock();
+        if places.taken.len() >= self.limit {
+            let id = places.victim(now, self.grace)?;
+            if let Some(taken) = places.taken.remove(&id) {
+                taken.ender.end();
+            }
+        }
+        let id = places.next;
+        places.next += 1;
+        places.taken.insert(id, Taken { still: [Some(now), None], ender: ender.clone() });
+        drop(places);
+        Some(Seat { roster: self.clone(), id })
+    }
+
+    /// Ends the connections of those who have stood still for too long.
+    pub(super) fn end_still(&self, longest: Duration) {
+        self.end_still_at(Instant::now(), longest);
+    }
+
+    fn end_still_at(&self, now: Instant, longest: Duration) {
+        self.lock().taken.retain(|_, taken| {
+            let too_long = taken.still_since().is_some_and(|since| now.duration_since(since) >= longest);
+            if too_long {
+                taken.ender.end();
+            }
+            !too_long
+        });
+    }
+
+    /// Returns how many places are taken.
+    #[cfg(test)]
+    fn taken(&self) -> usize {
+        self.lock().taken.len()
+    }
+}
+
+/// A place that is taken until this is dropped.
+#[derive(Debug)]
+pub(super) struct Seat {
+    roster: Roster,
+    id: u64,
+}
+
+impl Seat {
+    /// Says that a side stands still from now on, unless it does already.
+    pub(super) fn stand(&self, side: Side) {
+        if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
+            taken.still[side as usize].get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Says that a side moves.
+    pub(super) fn move_on(&self, side: Side) {
+        if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
+            taken.still[side as usize] = None;
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.roster.lock().taken.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_hours(1);
+
+    #[tokio::test]
+    async fn who_stands_still_for_longest_makes_room_after_the_grace() {
+        let roster = Roster::new(2, GRACE);
+        let (first, second) = (Ender::new(), Ender::new());
+        let one = roster.take(&first).expect("room");
+        let two = roster.take(&second).expect("room");
+        let now = Instant::now();
+        assert!(roster.take_at(now, &Ender::new()).is_none(), "both came just now");
+        one.move_on(Side::Incoming);
+        let three = roster.take_at(now + GRACE, &Ender::new()).expect("the second stands still");
+        second.ended().await;
+        assert!(!*first.0.borrow());
+        assert_eq!(roster.taken(), 2);
+        drop((one, two, three));
+        assert_eq!(roster.taken(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_connection_with_many_places_makes_room_before_one_with_few() {
+        let roster = Roster::new(3, GRACE);
+        let (few, many) = (Ender::new(), Ender::new());
+        let seats = [roster.take(&few), roster.take(&many), roster.take(&many)];
+        assert!(seats.iter().all(Option::is_some));
+        let later = Instant::now() + GRACE;
+        assert!(roster.take_at(later, &Ender::new()).is_some());
+        many.ended().await;
+        assert!(!*few.0.borrow());
+    }
+
+    #[tokio::test]
+    async fn who_moves_keeps_a_place() {
+        let roster = Roster::new(1, GRACE);
+        let seat = roster.take(&Ender::new()).expect("room");
+        seat.move_on(Side::Incoming);
+        let later = Instant::now() + GRACE * 100;
+        roster.end_still_at(later, GRACE);
+        assert!(roster.take_at(later, &Ender::new()).is_none());
+        seat.stand(Side::Outgoing);
+        roster.end_still_at(later, GRACE);
+        assert_eq!(roster.taken(), 0);
+    }
+}

@@ -1,0 +1,76 @@
+//! The fields of an encoded message, one after the other, without decoding what is in them.
+
+use prost::encoding::{WireType, decode_varint};
+
+/// A field as it is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Field<'b> {
+    pub(super) number: u32,
+    pub(super) wire_type: WireType,
+    /// The content of a field with a length; nothing for numbers.
+    pub(super) content: &'b [u8],
+}
+
+/// Bytes that are no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Malformed;
+
+/// Reads fields from the front of some bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Fields<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Fields<'b> {
+    pub(super) fn new(message: &'b [u8]) -> Self {
+        Fields { rest: message }
+    }
+
+    fn varint(&mut self) -> Result<u64, Malformed> {
+        decode_varint(&mut self.rest).map_err(|_| Malformed)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'b [u8], Malformed> {
+        let (content, rest) = self.rest.split_at_checked(length).ok_or(Malformed)?;
+        self.rest = rest;
+        Ok(content)
+    }
+
+    fn field(&mut self) -> Result<Field<'b>, Malformed> {
+        let key = u32::try_from(self.varint()?).map_err(|_| Malformed)?;
+        let number = key >> 3;
+        if number == 0 {
+            return Err(Malformed);
+        }
+        let (wire_type, content): (_, &[u8]) = match key & 7 {
+            0 => {
+                self.varint()?;
+                (WireType::Varint, &[])
+            }
+            1 => (WireType::SixtyFourBit, self.take(8).map(|_| &[][..])?),
+            2 => {
+                let length = usize::try_from(self.varint()?).map_err(|_| Malformed)?;
+                (WireType::LengthDelimited, self.take(length)?)
+            }
+            5 => (WireType::ThirtyTwoBit, self.take(4).map(|_| &[][..])?),
+            // Groups went out of use before these messages were made.
+            _ => return Err(Malformed),
+        };
+        Ok(Field { number, wire_type, content })
+    }
+}
+
+impl<'b> Iterator for Fields<'b> {
+    type Item = Result<Field<'b>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_err() {
+            self.rest = &[];
+        }
+        Some(field)
+    }
+}

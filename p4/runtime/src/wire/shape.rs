@@ -1,0 +1,189 @@
+//! What a decoded message takes in memory, from its descriptor: the bytes of the struct itself, and for each field what
+//! comes to it on the heap.
+//!
+//! The sizes are bounds from above: a struct is the sum of its fields, each rounded up to words, and a test compares
+//! them with those of the compiler.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+
+use crate::proto::descriptors;
+
+/// Bytes of a `Vec`, a `String` or a map.
+const COLLECTION: usize = 24;
+
+/// Bytes of a `Bytes`, the largest form that a field of bytes has.
+const BYTES: usize = 32;
+
+/// Levels of messages within messages whose sizes are added up; deeper ones are behind a pointer.
+const MAX_LEVELS: usize = 12;
+
+/// What a field with a length holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Bytes or text.
+    Bytes,
+    /// Numbers one after the other.
+    Numbers,
+    /// A message: its shape, and whether there may be many, each with a place of its own in a list.
+    Message { shape: usize, many: bool },
+}
+
+/// The shape of a message.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// Bytes of the struct, all that is in it without lists and texts.
+    pub(super) size: usize,
+    /// Fields with a length, by number.
+    fields: Vec<(u32, Content, bool)>,
+}
+
+impl Shape {
+    /// Returns what a field holds, and whether it must be text; `None` for fields that are not known or hold a number.
+    pub(super) fn field(&self, number: u32) -> Option<(Content, bool)> {
+        let at = self.fields.binary_search_by_key(&number, |field| field.0).ok()?;
+        let (_, content, text) = self.fields[at];
+        Some((content, text))
+    }
+}
+
+/// The shapes of all messages of P4Runtime.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Shapes {
+    pub(super) fn get() -> &'static Shapes {
+        static SHAPES: LazyLock<Shapes> = LazyLock::new(Shapes::new);
+        &SHAPES
+    }
+
+    fn new() -> Self {
+        let messages: Vec<MessageDescriptor> = descriptors().all_messages().collect();
+        let name = |(at, message): (usize, &MessageDescriptor)| (message.full_name().to_owned(), at);
+        let by_name: BTreeMap<String, usize> = messages.iter().enumerate().map(name).collect();
+        let shape = |message: &MessageDescriptor| {
+            let mut fields: Vec<(u32, Content, bool)> =
+                message.fields().filter_map(|field| content(&by_name, &field)).collect();
+            fields.sort_by_key(|field| field.0);
+            Shape { size: size(message, 0), fields }
+        };
+        Shapes { shapes: messages.iter().map(shape).collect(), by_name }
+    }
+
+    /// Returns the number of a message by its full name.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn shape(&self, number: usize) -> &Shape {
+        &self.shapes[number]
+    }
+}
+
+fn content(by_name: &BTreeMap<String, usize>, field: &FieldDescriptor) -> Option<(u32, Content, bool)> {
+    let content = match field.kind() {
+        Kind::Message(message) => {
+            let shape = *by_name.get(message.full_name())?;
+            Content::Message { shape, many: field.is_list() || field.is_map() }
+        }
+        Kind::Bytes | Kind::String => Content::Bytes,
+        _ if field.is_list() => Content::Numbers,
+        _ => return None,
+    };
+    Some((field.number(), content, matches!(field.kind(), Kind::String)))
+}
+
+fn size(message: &MessageDescriptor, level: usize) -> usize {
+    let mut choices: BTreeMap<String, usize> = BTreeMap::new();
+    let mut sum = 0;
+    for field in message.fields() {
+        let own = field_size(&field, level);
+        match field.containing_oneof() {
+            Some(choice) => {
+                let largest = choices.entry(choice.full_name().to_owned()).or_default();
+                *largest = own.max(*largest);
+            }
+            None => sum += own,
+        }
+    }
+    // A word says which of the choices it is.
+    sum + choices.values().map(|largest| largest + 8).sum::<usize>()
+}
+
+fn field_size(field: &FieldDescriptor, level: usize) -> usize {
+    if field.is_list() || field.is_map() {
+        return COLLECTION;
+    }
+    match field.kind() {
+        Kind::Message(message) if level < MAX_LEVELS && !recursive(&message) => {
+            // A word says whether it is there.
+            size(&message, level + 1) + 8
+        }
+        Kind::String => COLLECTION,
+        Kind::Bytes => BYTES,
+        // A number, or a pointer to a message.
+        _ => 8,
+    }
+}
+
+/// Says whether a message can be within itself without a list between, so that it is behind a pointer.
+fn recursive(message: &MessageDescriptor) -> bool {
+    let direct = |message: &MessageDescriptor| -> Vec<MessageDescriptor> {
+        let single = message.fields().filter(|field| !field.is_list() && !field.is_map());
+        let inner = single.filter_map(|field| match field.kind() {
+            Kind::Message(inner) => Some(inner),
+            _ => None,
+        });
+        inner.collect()
+    };
+    let (mut seen, mut left) = (vec![message.full_name().to_owned()], direct(message));
+    while let Some(inner) = left.pop() {
+        if inner.full_name() == message.full_name() {
+            return true;
+        }
+        if !seen.iter().any(|name| name == inner.full_name()) {
+            seen.push(inner.full_name().to_owned());
+            left.extend(direct(&inner));
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Name;
+
+    use super::*;
+    use crate::proto::{config, v1};
+
+    fn holds<M: Name>() {
+        let shapes = Shapes::get();
+        let shape = shapes.shape(shapes.find(&M::full_name()).expect("it is a message"));
+        let own = size_of::<M>();
+        assert!(shape.size >= own, "{}: {} bytes, estimated {}", M::full_name(), own, shape.size);
+        assert!(shape.size <= 4 * own + 64, "{}: {} bytes, estimated {}", M::full_name(), own, shape.size);
+    }
+
+    #[test]
+    fn sizes_are_not_below_those_of_the_compiler_and_not_far_above() {
+        holds::<v1::Update>();
+        holds::<v1::Entity>();
+        holds::<v1::TableEntry>();
+        holds::<v1::FieldMatch>();
+        holds::<v1::Action>();
+        holds::<v1::ActionProfileGroup>();
+        holds::<v1::Replica>();
+        holds::<v1::P4Data>();
+        holds::<v1::WriteRequest>();
+        holds::<v1::StreamMessageResponse>();
+        holds::<config::P4Info>();
+        holds::<config::Table>();
+        holds::<config::Preamble>();
+        holds::<crate::proto::rpc::Status>();
+    }
+}

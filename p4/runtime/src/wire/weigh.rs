@@ -1,0 +1,174 @@
+//! Weighs an encoded message: what it takes in memory once it is decoded. Nothing is allocated for that.
+
+use bytes::Bytes;
+use prost::encoding::WireType;
+use prost::{DecodeError, Message, Name};
+use thiserror::Error;
+
+use super::fields::{Fields, Malformed};
+use super::shape::{Content, Shapes};
+
+/// Messages within messages that are decoded, as many as prost decodes.
+const MAX_DEPTH: usize = 100;
+
+/// What the allocator adds to each piece of the heap, and rounds it up by.
+const PIECE: usize = 32;
+
+/// A list that grows doubles, so up to twice its elements is reserved.
+const GROWTH: usize = 2;
+
+/// A message that is not decoded.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum WireError {
+    /// It would take more memory than it may.
+    #[error("{bytes} bytes of {message} would take more than {limit} bytes of memory")]
+    TooHeavy {
+        /// The message.
+        message: String,
+        /// Its bytes on the wire.
+        bytes: usize,
+        /// The most bytes of memory.
+        limit: usize,
+    },
+    /// It is no such message.
+    #[error("{bytes} bytes are no {message}")]
+    Malformed {
+        /// The message.
+        message: String,
+        /// Its bytes on the wire.
+        bytes: usize,
+    },
+    /// It is no such message, as the decoder found.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// Why weighing ended.
+enum Stop {
+    TooHeavy,
+    Malformed,
+}
+
+impl From<Malformed> for Stop {
+    fn from(_: Malformed) -> Self {
+        Stop::Malformed
+    }
+}
+
+/// Returns an upper bound for the memory that a message takes once it is decoded, if that is at most `limit`.
+pub fn weigh<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, WireError> {
+    let shapes = Shapes::get();
+    let malformed = || WireError::Malformed { message: M::full_name(), bytes: bytes.len() };
+    let shape = shapes.find(&M::full_name()).ok_or_else(malformed)?;
+    let mut scale = Scale { shapes, left: limit };
+    let weighed = scale.load(shapes.shape(shape).size).and_then(|()| scale.message(bytes, shape, 0));
+    match weighed {
+        Ok(()) => Ok(limit - scale.left),
+        Err(Stop::Malformed) => Err(malformed()),
+        Err(Stop::TooHeavy) => {
+            Err(WireError::TooHeavy { message: M::full_name(), bytes: bytes.len(), limit })
+        }
+    }
+}
+
+/// Decodes a message that takes at most `limit` bytes of memory.
+pub fn decode<M: Message + Name + Default>(bytes: Bytes, limit: usize) -> Result<M, WireError> {
+    weigh::<M>(&bytes, limit)?;
+    Ok(M::decode(bytes)?)
+}
+
+struct Scale {
+    shapes: &'static Shapes,
+    left: usize,
+}
+
+impl Scale {
+    fn load(&mut self, weight: usize) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(weight).ok_or(Stop::TooHeavy)?;
+        Ok(())
+    }
+
+    fn message(&mut self, bytes: &[u8], shape: usize, depth: usize) -> Result<(), Stop> {
+        if depth > MAX_DEPTH {
+            return Err(Stop::Malformed);
+        }
+        let shape = self.shapes.shape(shape);
+        for field in Fields::new(bytes) {
+            let field = field?;
+            let Some((content, text)) = shape.field(field.number) else { continue };
+            match content {
+                Content::Numbers => self.load(GROWTH * 8 * field.content.len().max(1))?,
+                _ if field.wire_type != WireType::LengthDelimited => return Err(Stop::Malformed),
+                Content::Bytes => {
+                    if text && std::str::from_utf8(field.content).is_err() {
+                        return Err(Stop::Malformed);
+                    }
+                    if !field.content.is_empty() {
+                        self.load(field.content.len() + PIECE)?;
+                    }
+                }
+                Content::Message { shape, many } => {
+                    if many {
+                        self.load(GROWTH * self.shapes.shape(shape).size)?;
+                    }
+                    self.message(field.content, shape, depth + 1)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::v1;
+
+    fn empty_updates(n: usize) -> Vec<u8> {
+        // Field 4 with no bytes in it.
+        [0x22, 0x00].repeat(n)
+    }
+
+    #[test]
+    fn empty_updates_weigh_what_they_take() {
+        let n = 1000;
+        let weight = weigh::<v1::WriteRequest>(&empty_updates(n), usize::MAX).expect("it is a request");
+        assert!(weight >= n * size_of::<v1::Update>(), "{weight}");
+        let error = weigh::<v1::WriteRequest>(&empty_updates(n), weight - 1).expect_err("a byte too many");
+        assert!(matches!(error, WireError::TooHeavy { bytes: 2000, .. }), "{error}");
+        assert!(decode::<v1::WriteRequest>(empty_updates(n).into(), weight).is_ok());
+    }
+
+    #[test]
+    fn a_real_entry_weighs_a_few_times_its_length() {
+        let entry = v1::TableEntry {
+            table_id: 7,
+            r#match: vec![v1::FieldMatch { field_id: 1, ..Default::default() }; 3],
+            metadata: vec![9; 100],
+            ..Default::default()
+        };
+        let updates = vec![v1::Update::insert(entry); 100];
+        let request = v1::WriteRequest { updates, ..Default::default() };
+        let bytes = request.encode_to_vec();
+        let weight = weigh::<v1::WriteRequest>(&bytes, usize::MAX).expect("it is a request");
+        assert!(weight < 40 * bytes.len(), "{weight} for {}", bytes.len());
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_without_decoding() {
+        for bytes in [&[0x22, 0x05][..], &[0x00], &[0x23], &[0x32, 0x01, 0xff], &[0xff; 20], &[0x20, 0x01]] {
+            let error = weigh::<v1::WriteRequest>(bytes, usize::MAX).expect_err("it is none");
+            assert!(matches!(error, WireError::Malformed { .. }), "{bytes:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn messages_within_messages_end_somewhere() {
+        let mut data = v1::P4Data::default();
+        for _ in 0..200 {
+            let members = vec![data];
+            data = v1::P4Data { data: Some(v1::p4_data::Data::Tuple(v1::P4StructLike { members })) };
+        }
+        assert!(weigh::<v1::P4Data>(&data.encode_to_vec(), usize::MAX).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! The answer to a Read: made page by page, each when the client has taken the one before it.
+
+use super::device::Device;
+use crate::switch::ReadState;
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use closc_runtime::status::pack;
+use closc_runtime::wire::Elements;
+use prost::Message as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinHandle;
+use tokio_stream::Stream;
+use tonic::Status;
+
+/// Bytes of one response. They wait in memory where the client does not take them.
+const PAGE_BYTES: usize = 16 << 10;
+
+/// Bytes of memory that one entity of a request may take.
+const ENTITY_BYTES: usize = 1 << 20;
+
+/// The field `entities` of `ReadRequest`.
+const ENTITIES: u32 = 2;
+
+/// A Read that goes on.
+struct Reading {
+    device: Arc<Device>,
+    requests: Elements<v1::Entity>,
+    state: ReadState,
+    /// For the bytes of a long request.
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Reading {
+    /// Returns the next response; `None` after the last.
+    fn next(&mut self) -> Result<Option<Bytes>, Status> {
+        let page = self.device.switch.read_page(&mut self.requests, &mut self.state, PAGE_BYTES);
+        let entities = match page {
+            Ok(Ok(entities)) => entities,
+            Ok(Err(error)) => return Err(Status::invalid_argument(error.to_string())),
+            Err(error) => return Err(Status::failed_precondition(error.to_string())),
+        };
+        if !entities.is_empty() {
+            return Ok(Some(v1::ReadResponse { entities }.encode_to_vec().into()));
+        }
+        pack(&self.state.outcomes(), "Read failure.").map(|()| None)
+    }
+}
+
+/// A Read after a page was made, and the page.
+type Turned = (Box<Reading>, Result<Option<Bytes>, Status>);
+
+enum Step {
+    Idle(Box<Reading>),
+    Working(JoinHandle<Turned>),
+    Done,
+}
+
+/// The responses to a Read.
+pub(super) struct Answer(Step);
+
+impl Answer {
+    pub(super) fn new(device: Arc<Device>, request: Bytes, permit: Option<OwnedSemaphorePermit>) -> Self {
+        let requests = Elements::new(request, ENTITIES, ENTITY_BYTES);
+        Self(Step::Idle(Box::new(Reading { device, requests, state: ReadState::default(), _permit: permit })))
+    }
+}
+
+impl Stream for Answer {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            match std::mem::replace(&mut self.0, Step::Done) {
+                Step::Done => return Poll::Ready(None),
+                Step::Idle(mut reading) => {
+                    self.0 = Step::Working(tokio::task::spawn_blocking(move || {
+                        let page = reading.next();
+                        (reading, page)
+                    }));
+                }
+                Step::Working(mut work) => {
+                    let done = match Pin::new(&mut work).poll(context) {
+                        Poll::Pending => {
+                            self.0 = Step::Working(work);
+                            return Poll::Pending;
+                        }
+                        Poll::Ready(done) => done,
+                    };
+                    let (reading, page) = match done {
+                        Ok(done) => done,
+                        Err(error) => return Poll::Ready(Some(Err(Status::internal(error.to_string())))),
+                    };
+                    return Poll::Ready(match page {
+                        Ok(Some(page)) => {
+                            self.0 = Step::Idle(reading);
+                            Some(Ok(page))
+                        }
+                        Ok(None) => None,
+                        Err(status) => Some(Err(status)),
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Messages that wait for a controller: a queue that is bounded in number and in bytes.
+
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use prost::Message as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use tokio::sync::{Notify, mpsc};
+use tokio_stream::Stream;
+use tonic::Status;
+use v1::stream_message_response::Update;
+
+/// Messages that wait for one controller.
+const QUEUE: usize = 8_192;
+
+/// Places of the queue that packets leave free for messages that must not be lost.
+const RESERVED: usize = 256;
+
+/// Encodes a message.
+pub(super) fn encoded(update: Update) -> Bytes {
+    v1::StreamMessageResponse { update: Some(update) }.encode_to_vec().into()
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Bytes that wait.
+    queued: AtomicUsize,
+    /// Whether a message that must not be lost found no room.
+    overrun: Notify,
+}
+
+/// The end of a stream where messages are put in.
+#[derive(Clone, Debug)]
+pub(super) struct Outlet {
+    sender: mpsc::Sender<Result<Bytes, Status>>,
+    shared: Arc<Shared>,
+    limit: usize,
+}
+
+/// Returns both ends of a queue.
+pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let shared = Arc::<Shared>::default();
+    (Outlet { sender, shared: Arc::clone(&shared), limit }, Messages { receiver, shared })
+}
+
+impl Outlet {
+    /// Puts a message in that is lost where there is no room.
+    pub(super) fn offer(&self, message: &Bytes) {
+        let queued = self.shared.queued.load(Ordering::Acquire);
+        if self.sender.capacity() > RESERVED && queued + message.len() <= self.limit {
+            self.count(message);
+            if self.sender.try_send(Ok(message.clone())).is_err() {
+                self.shared.queued.fetch_sub(message.len(), Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Puts a message in that must not be lost: the stream of a controller that leaves no room for it ends.
+    pub(super) fn deliver(&self, message: Bytes) {
+        self.count(&message);
+        let length = message.len();
+        if self.sender.try_send(Ok(message)).is_err() {
+            self.shared.queued.fetch_sub(length, Ordering::AcqRel);
+            self.shared.overrun.notify_one();
+        }
+    }
+
+    /// Puts a message in when there is room; the other side is gone where there never is.
+    pub(super) async fn send(&self, message: Result<Bytes, Status>) {
+        let length = message.as_ref().map_or(0, Bytes::len);
+        self.shared.queued.fetch_add(length, Ordering::AcqRel);
+        if self.sender.send(message).await.is_err() {
+            self.shared.queued.fetch_sub(length, Ordering::AcqRel);
+        }
+    }
+
+    /// Ends the stream with a status, where there is room to say it.
+    pub(super) fn end(&self, status: Status) {
+        // Without room the stream ends without words.
+        let _ = self.sender.try_send(Err(status));
+    }
+
+    /// Waits until a message that must not be lost found no room.
+    pub(super) async fn overrun(&self) {
+        self.shared.overrun.notified().await;
+    }
+
+    fn count(&self, message: &Bytes) {
+        self.shared.queued.fetch_add(message.len(), Ordering::AcqRel);
+    }
+}
+
+/// The end of a stream where messages come out.
+#[derive(Debug)]
+pub(super) struct Messages {
+    receiver: mpsc::Receiver<Result<Bytes, Status>>,
+    shared: Arc<Shared>,
+}
+
+impl Stream for Messages {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let message = ready!(self.receiver.poll_recv(context));
+        if let Some(Ok(message)) = &message {
+            self.shared.queued.fetch_sub(message.len(), Ordering::AcqRel);
+        }
+        Poll::Ready(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio_stream::StreamExt as _;
+
+    #[tokio::test]
+    async fn packets_are_lost_before_the_bytes_run_out_and_news_end_the_stream() {
+        let (outlet, mut messages) = queue(100);
+        let packet = Bytes::from(vec![1; 40]);
+        for _ in 0..10 {
+            outlet.offer(&packet);
+        }
+        assert_eq!(outlet.shared.queued.load(Ordering::Acquire), 80);
+        assert!(messages.next().await.is_some());
+        outlet.offer(&packet);
+        assert_eq!(outlet.shared.queued.load(Ordering::Acquire), 80);
+        for _ in 0..=QUEUE {
+            outlet.deliver(Bytes::new());
+        }
+        outlet.overrun().await;
+    }
+}

@@ -1,0 +1,197 @@
+//! From the path of a request to what is done for it. Requests stay bytes until their sender is known.
+
+use super::service::Service;
+use bytes::Bytes;
+use closc_runtime::server::Place;
+use closc_runtime::wire::RawCodec;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Sleep;
+use tokio_stream::Stream;
+use tonic::body::Body;
+use tonic::codegen::{Body as HttpBody, BoxFuture, Service as HttpService, http};
+use tonic::server::{Grpc, NamedService, ServerStreamingService, StreamingService, UnaryService};
+use tonic::{Request, Response, Status, Streaming};
+
+/// Where the service is found.
+const SERVICE: &str = "p4.v1.P4Runtime";
+
+/// Answers one kind of request.
+struct Handler<F>(F);
+
+impl<F, R> UnaryService<Bytes> for Handler<F>
+where
+    F: FnMut(Bytes) -> R,
+    R: Future<Output = Result<Bytes, Status>> + Send + 'static,
+{
+    type Response = Bytes;
+    type Future = BoxFuture<Response<Bytes>, Status>;
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let answer = (self.0)(request.into_inner());
+        Box::pin(async move { answer.await.map(Response::new) })
+    }
+}
+
+impl<F, R, S> ServerStreamingService<Bytes> for Handler<F>
+where
+    F: FnMut(Bytes) -> R,
+    R: Future<Output = Result<S, Status>> + Send + 'static,
+    S: Stream<Item = Result<Bytes, Status>> + Send + 'static,
+{
+    type Response = Bytes;
+    type ResponseStream = S;
+    type Future = BoxFuture<Response<S>, Status>;
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let answer = (self.0)(request.into_inner());
+        Box::pin(async move { answer.await.map(Response::new) })
+    }
+}
+
+impl<F, R, S> StreamingService<Bytes> for Handler<F>
+where
+    F: FnMut(Streaming<Bytes>) -> R,
+    R: Future<Output = Result<S, Status>> + Send + 'static,
+    S: Stream<Item = Result<Bytes, Status>> + Send + 'static,
+{
+    type Response = Bytes;
+    type ResponseStream = S;
+    type Future = BoxFuture<Response<S>, Status>;
+
+    fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
+        let answer = (self.0)(request.into_inner());
+        Box::pin(async move { answer.await.map(Response::new) })
+    }
+}
+
+fn grpc(limit: usize) -> Grpc<RawCodec> {
+    Grpc::new(RawCodec).max_decoding_message_size(limit).max_encoding_message_size(usize::MAX)
+}
+
+impl Service {
+    async fn answer(self, request: http::Request<Body>) -> http::Response<Body> {
+        let limits = *self.limits();
+        let Some(("", method)) = request.uri().path().strip_prefix('/').and_then(|path| {
+            let (service, method) = path.split_once('/')?;
+            Some((service.strip_prefix(SERVICE)?, method))
+        }) else {
+            return Status::unimplemented("no such service").into_http();
+        };
+        // Ends with the path, so that the request can be moved.
+        let method = method.to_owned();
+        if method == "StreamChannel" {
+            let place = request.extensions().get::<Place>().cloned();
+            let open =
+                Handler(move |messages| std::future::ready(Ok(self.converse(messages, place.clone()))));
+            return grpc(limits.stream_message_bytes).streaming(open, request).await;
+        }
+        let request = request.map(|body| Body::new(Arriving::new(body, limits.stall * 2)));
+        match method.as_str() {
+            "Read" => {
+                let read = Handler(move |bytes| self.clone().read(bytes));
+                grpc(limits.message_bytes).server_streaming(read, request).await
+            }
+            "Write" => {
+                let bytes = limits.message_bytes;
+                let arriving = self.arriving(bytes).await;
+                let write = Handler(move |bytes| self.clone().write(bytes, arriving.clone()));
+                grpc(bytes).unary(write, request).await
+            }
+            "SetForwardingPipelineConfig" => {
+                let bytes = limits.pipeline_bytes;
+                let arriving = self.arriving(bytes).await;
+                let set = Handler(move |bytes| self.clone().set_pipeline(bytes, arriving.clone()));
+                grpc(bytes).unary(set, request).await
+            }
+            "GetForwardingPipelineConfig" => {
+                // Held until the answer was taken.
+                let configs = self.configs();
+                let get = Handler(move |bytes| std::future::ready(self.clone().get_pipeline(&bytes)));
+                let permit = configs.acquire_owned().await.ok();
+                let response = grpc(limits.stream_message_bytes).unary(get, request).await;
+                response.map(|body| Body::new(Held { body, _permit: permit }))
+            }
+            "Capabilities" => {
+                let get = Handler(move |bytes| std::future::ready(self.capabilities(&bytes)));
+                grpc(limits.stream_message_bytes).unary(get, request).await
+            }
+            _ => Status::unimplemented("no such method").into_http(),
+        }
+    }
+}
+
+impl HttpService<http::Request<Body>> for Service {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let answer = self.clone().answer(request);
+        Box::pin(async move { Ok(answer.await) })
+    }
+}
+
+impl NamedService for Service {
+    const NAME: &'static str = SERVICE;
+}
+
+/// A body that must have arrived by a time, however it trickles.
+struct Arriving {
+    body: Body,
+    late: Pin<Box<Sleep>>,
+}
+
+impl Arriving {
+    fn new(body: Body, limit: Duration) -> Self {
+        Self { body, late: Box::pin(tokio::time::sleep(limit)) }
+    }
+}
+
+impl HttpBody for Arriving {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_pending() && self.late.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Some(Err(Status::deadline_exceeded("the request did not arrive in time"))));
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+/// A body that holds something until it is sent.
+struct Held<P> {
+    body: Body,
+    _permit: P,
+}
+
+impl<P: Unpin> HttpBody for Held<P> {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}

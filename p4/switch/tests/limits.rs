@@ -1,0 +1,158 @@
+//! What clients can take of a server: they leave requests half sent, answers untaken and handshakes unfinished.
+
+mod common;
+
+use closc_runtime::proto::v1;
+use closc_runtime::server::{Limits, ServerTls};
+use closc_runtime::wire::RawCodec;
+use closc_switch::server::{Endpoint, Service};
+use common::controller::{Controller, DEVICE, switch};
+use common::{CPU, features};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request};
+
+const ANYWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// What every client over HTTP/2 begins with, and settings without content.
+const OPENING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+
+async fn serve(limits: Limits) -> Endpoint {
+    assert_eq!(CPU, 510);
+    let service = Service::with_limits([switch(DEVICE)], limits);
+    Endpoint::serve(service, ANYWHERE, None).await.expect("a free port")
+}
+
+/// Limits that are over soon.
+fn short() -> Limits {
+    let soon = Duration::from_millis(50);
+    Limits { handshake: soon, stall: soon, grace: Duration::ZERO, ..Limits::default() }
+}
+
+/// Waits until the other side closes a connection, whatever it sends before.
+async fn closed(mut stream: TcpStream) {
+    let mut rest = Vec::new();
+    // A reset is as good as an end.
+    let _ = stream.read_to_end(&mut rest).await;
+}
+
+/// Sends HTTP/2 frames: length, type, flags, stream and content.
+async fn frame(stream: &mut TcpStream, kind: u8, flags: u8, id: u8, content: &[u8]) {
+    let length = u32::try_from(content.len()).expect("a short frame").to_be_bytes();
+    let head = [length[1], length[2], length[3], kind, flags, 0, 0, 0, id];
+    // Some servers have closed it by now, which is what is looked at afterwards.
+    let _ = stream.write_all(&[&head[..], content].concat()).await;
+}
+
+/// Returns the headers of a call, as literals that need no table.
+fn headers(method: &str) -> Vec<u8> {
+    let path = format!("/p4.v1.P4Runtime/{method}");
+    // POST and http are in the table of every client.
+    let mut block = vec![0x83, 0x86];
+    for (name, value) in [(":path", path.as_str()), (":authority", "x"), ("content-type", "application/grpc")]
+    {
+        block.push(0);
+        for text in [name, value] {
+            block.push(u8::try_from(text.len()).expect("short"));
+            block.extend(text.as_bytes());
+        }
+    }
+    block
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_opened_is_closed() {
+    let endpoint = serve(short()).await;
+    for bytes in [&b""[..], b"PRI * HT", b"GET / HTTP/1.1\r\n\r\n"] {
+        let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+        stream.write_all(bytes).await.expect("it is open");
+        closed(stream).await;
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_begin_is_closed() {
+    let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a name");
+    let tls = ServerTls {
+        certificate: issued.cert.pem().into_bytes(),
+        key: issued.signing_key.serialize_pem().into_bytes(),
+        client_authority: None,
+        revoked: None,
+    };
+    let service = Service::with_limits([switch(DEVICE)], short());
+    let endpoint = Endpoint::serve(service, ANYWHERE, Some(&tls)).await.expect("a free port");
+    closed(TcpStream::connect(endpoint.address()).await.expect("it listens")).await;
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_arrive_ends_its_connection() {
+    let endpoint = serve(short()).await;
+    let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+    stream.write_all(OPENING).await.expect("it is open");
+    frame(&mut stream, 1, 4, 1, &headers("Write")).await;
+    // The head of a message of four million bytes, and two of them.
+    frame(&mut stream, 0, 0, 1, &[0, 0, 0x40, 0, 0, 0x22, 0x00]).await;
+    closed(stream).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_taken_ends_its_connection() {
+    let endpoint = serve(Limits { stall: Duration::from_millis(500), ..Limits::default() }).await;
+    let mut controller = Controller::primary(endpoint.address(), DEVICE, 1).await;
+    controller.set_features().await;
+    let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+    // Settings that leave a window of one byte.
+    stream.write_all(&OPENING[..24]).await.expect("it is open");
+    frame(&mut stream, 4, 0, 0, &[0, 4, 0, 0, 0, 1]).await;
+    frame(&mut stream, 1, 4, 1, &headers("Read")).await;
+    // Every register and counter there is.
+    let entities = vec![v1::RegisterEntry::default().into(), v1::CounterEntry::default().into()];
+    let request = v1::ReadRequest { device_id: DEVICE, entities, ..Default::default() };
+    let message = prost::Message::encode_to_vec(&request);
+    let head = [0, 0, 0, 0, u8::try_from(message.len()).expect("short")];
+    frame(&mut stream, 0, 1, 1, &[&head[..], &message].concat()).await;
+    closed(stream).await;
+    // The controller, which takes its messages, was left alone.
+    assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_stream_without_arbitration_ends() {
+    let endpoint = serve(Limits { handshake: Duration::from_millis(50), ..Limits::default() }).await;
+    let channel = Channel::from_shared(format!("http://{}", endpoint.address())).expect("an address");
+    let mut client =
+        v1::p4_runtime_client::P4RuntimeClient::new(channel.connect().await.expect("it listens"));
+    let mut messages = client.stream_channel(tokio_stream::pending()).await.expect("a stream").into_inner();
+    let status = messages.message().await.expect_err("it must arbitrate");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn who_is_not_primary_is_told_before_the_request_is_looked_at() {
+    let endpoint = serve(Limits::default()).await;
+    let channel = Channel::from_shared(format!("http://{}", endpoint.address())).expect("an address");
+    let mut grpc = tonic::client::Grpc::new(channel.connect().await.expect("it listens"));
+    let mut send = async |bytes: Vec<u8>| {
+        grpc.ready().await.expect("it listens");
+        let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Write");
+        grpc.unary(Request::new(bytes.into()), path, RawCodec).await.expect_err("it is refused").code()
+    };
+    let head = v1::WriteRequest {
+        device_id: DEVICE,
+        election_id: Some(v1::Uint128 { high: 0, low: 1 }),
+        ..Default::default()
+    };
+    let mut bytes = prost::Message::encode_to_vec(&head);
+    bytes.extend([0x22, 0x00].repeat(1 << 20));
+    assert_eq!(send(bytes.clone()).await, Code::PermissionDenied);
+    let mut controller = Controller::primary(endpoint.address(), DEVICE, 1).await;
+    controller.set_features().await;
+    assert_eq!(send(bytes.clone()).await, Code::ResourceExhausted);
+    bytes.extend([0x22, 0x00].repeat(1 << 20));
+    assert_eq!(send(bytes).await, Code::OutOfRange, "more than a message may have");
+    assert!(features().info().tables().len() > 1);
+}
