@@ -58,6 +58,10 @@ pub enum Verdict {
 
 /// Packets that are remembered.
 const ROOM: usize = 1024;
+/// Packets that are overdue at a time.
+const FEW: usize = 2;
+/// Patience doubles so often while nothing arrives.
+const BACKOFF_MAX: u32 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
 
@@ -77,6 +81,9 @@ pub struct SentLog {
     /// When an acknowledgement last came.
     heard_ns: u64,
     under_way: u32,
+    /// When packets were last overdue, and how often since one arrived.
+    overdue_ns: u64,
+    backoff: u32,
     /// Packets that left the ring without a verdict.
     pub forgotten: u64,
 }
@@ -94,6 +101,8 @@ impl SentLog {
             rtt_ns: 0,
             heard_ns: 0,
             under_way: 0,
+            overdue_ns: 0,
+            backoff: 0,
             forgotten: 0,
         }
     }
@@ -154,7 +163,7 @@ impl SentLog {
                 self.arrived(sack.base.wrapping_add(n as u32 * 64 + bit), now_ns, &mut verdict);
             }
         }
-        self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
+        self.give_up(self.latest_ns.saturating_sub(self.late_ns), ROOM, &mut verdict);
     }
 
     fn arrived(&mut self, number: u32, now_ns: u64, verdict: &mut impl FnMut(Verdict)) {
@@ -171,6 +180,7 @@ impl SentLog {
             Fate::Arrived => return,
             Fate::UnderWay => {
                 self.under_way -= 1;
+                self.backoff = 0;
                 verdict(Verdict::Arrived(*sent));
             }
             Fate::Lost => {
@@ -190,14 +200,16 @@ impl SentLog {
         }
     }
 
-    /// Calls lost what was sent before a time.
-    fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
+    /// Calls lost what was sent before a time, so many packets at most.
+    fn give_up(&mut self, before_ns: u64, most: usize, verdict: &mut impl FnMut(Verdict)) {
+        let mut count = 0;
         while self.oldest != self.next {
             let (sent, fate) = &mut self.ring[self.oldest as usize % ROOM];
             if *fate == Fate::UnderWay {
-                if sent.at_ns >= before_ns {
+                if sent.at_ns >= before_ns || count == most {
                     return;
                 }
+                count += 1;
                 *fate = Fate::Lost;
                 self.under_way -= 1;
                 verdict(Verdict::Lost(*sent));
@@ -208,14 +220,26 @@ impl SentLog {
 
     /// Returns what has been under way for so long that nothing sent later will say so: the end of a burst, or all
     /// of it if nobody answers. `true` with a packet means that the other side has been heard since it was sent.
+    ///
+    /// Only the oldest few, and less and less often: once one of them, sent again, arrives, its acknowledgement says
+    /// what became of the rest. A receiver that had no processor for a while is not sent everything again.
     pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent, bool)) {
-        let patience = (3 * self.late_ns).max(5_000_000);
+        let patience = (3 * self.late_ns).max(5_000_000) << self.backoff;
+        if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
+            return;
+        }
         let heard_ns = self.heard_ns;
-        self.give_up(now_ns.saturating_sub(patience), &mut |verdict| {
+        let mut any = false;
+        self.give_up(now_ns.saturating_sub(patience), FEW, &mut |verdict| {
             if let Verdict::Lost(sent) = verdict {
+                any = true;
                 what(sent, heard_ns > sent.at_ns);
             }
         });
+        if any {
+            self.overdue_ns = now_ns;
+            self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
+        }
     }
 }
 
@@ -296,6 +320,18 @@ mod tests {
         assert!(late.is_empty());
         log.overdue(900_000_000, |sent, heard| late.push((sent.number, heard)));
         assert_eq!(late, [(0, false), (1, false)]);
+    }
+
+    #[test]
+    fn a_receiver_that_is_slow_is_not_sent_everything_again() {
+        let mut log = log(200, 1000);
+        let mut late = Vec::new();
+        for now in 1..200u64 {
+            log.overdue(now * 1_000_000, |sent, _| late.push(sent.number));
+        }
+        assert!((4..=20).contains(&late.len()), "{late:?}");
+        let rest: Vec<u32> = (190..200).collect();
+        assert_eq!(verdicts(&mut log, &sack(&rest), 200_000_000).0, rest);
     }
 
     #[test]

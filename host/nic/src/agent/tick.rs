@@ -215,11 +215,12 @@ impl Agent {
     /// Probes paths that are not in use because they are bad or denied, and now and then one that is.
     fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let c = &mut self.channels[channel];
-        if at.now_ns < c.probe_at_ns || c.is_idle(at.now_ns) {
+        if at.now_ns < c.probe_at_ns {
             return;
         }
         c.probe_at_ns = at.now_ns + BAD_PERIOD_NS;
-        let look = at.now_ns >= c.look_at_ns;
+        // Bad paths are brought back also while nothing is sent, so that they are there when something is.
+        let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns);
         if look {
             c.look_at_ns = at.now_ns + LOOK_PERIOD_NS;
         }
