@@ -26,7 +26,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         // What is not offered at all is said elsewhere, and what splits ports of an unknown platform is not known.
         let offered = tier.platform.is_some()
             && tier.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
-        if !offered || platform.has_hwsku(tier.breakouts()) {
+        let in_use = tier.breakouts().next().is_some();
+        if !in_use || !offered || platform.has_hwsku(tier.breakouts()) {
             continue;
         }
         let mut used: Vec<String> = tier.breakouts().map(|breakout| breakout.to_string()).collect();
