@@ -1,8 +1,9 @@
-//! Self-probes: packets that a NIC sends to itself over its T0, or over its T0 and one T1.
+//! Self-probes: packets that a NIC sends to itself over its T0, over its T0 and one T1, or over a T2 too.
 //!
-//! In: a backend. Out: [`ProbeReport`], with the cable or switch that the losses point at. Always: only the
+//! In: a backend. Out: [`ProbeReport`], with the cable or switch that the losses point at. Invariants: only the
 //! templates of the path tables are used, as a prober on a node would. The rule is the published one: a good
-//! T0 probe and a lost T1 probe accuse the cable between them, or the T1 if all its cables are accused.
+//! T0 probe and a lost T1 probe accuse the cable between them, or the T1 if all its cables are accused; the same
+//! between T1 and T2.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -25,6 +26,8 @@ pub struct ProbeReport {
     pub t0: Count,
     /// Probes to a T1 and back.
     pub t1: Count,
+    /// Probes to a T2 and back; none in two tiers.
+    pub t2: Count,
     /// What the losses point at.
     pub accused: Vec<Accused>,
 }
@@ -70,7 +73,15 @@ pub enum Accused {
 impl ProbeReport {
     /// Tells whether every probe came back.
     pub fn is_fine(&self) -> bool {
-        self.t0.sent == self.t0.returned && self.t1.sent == self.t1.returned
+        [self.t0, self.t1, self.t2].iter().all(|count| count.sent == count.returned)
+    }
+
+    /// Tells whether a cable is accused, alone or with the switch behind it.
+    pub fn accuses(&self, name: &str) -> bool {
+        self.accused.iter().any(|accused| match accused {
+            Accused::Cable { cable, .. } | Accused::CableOrSwitch { cable, .. } => cable == name,
+            Accused::Switch { .. } => false,
+        })
     }
 }
 
@@ -85,13 +96,25 @@ struct Probe {
 }
 
 impl Probe {
-    /// The cable between T0 and T1, where it goes that far.
-    fn uplink(&self) -> Option<CableId> {
-        (self.journey.crossings.len() > 2).then(|| self.journey.crossings[1].cable())
+    /// The tier that it turns at: it goes down over as many cables as up.
+    fn tier(&self) -> usize {
+        (self.journey.crossings.len() / 2).saturating_sub(1)
+    }
+
+    /// The last cable on its way up.
+    fn under_test(&self) -> CableId {
+        self.journey.crossings[self.tier()].cable()
     }
 }
 
-/// Probes from every NIC port over its T0 and every T1 above.
+impl Journey {
+    /// The ports left on the way up to a tier.
+    fn up(&self, tier: usize) -> &[PortId] {
+        &self.crossings[..=tier]
+    }
+}
+
+/// Probes from every NIC port over its T0, every T1 above and every T2 above those.
 pub fn run(
     tree: &Tree,
     model: &Model,
@@ -128,8 +151,11 @@ fn probes(tree: &Tree, model: &Model) -> Vec<Probe> {
         let table = group.table();
         for plane in 0..group.planes {
             let Some(port) = model.nic_port(nic, plane) else { continue };
-            let t1 = (0..table.header().t0_uplinks).map(|up| table.t1_probe(plane, up, nic.downlink));
-            for destination in std::iter::once(table.t0_probe(plane, nic.downlink)).chain(t1) {
+            let h = *table.header();
+            let t1 = (0..h.t0_uplinks).map(|up| table.t1_probe(plane, up, nic.downlink));
+            let pairs = (0..h.t0_uplinks).flat_map(|up| (0..h.t1_uplinks).map(move |t1_up| (up, t1_up)));
+            let t2 = pairs.filter_map(|(up, t1_up)| table.t2_probe(plane, up, t1_up, nic.downlink));
+            for destination in std::iter::once(table.t0_probe(plane, nic.downlink)).chain(t1).chain(t2) {
                 let destination = Ipv6Addr::from(destination);
                 if let Ok(journey) = model.walk(port, destination) {
                     out.push(Probe {
@@ -172,12 +198,18 @@ impl Sink for Returns<'_> {
 fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
     let mut report = ProbeReport::default();
     for probe in probes {
-        let count = if probe.uplink().is_some() { &mut report.t1 } else { &mut report.t0 };
+        let count = match probe.tier() {
+            0 => &mut report.t0,
+            1 => &mut report.t1,
+            _ => &mut report.t2,
+        };
         count.sent += 1;
         count.returned += u64::from(probe.returned);
     }
     report.accused = accuse_t0(model, probes);
-    report.accused.extend(accuse_t1(model, probes));
+    for tier in [1, 2] {
+        report.accused.extend(accuse_above(model, probes, tier));
+    }
     report.accused.sort();
     report
 }
@@ -185,7 +217,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
 /// T0 probes: one lost accuses the NIC's cable, all lost accuse the T0.
 fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
-    for probe in probes.iter().filter(|probe| probe.uplink().is_none()) {
+    for probe in probes.iter().filter(|probe| probe.tier() == 0) {
         by_switch.entry(model.end(probe.port.far()).0).or_default().push(probe);
     }
     let mut accused = Vec::new();
@@ -208,17 +240,17 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     accused
 }
 
-/// T1 probes of NICs whose T0 probe came back: those lost accuse a T0-T1 cable, or the T1 if it loses all.
-fn accuse_t1(model: &Model, probes: &[Probe]) -> Vec<Accused> {
-    let t0_fine: BTreeSet<PortId> = probes
-        .iter()
-        .filter(|probe| probe.uplink().is_none() && probe.returned)
-        .map(|probe| probe.port)
-        .collect();
+/// Probes to a T1 or a T2 whose probe to the switch before it, over the same cables, came back: those lost accuse the
+/// cable under test, or the switch above it if all its cables lose all.
+fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
+    let fine: BTreeSet<&[PortId]> =
+        probes.iter().filter(|probe| probe.returned).map(|probe| probe.journey.up(probe.tier())).collect();
     let mut cables: BTreeMap<CableId, (u64, u64)> = BTreeMap::new();
-    for probe in probes.iter().filter(|probe| t0_fine.contains(&probe.port)) {
-        let Some(cable) = probe.uplink() else { continue };
-        let (sent, returned) = cables.entry(cable).or_default();
+    for probe in probes.iter().filter(|probe| probe.tier() == tier) {
+        if !fine.contains(probe.journey.up(tier - 1)) {
+            continue;
+        }
+        let (sent, returned) = cables.entry(probe.under_test()).or_default();
         *sent += 1;
         *returned += u64::from(probe.returned);
     }
@@ -227,20 +259,25 @@ fn accuse_t1(model: &Model, probes: &[Probe]) -> Vec<Accused> {
         let (upper, _) = model.end(cable.upper());
         by_switch.entry(upper).or_default().push((cable, sent, returned));
     }
+    let (before, here) = (format!("T{}", tier - 1), format!("T{tier}"));
     let mut accused = Vec::new();
     for (switch, cables) in by_switch {
         let bad: Vec<_> = cables.iter().filter(|(_, sent, returned)| sent > returned).collect();
         let dead = bad.iter().all(|(_, _, returned)| *returned == 0);
         debug_assert!(model.devices[switch.0].kind == DeviceKind::Switch, "an uplink leads to a switch");
         if dead && bad.len() == cables.len() && cables.len() > 1 {
+            let count = cables.len();
             let evidence =
-                format!("T0 probes return, T1 probes over all {} cables of it are lost", cables.len());
+                format!("{before} probes return, {here} probes over all {count} cables of it are lost");
             accused.push(Accused::Switch { switch: model.devices[switch.0].name.clone(), evidence });
             continue;
         }
         accused.extend(bad.into_iter().map(|(cable, sent, returned)| Accused::Cable {
             cable: model.cable_name(*cable).to_owned(),
-            evidence: format!("T0 probes return, {} of {sent} T1 probes over it are lost", sent - returned),
+            evidence: format!(
+                "{before} probes return, {} of {sent} {here} probes over it are lost",
+                sent - returned
+            ),
         }));
     }
     accused

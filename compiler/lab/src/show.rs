@@ -133,18 +133,31 @@ impl fmt::Display for Finding {
 
 impl fmt::Display for CutReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cut {}\n{}", self.cut, self.probes)
+        write!(f, "cut {}\n{}", self.cut, self.probes)?;
+        if !self.is_found() {
+            let why = match (self.probes.is_fine(), self.probes.accused.is_empty()) {
+                (true, _) => "every probe returned: no NIC of its side has a probe over it",
+                (false, true) => "probes are lost, and what they have in common is more than one cable",
+                (false, false) => "what the losses point at is something else",
+            };
+            writeln!(f, "not found: {} ({why})", self.cut)?;
+        }
+        Ok(())
     }
 }
 
 impl fmt::Display for ProbeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (t0, t1) = (self.t0, self.t1);
-        writeln!(
+        let (t0, t1, t2) = (self.t0, self.t1, self.t2);
+        write!(
             f,
             "T0 probes: {} of {} returned; T1 probes: {} of {}",
             t0.returned, t0.sent, t1.returned, t1.sent
         )?;
+        if t2.sent > 0 {
+            write!(f, "; T2 probes: {} of {}", t2.returned, t2.sent)?;
+        }
+        writeln!(f)?;
         for accused in &self.accused {
             match accused {
                 Accused::Cable { cable, evidence } => writeln!(f, "found: {cable} ({evidence})")?,

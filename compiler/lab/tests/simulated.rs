@@ -2,12 +2,12 @@
 
 mod common;
 
-use closc_lab::Extent;
 use closc_lab::model::{CableId, Model};
 use closc_lab::probe::{self, Accused};
 use closc_lab::test::{self, TestReport};
 use closc_lab::trace::{self, Finding};
 use closc_lab::tree::Tree;
+use closc_lab::{CutReport, Extent};
 use common::simulated::Simulated;
 use common::{compile, quietly, shipped};
 
@@ -96,6 +96,41 @@ fn every_cut_is_found_by_test_and_by_probes() {
         let accused = report.accused.as_slice();
         assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{accused:#?}");
     }
+}
+
+/// Three tiers: cables between T1 and T2 as well, and T2s.
+#[test]
+fn every_cut_under_t2s_is_found_by_probes() {
+    let (tree, model) = read(&shipped("examples/three-tiers"));
+    for cable in (0..model.cables.len()).map(CableId) {
+        let name = model.cable_name(cable);
+        let mut backend = Simulated::new(&tree, &model);
+        backend.cut(name);
+        let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
+        assert!(report.accuses(name) && report.accused.len() == 1, "{name}: {:#?}", report.accused);
+        let cut = CutReport { cut: name.to_owned(), probes: report };
+        assert!(cut.is_found() && !cut.to_string().contains("not found"), "{cut}");
+    }
+    let switch = model.devices.iter().find(|device| device.name.contains("-t2-")).unwrap();
+    let mut backend = Simulated::new(&tree, &model);
+    backend.silence(&switch.name);
+    let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
+    let accused = report.accused.as_slice();
+    assert!(
+        matches!(accused, [Accused::Switch { switch: found, .. }] if *found == switch.name),
+        "{accused:#?}"
+    );
+}
+
+/// What no probe crosses is not passed over in silence.
+#[test]
+fn a_cut_that_probes_do_not_see_is_said() {
+    let (tree, model) = read(&shipped("examples/three-tiers"));
+    let mut backend = Simulated::new(&tree, &model);
+    let probes = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
+    let cut = CutReport { cut: "z0-p0-t1-001--p0-t2-001".to_owned(), probes };
+    assert!(!cut.is_found());
+    assert!(cut.to_string().contains("not found: z0-p0-t1-001--p0-t2-001 (every probe returned"), "{cut}");
 }
 
 #[test]

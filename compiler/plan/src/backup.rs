@@ -1,7 +1,8 @@
 //! The port that takes over from each NIC port.
 //!
 //! In: the intent of a node. Out: a [`BackupPair`] for each port. Always: the backup is a port of another NIC where
-//! there is one, and shares as little as possible: T0, plane, transceiver, power domain, in this order of weight.
+//! there is one, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
+//! of weight.
 //! Where all ports are there the same step leads from every port to its backup, so that no port backs up two.
 
 use std::collections::BTreeSet;
@@ -39,7 +40,7 @@ pub struct PortName {
 }
 
 /// Something that two ports have in common. In the order of weight, the heaviest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shared {
     /// The T0 at the other end.
@@ -50,6 +51,8 @@ pub enum Shared {
     Transceiver,
     /// The power domain of the NICs.
     Power,
+    /// A domain of the fabric file, by name: what takes both with it.
+    Domain(SmolStr),
 }
 
 /// A port with its NIC.
@@ -117,16 +120,18 @@ fn shared((nic, port): At<'_>, (other_nic, other): At<'_>) -> BTreeSet<Shared> {
         (nic.number == other_nic.number, Shared::Transceiver),
         (power(nic).is_some() && power(nic) == power(other_nic), Shared::Power),
     ];
-    found.into_iter().filter_map(|(same, what)| same.then_some(what)).collect()
+    let domains = port.domains.intersection(&other.domains).cloned().map(Shared::Domain);
+    found.into_iter().filter_map(|(same, what)| same.then_some(what)).chain(domains).collect()
 }
 
 /// One heavy thing in common is worse than all lighter ones together.
 fn weight(shares: &BTreeSet<Shared>) -> u32 {
     let of = |shared: &Shared| match shared {
-        Shared::T0 => 8,
-        Shared::Plane => 4,
-        Shared::Transceiver => 2,
-        Shared::Power => 1,
+        Shared::T0 => 8 << 8,
+        Shared::Plane => 4 << 8,
+        Shared::Transceiver => 2 << 8,
+        Shared::Power => 1 << 8,
+        Shared::Domain(_) => 1,
     };
     shares.iter().map(of).sum()
 }

@@ -92,7 +92,7 @@ pub struct BgpSide {
 /// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BgpBandwidth {
-    /// That of one cable, in Mb/s as far as FRR 8 can count: all cables of a tier are equal, so only ratios matter.
+    /// That of one cable, in Mb/s: all cables of a tier are equal, so only ratios matter.
     Cable(u16),
     /// The sum over all paths in use.
     Sum,
@@ -134,8 +134,9 @@ const TIMERS: BgpTimers = BgpTimers {
 /// The most paths that FRR can be built to use, on Debian and on SONiC.
 const MULTIPATH_MAX: u32 = 256;
 
-/// What one cable announces; FRR 8 takes up to 25,600.
-const CABLE_MBPS: u16 = 1000;
+/// What one cable announces: the least that FRR takes. Daemons add bandwidths up in bytes a second and announce the sum
+/// in 32 bits, so that more than 34,359 of them come out as few.
+const CABLE_MBPS: u16 = 1;
 
 /// Prefixes that a T0 may send: its group's and its loopback, with room for what is announced while it is replaced.
 const T0_PREFIXES_MAX: u32 = 8;

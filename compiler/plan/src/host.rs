@@ -9,7 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use closc_platform::Os;
-use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Topology};
+use closc_topology::{
+    DomainRule, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Target, Topology,
+};
 use ipnet::Ipv6Net;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -197,6 +199,25 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         decapsulate: srv6.then(|| segments.prefix(segments.nic(at.plane, at.nic))),
         first_segment: srv6.then(|| segments.prefix(segments.switch(t0, 0))),
         drained: plan.fabric().is_drained(link),
+        domains: domains(topology, at),
         cable: plan.fabric().cable(link).clone(),
     }
+}
+
+/// Returns the declared domains that take a port with them. The node itself does not count: nothing of it is left to back
+/// anything up.
+fn domains(topology: &Topology, port: NicPort) -> BTreeSet<SmolStr> {
+    let t0 = port.nic.t0(port.plane);
+    let is_in = |target: &Target| match target {
+        Target::Plane(plane) => *plane == port.plane,
+        Target::Switch(switch) => *switch == t0,
+        Target::Nic(nic) => *nic == port.nic,
+        Target::Link(link) => *link == Link::Host(port),
+        Target::Node(_) => false,
+    };
+    let of = |(kind, rule): (&SmolStr, &DomainRule)| match rule {
+        DomainRule::Members(members) => members.iter().any(is_in).then(|| kind.clone()),
+        DomainRule::Position(_) => topology.domain(kind, t0),
+    };
+    topology.domains.iter().filter_map(of).collect()
 }

@@ -344,6 +344,8 @@ pub struct NicPortIntent {
     pub first_segment: Option<Ipv6Net>,
     /// Whether the cable, the T0 or the plane is drained.
     pub drained: bool,
+    /// Declared domains that its NIC, its cable, its T0 or its plane is in, by name.
+    pub domains: BTreeSet<SmolStr>,
     /// The cable.
     pub cable: Cable,
 }

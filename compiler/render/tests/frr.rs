@@ -267,11 +267,7 @@ fn leaves_carry_no_transit() {
         let lines: Vec<&str> = out.lines().map(str::trim).collect();
         assert_eq!(
             lines,
-            [
-                "match ipv6 address prefix-list OWN",
-                "match as-path AT-MOST-0",
-                "set extcommunity bandwidth 1000"
-            ],
+            ["match ipv6 address prefix-list OWN", "match as-path AT-MOST-0", "set extcommunity bandwidth 1"],
             "{path}"
         );
         assert!(text.contains("bgp as-path access-list AT-MOST-0 seq 5 permit ^$\n"), "{path}");

@@ -146,6 +146,32 @@ tiers:
     }
 }
 
+/// T0s that share a declared domain are no full backups of each other, and the file says so.
+#[test]
+fn a_backup_port_in_the_same_domain_says_so() {
+    let text = "
+fabric: fed
+planes: 2
+hosts: { groups: 2, per_group: 2, nics_per_node: 2, rails: 2, nic: { speed: 800G, lanes: 8 } }
+tiers:
+  t0: { platform: th5-128x400g, os: sonic, up: 2 }
+  t1: { platform: th5-128x400g, os: sonic }
+domains:
+  feed: { members: [p0-t0-001, p0-t0-002, p1-t0-001, p1-t0-002] }
+";
+    let plan = plan(text);
+    let pairs = plan.host(plan.nodes().next().unwrap()).backups();
+    assert_eq!(pairs.len(), 4);
+    for pair in &pairs {
+        assert_eq!(pair.shares, BTreeSet::from([Shared::Domain("feed".into())]), "{pair:?}");
+    }
+    let half = text.replace(", p1-t0-001, p1-t0-002] }", "] }");
+    let plan = closc_tests::shape::plan(&half);
+    for pair in plan.host(plan.nodes().next().unwrap()).backups() {
+        assert!(pair.shares.is_empty(), "the other plane is fed by something else: {pair:?}");
+    }
+}
+
 #[test]
 fn a_missing_port_leaves_the_others_their_backups() {
     let text = "

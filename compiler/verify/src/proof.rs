@@ -4,6 +4,7 @@
 //! direction; `spread` adds up what each would carry; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
 //! The argument is in this crate's README.
 
+mod bandwidth;
 pub(crate) mod bits;
 pub(crate) mod boxes;
 pub(crate) mod buffers;

@@ -175,6 +175,41 @@ fn two_tiers_converge_as_derived() {
     }
 }
 
+/// Two zones of one T0 and seven T1s with five uplinks, one of them absent: of 35 cables to the other zone a T1 lacks
+/// seven, so 34.4 of the unit are not enough for a whole one to add up to.
+const WIDE: &str = "
+fabric: converged
+planes: 1
+zones: 2
+routing: bgp-unnumbered
+hosts: { groups: 1, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
+tiers:
+  t0: { platform: linux, os: frr, up: 7 }
+  t1: { platform: linux, os: frr, up: 5 }
+  t2: { platform: linux, os: frr }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+  t1-t2: { length: 1m, medium: virtual }
+exceptions: { absent: [ z0-p0-t1-001--p0-t2-001 ] }
+";
+
+#[test]
+fn the_shares_of_wide_fabrics_are_those_of_frr() {
+    if let Some(missing) = missing().or_else(missing_frr) {
+        closc_skip::skip(missing);
+        return;
+    }
+    let plan = plan(WIDE);
+    // 28 parts of 238 over the T1 that lacks a cable, 35 over each of the others.
+    let derived = derived(&plan);
+    let far =
+        derived["z0-p0-t0-001"].values().find(|ways| ways.len() == 7 && ways["eth501"] != ways["eth502"]);
+    let shares: Vec<u64> = far.expect("a route to the other zone").values().copied().collect();
+    assert_eq!(shares, [117, 147, 147, 147, 147, 147, 147]);
+    agree(&up(&plan), &plan, "one cable of seven times five absent");
+}
+
 /// Two zones of two T0s and two T1s, under two T2s.
 const ZONES: &str = "
 fabric: converged

@@ -88,7 +88,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             if !keep {
                 lab.restore(&watch)?;
             }
-            print(args, &report, true)
+            print(args, &report, report.is_found())
         }),
         LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;

@@ -35,6 +35,13 @@ pub struct CutReport {
     pub probes: ProbeReport,
 }
 
+impl CutReport {
+    /// Tells whether self-probes point at the cable.
+    pub fn is_found(&self) -> bool {
+        self.probes.accuses(&self.cut)
+    }
+}
+
 impl Lab {
     /// Swaps two cables at their upper ends, tests, and finds out from the data plane which they are. The cables
     /// stay swapped until [`Lab::restore`]; where this fails or is interrupted, every cable goes back.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
+use super::bandwidth;
 use super::bits::Bits;
 use crate::check::bgp::{comes_up, speakers};
 use crate::finding::{Findings, Violation};
@@ -27,12 +28,6 @@ use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
 /// Ways that FRR uses at a time where it is not told how many.
 const WIDTH_UNTOLD: usize = 256;
-
-/// The greatest weight that FRR 10 gives a way.
-const WEIGHT_MAX: u64 = 255;
-
-/// Bytes a second in a Mb/s.
-const BYTES_PER_MBIT: u64 = 125_000;
 
 /// Adds what every switch learns to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
 /// and by each of them a packet comes to a switch that knows a better path.
@@ -278,12 +273,7 @@ impl<'a> Plane<'a> {
         let out = self.filter(sent.announced.as_ref(), sender, &announcement.prefixes, (drained, length));
         let mut all = Vec::new();
         for told in out {
-            let bandwidth = match told.bandwidth {
-                Some(Bandwidth::Mbps(mbps)) => Some(u64::from(mbps) * BYTES_PER_MBIT),
-                Some(Bandwidth::Sum) | None => announcement.bandwidth,
-            };
-            // The attribute is a number of 32 bits with a fraction (draft-ietf-idr-link-bandwidth).
-            let bandwidth = bandwidth.map(|bytes| bytes as f32 as u64);
+            let bandwidth = bandwidth::announced(told.bandwidth, announcement.bandwidth);
             let rank = (told.drained, length.saturating_add(1));
             for heard in self.filter(taken.taken.as_ref(), receiver, &told.prefixes, rank) {
                 all.push(((heard.drained, rank.1), Arc::new(heard.prefixes), bandwidth));
@@ -538,18 +528,13 @@ fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> 
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
 
-/// Weighs ways as FRR 10 does: by bandwidth, the greatest 255 and none 0, where every way has one; else alike.
+/// Weighs ways as FRR 10 does.
 fn weighed(members: &[&Offer]) -> Arc<[NextHop]> {
-    let bandwidths: Vec<u64> = members.iter().filter_map(|offer| offer.bandwidth).collect();
-    let greatest = bandwidths.iter().copied().max().unwrap_or(0);
-    let all = bandwidths.len() == members.len() && bandwidths.iter().any(|bandwidth| *bandwidth != greatest);
-    let weight = |offer: &Offer| match offer.bandwidth {
-        Some(bandwidth) if all => (bandwidth * WEIGHT_MAX / greatest).max(1) as u32,
-        _ => 1,
-    };
+    let bandwidths: Vec<Option<u64>> = members.iter().map(|offer| offer.bandwidth).collect();
     members
         .iter()
-        .map(|offer| NextHop { slot: Some(offer.slot), gateway: Gateway::Peer, weight: weight(offer) })
+        .zip(bandwidth::weights(&bandwidths))
+        .map(|(offer, weight)| NextHop { slot: Some(offer.slot), gateway: Gateway::Peer, weight })
         .collect()
 }
 
@@ -594,19 +579,6 @@ mod tests {
             (vec![72], vec![2]),
         ];
         assert_eq!(parts, expected);
-    }
-
-    #[test]
-    fn weights_are_those_of_frr() {
-        let row = row(&[1]);
-        let weights = |bandwidths: &[Option<u64>]| {
-            let offers: Vec<Offer> = bandwidths.iter().map(|bandwidth| offer(0, &row, *bandwidth)).collect();
-            weighed(&offers.iter().collect::<Vec<_>>()).iter().map(|way| way.weight).collect::<Vec<_>>()
-        };
-        assert_eq!(weights(&[Some(250), Some(125)]), [255, 127]);
-        assert_eq!(weights(&[Some(250), Some(250)]), [1, 1]);
-        assert_eq!(weights(&[Some(250), None]), [1, 1], "one that says nothing makes all alike");
-        assert_eq!(weights(&[Some(1), Some(1_000_000)]), [1, 255]);
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("only equal paths on one switch", Bgp, T1, Lost("multipath-relax"), "V1814"),
     ("another limit on one switch", Bgp, T1, Text("neighbor BELOW maximum-prefix 8", "neighbor BELOW maximum-prefix 64"), "V1814"),
     ("longer paths are taken on one switch", Bgp, T1, Behind("route-map BELOW-IN permit 20", " match as-path AT-MOST-1\n", ""), "V1814"),
-    ("another bandwidth on one switch", Bgp, T0, Text("bandwidth 1000", "bandwidth 500"), "V1814"),
+    ("another bandwidth on one switch", Bgp, T0, Text("bandwidth 1\n", "bandwidth 500\n"), "V1814"),
     ("a filter that is not there", Bgp, T0, Text("route-map ABOVE-IN in", "route-map ABOVE-INN in"), "V0103"),
     ("a list that is not there", Bgp, T0, Text(" match as-path AT-MOST-0", " match as-path AT-MOST-9"), "V0103"),
     ("a group that is not there", Bgp, T0, Lost("neighbor ABOVE peer-group"), "V0103"),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use closc_plan::{BackupPair, NicIntent};
 use closc_qos::host::HostQos;
+use closc_topology::PciAddress;
 use serde::Serialize;
 
 use super::Files;
@@ -28,7 +29,7 @@ struct View {
     queue_pairs: u16,
     /// Whether NIC k only meets NICs k of other nodes without passing the second tier.
     rails: bool,
-    /// Where the topology file belongs; empty text where the slots are not known.
+    /// Where the topology file belongs; empty text where no NIC is said to be a GPU's.
     topology: &'static str,
 }
 
@@ -40,7 +41,7 @@ struct Backups<'a> {
     pairs: Vec<BackupPair>,
 }
 
-/// NICs by NUMA node, as the topology file has them.
+/// GPUs with the NICs that they use, by NUMA node, as the topology file has them.
 #[derive(Serialize)]
 struct Machine {
     sockets: Vec<Socket>,
@@ -49,8 +50,20 @@ struct Machine {
 #[derive(Serialize)]
 struct Socket {
     numa: u8,
-    /// Addresses of GPUs, each once.
-    gpus: Vec<String>,
+    pairings: Vec<Pairing>,
+}
+
+/// A PCI switch with what is below it.
+///
+/// NCCL looks for the switches above a device only where the file does not say what is above it, and it lets GPU and
+/// NIC talk directly where no more than switches are between them. So a file that has both below the CPU turns that off.
+#[derive(Serialize)]
+struct Pairing {
+    /// An address that no device has.
+    switch: String,
+    /// Generation of its links by their rate: as fast as the NICs below ask for, which NCCL cannot find out.
+    link_speed: &'static str,
+    gpu: String,
     ports: Vec<Port>,
 }
 
@@ -80,7 +93,7 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
 fn view(files: &Files<'_>) -> View {
     let intent = files.intent;
     let marks = HostQos::of(intent.qos).rdma;
-    let has_slots = intent.nics.iter().any(|nic| nic.slot.is_some());
+    let has_pairs = intent.nics.iter().any(|nic| nic.slot.as_ref().is_some_and(|slot| slot.gpu.is_some()));
     View {
         name: intent.name.to_string(),
         fabric: intent.fabric.to_owned(),
@@ -91,28 +104,49 @@ fn view(files: &Files<'_>) -> View {
         clear_to_send: marks.nccl_fifo_tc.unwrap_or(0),
         queue_pairs: intent.queue_pairs,
         rails: intent.is_rail_optimised,
-        topology: if has_slots { "/etc/closc/nccl-topology.xml" } else { "" },
+        topology: if has_pairs { "/etc/closc/nccl-topology.xml" } else { "" },
     }
 }
 
+/// NICs that no GPU is paired with are left out: NCCL finds those by itself.
 fn machine(files: &Files<'_>) -> Machine {
-    let mut sockets: BTreeMap<u8, Vec<&NicIntent>> = BTreeMap::new();
+    let mut pairings: BTreeMap<u8, BTreeMap<PciAddress, Vec<&NicIntent>>> = BTreeMap::new();
     for nic in &files.intent.nics {
-        sockets.entry(nic.slot.as_ref().map_or(0, |slot| slot.numa)).or_default().push(nic);
+        let Some((slot, gpu)) = nic.slot.as_ref().and_then(|slot| Some((slot, slot.gpu?))) else { continue };
+        pairings.entry(slot.numa).or_default().entry(gpu).or_default().push(nic);
     }
-    Machine { sockets: sockets.into_iter().map(|(numa, nics)| socket(numa, &nics)).collect() }
+    let mut number = 0;
+    let mut pairing = |(gpu, nics): (PciAddress, Vec<&NicIntent>)| {
+        number += 1;
+        pairing(number, gpu, &nics)
+    };
+    let sockets = pairings
+        .into_iter()
+        .map(|(numa, pairings)| Socket { numa, pairings: pairings.into_iter().map(&mut pairing).collect() });
+    Machine { sockets: sockets.collect() }
 }
 
-fn socket(numa: u8, nics: &[&NicIntent]) -> Socket {
-    let mut gpus: Vec<String> = Vec::new();
-    for gpu in nics.iter().filter_map(|nic| nic.slot.as_ref()?.gpu) {
-        let gpu = gpu.to_string();
-        if !gpus.contains(&gpu) {
-            gpus.push(gpu);
-        }
-    }
+fn pairing(number: u8, gpu: PciAddress, nics: &[&NicIntent]) -> Pairing {
     let port = |port: &closc_plan::NicPortIntent| {
         Some(Port { pci: port.pci?.to_string(), name: port.interface.to_string(), speed: port.speed.mbps() })
     };
-    Socket { numa, gpus, ports: nics.iter().flat_map(|nic| &nic.ports).filter_map(port).collect() }
+    let ports: Vec<Port> = nics.iter().flat_map(|nic| &nic.ports).filter_map(port).collect();
+    let mbps = ports.iter().map(|port| u64::from(port.speed)).sum();
+    Pairing {
+        switch: format!("ffff:ff:{number:02x}.0"),
+        link_speed: link_speed(mbps),
+        gpu: gpu.to_string(),
+        ports,
+    }
+}
+
+/// Returns the rate of a lane of the first PCI Express generation that carries so much over 16 lanes, as the kernel
+/// writes it and NCCL reads it.
+fn link_speed(mbps: u64) -> &'static str {
+    match mbps {
+        0..=100_000 => "8.0 GT/s PCIe",
+        100_001..=200_000 => "16.0 GT/s PCIe",
+        200_001..=400_000 => "32.0 GT/s PCIe",
+        _ => "64.0 GT/s PCIe",
+    }
 }

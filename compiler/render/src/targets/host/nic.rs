@@ -3,7 +3,8 @@
 //! In: the intent of a node. Out: one script. Always: every value is read off the profile that the switches are
 //! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
 
-use closc_qos::host::{HostPriority, HostQos, Selection};
+use closc_qos::host::{HostClass, HostPriority, HostQos, Selection};
+use closc_qos::profile::Profile;
 use serde::Serialize;
 
 use super::Files;
@@ -43,7 +44,8 @@ struct Port {
 #[derive(Serialize)]
 struct Class {
     name: String,
-    dscp: u8,
+    /// Its code points; of trimmed packets with what each says.
+    dscp: String,
     priority: u8,
     kind: &'static str,
 }
@@ -103,7 +105,7 @@ fn view(files: &Files<'_>) -> View {
             .iter()
             .map(|class| Class {
                 name: class.name.to_string(),
-                dscp: class.dscp.get(),
+                dscp: code_points(intent.qos, class),
                 priority: class.priority.get(),
                 kind: if class.pfc { "lossless" } else { "lossy" },
             })
@@ -111,6 +113,23 @@ fn view(files: &Files<'_>) -> View {
         connection_tos: qos.rdma.connection_tos,
         dcqcn: dcqcn(&qos),
     }
+}
+
+fn code_points(profile: &Profile, class: &HostClass) -> String {
+    let of = profile.classes().find(|of| of.name == class.name);
+    let all = of.map_or_else(|| vec![class.dscp], |of| of.dscp.iter().copied().collect());
+    let trimming = profile.trimming().filter(|trimming| trimming.class == class.name);
+    let each = all.into_iter().map(|dscp| {
+        let number = dscp.get();
+        match trimming {
+            Some(trimming) if dscp == trimming.fabric_dscp => {
+                format!("{number} (trimmed inside the fabric)")
+            }
+            Some(trimming) if dscp == trimming.last_hop_dscp => format!("{number} (at the last hop)"),
+            Some(_) | None => number.to_string(),
+        }
+    });
+    each.collect::<Vec<_>>().join(" and ")
 }
 
 fn dcqcn(qos: &HostQos) -> Dcqcn {
