@@ -15,7 +15,9 @@ use crate::select::Selection;
 /// Compile a multi-plane Clos fabric from one YAML file
 #[derive(Debug, Parser)]
 #[command(name = "closc", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 fine, 1 failed, 2 there are differences")]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 failed or something does not hold, 2 there are differences, 64 wrong usage"
+)]
 pub struct Args {
     /// Say more on stderr; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -139,7 +141,7 @@ pub struct CompileArgs {
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 everything holds, 1 the tree could not be verified, 2 something does not hold"
+    after_help = "Exit codes: 0 everything holds, 1 something does not, or the tree could not be verified"
 )]
 pub struct VerifyArgs {
     /// Compiled tree

@@ -24,7 +24,7 @@ use closc_diff::Turn;
 use anyhow::bail;
 
 use crate::args::{Args, Command, Format};
-use crate::output::{self, Outcome};
+use crate::output::{self, Outcome, Usage};
 
 /// The schema as it is committed; a test holds it against the types.
 const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
@@ -33,7 +33,7 @@ const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
     if !differs && matches!(args.format, Format::Markdown | Format::Html) {
-        bail!("only differences have a form for pages: use `--format human`, `json` or `github`");
+        bail!(Usage("only differences have a form for pages: use `--format human`, `json` or `github`"));
     }
     match &args.command {
         Command::Check(command) => check::run(args, command),

@@ -16,6 +16,7 @@ use closc_platform::Catalogue;
 use closc_topology::Document;
 
 use crate::args::{Args, Format};
+use crate::output;
 
 /// Far above what the loader accepts, so that it is the loader that says how much is too much.
 const READ_MAX: u64 = 64 << 20;
@@ -140,7 +141,9 @@ pub fn show(format: Format, diagnostics: &Diagnostics, sources: &Sources) {
         }
         Format::Json if diagnostics.has_errors() => {
             let value = serde_json::json!({ "diagnostics": json::all(diagnostics, sources) });
-            println!("{value:#}");
+            if let Ok(text) = output::document("closc-diagnostics/1", &value) {
+                print!("{text}");
+            }
         }
         Format::Json => {
             for diagnostic in json::all(diagnostics, sources) {

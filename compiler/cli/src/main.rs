@@ -1,7 +1,7 @@
 //! The closc command: the only crate that touches files, the terminal and exit codes.
 //!
-//! Results go to stdout, messages and progress to stderr. Exit codes are a contract: 0 fine, 1 failed, 2 there
-//! are differences.
+//! Results go to stdout, messages and progress to stderr. Exit codes are a contract (`docs/cli.md`): 0 fine, 1 failed or
+//! something does not hold, 2 there are differences, 64 the command line cannot be understood.
 
 #![allow(unreachable_pub, reason = "a program has no outside: `pub` says what a module offers the others")]
 
@@ -26,7 +26,14 @@ fn main() -> ExitCode {
     if let Some(arguments) = commands::switch::arguments() {
         return end(commands::switch::run(arguments), Format::Human);
     }
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Nobody is left to be told where this fails.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { output::USAGE } else { 0 });
+        }
+    };
     output::start_log(args.verbose, args.quiet);
     end(commands::run(&args), args.format)
 }
@@ -40,7 +47,7 @@ fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::failure(&error, format);
-            ExitCode::from(1)
+            ExitCode::from(if error.is::<output::Usage>() { output::USAGE } else { 1 })
         }
     }
 }

@@ -42,17 +42,71 @@ pub fn start_log(verbose: u8, quiet: bool) {
     }
 }
 
-/// Prints a result as JSON, or as the text that `human` makes of it.
+/// What `-` is as a path: standard input or output.
+pub const STANDARD: &str = "-";
+
+/// Exit code of a command line that cannot be understood (`EX_USAGE` of `sysexits.h`).
+pub const USAGE: u8 = 64;
+
+/// What is wrong with a command line.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub &'static str);
+
+/// A document: what it is, and what is in it.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    schema: &'a str,
+    #[serde(flatten)]
+    value: &'a T,
+}
+
+/// A document that is a list.
+#[derive(Serialize)]
+struct List<'a, T> {
+    schema: &'a str,
+    items: &'a [T],
+}
+
+/// Writes a document of a schema, for example `closc-check/1`, as JSON.
+pub fn document<T: Serialize>(schema: &str, value: &T) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(&Document { schema, value });
+    Ok(text.context("the result has no JSON form")? + "\n")
+}
+
+/// Prints a result as a document, or as the text that `human` makes of it.
 pub fn result<T: Serialize>(
     format: Format,
+    schema: &str,
     value: &T,
     human: impl FnOnce(&T) -> String,
 ) -> anyhow::Result<()> {
-    let text = match format {
-        Format::Json => serde_json::to_string_pretty(value).context("the result has no JSON form")? + "\n",
-        Format::Human | Format::Github | Format::Markdown | Format::Html => human(value),
-    };
-    print(&text)
+    match format {
+        Format::Json => print(&document(schema, value)?),
+        Format::Human | Format::Github | Format::Markdown | Format::Html => print(&human(value)),
+    }
+}
+
+/// The same of results that are a list.
+pub fn results<T: Serialize>(
+    format: Format,
+    schema: &str,
+    items: &[T],
+    human: impl FnOnce(&[T]) -> String,
+) -> anyhow::Result<()> {
+    match format {
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&List { schema, items });
+            print(&(text.context("the result has no JSON form")? + "\n"))
+        }
+        Format::Human | Format::Github | Format::Markdown | Format::Html => print(&human(items)),
+    }
+}
+
+/// Reads a text of at most so many bytes: a file, or standard input.
+pub fn read(path: &Utf8Path, max: u64) -> anyhow::Result<String> {
+    let path = if path == STANDARD { Utf8Path::new("/dev/stdin") } else { path };
+    Ok(closc_files::given_text(path, max)?)
 }
 
 /// Prints text to stdout.
@@ -63,11 +117,36 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, so that it is on the disk when this returns; `-` is standard output.
+///
+/// The new file has a name that nobody else has, and is not written through a link. A link in its place is replaced.
 pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
-    let partial = path.with_file_name(format!(".{}.closc-new", path.file_name().unwrap_or("result")));
-    std::fs::write(&partial, text).with_context(|| format!("cannot write `{partial}`"))?;
-    std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))
+    if path == STANDARD {
+        return print(text);
+    }
+    let name = path.file_name().with_context(|| format!("`{path}` names no file"))?;
+    let partial = path.with_file_name(format!(".{name}.{}.closc-new", std::process::id()));
+    let written = write_new(&partial, text).with_context(|| format!("cannot write `{partial}`"));
+    let renamed = written.and_then(|()| {
+        std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))
+    });
+    if renamed.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    renamed
+}
+
+fn write_new(partial: &Utf8Path, text: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(partial) {
+        // Left by a process that was killed and had the same number.
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    // What is made anew is no link.
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(partial)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Shows why a command failed.
@@ -75,7 +154,7 @@ pub fn failure(error: &anyhow::Error, format: Format) {
     let text = format!("{error:#}");
     match format {
         Format::Human | Format::Markdown | Format::Html => eprintln!("error: {text}"),
-        Format::Json => println!("{}", serde_json::json!({ "error": text })),
+        Format::Json => println!("{}", serde_json::json!({ "schema": "closc-error/1", "error": text })),
         Format::Github => println!("::error ::{}", text.replace('%', "%25").replace('\n', "%0A")),
     }
 }

@@ -89,8 +89,8 @@ fn every_form_says_the_same() {
     assert_eq!(waves[1]["steps"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["back"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["seconds"], 280);
-    assert!(place.ends(1, &["check", "a.yaml", "--format", "html"]).contains("only differences"));
-    let why = place.ends(1, &["diff", "a.yaml", "b.yaml", "--waves", "--share", "10"]);
+    assert!(place.ends(64, &["check", "a.yaml", "--format", "html"]).contains("only differences"));
+    let why = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--share", "10"]);
     assert!(why.contains("and the share is 10 %"), "{why}");
 }
 
@@ -201,7 +201,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
         let text = place.ends(2, &["drain", name, "a.yaml"]);
         assert!(text.contains(denied) && text.contains("hitless: hosts stop using it"), "{text}");
         assert_eq!(place.read("a.yaml"), P4, "nothing is written unless it was asked for");
-        place.ends(2, &["drain", name, "a.yaml", "--write"]);
+        place.ends(0, &["drain", name, "a.yaml", "--write"]);
         let drained = place.read("a.yaml");
         assert!(
             drained.replace(['\n', '-', '"'], " ").contains(&name.replace('-', " ")),
@@ -212,7 +212,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
         let table: serde_json::Value =
             serde_json::from_str(&place.read("tree/path-tables/group-0001.json")).unwrap();
         assert!(table["denied"].as_array().is_some_and(|denied| !denied.is_empty()), "{name}: {table}");
-        let text = place.ends(2, &["undrain", name, "a.yaml", "--write"]);
+        let text = place.ends(0, &["undrain", name, "a.yaml", "--write"]);
         assert!(text.contains("gain"), "{text}");
         assert!(place.ends(0, &["diff", "a.yaml", "a.yaml"]).contains("mean the same"));
         assert!(!place.read("a.yaml").contains(name), "{}", place.read("a.yaml"));
@@ -259,4 +259,86 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     place.write("d.yaml", with("srv6: { widths: { plane: 4, index: 10 } }\n"));
     let json = place.json(0, &["grow", "a.yaml", "d.yaml"]);
     assert!(json["renumbers"].as_array().is_some_and(|all| !all.is_empty()), "{json}");
+}
+
+/// A fabric whose switches speak BGP, in one plane.
+const BGP: &str = "fabric: bgp
+planes: 1
+routing: bgp-unnumbered
+hosts: { groups: 8, per_group: 4, nic: { speed: 100G, lanes: 1 }, os: linux }
+tiers:
+  t0: { platform: linux, os: frr, up: 8 }
+  t1: { platform: linux, os: frr }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+";
+
+/// The switches and nodes whose files differ between two trees.
+fn differing(place: &Place, old: &str, new: &str) -> [u64; 2] {
+    ["switches", "hosts"].map(|kind| {
+        let folder = place.path(&format!("{old}/{kind}"));
+        let devices =
+            std::fs::read_dir(folder).expect("it can be listed").map(|entry| entry.expect("a folder"));
+        let differs = |device: &std::fs::DirEntry| {
+            let other = place.path(new).join(kind).join(device.file_name());
+            let mut files =
+                std::fs::read_dir(device.path()).expect("a folder").map(|file| file.expect("a file"));
+            other.is_dir()
+                && files.any(|file| {
+                    std::fs::read(file.path()).ok() != std::fs::read(other.join(file.file_name())).ok()
+                })
+        };
+        devices.filter(differs).count() as u64
+    })
+}
+
+#[test]
+fn what_bgp_leaves_alone_is_not_announced_as_changed() {
+    let place = Place::new();
+    place.write("a.yaml", BGP);
+    place.ends(0, &["compile", "a.yaml", "--out", "a"]);
+    for (number, exceptions) in [
+        "drained: [p0-t1-003]",
+        "drained: [p0-t0-002]",
+        "drained: [\"p0-t0-002--p0-t1-003\"]",
+        "absent: [\"p0-t0-002--p0-t1-003\"]",
+        "absent: [p0-t1-008]",
+        "absent: [su003-n001]",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        place.write("b.yaml", format!("{BGP}exceptions: {{ {exceptions} }}\n"));
+        let tree = format!("b{number}");
+        place.ends(0, &["compile", "b.yaml", "--out", &tree]);
+        let [switches, nodes] = differing(&place, "a", &tree);
+        let json = place.json(2, &["diff", "a.yaml", "b.yaml", "--waves"]);
+        let changed = |kind: &str| {
+            let all = json["artefacts"].as_array().expect("a list").iter();
+            all.filter(|of| of["kind"] == kind)
+                .map(|of| of["changed"].as_u64().expect("a number"))
+                .sum::<u64>()
+        };
+        assert_eq!([changed("switches"), changed("nodes")], [switches, nodes], "{exceptions}");
+        assert_eq!(changed("path tables"), 0);
+        let text = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves"]);
+        assert!(!text.contains("segment") && !text.contains("path table"), "{text}");
+    }
+}
+
+/// A T0 of a fabric with one plane cannot be touched without its NICs: that is an answer, not a failure.
+#[test]
+fn waves_of_one_plane_are_refused_with_the_reason_and_the_report() {
+    let place = Place::new();
+    place.write("a.yaml", BGP);
+    place.write("c.yaml", format!("{BGP}mtu: {{ link: 9100, payload: 9000 }}\n"));
+    let text = place.ends(2, &["diff", "a.yaml", "c.yaml", "--waves"]);
+    assert!(
+        text.contains("~ mtu.link") && text.contains("\nwaves\n  none: draining `p0-t0-001` cuts"),
+        "{text}"
+    );
+    assert!(text.contains("there is no other plane"), "{text}");
+    let json = place.json(2, &["diff", "a.yaml", "c.yaml", "--waves"]);
+    assert!(json["no_waves"].as_str().is_some_and(|why| why.contains("no other plane")), "{json}");
 }

@@ -35,7 +35,7 @@ fn figures_pins_and_exit_codes_are_as_documented() {
     let text = place.read("pins.csv");
     assert_eq!(text.lines().count(), 3, "{text}");
 
-    let text = te(&place, 2, "group-0001,group-0002,500\n", &[]);
+    let text = te(&place, 1, "group-0001,group-0002,500\n", &[]);
     assert!(text.contains("400.0 Gb/s of 500.0 Gb/s carried") && text.contains("full"), "{text}");
 
     let unknown = "group-0001,group-0005,500\nsu1-n1,all,1\n";

@@ -37,7 +37,7 @@ fn a_compiled_tree_holds() {
 fn a_damaged_tree_shows_the_trace_of_a_packet() {
     let place = compiled();
     damage(&place);
-    let printed = place.ends(2, &["verify", "tree", "--no-digests"]);
+    let printed = place.ends_with_output(1, &["verify", "tree", "--no-digests"]);
     let wanted = "error[V0605]: `p0-t0-001` sends uSID 4001 to `p0-t1-002:eth1`, which does not own it\n  \
                   --> switches/p0-t0-001/ip.batch:42\n  and cables/plane-0.csv:7\n  \
                   and switches/p0-t1-002/ip.batch:26\n   packet: `su001-n001/nic0` sends to `su002-n001/nic0` by \
@@ -55,13 +55,13 @@ fn a_damaged_tree_shows_the_trace_of_a_packet() {
 fn tools_get_the_same() {
     let place = compiled();
     damage(&place);
-    let report = place.json(2, &["verify", "tree"]);
+    let report = place.json(1, &["verify", "tree"]);
     let violations = report["violations"].as_array().expect("a list");
     assert_eq!(violations[0]["rule"], "V0101", "the file is not the compiled one");
     let owner = violations.iter().find(|v| v["rule"] == "V0605").expect("the wrong next hop is found");
     assert_eq!(owner["place"]["file"], "switches/p0-t0-001/ip.batch");
     assert!(owner["trace"].as_array().is_some_and(|steps| steps.len() == 4), "{owner:#}");
-    let github = place.ends(2, &["verify", "tree", "--format", "github"]);
+    let github = place.ends_with_output(1, &["verify", "tree", "--format", "github"]);
     let wanted = "::error file=tree/switches/p0-t0-001/ip.batch,line=42,col=1,title=V0605::";
     assert!(github.contains(wanted), "{github}");
 }

@@ -74,6 +74,8 @@ pub struct WorkOrder {
     pub nics_added: usize,
     /// Changes that renumber what is already there; nothing for growth.
     pub renumbers: Vec<String>,
+    /// Whether hosts write segments into packets.
+    pub source_routed: bool,
     /// The cables.
     pub jobs: Vec<Job>,
 }
@@ -97,6 +99,7 @@ impl WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
+            source_routed: new.is_source_routed(),
             renumbers: difference.changes.iter().filter_map(renumbers).collect(),
             jobs,
         }
@@ -151,7 +154,8 @@ impl WorkOrder {
             more => drop(writeln!(text, "{} move", plural_of(more, "plugged cable", "plugged cables"))),
         }
         match self.renumbers.as_slice() {
-            [] => text.push_str("addresses and segments of what is there stay\n"),
+            [] if self.source_routed => text.push_str("addresses and segments of what is there stay\n"),
+            [] => text.push_str("addresses of what is there stay\n"),
             some => drop(writeln!(text, "not only growth: {} would renumber", some.join(", "))),
         }
         text

@@ -11,6 +11,7 @@ mod impact;
 mod manner;
 mod population;
 mod report;
+mod routed;
 mod shown;
 mod summary;
 mod touched;

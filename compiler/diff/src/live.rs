@@ -69,6 +69,7 @@ pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options
         impact: Impact { planes: planes(devices), ..Impact::default() },
         rollout: None,
         waves: Vec::new(),
+        no_waves: None,
         artefacts: Vec::new(),
         texts: Vec::new(),
         old,

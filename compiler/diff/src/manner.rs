@@ -8,7 +8,7 @@ use std::sync::Arc;
 use closc_fabric::Fabric;
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
-use closc_topology::{Link, PlaneId, Switch, TierId};
+use closc_topology::{Link, PlaneId, Routing, Switch, TierId};
 
 use crate::change::{Change, Exception, Field, Thing, TierField, Turn};
 use crate::population::is_drained;
@@ -177,9 +177,12 @@ fn judge_tier(tier: TierId, field: &TierField, old: &Fabric) -> Verdict {
         TierField::DownBreakout(_) | TierField::UpBreakout(_) => {
             planes(&[tier], "ports go down while their cages are split in another way")
         }
-        TierField::Parallel(_) => {
-            at_once("parallel cables have segments of their own: switches are renumbered")
-        }
+        TierField::Parallel(_) => match old.topology().routing {
+            Routing::Srv6Static => {
+                at_once("parallel cables have segments of their own: switches are renumbered")
+            }
+            Routing::EcmpStatic | Routing::BgpUnnumbered => planes(&ALL, "cables move to other ports"),
+        },
     }
 }
 
@@ -187,8 +190,17 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
     let exceptions = &old.topology().exceptions;
     let drained = |places: Vec<Place>, why| Verdict { manner: Manner::Drained(places), why };
     match exception {
-        Exception::Drained(Turn::On, _) => hitless("hosts stop using it; nothing else changes"),
-        Exception::Drained(Turn::Off, _) => hitless("hosts use it again; it must be up before"),
+        Exception::Drained(Turn::On, _) => hitless(match old.topology().routing {
+            Routing::Srv6Static => "hosts stop using it; nothing else changes",
+            Routing::EcmpStatic => "switches send past it before it is touched",
+            Routing::BgpUnnumbered => {
+                "it announces that it is a last resort (RFC 8326), and neighbours send past it"
+            }
+        }),
+        Exception::Drained(Turn::Off, _) => hitless(match old.topology().routing {
+            Routing::Srv6Static => "hosts use it again; it must be up before",
+            Routing::EcmpStatic | Routing::BgpUnnumbered => "neighbours use it again; it must be up before",
+        }),
         Exception::Absent(Turn::Off, thing) => match thing {
             Thing::Switch(switch) => growth(old, beside(switch.tier)),
             Thing::Link(Link::Fabric { lower, .. }) => {

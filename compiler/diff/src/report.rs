@@ -163,6 +163,9 @@ pub struct Report {
     /// In which order it goes, where that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
+    /// Why there is no order, where one was asked for and none keeps every pair within its share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_waves: Option<String>,
     /// Artefacts that may change.
     pub artefacts: Vec<Artefacts>,
     /// Text differences, where they were asked for.
@@ -192,6 +195,7 @@ impl Report {
             rollout: Some(effect::rollout(&difference, before)),
             artefacts: artefacts(&touched, before, after),
             waves: Vec::new(),
+            no_waves: None,
             texts: Vec::new(),
             old: old.1,
             new: new.1,

@@ -81,12 +81,14 @@ pub enum RolloutError {
         share: f64,
     },
     /// A pair would have no path while something is drained.
-    #[error("draining `{name}` cuts {pairs} pairs of NICs off, whose other planes are drained or absent")]
+    #[error("draining `{name}` cuts {pairs} pairs of NICs off, {}", if *planes == 1 { "and there is no other plane" } else { "whose other planes are drained or absent" })]
     CutOff {
         /// The device or cable.
         name: String,
         /// How many pairs.
         pairs: u64,
+        /// Planes of the fabric.
+        planes: u8,
     },
     /// The new fabric itself takes more than the share.
     #[error("the new fabric itself takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
@@ -154,7 +156,10 @@ impl Wave {
     /// and checked.
     pub fn rollback(&self) -> Vec<Step> {
         let mut back: Vec<Step> = self.steps.iter().rev().filter_map(|step| step.undone()).collect();
-        let at = back.iter().position(|step| matches!(step, Step::AllowPaths { .. })).unwrap_or(back.len());
+        let at = back
+            .iter()
+            .position(|step| matches!(step, Step::AllowPaths { .. } | Step::Return { .. }))
+            .unwrap_or(back.len());
         back.insert(at, Step::Verify);
         back
     }
@@ -261,7 +266,7 @@ fn fitting(
         let name = place_name(places[0], old);
         return Err(match first.cut_off {
             0 => RolloutError::TooNarrow { name, loss: first.loss, share: limit.share },
-            pairs => RolloutError::CutOff { name, pairs },
+            pairs => RolloutError::CutOff { name, pairs, planes: old.topology().planes },
         });
     }
     let (mut good, mut bad) = (1, places.len());
@@ -289,9 +294,13 @@ fn prepare(population: &Population, new: &Plan) -> Wave {
 }
 
 fn finish(population: &Population, new: &Plan) -> Wave {
-    let mut steps = vec![Step::ReplaceTables { tables: new.groups().count() }, Step::Verify];
+    let mut steps = Vec::new();
+    if new.is_source_routed() {
+        steps.push(Step::ReplaceTables { tables: new.groups().count() });
+    }
+    steps.push(Step::Verify);
     let removed = population.switches.removed.len();
-    if removed + population.cables.removed.len() > 0 {
+    if removed > 0 {
         steps.push(Step::Remove { switches: removed });
     }
     done(None, steps)
@@ -314,8 +323,8 @@ fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &P
     let by_hand = |wanted: fn(&Place) -> bool| {
         places.iter().filter(|place| wanted(place) && work.by_hand.contains(place)).count()
     };
-    let tables = old.groups().count();
-    let mut steps = vec![Step::DenyPaths { plane, places: places.len(), tables }, Step::WaitIdle];
+    let (leave, back) = turns(old, plane);
+    let mut steps = vec![leave(places.len()), Step::WaitIdle];
     let (devices, cables) =
         (by_hand(|p| matches!(p, Place::Switch(_))), by_hand(|p| matches!(p, Place::Link(_))));
     if devices + cables > 0 {
@@ -328,9 +337,26 @@ fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &P
         Step::Verify,
     ]);
     if gone.len() < places.len() {
-        steps.push(Step::AllowPaths { plane, places: places.len() - gone.len(), tables });
+        steps.push(back(places.len() - gone.len()));
     }
     Wave { drained: places.to_vec(), gone, switches: configured, ..done(Some(plane), steps) }
+}
+
+/// How so many places lose their traffic, and how they get it back: hosts choose paths, or switches do.
+fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step, impl Fn(usize) -> Step) {
+    let (tables, routing) = (old.groups().count(), old.topology().routing);
+    let hosts = old.is_source_routed();
+    let leave = move |places| {
+        if hosts { Step::DenyPaths { plane, places, tables } } else { Step::Drain { plane, places, routing } }
+    };
+    let back = move |places| {
+        if hosts {
+            Step::AllowPaths { plane, places, tables }
+        } else {
+            Step::Return { plane, places, routing }
+        }
+    };
+    (leave, back)
 }
 
 fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {

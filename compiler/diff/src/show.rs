@@ -43,7 +43,7 @@ fn impact(report: &Report) -> Vec<String> {
 
 /// The lines about waves: what each does, its steps, and the way back.
 fn waves(report: &Report) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = report.no_waves.iter().map(|why| format!("none: {why}")).collect();
     for (at, wave) in report.waves.iter().enumerate() {
         lines.push(format!("wave {} ({}): {}", at + 1, Seconds(wave.seconds), wave.text));
         lines.extend(wave.steps.iter().map(|step| format!("  {}", step.text)));
@@ -52,7 +52,7 @@ fn waves(report: &Report) -> Vec<String> {
             lines.push(format!("  back: {}", back.join("; ")));
         }
     }
-    if !lines.is_empty() {
+    if !report.waves.is_empty() {
         let seconds = report.waves.iter().map(|wave| wave.seconds).sum();
         lines.push(format!("in all about {}", Seconds(seconds)));
     }

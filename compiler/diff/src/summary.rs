@@ -142,7 +142,10 @@ fn tier_line(tier: TierId, field: &TierField, new: &Plan) -> Line {
     };
     let mut line = simple(Sign::Change, &field.path_in(tier), text);
     line.warning = match field {
-        TierField::Parallel(_) => Some("renumbers every segment of both tiers, and moves cables".to_owned()),
+        TierField::Parallel(_) if new.is_source_routed() => {
+            Some("renumbers every segment of both tiers, and moves cables".to_owned())
+        }
+        TierField::Parallel(_) => Some("moves cables".to_owned()),
         TierField::DownCage(_)
         | TierField::UpCage(_)
         | TierField::DownBreakout(_)

@@ -10,6 +10,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, Node, PlaneId, Routing, Switch, TierId, ZoneId};
 
 use crate::change::{Change, Difference, Exception, Field, Named, Thing, TierField, Turn};
+use crate::routed;
 
 /// Artefacts that may change, of what both sides have.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,10 @@ impl Touched {
         for change in &difference.changes {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
+        }
+        let exceptions = difference.changes.iter().any(|change| matches!(change, Change::Exception(_)));
+        if exceptions && !touched.all_hosts && !new.is_source_routed() {
+            touched.hosts.extend(routed::nodes(old, new));
         }
         touched
     }
@@ -187,9 +192,8 @@ impl Touched {
     fn exception(&mut self, exception: &Exception, fabric: &Fabric) {
         self.weighed(exception, fabric);
         match exception {
-            // Where NICs choose paths, switches are not told what is drained: hosts are.
             Exception::Drained(_, thing) => {
-                self.hosts_and_tables();
+                self.senders(fabric);
                 self.lists.extend(plane_of(*thing));
             }
             Exception::Absent(Turn::On | Turn::Off, thing) => {
@@ -198,16 +202,16 @@ impl Touched {
                     Thing::Plane(_) => {}
                     Thing::Switch(switch) => {
                         self.plugged(*switch, fabric);
-                        self.hosts_and_tables();
+                        self.senders(fabric);
                     }
                     Thing::Link(link) => {
                         self.ends(*link, fabric);
-                        self.hosts_and_tables();
+                        self.senders(fabric);
                     }
                     Thing::Nic(nic) => {
                         self.hosts.insert(fabric.topology().node_of(*nic).0);
                         self.tables.insert((nic.zone, nic.group));
-                        self.all_hosts = true;
+                        self.all_hosts |= fabric.topology().routing == Routing::Srv6Static;
                         for plane in fabric.topology().plane_ids() {
                             self.switches.insert(nic.t0(plane));
                             self.lists.insert(plane);
@@ -228,15 +232,43 @@ impl Touched {
         }
     }
 
-    /// Switches that choose paths weigh what is missing anywhere in their plane.
-    fn weighed(&mut self, exception: &Exception, fabric: &Fabric) {
+    /// Those who choose paths and are told of what is drained or absent: hosts that write paths into packets. The
+    /// routes of other hosts are compared.
+    fn senders(&mut self, fabric: &Fabric) {
         if fabric.topology().routing == Routing::Srv6Static {
+            self.hosts_and_tables();
+        }
+    }
+
+    /// Switches that choose paths and are told of what is drained or absent.
+    fn weighed(&mut self, exception: &Exception, fabric: &Fabric) {
+        let (Exception::Drained(_, thing) | Exception::Absent(_, thing)) = exception else { return };
+        match (fabric.topology().routing, *thing) {
+            (Routing::Srv6Static, _) | (Routing::BgpUnnumbered, Thing::Nic(_)) => {}
+            // Static weights follow from everything that is missing in the plane.
+            (Routing::EcmpStatic, thing) => {
+                self.switches
+                    .extend(plane_of(thing).into_iter().flat_map(|plane| fabric.plane_switches(plane)));
+            }
+            // Switches learn at run time what is missing farther away.
+            (Routing::BgpUnnumbered, Thing::Plane(plane)) => {
+                self.switches.extend(fabric.plane_switches(plane))
+            }
+            (Routing::BgpUnnumbered, Thing::Switch(switch)) => self.neighbours(switch, fabric),
+            (Routing::BgpUnnumbered, Thing::Link(link)) => self.ends(link, fabric),
+        }
+    }
+
+    /// A switch, and those that it has sessions with.
+    fn neighbours(&mut self, switch: Switch, fabric: &Fabric) {
+        self.switches.insert(switch);
+        if fabric.topology().tier(switch.tier).is_none() {
             return;
         }
-        if let Exception::Drained(_, thing) | Exception::Absent(_, thing) = exception
-            && let Some(plane) = plane_of(*thing)
-        {
-            self.switches.extend(fabric.plane_switches(plane));
+        for port in fabric.ports(switch) {
+            if let PortUse::Link { far: End::Switch { switch, .. }, .. } = port.used {
+                self.switches.insert(switch);
+            }
         }
     }
 

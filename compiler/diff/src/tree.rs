@@ -91,6 +91,7 @@ pub fn compare<E>(
         impact: Impact::default(),
         rollout: None,
         waves: Vec::new(),
+        no_waves: None,
         artefacts,
         texts: found,
     })

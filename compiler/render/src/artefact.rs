@@ -32,6 +32,19 @@ pub enum RenderError {
         /// What the template engine says, with the line.
         message: String,
     },
+    /// A text of an overlay that is used by nothing.
+    #[error(
+        "template `{template}` replaces none of the shipped ones, and none includes it{near}; folders of templates are \
+         `{folders}`"
+    )]
+    Unknown {
+        /// Its name.
+        template: String,
+        /// A name that looks like it.
+        near: String,
+        /// Where templates are.
+        folders: String,
+    },
     /// A template of the overlay folder does not parse.
     #[error("template `{template}` does not parse: {message}")]
     Parse {

@@ -15,6 +15,9 @@ use crate::RenderError;
 /// Shipped templates by name: every `templates/**/*.j2` of the workspace, embedded by `build.rs`.
 const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
+/// Steps that one file may take. The largest switch takes some hundred thousand.
+const STEPS_MAX: u64 = 50_000_000;
+
 /// A set of templates, ready to render.
 pub struct Templates {
     environment: Environment<'static>,
@@ -33,6 +36,7 @@ impl Templates {
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_syntax(syntax());
         environment.set_formatter(strict);
+        environment.set_fuel(Some(STEPS_MAX));
         let shipped = SHIPPED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let own = overlay.iter().map(|(name, text)| (name.clone(), text.clone()));
         for (name, text) in shipped.chain(own) {
@@ -41,6 +45,26 @@ impl Templates {
                 .map_err(|error| RenderError::Parse { template: name, message: explain(&error) })?;
         }
         Ok(Templates { environment })
+    }
+
+    /// Refuses texts that replace no shipped template and that no other text of the overlay names.
+    pub fn check_overlay(overlay: &BTreeMap<String, String>) -> Result<(), RenderError> {
+        let used = |name: &str| {
+            let quoted = [format!("\"{name}\""), format!("'{name}'")];
+            overlay.values().any(|text| quoted.iter().any(|quoted| text.contains(quoted)))
+        };
+        let known = |name: &str| SHIPPED.iter().any(|(shipped, _)| *shipped == name);
+        let Some(name) = overlay.keys().find(|name| !known(name) && !used(name)) else { return Ok(()) };
+        let distance = |shipped: &str| strsim::damerau_levenshtein(shipped, name);
+        let near = Self::names().min_by_key(|shipped| distance(shipped));
+        let near = near.filter(|shipped| distance(shipped) <= name.chars().count().div_ceil(3));
+        let mut folders: Vec<&str> = Self::names().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        folders.dedup();
+        Err(RenderError::Unknown {
+            template: name.clone(),
+            near: near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default(),
+            folders: folders.join("`, `"),
+        })
     }
 
     /// Returns the names of the shipped templates in order, those an overlay can replace.
@@ -56,7 +80,12 @@ impl Templates {
             .map_err(|error| RenderError::Template {
                 template: name.to_owned(),
                 device: device.to_owned(),
-                message: explain(&error),
+                message: match error.kind() {
+                    ErrorKind::OutOfFuel => format!(
+                        "it takes more than {STEPS_MAX} steps: a loop in it runs over too much, or it includes itself"
+                    ),
+                    _ => explain(&error),
+                },
             })
     }
 }
@@ -127,6 +156,28 @@ mod tests {
         let templates = overlaid("frr/daemons.j2", "bgpd=yes for {{ name }}\n").unwrap();
         assert_eq!(templates.render("frr/daemons.j2", "x", &VIEW).unwrap(), "bgpd=yes for p0-t0-001\n");
         assert!(templates.render("frr/frr.conf.j2", "x", &VIEW).is_err(), "the view lacks what it reads");
+    }
+
+    #[test]
+    fn an_overlay_that_replaces_nothing_is_refused() {
+        let check = |name: &str, more: &str| {
+            let own = [(name.to_owned(), String::new()), ("frr/header.j2".to_owned(), more.to_owned())];
+            Templates::check_overlay(&BTreeMap::from(own)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("frr/daemons.j2", ""), Ok(()));
+        assert_eq!(check("frr/site.j2", "{% include \"frr/site.j2\" %}"), Ok(()));
+        let why = check("fr/daemons.j2", "").unwrap_err();
+        assert!(why.contains("`fr/daemons.j2`") && why.contains("did you mean `frr/daemons.j2`?"), "{why}");
+        let why = check("notes.txt", "").unwrap_err();
+        assert!(why.ends_with("folders of templates are `frr`, `host`, `linux`, `sonic`"), "{why}");
+    }
+
+    #[test]
+    fn a_template_that_does_not_end_is_stopped() {
+        let loops = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{{ c }}\
+                     {% endfor %}{% endfor %}{% endfor %}";
+        let why = render(loops, &VIEW).unwrap_err();
+        assert!(why.contains("it takes more than 50000000 steps"), "{why}");
     }
 
     #[test]

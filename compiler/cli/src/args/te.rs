@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 /// Arguments of `te`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 every demand is carried, 1 failed, 2 a demand finds no path or no room"
+    after_help = "Exit codes: 0 every demand is carried, 1 failed, or a demand finds no path or no room"
 )]
 pub struct TeArgs {
     /// Fabric file, or `-` for standard input

@@ -61,7 +61,7 @@ Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, g
 A NIC's bandwidth is counted in two ways: while all pairs send, each gets the part of its paths that is left; alone, a
 pair gets what its NIC ports carry in the planes that still have a path.
 
-Exit codes: 0 everybody reaches everybody who did before, 1 failed, 2 some pair is cut off";
+Exit codes: 0 everybody reaches everybody who did before, 1 failed, or some pair is cut off";
 
 fn parse_kinds(word: &str) -> Result<Kinds, String> {
     if word == "all" {

@@ -28,7 +28,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
         counts: input.plan.fabric().counts(),
         warnings: input.warnings,
     };
-    output::result(args.format, &result, human)?;
+    output::result(args.format, "closc-check/1", &result, human)?;
     Ok(Outcome::Fine)
 }
 

@@ -22,6 +22,7 @@ use crate::tree::write::{self, Job, Report};
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     start_threads(command.jobs)?;
     let overlay = overlay(command.templates.as_deref())?;
+    Templates::check_overlay(&overlay)?;
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let compiler = Compiler {
@@ -36,7 +37,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     }
     if let Some(place) = &command.out {
         let report = compiler.tree(place, command.force)?;
-        output::result(args.format, &report, |report| human(&input, place, report))?;
+        output::result(args.format, "closc-compile/1", &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
 }

@@ -13,6 +13,7 @@ use crate::args::control::FleetArgs;
 use crate::args::{Args, Format};
 use crate::commands::lab;
 use crate::limits;
+use crate::output;
 use crate::progress;
 
 /// Runs some work on an asynchronous runtime.
@@ -45,7 +46,7 @@ pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Invent
 }
 
 fn parsed(path: &Utf8Path) -> anyhow::Result<Inventory> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?;
+    let text = output::read(path, closc_files::TEXT_MAX)?;
     Inventory::parse(&text).with_context(|| format!("`{path}`"))
 }
 

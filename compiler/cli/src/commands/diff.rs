@@ -14,7 +14,7 @@ use closc_diff::{Options, Report, show};
 
 use crate::args::diff::DiffArgs;
 use crate::args::{Args, Format};
-use crate::output::{self, Outcome};
+use crate::output::{self, Outcome, Usage};
 
 pub use live::{LIVE, digest};
 pub use side::{Side, planned, plans, unchanged};
@@ -32,9 +32,11 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         print(args, &report, command.list)?;
         return Ok(outcome(&report));
     }
-    let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!("name two sides") };
+    let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
     let report = match (old.as_str(), new.as_str()) {
-        (LIVE, LIVE) => bail!("both sides are `live`: name what the switches shall be compared with"),
+        (LIVE, LIVE) => {
+            bail!(Usage("both sides are `live`: name what the switches shall be compared with"))
+        }
         (LIVE, other) | (other, LIVE) => live::compare(args, command, other, old == LIVE)?,
         (old, new) => {
             let Some((old, new)) = side::both(args, old, new)? else { return Ok(Outcome::Failed) };
@@ -43,8 +45,10 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     };
     let Some(report) = report else { return Ok(Outcome::Failed) };
     if let Some(file) = &command.out {
-        let text = serde_json::to_string_pretty(&report).context("the difference has no JSON form")?;
-        output::replace(file, &(text + "\n"))?;
+        output::replace(file, &output::document(closc_diff::FORMAT, &report)?)?;
+        if file == output::STANDARD {
+            return Ok(outcome(&report));
+        }
     }
     print(args, &report, command.list)?;
     Ok(outcome(&report))
@@ -60,7 +64,10 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
             if command.waves {
                 let share = command.share.map(|share| Limit { share });
                 let limit = share.unwrap_or_else(|| Limit::one_plane(a.topology()));
-                report.waves = told(&Rollout::between(a, b, limit)?, a, b);
+                match Rollout::between(a, b, limit) {
+                    Ok(rollout) => report.waves = told(&rollout, a, b),
+                    Err(error) => report.no_waves = Some(error.to_string()),
+                }
             }
             Ok(report)
         }
@@ -90,7 +97,7 @@ const SAVED_MAX: u64 = 1 << 30;
 
 /// Reads a saved difference.
 fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
-    let text = closc_files::given_text(file, SAVED_MAX)?;
+    let text = output::read(file, SAVED_MAX)?;
     parse(&text).with_context(|| format!("`{file}` is no saved difference"))
 }
 
@@ -119,9 +126,7 @@ fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()>
 pub fn print(args: &Args, report: &Report, list: bool) -> anyhow::Result<()> {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let text = match args.format {
-        Format::Json => {
-            serde_json::to_string_pretty(report).context("the difference has no JSON form")? + "\n"
-        }
+        Format::Json => output::document(closc_diff::FORMAT, report)?,
         Format::Github => show::github::draw(report),
         Format::Human => show::human::draw(report, width, list),
         Format::Markdown => show::markdown::draw(report),

@@ -38,7 +38,8 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     }
     diff::print(args, &report, false)?;
     if command.write {
-        std::fs::write(file, changed).with_context(|| format!("cannot write `{file}`"))?;
+        output::replace(file, &changed)?;
+        return Ok(Outcome::Fine);
     }
     Ok(Outcome::Differences)
 }

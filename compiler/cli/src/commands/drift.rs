@@ -14,7 +14,7 @@ pub fn run(args: &Args, command: &FleetArgs) -> anyhow::Result<Outcome> {
     let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.options(), observer).await) })?;
     bar.finish_and_clear();
-    output::result(args.format, &report, closc_deploy::DriftReport::show)?;
+    output::result(args.format, "closc-drift/1", &report, closc_deploy::DriftReport::show)?;
     Ok(if report.is_incomplete() {
         Outcome::Failed
     } else if report.is_clean() {

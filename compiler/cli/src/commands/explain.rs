@@ -39,7 +39,7 @@ pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
 
 fn codes(args: &Args) -> anyhow::Result<Outcome> {
     let pages: Vec<Page> = rules().into_iter().map(page).collect();
-    output::result(args.format, &pages, |pages| {
+    output::results(args.format, "closc-codes/1", &pages, |pages| {
         pages.iter().fold(String::new(), |mut text, page| {
             let _ = writeln!(text, "{}  {}", page.code, page.title);
             text
@@ -98,7 +98,7 @@ fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
         bail!("`{code}` is no code; `closc explain codes` lists them");
     };
-    output::result(args.format, &page(rule), |_| rule.page())?;
+    output::result(args.format, "closc-code/1", &page(rule), |_| rule.page())?;
     Ok(Outcome::Fine)
 }
 

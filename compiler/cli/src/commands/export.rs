@@ -37,7 +37,7 @@ struct Written {
 /// Writes files below a folder, and lists them.
 fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Outcome> {
     let written = Written { files: put(out, artefacts)? };
-    output::result(args.format, &written, |written| {
+    output::result(args.format, "closc-export/1", &written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");
             text

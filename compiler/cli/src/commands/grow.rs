@@ -14,7 +14,7 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
     if command.csv && args.format != Format::Json {
         output::print(&order.csv())?;
     } else {
-        output::result(args.format, &order, WorkOrder::summary)?;
+        output::result(args.format, "closc-grow/1", &order, WorkOrder::summary)?;
     }
     Ok(if order.jobs.is_empty() { Outcome::Fine } else { Outcome::Differences })
 }

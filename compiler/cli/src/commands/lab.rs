@@ -43,16 +43,16 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             take_target(&mut options, target)?;
             with_tree(args, lab, &options, |tree, options| {
                 let (_, report) = Lab::up(tree, options, &watch)?;
-                print(args, &report, true)
+                print(args, "closc-lab-up/1", &report, true)
             })
         }
         LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree, options| {
             let report = Lab::open(tree, options)?.walk(extent.extent(), &watch)?;
-            print(args, &report, report.is_fine())
+            print(args, "closc-lab-test/1", &report, report.is_fine())
         }),
         LabCommand::Status { source: None, .. } => {
             let labs = closc_lab::list(&options)?;
-            output::result(args.format, &labs, |labs| match labs.as_slice() {
+            output::results(args.format, "closc-labs/1", &labs, |labs| match labs {
                 [] => "no lab is up\n".to_owned(),
                 labs => labs.iter().map(ToString::to_string).collect(),
             })?;
@@ -63,14 +63,14 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             with_tree(args, &lab, &options, |tree, options| {
                 let status = Lab::open(tree, options)?.status();
                 let fine = status.complete && status.missing.is_empty();
-                print(args, &status, fine)
+                print(args, "closc-lab-status/1", &status, fine)
             })
         }
         LabCommand::Down(lab) => {
             let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
             let report = closc_lab::down(&fabric, &options)?;
             trees::clear(&options, &fabric)?;
-            print(args, &report, true)
+            print(args, "closc-lab-down/1", &report, true)
         }
         LabCommand::Miswire { lab, first, second, keep } => {
             with_tree(args, lab, &options, |tree, options| {
@@ -79,7 +79,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
                 if !keep {
                     lab.restore(&watch)?;
                 }
-                print(args, &report, report.test.misdelivered == 0)
+                print(args, "closc-lab-miswire/1", &report, report.test.misdelivered == 0)
             })
         }
         LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree, options| {
@@ -88,12 +88,12 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             if !keep {
                 lab.restore(&watch)?;
             }
-            print(args, &report, report.is_found())
+            print(args, "closc-lab-cut/1", &report, report.is_found())
         }),
         LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             lab.restore(&watch)?;
-            print(args, &lab.status(), true)
+            print(args, "closc-lab-status/1", &lab.status(), true)
         }),
         LabCommand::Serve { tree, socket, listen, no_digests } => {
             serve(tree, socket, *listen, digests(*no_digests), &interrupt)
@@ -146,8 +146,13 @@ fn serve(
     Ok(Outcome::Fine)
 }
 
-fn print<T: Serialize + ToString>(args: &Args, report: &T, fine: bool) -> anyhow::Result<Outcome> {
-    output::result(args.format, report, ToString::to_string)?;
+fn print<T: Serialize + ToString>(
+    args: &Args,
+    schema: &str,
+    report: &T,
+    fine: bool,
+) -> anyhow::Result<Outcome> {
+    output::result(args.format, schema, report, ToString::to_string)?;
     Ok(if fine { Outcome::Fine } else { Outcome::Failed })
 }
 

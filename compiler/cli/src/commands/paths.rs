@@ -71,7 +71,7 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
         bail!("no path is left: {} were planned, and all are denied or avoided", listing.paths_planned);
     }
     match args.format {
-        Format::Json => output::result(args.format, &listing, |_| String::new())?,
+        Format::Json => output::result(args.format, "closc-paths/1", &listing, |_| String::new())?,
         Format::Human | Format::Github | Format::Markdown | Format::Html => {
             output::print(&human(&listing))?;
         }

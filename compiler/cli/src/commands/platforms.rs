@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             oses: platform.oses.iter().map(|os| os.word()).collect(),
         })
         .collect();
-    output::result(args.format, &entries, |entries| {
+    output::results(args.format, "closc-platforms/1", &entries, |entries| {
         entries.iter().fold(String::new(), |mut text, entry| {
             let oses = entry.oses.join(",");
             let _ = writeln!(text, "{:<22} {:>5} ports  {:<18} {}", entry.id, entry.ports, oses, entry.title);

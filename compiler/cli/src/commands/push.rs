@@ -129,7 +129,7 @@ fn gate(command: &PushArgs) -> Gate {
 }
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
-    output::result(args.format, report, human)?;
+    output::result(args.format, "closc-push/1", report, human)?;
     if report.devices.is_empty() {
         bail!("no switch was selected");
     }

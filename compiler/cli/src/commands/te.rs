@@ -37,11 +37,11 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     }
     match args.format {
         Format::Human | Format::Json | Format::Markdown | Format::Html => {
-            output::result(args.format, &report, human)?;
+            output::result(args.format, "closc-te/1", &report, human)?;
         }
         Format::Github => output::print(&annotations(&report))?,
     }
-    Ok(if report.fits { Outcome::Fine } else { Outcome::Differences })
+    Ok(if report.fits { Outcome::Fine } else { Outcome::Failed })
 }
 
 /// Takes away what is declared broken.

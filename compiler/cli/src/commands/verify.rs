@@ -41,11 +41,11 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     tree.bar.finish_and_clear();
     match args.format {
         Format::Human | Format::Json | Format::Markdown | Format::Html => {
-            output::result(args.format, &report, Report::text)?;
+            output::result(args.format, "closc-verify/1", &report, Report::text)?;
         }
         Format::Github => output::print(&annotations(&command.tree, &report))?,
     }
-    Ok(if report.holds() { Outcome::Fine } else { Outcome::Differences })
+    Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed })
 }
 
 /// Sizes of tables and buffers by what a `config_db.json` calls its hardware.

@@ -53,12 +53,12 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let outcome = WhatIf::new(elements).fail(&given, command.worst);
     let seed = (!command.random.is_empty()).then_some(command.seed);
     let view = view::Answer::of(elements, &given, seed, &outcome);
-    output::result(args.format, &view, show::answer)?;
+    output::result(args.format, "closc-whatif-answer/1", &view, show::answer)?;
     Ok(ended(outcome.newly_cut_off))
 }
 
 fn ended(cut_off: u64) -> Outcome {
-    if cut_off == 0 { Outcome::Fine } else { Outcome::Differences }
+    if cut_off == 0 { Outcome::Fine } else { Outcome::Failed }
 }
 
 /// Fails every combination. Kinds that differ are combined only where they are asked to fail together.
@@ -81,7 +81,7 @@ fn each(
         bail!("`{}` has nothing of this kind, or too little to fail {together} at a time", name(elements));
     }
     let view = view::Each::of(elements, given, together, !asked, &classes);
-    output::result(args.format, &view, show::each)?;
+    output::result(args.format, "closc-whatif-each/1", &view, show::each)?;
     let cut_off = classes.iter().map(|class| class.outcome.newly_cut_off).max().unwrap_or(0);
     Ok(if asked { ended(cut_off) } else { Outcome::Fine })
 }
@@ -101,7 +101,7 @@ fn trials(
         trials.push(view::Trial::of(elements, seed, failed.len(), &outcome));
     }
     let view = view::Trials::of(elements, trials);
-    output::result(args.format, &view, show::trials)?;
+    output::result(args.format, "closc-whatif-trials/1", &view, show::trials)?;
     Ok(ended(view.pairs_newly_cut_off_max))
 }
 
@@ -113,7 +113,7 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
     }
     let moments = WhatIf::given(elements, given).follow(&events);
     let view = view::Trace::of(elements, given, &moments);
-    output::result(args.format, &view, show::trace)?;
+    output::result(args.format, "closc-whatif-trace/1", &view, show::trace)?;
     Ok(ended(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
 }
 
@@ -123,7 +123,7 @@ fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
     let view = view::Against::of((plan, &ours), (&input.plan, &other));
-    output::result(args.format, &view, show::against)?;
+    output::result(args.format, "closc-whatif-against/1", &view, show::against)?;
     Ok(Outcome::Fine)
 }
 
@@ -140,7 +140,7 @@ fn domains(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Vec<Domain>> {
 }
 
 fn text(path: &Utf8Path) -> anyhow::Result<String> {
-    Ok(closc_files::given_text(path, closc_files::TEXT_MAX)?)
+    output::read(path, closc_files::TEXT_MAX)
 }
 
 fn listed(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {

@@ -61,12 +61,21 @@ impl Place {
         let output = self.closc(args);
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-        if code == 1 && !err.is_empty() { err.into_owned() } else { out.into_owned() }
+        if [1, 64].contains(&code) { format!("{out}{err}") } else { out.into_owned() }
+    }
+
+    /// The same, and always what it printed.
+    #[track_caller]
+    pub(crate) fn ends_with_output(&self, code: i32, args: &[&str]) -> String {
+        let output = self.closc(args);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        out.into_owned()
     }
 
     #[track_caller]
     pub(crate) fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
-        let text = self.ends(code, &[args, &["--format", "json"]].concat());
+        let text = self.ends_with_output(code, &[args, &["--format", "json"]].concat());
         serde_json::from_str(&text).expect("the result is JSON")
     }
 }

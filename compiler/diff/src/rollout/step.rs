@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use closc_topology::PlaneId;
+use closc_topology::{PlaneId, Routing};
 
 use crate::words::plural;
 
@@ -41,6 +41,24 @@ pub enum Step {
         places: usize,
         /// Tables to replace.
         tables: usize,
+    },
+    /// Neighbours stop sending there, because they are told or because it says so itself.
+    Drain {
+        /// In this plane.
+        plane: PlaneId,
+        /// So many switches and cables.
+        places: usize,
+        /// How neighbours come to know.
+        routing: Routing,
+    },
+    /// Neighbours send there again.
+    Return {
+        /// In this plane.
+        plane: PlaneId,
+        /// So many switches and cables.
+        places: usize,
+        /// How neighbours come to know.
+        routing: Routing,
     },
     /// Nothing is under way on those paths any more.
     WaitIdle,
@@ -89,6 +107,8 @@ impl Step {
     pub fn word(self) -> &'static str {
         match self {
             Step::DenyPaths { .. } => "deny-paths",
+            Step::Drain { .. } => "drain",
+            Step::Return { .. } => "return",
             Step::WaitIdle => "wait-idle",
             Step::Install { .. } => "install",
             Step::Add { .. } => "add",
@@ -108,6 +128,9 @@ impl Step {
             Step::Install { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
+            Step::Drain { places, .. } | Step::Return { places, .. } => {
+                Seconds(CONFIGURE.0 * places.div_ceil(SIDE_BY_SIDE) as u64)
+            }
             Step::Add { switches } | Step::Change { switches } | Step::Remove { switches } => {
                 Seconds(CONFIGURE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64)
             }
@@ -120,6 +143,8 @@ impl Step {
         match self {
             Step::DenyPaths { plane, places, tables } => Some(Step::AllowPaths { plane, places, tables }),
             Step::AllowPaths { plane, places, tables } => Some(Step::DenyPaths { plane, places, tables }),
+            Step::Drain { plane, places, routing } => Some(Step::Return { plane, places, routing }),
+            Step::Return { plane, places, routing } => Some(Step::Drain { plane, places, routing }),
             Step::Add { switches } => Some(Step::Remove { switches }),
             Step::Remove { switches } => Some(Step::Add { switches }),
             Step::WaitIdle | Step::Verify => None,
@@ -137,6 +162,20 @@ impl fmt::Display for Step {
             Step::DenyPaths { plane, places: all, tables } => {
                 write!(f, "hosts leave {} of plane {plane} ({})", places(*all), files(*tables))
             }
+            Step::Drain { plane, places: all, routing } => {
+                let how = match routing {
+                    Routing::BgpUnnumbered => "they announce that they are a last resort (RFC 8326)",
+                    Routing::EcmpStatic | Routing::Srv6Static => "neighbours get routes without them",
+                };
+                write!(f, "drain {} of plane {plane}: {how}", places(*all))
+            }
+            Step::Return { plane, places: all, routing } => {
+                let how = match routing {
+                    Routing::BgpUnnumbered => "they take the announcement back",
+                    Routing::EcmpStatic | Routing::Srv6Static => "neighbours get routes over them",
+                };
+                write!(f, "return to {} of plane {plane}: {how}", places(*all))
+            }
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),
             Step::Install { switches: mounted, cables } => {
                 let cables =
@@ -145,7 +184,7 @@ impl fmt::Display for Step {
                 f.write_str(&mounted.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
             }
             Step::Add { switches: all } => {
-                write!(f, "add ports, segments and routes on {}", switches(*all))
+                write!(f, "add ports and routes on {}", switches(*all))
             }
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Remove { switches: all } => {

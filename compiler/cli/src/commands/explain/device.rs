@@ -64,7 +64,7 @@ struct Hop {
 pub fn run(args: &Args, file: &Utf8Path, switch: &str) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let intent = input.plan.device(names::switch(&input.plan, switch)?);
-    output::result(args.format, &explanation(&input.plan, &intent), show::human)?;
+    output::result(args.format, "closc-device/1", &explanation(&input.plan, &intent), show::human)?;
     Ok(Outcome::Fine)
 }
 

@@ -66,7 +66,7 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
             buffer: buffers.memory.total,
         },
     };
-    output::result(args.format, &explanation, human)?;
+    output::result(args.format, "closc-headroom/1", &explanation, human)?;
     Ok(Outcome::Fine)
 }
 

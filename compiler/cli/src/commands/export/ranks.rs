@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context as _;
 use closc_plan::{Crossing, Job, Plan, Traffic};
 use closc_qos::units::Bytes;
 use closc_render::schedule;
@@ -41,14 +40,14 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
         by_name: placement.by_name,
         files: super::put(&command.out, &artefacts)?,
     };
-    output::result(args.format, &report, human)?;
+    output::result(args.format, "closc-ranks/1", &report, human)?;
     Ok(Outcome::Fine)
 }
 
 /// The nodes that can be used.
 fn free(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
     let Some(file) = &command.free else { return Ok(plan.nodes().collect()) };
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    let text = output::read(file, closc_files::TEXT_MAX)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut nodes = lines.map(|name| names::node(plan, name)).collect::<anyhow::Result<Vec<Node>>>()?;
     nodes.sort_unstable();

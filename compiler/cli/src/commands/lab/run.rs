@@ -71,7 +71,7 @@ pub fn run(
         let fine = test.is_fine();
         let seconds = started.elapsed().as_secs_f64();
         let report = Report { up, push, test, down, seconds, peak_memory_bytes: limits::peak_memory() };
-        output::result(args.format, &report, |report| summary(report, fine))?;
+        output::result(args.format, "closc-lab-run/1", &report, |report| summary(report, fine))?;
         Ok(if fine { Outcome::Fine } else { Outcome::Failed })
     })
 }

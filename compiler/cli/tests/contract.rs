@@ -1,0 +1,153 @@
+//! What scripts rely on, as `docs/cli.md` says it: exit codes, schemas, standard input and output.
+
+mod common;
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use common::Place;
+
+const FILE: &str = "topologies/lab/two-planes-p4.yaml";
+
+/// A folder with two fabric files that differ, and a tree of each.
+fn place() -> Place {
+    let place = Place::new();
+    let text = place.read(FILE);
+    let other = text.replace("t0-t1: { length: 1m", "t0-t1: { length: 3m");
+    assert_ne!(text, other);
+    place.write("a.yaml", &text);
+    place.write("b.yaml", other);
+    place.ends(0, &["compile", "a.yaml", "--out", "a"]);
+    place
+}
+
+#[test]
+fn wrong_usage_has_a_code_of_its_own() {
+    let place = place();
+    for words in [
+        &["frob"][..],
+        &[],
+        &["check"],
+        &["check", FILE, "--no-such-flag"],
+        &["check", FILE, "--format", "toml"],
+        &["check", FILE, "--format", "html"],
+        &["diff"],
+        &["diff", "a.yaml"],
+        &["diff", "live", "live"],
+        &["paths", FILE],
+        &["lab"],
+        &["lab", "frob"],
+        &["lab", "up", FILE, "--listen", "nowhere"],
+        &["verify", "a", "--walk", "many"],
+        &["whatif", FILE, "--frob"],
+    ] {
+        let output = place.closc(words);
+        assert_eq!(output.status.code(), Some(64), "{words:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{words:?}");
+    }
+    for words in [&["--help"][..], &["--version"], &["lab", "--help"], &["help", "diff"]] {
+        assert!(!place.ends(0, words).is_empty());
+    }
+}
+
+#[test]
+fn two_means_differences_and_nothing_else() {
+    let place = place();
+    place.ends(0, &["diff", "a.yaml", "a.yaml"]);
+    place.ends(2, &["diff", "a.yaml", "b.yaml"]);
+    place.ends(2, &["drain", "p0-t1-001", "b.yaml"]);
+    place.ends(0, &["drain", "p0-t1-001", "b.yaml", "--write"]);
+    place.ends(0, &["undrain", "p0-t1-001", "b.yaml", "--write"]);
+    // What does not hold, or cannot be read, is 1.
+    place.ends(0, &["verify", "a"]);
+    let entries = place.path("a/switches/p0-t0-001/entries.txtpb");
+    let text = std::fs::read_to_string(&entries).expect("it is there");
+    std::fs::write(&entries, text.replacen("port", "port ", 1)).expect("it is ours");
+    place.ends(1, &["verify", "a"]);
+    place.ends(1, &["verify", "nowhere"]);
+    place.ends(1, &["check", "nowhere.yaml"]);
+    place.ends(1, &["whatif", FILE, "--fail", "plane 0,plane 1"]);
+    place.ends(0, &["whatif", FILE, "--fail", "p0-t1-001"]);
+}
+
+/// Every document has a schema with a version, first.
+#[test]
+fn every_document_says_what_it_is() {
+    let place = place();
+    place.write("broken.yaml", "fabric: x\nplanes: many\n");
+    let documents: [(i32, &[&str], &str); 19] = [
+        (0, &["check", FILE], "closc-check/1"),
+        (1, &["check", "broken.yaml"], "closc-diagnostics/1"),
+        (1, &["check", "nowhere.yaml"], "closc-error/1"),
+        (0, &["compile", "a.yaml", "--out", "c"], "closc-compile/1"),
+        (0, &["verify", "a"], "closc-verify/1"),
+        (2, &["diff", "a.yaml", "b.yaml"], "closc-diff/1"),
+        (0, &["paths", FILE, "su001-n001", "su002-n001"], "closc-paths/1"),
+        (0, &["platforms"], "closc-platforms/1"),
+        (0, &["explain", "E0203"], "closc-code/1"),
+        (0, &["explain", "codes"], "closc-codes/1"),
+        (0, &["explain", "device", FILE, "p0-t0-001"], "closc-device/1"),
+        (0, &["whatif", FILE, "--fail", "p0-t1-001"], "closc-whatif-answer/1"),
+        (0, &["whatif", FILE], "closc-whatif-each/1"),
+        (0, &["grow", "a.yaml", "a.yaml"], "closc-grow/1"),
+        (0, &["lab", "status"], "closc-labs/1"),
+        (0, &["lab", "up", "a"], "closc-lab-up/1"),
+        (0, &["push", "a", "--inventory", "lab"], "closc-push/1"),
+        (0, &["lab", "test", "a"], "closc-lab-test/1"),
+        (0, &["lab", "down", "a"], "closc-lab-down/1"),
+    ];
+    for (code, words, schema) in documents {
+        let text = place.ends_with_output(code, &[words, &["--format", "json"]].concat());
+        let json: serde_json::Value =
+            serde_json::from_str(&text).unwrap_or_else(|e| panic!("{words:?}: {e}\n{text}"));
+        assert_eq!(json["schema"], schema, "{words:?}");
+        let first = text.lines().nth(1).unwrap_or(&text);
+        assert!(first.contains("\"schema\""), "{words:?}: {first}");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_input_and_output() {
+    let place = place();
+    let piped = |words: &[&str], input: &str| {
+        let mut child = place
+            .command(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("closc runs");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+    };
+    assert_eq!(piped(&["check", "-"], &place.read("a.yaml")).0, Some(0));
+    let (code, saved) = piped(&["diff", "a.yaml", "b.yaml", "--out", "-"], "");
+    assert_eq!(code, Some(2));
+    let document: serde_json::Value = serde_json::from_str(&saved).expect("one document and nothing else");
+    assert_eq!(document["schema"], "closc-diff/1");
+    let (code, shown) = piped(&["diff", "--show", "-"], &saved);
+    assert_eq!((code, shown), (Some(2), place.ends(2, &["diff", "a.yaml", "b.yaml"])));
+}
+
+/// Somebody else may have put a link where the file, or the file that becomes it, is to be.
+#[test]
+fn a_file_is_not_written_through_links() {
+    let place = place();
+    place.write("victim", "theirs");
+    for link in ["saved.diff", ".saved.diff.closc-new"] {
+        std::os::unix::fs::symlink(place.path("victim"), place.path(link)).expect("a link");
+    }
+    place.ends(2, &["diff", "a.yaml", "b.yaml", "--out", "saved.diff"]);
+    assert_eq!(place.read("victim"), "theirs");
+    assert!(place.read("saved.diff").contains("closc-diff/1"));
+}
+
+#[test]
+fn misspelt_folders_of_templates_are_refused() {
+    let place = place();
+    std::fs::create_dir_all(place.path("own/linx")).expect("a folder");
+    place.write("own/linx/routes.j2", "x");
+    let why = place.ends(1, &["compile", "a.yaml", "--out", "c", "--templates", "own"]);
+    assert!(why.contains("`linx/routes.j2`") && why.contains("did you mean `linux/routes.j2`?"), "{why}");
+}
