@@ -190,17 +190,36 @@ fn a_tree_that_was_changed_is_run_only_where_it_is_asked_for() {
 }
 
 #[test]
-fn fabrics_whose_switches_choose_the_path_are_refused_by_name() {
+fn what_needs_paths_of_hosts_is_refused_by_name() {
     let place = Place::new();
-    for command in [&["lab", "run"][..], &["export", "mininet"]] {
-        let more: &[&str] = if command[0] == "export" { &["--out", "net.py"] } else { &[] };
-        let words = [command, &["topologies/lab/bgp-unnumbered.yaml"], more].concat();
-        let why = place.ends(1, &words);
-        assert!(
-            why.contains("fabric `bgp-unnumbered` has `routing: bgp-unnumbered`, and a lab runs"),
-            "{why}"
-        );
+    let why = place.ends(1, &["export", "mininet", "topologies/lab/bgp-unnumbered.yaml", "--out", "net.py"]);
+    assert!(
+        why.contains(
+            "fabric `bgp-unnumbered` has `routing: bgp-unnumbered`, and a Mininet script needs paths"
+        ),
+        "{why}"
+    );
+}
+
+#[test]
+fn one_command_runs_a_fabric_that_speaks_bgp() {
+    if !has_namespaces() {
+        return;
     }
+    let place = Place::new();
+    let text = place.read("topologies/lab/bgp-unnumbered.yaml");
+    let fabric = format!("cb{}", std::process::id());
+    place.write("fabric.yaml", text.replace("fabric: bgp-unnumbered", &format!("fabric: {fabric}")));
+    let output = place.closc(&["lab", "run", "fabric.yaml"]);
+    let why = String::from_utf8_lossy(&output.stderr);
+    if why.contains("which is not installed here") {
+        closc_skip::skip("FRR is not installed");
+        return;
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}{why}");
+    assert!(text.contains("12 pairs, ") && text.contains(" 0 lost, 0 misdelivered"), "{text}");
+    assert!(text.contains(": 0 got another part than their weight says"), "{text}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ pub mod embedded;
 pub mod linux;
 pub(crate) mod p4;
 
+pub(crate) use linux::Routes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -17,6 +19,7 @@ use camino::Utf8Path;
 
 use crate::LabError;
 use crate::model::{DeviceId, PortId};
+use crate::progress::Watch;
 
 /// Something that carries packets: network namespaces, an embedded switch, BMv2.
 pub trait Backend {
@@ -36,6 +39,44 @@ pub trait Backend {
     fn answers_losses(&self) -> bool {
         true
     }
+}
+
+/// Switches that choose the path.
+pub(crate) trait Routed {
+    /// Reads the routes of every device, in the order of the model.
+    fn routes(&mut self) -> Result<Vec<Routes>, LabError>;
+
+    /// Tells whether devices hash flows differently, as different switches do.
+    fn hashes_differ(&self) -> bool;
+
+    /// Sends flows, those of a node together, and says what was seen of each.
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
+}
+
+/// A flow to send: one datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flow {
+    /// The node that sends.
+    pub(crate) from: DeviceId,
+    /// Its address.
+    pub(crate) source: Ipv6Addr,
+    /// Its port, by which flows of a pair differ.
+    pub(crate) source_port: u16,
+    /// The node that is to receive.
+    pub(crate) to: DeviceId,
+    /// Its address.
+    pub(crate) destination: Ipv6Addr,
+}
+
+/// What was seen of a flow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Ports it came in by.
+    pub(crate) entered: Vec<PortId>,
+    /// Nodes that accepted it, each time.
+    pub(crate) accepted: Vec<DeviceId>,
+    /// Whether its node had no route for it.
+    pub(crate) unsent: bool,
 }
 
 /// A packet to send.

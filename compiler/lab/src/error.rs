@@ -30,14 +30,27 @@ pub enum LabError {
     },
     /// Switches choose the path, and labs walk paths that hosts choose.
     #[error(
-        "fabric `{fabric}` has `routing: {routing}`, and a lab runs `srv6-static` only: its tree has no path tables to \
-         walk; write `routing: srv6-static`, or prove the tree with `closc verify`"
+        "fabric `{fabric}` has `routing: {routing}`, and {what} needs paths that hosts write (`srv6-static`); \
+         `closc lab up`, `test` and `run` take it on target `linux`, with `platform: linux` and `os: linux` or `frr`"
     )]
     Routing {
         /// The fabric.
         fabric: FabricName,
         /// Its routing.
         routing: Routing,
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// FRR is not installed.
+    #[error(
+        "the switches of this fabric run FRR, which is not installed here (Debian: `apt-get install frr`)"
+    )]
+    NoFrr,
+    /// Routes do not come to an end.
+    #[error("the routes of this lab do not lead everywhere, or keep changing: {pair} are not joined")]
+    Unjoined {
+        /// Two NICs.
+        pair: String,
     },
     /// More devices than one machine should be asked to carry.
     #[error(

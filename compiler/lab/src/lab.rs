@@ -26,6 +26,7 @@ use crate::LabError;
 use crate::model::Model;
 use crate::probe::{self, ProbeReport};
 use crate::progress::Watch;
+use crate::routed;
 use crate::sample::Extent;
 use crate::test::{self, TestReport};
 use crate::tree::{DeviceKind, FabricName, Tree};
@@ -118,6 +119,9 @@ impl Lab {
         let (tree, model) = read(folder, options)?;
         let target = options.target.unwrap_or_else(|| Target::of(&tree));
         target.check(&tree)?;
+        if target != Target::Linux {
+            tree.needs_paths("a lab of P4 switches")?;
+        }
         if options.listen.is_some() && target != Target::Embedded {
             return Err(LabError::Listen { target });
         }
@@ -167,11 +171,17 @@ impl Lab {
 
     /// Sends packets over every path, or those of a sample, and compares every counter.
     pub fn walk(&mut self, extent: Extent, watch: &Watch<'_>) -> Result<TestReport, LabError> {
+        if !self.tree.is_source_routed()
+            && let Some(routed) = self.site.routed()
+        {
+            return routed::run(&self.tree, &self.model, routed, extent, watch);
+        }
         test::run(&self.tree, &self.model, &mut *self.site, extent, watch)
     }
 
     /// Sends every self-probe and says what the losses point at.
     pub fn probe(&mut self, watch: &Watch<'_>) -> Result<ProbeReport, LabError> {
+        self.tree.needs_paths("a probe")?;
         probe::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 

@@ -27,6 +27,7 @@ mod error;
 mod lab;
 pub mod privilege;
 mod progress;
+mod routed;
 mod sample;
 mod show;
 

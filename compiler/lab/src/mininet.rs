@@ -42,6 +42,7 @@ struct Files {
 
 /// Writes the script of a tree; `switch` is the program that its switches are if nobody says otherwise.
 pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabError> {
+    tree.needs_paths("a Mininet script")?;
     Target::Bmv2.check(tree)?;
     let mut hosts = BTreeMap::new();
     for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {

@@ -144,6 +144,11 @@ impl Model {
         leading
     }
 
+    /// Returns the name of the device that a port belongs to.
+    pub(crate) fn device_of(&self, port: PortId) -> &str {
+        &self.devices[self.end(port).0.0].name
+    }
+
     /// Returns the device of a name.
     pub fn device(&self, name: &str) -> Option<DeviceId> {
         self.devices.binary_search_by(|device| device.name.as_str().cmp(name)).ok().map(DeviceId)

@@ -27,6 +27,17 @@ const OF_LABS: [Capability; 10] = [
 /// What is needed inside of a namespace.
 const OF_NAMESPACES: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
+/// What routers need to start: they take a user of their own and keep some of this.
+const OF_ROUTERS: [Capability; 7] = [
+    Capability::CAP_NET_ADMIN,
+    Capability::CAP_NET_RAW,
+    Capability::CAP_NET_BIND_SERVICE,
+    Capability::CAP_SYS_ADMIN,
+    Capability::CAP_SETUID,
+    Capability::CAP_SETGID,
+    Capability::CAP_CHOWN,
+];
+
 /// What the process of embedded switches needs, which moves packets in its own memory: to read the tree.
 const OF_SWITCHES: [Capability; 1] = [Capability::CAP_DAC_READ_SEARCH];
 
@@ -43,6 +54,11 @@ pub fn of_switches() -> Result<(), LabError> {
 /// Gives up, in the calling thread, what is not needed inside of its namespace.
 pub(crate) fn of_namespaces() -> Result<(), LabError> {
     keep(&OF_NAMESPACES)
+}
+
+/// Gives up, in the calling thread, what routers do not need.
+pub(crate) fn of_routers() -> Result<(), LabError> {
+    keep(&OF_ROUTERS)
 }
 
 /// Keeps some of the rights that the calling thread has.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::count;
 use crate::lab::{CutReport, DownReport, MiswireReport, Status, Target, UpReport};
 use crate::probe::{Accused, ProbeReport};
-use crate::test::TestReport;
+use crate::test::{ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 
 /// Lines of each kind of fault that are shown; all of them are in the JSON.
@@ -52,8 +52,50 @@ impl fmt::Display for Status {
     }
 }
 
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let some = if self.first_choices_only {
+            " (first choices: this kernel hashes alike everywhere)"
+        } else {
+            ""
+        };
+        writeln!(
+            f,
+            "{} groups of next hops, {} ports{some}: {} got another part than their weight says",
+            self.groups,
+            self.ports,
+            self.mismatches.len()
+        )?;
+        shown(f, &self.mismatches, |m| {
+            let ShareMismatch { device, destination, port, weight, weights, flows, expected, of } = m;
+            format!(
+                "{device} to {destination}: {port} (weight {weight} of {weights}) got {flows} of {of} flows, not {expected}"
+            )
+        })
+    }
+}
+
+/// A test where switches choose the path.
+fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "{} pairs, {} flows: {} delivered, {} lost, {} misdelivered",
+        report.pairs, report.packets, report.delivered, report.lost, report.misdelivered
+    )?;
+    if report.strayed + report.damaged > 0 {
+        writeln!(f, "{} left by a port that no route names, {} damaged", report.strayed, report.damaged)?;
+    }
+    shown(f, &report.failed_flows, |flow| {
+        format!("{} port {} -> {}: {}", flow.from, flow.source_port, flow.to, flow.what)
+    })?;
+    write!(f, "{spread}")
+}
+
 impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(spread) = &self.spread {
+            return routed(self, spread, f);
+        }
         let absent =
             if self.absent > 0 { format!(" ({} more are absent)", self.absent) } else { String::new() };
         let drawn = self.drawn.map_or_else(String::new, |d| format!(" of {} (seed {})", d.of, d.seed));

@@ -7,7 +7,7 @@
 mod inbox;
 mod report;
 
-pub use report::{PortMismatch, SegmentMismatch, TestReport};
+pub use report::{FlowName, PortMismatch, SegmentMismatch, ShareMismatch, Spread, TestReport};
 
 use crate::LabError;
 use crate::backend::{Backend, Counters};

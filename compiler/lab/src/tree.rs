@@ -7,6 +7,7 @@ mod batch;
 mod cables;
 mod contents;
 mod entries;
+mod frr;
 mod ip;
 mod kernel;
 mod name;
@@ -22,6 +23,7 @@ use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
 pub(crate) use entries::{exact, p4info};
+pub(crate) use frr::Router;
 pub(crate) use ip::Command;
 pub(crate) use kernel::KernelFiles;
 pub(crate) use sysctl::Sysctl;
@@ -96,11 +98,8 @@ impl Tree {
     /// Reads a tree.
     pub fn read_with(folder: &Utf8Path, digests: Digests) -> Result<Tree, LabError> {
         let contents = Contents::open(folder, digests)?;
-        if contents.routing() != Routing::Srv6Static {
-            let routing = contents.routing();
-            return Err(LabError::Routing { fabric: contents.fabric().clone(), routing });
-        }
-        let tables = table::read_all(&contents)?;
+        let source_routed = contents.routing() == Routing::Srv6Static;
+        let tables = if source_routed { table::read_all(&contents)? } else { Vec::new() };
         let cables = cables::read_all(&contents)?;
         let fabric = contents.fabric().clone();
         let mut ports: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -132,6 +131,20 @@ impl Tree {
             return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::NoDevice(name.clone()) });
         }
         Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables, contents })
+    }
+
+    /// Tells whether hosts write the path into packets; otherwise switches choose it.
+    pub fn is_source_routed(&self) -> bool {
+        self.contents.routing() == Routing::Srv6Static
+    }
+
+    /// Refuses a tree whose switches choose the path, for what follows paths that hosts write.
+    pub(crate) fn needs_paths(&self, what: &'static str) -> Result<(), LabError> {
+        if self.is_source_routed() {
+            return Ok(());
+        }
+        let routing = self.contents.routing();
+        Err(LabError::Routing { fabric: self.fabric.clone(), routing, what })
     }
 
     /// Returns the first switch whose files are for something, if there is one.

@@ -56,9 +56,10 @@ fn cables_go_back_where_a_miswire_is_interrupted() {
                 }
             };
             let watch = Watch::new(&stop, &interrupt);
-            let error = match cut {
-                false => lab.miswire(a, b, LinkLayer::Open, &watch).map(drop),
-                true => lab.cut(a, &watch).map(drop),
+            let error = if cut {
+                lab.cut(a, &watch).map(drop)
+            } else {
+                lab.miswire(a, b, LinkLayer::Open, &watch).map(drop)
             };
             assert!(lab.status().changes.is_empty() || error.is_ok(), "{error:?}");
             if let Err(error) = error {

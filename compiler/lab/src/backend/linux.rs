@@ -8,8 +8,11 @@ mod carriers;
 mod command;
 mod counters;
 mod features;
+mod flows;
 mod namespace;
 mod netlink;
+mod routers;
+mod routes;
 mod site;
 mod stations;
 mod wire;
@@ -21,14 +24,20 @@ pub use features::{Feature, check as check_features};
 
 pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};
+pub(crate) use routers::{are_gone as routers_are_gone, end as end_routers, folder as routers_folder};
+pub(crate) use routes::Routes;
 pub(crate) use site::settle;
 pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
-use super::{Backend, Counters, Packet, PortCounter, Sink};
+use camino::Utf8PathBuf;
+
+use super::{Backend, Counters, Flow, Packet, PortCounter, Routed, Seen, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
+use crate::progress::Watch;
 use crate::tree::{GroupTable, Tree};
 use carriers::Carriers;
+use flows::Watchers;
 use stations::Stations;
 
 /// The kernel's own SRv6 in network namespaces.
@@ -38,6 +47,11 @@ pub struct Linux {
     model: Arc<Model>,
     /// By device, in the order of the model.
     namespaces: Vec<Namespace>,
+    /// The folder of the routers.
+    folder: Utf8PathBuf,
+    watchers: Option<Watchers>,
+    /// Whether devices hash flows differently.
+    hashes_differ: bool,
     /// Namespace in which cut cables end.
     nowhere: String,
     jobs: usize,
@@ -54,7 +68,19 @@ impl Linux {
         nowhere: String,
         jobs: usize,
     ) -> Self {
-        Linux { tree, model, namespaces, nowhere, jobs, carriers: Carriers::default(), stations: None }
+        let folder = routers::folder(&tree.fabric);
+        Linux {
+            tree,
+            model,
+            namespaces,
+            folder,
+            watchers: None,
+            hashes_differ: apply::can_seed(),
+            nowhere,
+            jobs,
+            carriers: Carriers::default(),
+            stations: None,
+        }
     }
 
     /// Names the processes that switches are, by words on their command lines.
@@ -69,6 +95,26 @@ impl Linux {
             self.stations = Some(Stations::open(&self.model, &self.namespaces, udp_port)?);
         }
         Ok((self.stations.as_mut().expect("it was just opened"), &self.carriers))
+    }
+}
+
+impl Routed for Linux {
+    fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
+        routes::read(&self.namespaces, self.jobs)
+    }
+
+    fn hashes_differ(&self) -> bool {
+        self.hashes_differ
+    }
+
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+        let mut watchers = match self.watchers.take() {
+            Some(watchers) => watchers,
+            None => Watchers::open(&self.model, &self.namespaces)?,
+        };
+        let seen = watchers.exchange(&self.namespaces, flows, &self.carriers, watch);
+        self.watchers = Some(watchers);
+        seen
     }
 }
 

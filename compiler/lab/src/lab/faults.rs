@@ -63,6 +63,7 @@ impl Lab {
         link_layer: LinkLayer,
         watch: &Watch<'_>,
     ) -> Result<MiswireReport, LabError> {
+        self.tree.needs_paths("`lab miswire`")?;
         let (a, b) = (self.untouched(first)?, self.untouched(second)?);
         let name = |cable: CableId| self.model.cable_name(cable).to_owned();
         let swapped = (name(a), name(b));
@@ -108,6 +109,7 @@ impl Lab {
     }
 
     fn sever(&mut self, cable: &str, watch: &Watch<'_>) -> Result<CutReport, LabError> {
+        self.tree.needs_paths("`lab cut`")?;
         let cable = self.untouched(cable)?;
         let cut = self.model.cable_name(cable).to_owned();
         watch.check()?;

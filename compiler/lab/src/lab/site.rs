@@ -11,7 +11,7 @@ use crate::LabError;
 use crate::backend::bmv2::{self, Bmv2};
 use crate::backend::embedded::{self, Embedded};
 use crate::backend::linux::{self, Linux};
-use crate::backend::{Backend, remove_folder};
+use crate::backend::{Backend, Routed, remove_folder};
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
 use crate::tree::Tree;
@@ -28,6 +28,11 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
 
     /// Configures again what is there.
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Returns what follows flows, where switches choose the path.
+    fn routed(&mut self) -> Option<&mut dyn Routed> {
+        None
+    }
 
     /// Lets go of everything that is open, before it is removed.
     fn leave(&mut self) {}
@@ -113,7 +118,10 @@ pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
     match state.target {
         Target::Embedded => embedded::missing(&folder),
         Target::Bmv2 => namespaces().chain(bmv2::missing(&folder, state.switches.iter())).collect(),
-        Target::Linux => namespaces().collect(),
+        Target::Linux => {
+            let routers = linux::routers_are_gone(&linux::routers_folder(&state.fabric), state.switches.iter());
+            namespaces().chain(routers.then(|| "the routers of its switches".to_owned())).collect()
+        }
     }
 }
 
@@ -123,7 +131,7 @@ pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabEr
     let processes = match state.target {
         Target::Embedded => usize::from(embedded::end(&folder)?),
         Target::Bmv2 => bmv2::end(&folder, state.switches.iter())?,
-        Target::Linux => 0,
+        Target::Linux => linux::end_routers(&linux::routers_folder(&state.fabric), state.switches.iter())?,
     };
     let names = namespaces(state);
     let present = names.iter().filter(|name| linux::exists(name)).count();

@@ -1,6 +1,7 @@
 //! What a test found, and how it comes to say so.
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 
 use serde::Serialize;
 
@@ -49,6 +50,59 @@ pub struct TestReport {
     pub segment_mismatches: Vec<SegmentMismatch>,
     /// Paths that failed, the first of them.
     pub failed: Vec<PathName>,
+    /// Flows that failed, the first of them, where switches choose the path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_flows: Vec<FlowName>,
+    /// What groups of next hops got, where switches choose the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// A flow that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FlowName {
+    /// Address of the sender.
+    pub from: Ipv6Addr,
+    /// Address of the receiver.
+    pub to: Ipv6Addr,
+    /// Port of the sender.
+    pub source_port: u16,
+    /// What became of it.
+    pub what: String,
+}
+
+/// What groups of next hops got of many flows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// Groups that chose.
+    pub groups: u64,
+    /// Their next hops.
+    pub ports: u64,
+    /// Whether only the first choice of each flow is judged, because all devices hash alike.
+    pub first_choices_only: bool,
+    /// Next hops that got another part than their weight says.
+    pub mismatches: Vec<ShareMismatch>,
+}
+
+/// A next hop that got another part than its weight says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShareMismatch {
+    /// The device.
+    pub device: String,
+    /// Destination of the route.
+    pub destination: String,
+    /// The port.
+    pub port: String,
+    /// Its weight.
+    pub weight: u32,
+    /// The sum of the weights of its group.
+    pub weights: u32,
+    /// Flows that it got.
+    pub flows: u64,
+    /// Flows that it ought to have got.
+    pub expected: u64,
+    /// Flows of the group.
+    pub of: u64,
 }
 
 /// A port counter that differs.
@@ -91,6 +145,7 @@ impl TestReport {
             && self.unnamed == 0
             && self.port_mismatches.is_empty()
             && self.segment_mismatches.is_empty()
+            && self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
     }
 }
 
@@ -100,6 +155,11 @@ impl TestReport {
         self.unnamed += 1;
         let fault = path.journey.as_ref().err().cloned().unwrap_or_default();
         self.failed.extend((self.failed.len() < NAMED_MAX).then(|| path.name(fault)));
+    }
+
+    /// Names a flow that failed, if there are not too many yet.
+    pub(crate) fn name_flow(&mut self, flow: FlowName) {
+        self.failed_flows.extend((self.failed_flows.len() < NAMED_MAX).then_some(flow));
     }
 
     /// Judges one packet; tells whether it was delivered.

@@ -10,6 +10,9 @@ use ipnet::Ipv6Net;
 
 use super::ip::{Action, Command, Hop, Mac, Route};
 
+/// The device that segments are bound to.
+const BRIDGE: &str = "sr0";
+
 /// What a batch file asks of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -19,6 +22,8 @@ pub struct Batch {
     pub ways: BTreeMap<Ipv6Net, String>,
     /// MAC address of each port.
     pub macs: BTreeMap<String, Mac>,
+    /// Whole addresses of the device that segments are bound to: those of NICs, or of a loopback.
+    pub addresses: Vec<Ipv6Addr>,
     /// Static neighbours by port.
     pub neighbours: BTreeMap<String, Neighbour>,
 }
@@ -60,6 +65,9 @@ impl Batch {
                 self.neighbours.insert(port.to_string(), Neighbour { address: *address, mac: *mac });
             }
             Command::Route(route) => self.route(route),
+            Command::Address { address, port } if &**port == BRIDGE && address.prefix_len() == 128 => {
+                self.addresses.push(address.addr());
+            }
             Command::AddBridge(_)
             | Command::Link { mac: None, .. }
             | Command::Address { .. }

@@ -117,8 +117,9 @@ impl Reader {
             return None;
         };
         let mac = action.params.iter().find(|param| param.param_id == self.dst_mac)?;
-        let [.., a, b, c, d, e, f] = number_of(&mac.value)?.to_be_bytes();
-        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac: Mac([a, b, c, d, e, f]) })
+        let bytes = number_of(&mac.value)?.to_be_bytes();
+        let mac = Mac(*bytes.last_chunk().expect("128 bits hold the 48 of an address"));
+        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac })
     }
 }
 

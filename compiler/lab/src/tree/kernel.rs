@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths;
 
 use super::contents::Contents;
+use super::frr::Router;
 use super::ip::Command;
 use super::sysctl::Sysctl;
 use super::{Device, Tree};
@@ -65,7 +66,18 @@ impl<'a> KernelFiles<'a> {
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.sysctls()?;
         self.devices()?;
+        self.router()?;
         self.routes().map(drop)
+    }
+
+    /// Reads what a switch runs of FRR; nothing where it has no `frr.conf`.
+    pub(crate) fn router(&self) -> Result<Option<Router>, LabError> {
+        let name = "frr.conf";
+        if !self.contents.has(self.folder.join(name)) {
+            return Ok(None);
+        }
+        let daemons = self.contents.text(self.folder.join("daemons"))?;
+        self.read(name, |text| Router::read(text, &daemons)).map(Some)
     }
 
     fn read<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T, TreeFault>) -> Result<T, LabError> {

@@ -19,6 +19,7 @@ pub(crate) mod simulated;
 pub(crate) struct Compiled {
     _folder: tempfile::TempDir,
     pub(crate) fabric: String,
+    routing: &'static str,
     pub(crate) tree: Utf8PathBuf,
     pub(crate) options: Options,
 }
@@ -36,7 +37,8 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
         fs::write(path, artefact.bytes).unwrap();
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
-    let compiled = Compiled { _folder: folder, fabric, tree, options };
+    let compiled =
+        Compiled { _folder: folder, fabric, routing: plan.topology().routing.word(), tree, options };
     compiled.seal();
     compiled
 }
@@ -56,7 +58,7 @@ impl Compiled {
             .map(|path| (path.to_string(), entry(path)))
             .collect();
         let manifest = json!({
-            "format": "closc-manifest/1", "fabric": self.fabric, "routing": "srv6-static", "files": files,
+            "format": "closc-manifest/1", "fabric": self.fabric, "routing": self.routing, "files": files,
         });
         fs::write(self.tree.join("manifest.json"), manifest.to_string()).unwrap();
     }
@@ -102,10 +104,12 @@ fn artefacts(plan: &Plan) -> Vec<Artefact> {
     if plan.topology().hosts.os == HostOs::Linux {
         for node in plan.nodes() {
             out.extend(targets::host(&plan.host(node), &templates).unwrap());
-            out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
+            if plan.is_source_routed() {
+                out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
+            }
         }
     }
-    for (zone, group) in plan.groups() {
+    for (zone, group) in plan.groups().filter(|_| plan.is_source_routed()) {
         out.extend(path_table::render(&plan.path_table(zone, group)));
     }
     out.extend(plan.topology().plane_ids().map(|plane| cables(plan, plane)));

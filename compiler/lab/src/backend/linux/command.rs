@@ -49,6 +49,21 @@ pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
     Err(refused("ip -force -batch", device, &message))
 }
 
+/// Runs `ip` in the namespace of the calling thread and returns what it prints.
+pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabError> {
+    let what = format!("run `ip {}` for `{device}`", arguments.join(" "));
+    let output = Command::new("ip")
+        .args(arguments)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(LabError::io(what))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(refused(&format!("ip {}", arguments.join(" ")), device, &String::from_utf8_lossy(&output.stderr)))
+}
+
 /// Runs `ip` with something on its standard input.
 fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     let what = || format!("run `ip {}` for `{device}`", arguments.join(" "));

@@ -16,6 +16,15 @@ use crate::privilege;
 /// Where `ip netns` keeps namespaces.
 const FOLDER: &str = "/run/netns";
 
+/// What somebody may do inside of a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rights {
+    /// Change its network.
+    Network,
+    /// Start routers, which take a user of their own.
+    Routers,
+}
+
 /// A named network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Namespace {
@@ -38,9 +47,20 @@ impl Namespace {
         &self,
         work: impl FnOnce() -> Result<R, LabError> + Send,
     ) -> Result<R, LabError> {
+        self.run_as(Rights::Network, work)
+    }
+
+    fn run_as<R: Send>(
+        &self,
+        rights: Rights,
+        work: impl FnOnce() -> Result<R, LabError> + Send,
+    ) -> Result<R, LabError> {
         let inside = || {
             self.enter()?;
-            privilege::of_namespaces()?;
+            match rights {
+                Rights::Network => privilege::of_namespaces()?,
+                Rights::Routers => privilege::of_routers()?,
+            }
             work()
         };
         thread::scope(|scope| scope.spawn(inside).join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -98,6 +118,16 @@ pub(crate) fn each<'a, R: Send>(
     jobs: usize,
     work: impl Fn(usize) -> Result<R, LabError> + Sync,
 ) -> Result<Vec<R>, LabError> {
+    each_as(Rights::Network, namespaces, jobs, work)
+}
+
+/// The same with more rights than those of a network.
+pub(super) fn each_as<'a, R: Send>(
+    rights: Rights,
+    namespaces: impl IntoIterator<Item = &'a Namespace>,
+    jobs: usize,
+    work: impl Fn(usize) -> Result<R, LabError> + Sync,
+) -> Result<Vec<R>, LabError> {
     let namespaces: Vec<&Namespace> = namespaces.into_iter().collect();
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<R>>> = Mutex::new(namespaces.iter().map(|_| None).collect());
@@ -106,7 +136,7 @@ pub(crate) fn each<'a, R: Send>(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(namespace) = namespaces.get(at) else { return };
-            match namespace.run(|| work(at)) {
+            match namespace.run_as(rights, || work(at)) {
                 Ok(result) => lock(&done)[at] = Some(result),
                 Err(error) => {
                     next.store(namespaces.len(), Ordering::Relaxed);

@@ -5,21 +5,28 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::Linux;
-use super::apply::{Place, configure, open_link_layer, spread_routes};
+use super::apply::{Place, configure, open_link_layer, seed_hashes, spread_routes};
 use super::namespace::{Namespace, create, exists};
+use super::routers::{self, Frr};
 use super::wire::{Plug, plug, raise, unplug};
 use crate::LabError;
-use crate::backend::Backend;
+use crate::backend::{Backend, Routed};
 use crate::lab::LinkLayer;
 use crate::lab::site::{Moves, Site};
 use crate::model::{CableId, PortId};
 use crate::progress::Watch;
+use crate::routed;
+use crate::tree::KernelFiles;
 
 /// A port is silent if its counters stay the same so often at this distance.
 const SETTLE: Duration = Duration::from_millis(15);
 const SETTLE_SILENT: u32 = 3;
 /// After this many readings a lab is taken as it is.
 const SETTLE_TRIES: u32 = 200;
+
+/// How often, and at what distance, it is looked whether routes lead everywhere. BGP takes seconds on an idle machine.
+const CONVERGE: Duration = Duration::from_millis(500);
+const CONVERGE_TRIES: u32 = 360;
 
 impl Site for Linux {
     fn foreign(&self) -> Vec<String> {
@@ -34,11 +41,22 @@ impl Site for Linux {
 
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         self.configure_some(&(0..self.namespaces.len()).collect::<Vec<_>>(), watch)?;
-        settle(self, watch)
+        if self.tree.is_source_routed() {
+            return settle(self, watch);
+        }
+        if self.hashes_differ {
+            seed_hashes(&self.namespaces, self.jobs)?;
+        }
+        self.start_routers(watch)?;
+        self.converge(watch)
     }
 
     fn leave(&mut self) {
-        self.stations = None;
+        (self.stations, self.watchers) = (None, None);
+    }
+
+    fn routed(&mut self) -> Option<&mut dyn Routed> {
+        Some(self)
     }
 
     /// Besides moving cables, configures the devices again that this concerns.
@@ -69,6 +87,43 @@ impl Site for Linux {
 }
 
 impl Linux {
+    /// Starts the routers that do not run yet.
+    fn start_routers(&self, watch: &Watch<'_>) -> Result<(), LabError> {
+        let mut routers = Vec::new();
+        for namespace in &self.namespaces {
+            let files = KernelFiles::of(&self.tree, &self.tree.devices[&namespace.device]);
+            if let Some(router) = files.router()?
+                && !routers::place(&self.folder, &namespace.device).exists()
+            {
+                routers.push((namespace, router));
+            }
+        }
+        if routers.is_empty() {
+            return Ok(());
+        }
+        Frr::find()?.start(&routers, &self.folder, self.jobs, watch)
+    }
+
+    /// Waits until every choice of next hops between all NICs leads there, and nothing changes any more.
+    fn converge(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
+        let seats = routed::seats(&self.tree, &self.model);
+        let mut last = Vec::new();
+        for _ in 0..CONVERGE_TRIES {
+            watch.check()?;
+            let now = self.routes()?;
+            let open = routed::unjoined(&seats, &self.model, &now);
+            if open.is_none() && now == last {
+                return Ok(());
+            }
+            last = now;
+            sleep(CONVERGE);
+        }
+        let pair = routed::unjoined(&seats, &self.model, &last);
+        Err(LabError::Unjoined {
+            pair: pair.map(|(from, to)| format!("{from} and {to}")).unwrap_or_default(),
+        })
+    }
+
     /// Makes the namespaces of all devices.
     pub(crate) fn make_namespaces(&self, watch: &Watch<'_>) -> Result<(), LabError> {
         let names: Vec<String> = self.namespaces.iter().map(|n| n.name.clone()).collect();

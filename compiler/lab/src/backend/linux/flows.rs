@@ -1,0 +1,225 @@
+//! Flows between NICs: sent by the sockets of their nodes, seen at every port that they come in by.
+//!
+//! In: flows. Out: what was seen of each. Invariants: a flow is one datagram, sent by a socket of its own as any program
+//! would, so that the node's kernel hashes it; ports are only listened to, and what is seen is known by its number.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv6Addr, UdpSocket};
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::carriers::{Carriers, queues_are_empty};
+use super::namespace::Namespace;
+use crate::LabError;
+use crate::backend::{Flow, Seen};
+use crate::model::{DeviceId, Model, PortId};
+use crate::packet::{self, Inner, Tag};
+use crate::progress::Watch;
+use crate::tree::DeviceKind;
+
+/// Where flows go: the port of RoCE (RFC 6335 registry, service `roce`).
+const UDP_PORT: u16 = 4791;
+/// Flows sent before everybody listens again.
+const BURST: usize = 256;
+const BUFFER: usize = 16 << 20;
+const PATIENCE_MS: u16 = 100;
+const TRIES: u32 = 20_000;
+const PAUSE: Duration = Duration::from_millis(1);
+const ETH_P_IPV6: u16 = 0x86dd;
+
+/// Who listens.
+#[derive(Debug)]
+pub(super) struct Watchers {
+    all: Vec<Watcher>,
+    buffer: Vec<u8>,
+    batch: u32,
+}
+
+#[derive(Debug)]
+struct Watcher {
+    device: DeviceId,
+    /// Hears every IPv6 frame that comes in.
+    wire: Socket,
+    /// Hears what a node accepts.
+    accepted: Option<UdpSocket>,
+    ports: BTreeMap<usize, PortId>,
+}
+
+impl Watchers {
+    /// Opens the sockets of every device.
+    pub(super) fn open(model: &Model, namespaces: &[Namespace]) -> Result<Self, LabError> {
+        let mut all = Vec::with_capacity(namespaces.len());
+        for (at, namespace) in namespaces.iter().enumerate() {
+            let what = format!("open sockets on `{}`", namespace.device);
+            let open = || Watcher::open(model, DeviceId(at));
+            all.push(namespace.run(move || open().map_err(LabError::io(what)))?);
+        }
+        Ok(Watchers { all, buffer: vec![0; 1 << 16], batch: 0 })
+    }
+
+    /// Sends flows and says what was seen of each.
+    pub(super) fn exchange(
+        &mut self,
+        namespaces: &[Namespace],
+        flows: &[Flow],
+        carriers: &Carriers,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Seen>, LabError> {
+        self.batch += 1;
+        let batch = self.batch;
+        let mut seen = vec![Seen::default(); flows.len()];
+        let mut sent = 0;
+        for some in flows.chunk_by(|a, b| a.from == b.from).flat_map(|of_one| of_one.chunks(BURST)) {
+            watch.check()?;
+            watch.step("send flows", sent as u64, flows.len() as u64);
+            let unsent = namespaces[some[0].from.0].run(|| send(some, batch, sent as u32))?;
+            for number in unsent {
+                seen[number].unsent = true;
+            }
+            sent += some.len();
+            for _ in 0..TRIES {
+                self.listen(&mut seen)?;
+                if queues_are_empty() {
+                    break;
+                }
+                sleep(PAUSE);
+            }
+        }
+        watch.step("send flows", flows.len() as u64, flows.len() as u64);
+        loop {
+            self.listen(&mut seen)?;
+            if seen.iter().all(|seen| seen.unsent || !seen.accepted.is_empty()) {
+                return Ok(seen);
+            }
+            if !self.wait(PATIENCE_MS)? {
+                carriers.rest();
+                if !self.listen(&mut seen)? {
+                    return Ok(seen);
+                }
+            }
+        }
+    }
+
+    /// Takes in everything that has come; tells whether any of it was a flow.
+    fn listen(&mut self, seen: &mut [Seen]) -> Result<bool, LabError> {
+        let mut any = false;
+        for watcher in &self.all {
+            any |= watcher
+                .listen(&mut self.buffer, self.batch, seen)
+                .map_err(LabError::io("receive a packet"))?;
+        }
+        Ok(any)
+    }
+
+    /// Waits for more; false after a silence. Routers speak among themselves, so this alone ends nothing.
+    fn wait(&self, milliseconds: u16) -> Result<bool, LabError> {
+        let accepted = self.all.iter().filter_map(|watcher| watcher.accepted.as_ref());
+        let mut descriptors: Vec<PollFd<'_>> =
+            accepted.map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN)).collect();
+        match poll(&mut descriptors, PollTimeout::from(milliseconds)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::EINTR) => Ok(true),
+            Err(errno) => Err(LabError::os("wait for packets")(errno)),
+        }
+    }
+}
+
+/// Sends flows of one node from its namespace; returns the numbers of those that it has no route for.
+fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> {
+    let mut unsent = Vec::new();
+    for (number, flow) in (first..).zip(flows) {
+        let inner = Inner {
+            source: flow.source,
+            destination: flow.destination,
+            entropy: u32::from(flow.source_port),
+            port: UDP_PORT,
+            tag: Tag { batch, number },
+        };
+        let datagram = inner.bytes();
+        let one = || -> io::Result<()> {
+            let socket = UdpSocket::bind((flow.source, flow.source_port))?;
+            socket.send_to(packet::payload(&datagram), (flow.destination, UDP_PORT)).map(drop)
+        };
+        match one() {
+            Ok(()) => {}
+            Err(error) if is_unreachable(&error) => unsent.push(number as usize),
+            Err(error) => return Err(LabError::io("send a flow")(error)),
+        }
+    }
+    Ok(unsent)
+}
+
+fn is_unreachable(error: &io::Error) -> bool {
+    let codes = [Errno::ENETUNREACH, Errno::EHOSTUNREACH, Errno::EINVAL, Errno::EACCES, Errno::ENETDOWN];
+    error.raw_os_error().is_some_and(|code| codes.iter().any(|errno| *errno as i32 == code))
+}
+
+impl Watcher {
+    fn open(model: &Model, device: DeviceId) -> io::Result<Watcher> {
+        let protocol = Protocol::from(i32::from(ETH_P_IPV6.to_be()));
+        let wire = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol))?;
+        wire.set_nonblocking(true)?;
+        setsockopt(&wire, sockopt::RcvBufForce, &BUFFER)?;
+        let accepted = match model.devices[device.0].kind {
+            DeviceKind::Switch => None,
+            DeviceKind::Node => {
+                let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, UDP_PORT))?;
+                socket.set_nonblocking(true)?;
+                setsockopt(&socket, sockopt::RcvBufForce, &BUFFER)?;
+                Some(socket)
+            }
+        };
+        let mut ports = BTreeMap::new();
+        for port in &model.devices[device.0].ports {
+            ports.insert(if_nametoindex(model.end(*port).1)? as usize, *port);
+        }
+        Ok(Watcher { device, wire, accepted, ports })
+    }
+
+    fn listen(&self, buffer: &mut [u8], batch: u32, seen: &mut [Seen]) -> io::Result<bool> {
+        let mut any = false;
+        loop {
+            match recvfrom::<LinkAddr>(self.wire.as_raw_fd(), buffer) {
+                Ok((length, from)) => {
+                    let port = from.and_then(|address| self.ports.get(&address.ifindex()));
+                    let flow = number(packet::payload(&buffer[..length]), batch);
+                    if let (Some(port), Some(flow)) = (port, flow.and_then(|number| seen.get_mut(number))) {
+                        flow.entered.push(*port);
+                        any = true;
+                    }
+                }
+                Err(Errno::EAGAIN) => break,
+                Err(Errno::EINTR | Errno::ENETDOWN) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        let Some(accepted) = &self.accepted else { return Ok(any) };
+        loop {
+            match accepted.recv(buffer) {
+                Ok(length) => {
+                    let flow = number(&buffer[..length], batch);
+                    if let Some(flow) = flow.and_then(|number| seen.get_mut(number)) {
+                        flow.accepted.push(self.device);
+                        any = true;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(any),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The number of a flow of this exchange.
+fn number(payload: &[u8], batch: u32) -> Option<usize> {
+    packet::tag(payload).filter(|tag| tag.batch == batch).map(|tag| tag.number as usize)
+}

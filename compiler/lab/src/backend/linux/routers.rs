@@ -1,0 +1,189 @@
+//! FRR in the namespaces of switches.
+//!
+//! In: the configurations of switches. Out: daemons that run them. Invariants: a daemon is known by the folder of its
+//! sockets, which stands on its command line; what it loads was read before; it lives in the namespace of its switch,
+//! writes into its folder alone, and is ended with the lab.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Group, User};
+
+use super::namespace::{Namespace, Rights, each_as};
+use crate::LabError;
+use crate::backend::embedded::process::running;
+use crate::progress::Watch;
+use crate::tree::{FabricName, Router};
+
+/// Where distributions put the daemons.
+const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];
+/// Where routers have their sockets: not in the folder of the lab, which no other user may pass, theirs neither.
+const RUN: &str = "/run/closc-frr";
+/// The user that they run as.
+const USER: &str = "frr";
+/// How long daemons may take to end.
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Who daemons run as.
+#[derive(Debug, Clone, Copy)]
+struct Account {
+    user: u32,
+    group: u32,
+}
+
+/// What this machine has of FRR.
+#[derive(Debug)]
+pub(super) struct Frr {
+    daemons: &'static str,
+    account: Account,
+}
+
+impl Frr {
+    /// Looks for it.
+    pub(super) fn find() -> Result<Frr, LabError> {
+        let has = |folder: &&&str| {
+            Path::new(folder).join("zebra").is_file() && Path::new(folder).join("bgpd").is_file()
+        };
+        let Some(daemons) = DAEMONS.iter().find(has) else { return Err(LabError::NoFrr) };
+        let user =
+            User::from_name(USER).map_err(LabError::os("look up user `frr`"))?.ok_or(LabError::NoFrr)?;
+        let group =
+            Group::from_name(USER).map_err(LabError::os("look up group `frr`"))?.ok_or(LabError::NoFrr)?;
+        Ok(Frr { daemons, account: Account { user: user.uid.as_raw(), group: group.gid.as_raw() } })
+    }
+
+    /// Starts the routers of switches.
+    pub(super) fn start(
+        &self,
+        routers: &[(&Namespace, Router)],
+        folder: &Utf8Path,
+        jobs: usize,
+        watch: &Watch<'_>,
+    ) -> Result<(), LabError> {
+        self.make_folder(folder)?;
+        let done = std::sync::atomic::AtomicU64::new(0);
+        each_as(Rights::Routers, routers.iter().map(|(namespace, _)| *namespace), jobs, |at| {
+            watch.check()?;
+            let (namespace, router) = &routers[at];
+            self.start_one(&place(folder, &namespace.device), &namespace.device, router)?;
+            let number = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+            watch.step("start routers", number, routers.len() as u64);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Makes the folder of a lab's routers, which their user may pass.
+    fn make_folder(&self, folder: &Utf8Path) -> Result<(), LabError> {
+        let what = || format!("make `{folder}`");
+        DirBuilder::new().recursive(true).mode(0o711).create(RUN).map_err(LabError::io(what()))?;
+        fs::set_permissions(RUN, Permissions::from_mode(0o711)).map_err(LabError::io(what()))?;
+        // What a crash has left there belongs to a lab of this name.
+        crate::backend::remove_folder(folder)?;
+        DirBuilder::new().mode(0o700).create(folder).map_err(LabError::io(what()))?;
+        chown(folder, None, Some(self.account.group)).map_err(LabError::io(what()))?;
+        fs::set_permissions(folder, Permissions::from_mode(0o710)).map_err(LabError::io(what()))
+    }
+
+    fn start_one(&self, place: &Utf8Path, device: &str, router: &Router) -> Result<(), LabError> {
+        let what = || format!("make `{place}`");
+        DirBuilder::new().mode(0o700).create(place).map_err(LabError::io(what()))?;
+        let configuration = place.join("frr.conf");
+        fs::write(&configuration, &router.text).map_err(LabError::io(format!("write `{configuration}`")))?;
+        fs::set_permissions(&configuration, Permissions::from_mode(0o644)).map_err(LabError::io(what()))?;
+        chown(place, None, Some(self.account.group)).map_err(LabError::io(what()))?;
+        fs::set_permissions(place, Permissions::from_mode(0o770)).map_err(LabError::io(what()))?;
+        let wanted =
+            [("mgmtd", true), ("zebra", true), ("staticd", true), ("bfdd", router.bfd), ("bgpd", router.bgp)];
+        for (daemon, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
+            let program = Utf8Path::new(self.daemons).join(daemon);
+            // FRR 10 has a daemon more than FRR 8.
+            if program.is_file() || daemon != "mgmtd" {
+                let mut command = Command::new(program);
+                let file = |name: String| place.join(name).into_string();
+                command.args(["-d", "-i", &file(format!("{daemon}.pid")), "--vty_socket", place.as_str()]);
+                command.args(["--log", &format!("file:{}", file(format!("{daemon}.log")))]);
+                if daemon != "mgmtd" {
+                    command.args(["-z", &file("zserv.api".to_owned()), "-f", "/dev/null"]);
+                }
+                run(command, daemon, device)?;
+            }
+        }
+        let mut load = Command::new("vtysh");
+        load.args(["--vty_socket", place.as_str(), "-f", configuration.as_str()]);
+        load.uid(self.account.user).gid(self.account.group);
+        run(load, "vtysh", device)
+    }
+}
+
+fn run(mut command: Command, what: &str, device: &str) -> Result<(), LabError> {
+    let output = command.process_group(0).stdin(Stdio::null()).output();
+    let output = output.map_err(LabError::io(format!("start `{what}` for `{device}`")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let message = String::from_utf8_lossy(&said).trim().replace('\n', "; ");
+    Err(LabError::Command { command: what.to_owned(), device: device.to_owned(), message })
+}
+
+/// Returns the folder of a lab's routers.
+pub(crate) fn folder(fabric: &FabricName) -> Utf8PathBuf {
+    Utf8Path::new(RUN).join(&**fabric)
+}
+
+/// The folder of a switch's sockets.
+pub(super) fn place(folder: &Utf8Path, device: &str) -> Utf8PathBuf {
+    folder.join(device)
+}
+
+/// The words by which the daemons of switches are known.
+fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
+    switches
+        .map(|switch| place(folder, switch).into_string())
+        .filter(|path| Path::new(path).is_dir())
+        .collect()
+}
+
+/// Tells whether daemons are there that were started, and none of them runs any more.
+pub(crate) fn are_gone<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> bool {
+    let words = words(folder, switches);
+    !words.is_empty() && running(&words).is_empty()
+}
+
+/// Ends all daemons; returns how many there were.
+pub(crate) fn end<'a>(
+    folder: &Utf8Path,
+    switches: impl Iterator<Item = &'a String>,
+) -> Result<usize, LabError> {
+    let words = words(folder, switches);
+    if words.is_empty() {
+        return Ok(0);
+    }
+    let found = running(&words);
+    let started = Instant::now();
+    let mut left = found.clone();
+    while !left.is_empty() {
+        for pid in &left {
+            // One that has just ended by itself is as good.
+            let _ = kill(*pid, Signal::SIGKILL);
+        }
+        if started.elapsed() > PATIENCE {
+            return Err(LabError::Process(format!("process {} does not end", left[0])));
+        }
+        sleep(PAUSE);
+        left = running(&words);
+    }
+    crate::backend::remove_folder(folder)?;
+    // It goes when it is empty.
+    let _ = fs::remove_dir(RUN);
+    Ok(found.len())
+}

@@ -1,0 +1,256 @@
+//! The test of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop.
+//!
+//! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`]. Invariants: a flow is delivered only if
+//! the node of its destination, and nobody else, accepted it; at every device it leaves by a port of the route that
+//! holds for it; and what a group of next hops gets of many flows is what its weights say, within a bound that chance
+//! passes once in 10^12.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+
+use crate::LabError;
+use crate::backend::{Flow, Routed, Routes, Seen};
+use crate::model::{DeviceId, Model, PortId};
+use crate::progress::Watch;
+use crate::sample::Extent;
+use crate::test::{FlowName, ShareMismatch, Spread, TestReport};
+use crate::tree::{DeviceKind, Tree};
+
+/// Flows of a test, if nobody asks for another number, and of a pair.
+const FLOWS: u64 = 65_536;
+const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
+/// The source port of the first flow of a pair.
+const FIRST_PORT: u16 = 20_000;
+/// Logarithm of two ends in 10^12.
+const LN_CHANCE: f64 = 28.324_17;
+
+/// A NIC of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seat {
+    node: DeviceId,
+    address: Ipv6Addr,
+}
+
+/// Returns the NICs of all nodes, as their own files have them.
+pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
+    let nodes = model.devices.iter().enumerate().filter(|(_, device)| device.kind == DeviceKind::Node);
+    nodes
+        .flat_map(|(at, device)| {
+            let addresses = tree.devices.get(&device.name).map(|device| device.batch.addresses.as_slice());
+            addresses
+                .unwrap_or_default()
+                .iter()
+                .map(move |address| Seat { node: DeviceId(at), address: *address })
+        })
+        .collect()
+}
+
+/// Returns the first pair of NICs that some choice of next hops does not join, if there is one.
+pub(crate) fn unjoined(seats: &[Seat], model: &Model, routes: &[Routes]) -> Option<(Ipv6Addr, Ipv6Addr)> {
+    for to in seats {
+        let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
+        for from in seats.iter().filter(|from| from.node != to.node) {
+            if !joins(from.node, from.address, *to, model, routes, &mut known) {
+                return Some((from.address, to.address));
+            }
+            // What a node does holds for its own source alone.
+            known.remove(&from.node);
+        }
+    }
+    None
+}
+
+/// Tells whether every choice from a device leads to a NIC.
+fn joins(
+    at: DeviceId,
+    from: Ipv6Addr,
+    to: Seat,
+    model: &Model,
+    routes: &[Routes],
+    known: &mut BTreeMap<DeviceId, bool>,
+) -> bool {
+    if let Some(known) = known.get(&at) {
+        return *known;
+    }
+    // Whoever comes back here goes in a ring.
+    known.insert(at, false);
+    let next = |port: &str| model.port(at, port).map(|port| model.end(port.far()).0);
+    let joined = routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
+        let mut hops = route.hops.iter();
+        !route.hops.is_empty()
+            && hops
+                .all(|(port, _)| next(port).is_some_and(|next| joins(next, from, to, model, routes, known)))
+    });
+    known.insert(at, joined);
+    joined
+}
+
+/// Sends flows between all pairs of NICs and judges them.
+pub(crate) fn run(
+    tree: &Tree,
+    model: &Model,
+    routed: &mut dyn Routed,
+    extent: Extent,
+    watch: &Watch<'_>,
+) -> Result<TestReport, LabError> {
+    let seats = seats(tree, model);
+    let pairs: Vec<(Seat, Seat)> = seats
+        .iter()
+        .flat_map(|from| seats.iter().filter(|to| to.address != from.address).map(|to| (*from, *to)))
+        .filter(|(from, to)| from.node != to.node)
+        .collect();
+    let wanted = match extent {
+        Extent::Everything => FLOWS,
+        Extent::Sample { paths, .. } => paths,
+    };
+    let each = (wanted / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
+    let routes = routed.routes()?;
+    let mut judge = Judge {
+        model,
+        routes: &routes,
+        every_choice: routed.hashes_differ(),
+        tallies: BTreeMap::new(),
+        report: TestReport { pairs: pairs.len() as u64, ..TestReport::default() },
+    };
+    let flows: Vec<Flow> = pairs
+        .iter()
+        .flat_map(|(from, to)| {
+            (0..each as u16).map(|number| Flow {
+                from: from.node,
+                source: from.address,
+                source_port: FIRST_PORT + number,
+                to: to.node,
+                destination: to.address,
+            })
+        })
+        .collect();
+    let seen = routed.flows(&flows, watch)?;
+    for (flow, seen) in flows.iter().zip(&seen) {
+        judge.take(flow, seen);
+    }
+    Ok(judge.finish())
+}
+
+/// How many flows left a device by each port of a route.
+type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
+
+struct Judge<'a> {
+    model: &'a Model,
+    routes: &'a [Routes],
+    /// Whether devices hash differently: if not, what is left after the first choice is no sample.
+    every_choice: bool,
+    tallies: Tallies,
+    report: TestReport,
+}
+
+impl Judge<'_> {
+    fn take(&mut self, flow: &Flow, seen: &Seen) {
+        self.report.packets += 1;
+        let strayed = self.follow(flow, seen);
+        let (counter, what) = match seen.accepted.as_slice() {
+            [node] if *node == flow.to => match strayed {
+                None => {
+                    self.report.delivered += 1;
+                    return;
+                }
+                Some(at) => (&mut self.report.strayed, format!("left {at} by a port that no route names")),
+            },
+            [] if seen.unsent => (&mut self.report.lost, "its node has no route for it".to_owned()),
+            [] => {
+                let last = seen.entered.last().map_or("its node", |port| self.model.device_of(*port));
+                (&mut self.report.lost, format!("lost; last seen at {last}"))
+            }
+            [node] => {
+                let name = &self.model.devices[node.0].name;
+                (&mut self.report.misdelivered, format!("accepted by {name}"))
+            }
+            more => (&mut self.report.damaged, format!("accepted {} times", more.len())),
+        };
+        *counter += 1;
+        self.report.name_flow(FlowName {
+            from: flow.source,
+            to: flow.destination,
+            source_port: flow.source_port,
+            what,
+        });
+    }
+
+    /// Follows a flow from port to port, and counts what devices chose; returns the device it left otherwise than its
+    /// routes say.
+    fn follow(&mut self, flow: &Flow, seen: &Seen) -> Option<String> {
+        let mut at = flow.from;
+        let mut chosen = false;
+        for _ in 0..=seen.entered.len() {
+            if at == flow.to {
+                return None;
+            }
+            let left = seen.entered.iter().find(|port| self.model.end(port.far()).0 == at);
+            // Where nothing came out of any of its cables, the packet is lost, which is told elsewhere.
+            let left: PortId = left?.far();
+            let (number, route) = self.routes[at.0].of(flow.source, flow.destination)?;
+            let (_, port) = self.model.end(left);
+            if !route.hops.iter().any(|(hop, _)| hop == port) {
+                return Some(self.model.devices[at.0].name.clone());
+            }
+            if route.hops.len() > 1 {
+                if self.every_choice || !chosen {
+                    let tally = self.tallies.entry((at, number)).or_default();
+                    *tally.entry(port.to_owned()).or_default() += 1;
+                }
+                chosen = true;
+            }
+            at = self.model.end(left.far()).0;
+        }
+        Some(self.model.devices[at.0].name.clone())
+    }
+
+    fn finish(mut self) -> TestReport {
+        let mut spread = Spread { first_choices_only: !self.every_choice, ..Spread::default() };
+        for ((device, number), tally) in &self.tallies {
+            let route = self.routes[device.0].get(*number);
+            let all: u32 = route.hops.iter().map(|(_, weight)| weight).sum();
+            let of: u64 = tally.values().sum();
+            spread.groups += 1;
+            for (port, weight) in &route.hops {
+                let packets = tally.get(port).copied().unwrap_or(0);
+                let share = f64::from(*weight) / f64::from(all.max(1));
+                let expected = share * of as f64;
+                spread.ports += 1;
+                if (packets as f64 - expected).abs() > bound(of, share) {
+                    spread.mismatches.push(ShareMismatch {
+                        device: self.model.devices[device.0].name.clone(),
+                        destination: route.to.to_string(),
+                        port: port.clone(),
+                        weight: *weight,
+                        weights: all,
+                        flows: packets,
+                        expected: expected.round() as u64,
+                        of,
+                    });
+                }
+            }
+        }
+        self.report.spread = Some(spread);
+        self.report
+    }
+}
+
+/// How far the number of flows of a share may be from its mean by chance (Bernstein's inequality).
+fn bound(flows: u64, share: f64) -> f64 {
+    let variance = flows as f64 * share * (1.0 - share);
+    let third = LN_CHANCE / 3.0;
+    third + (third * third + 2.0 * LN_CHANCE * variance).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_has_room_and_wrong_weights_have_none() {
+        // Two ports of 16,384 flows: 8,192 each. A share of 1 to 3 would be 4,096.
+        let allowed = bound(16_384, 0.5);
+        assert!(allowed > 5.0 * 64.0 && allowed < 1_000.0, "{allowed}");
+        assert!(bound(0, 0.5) > 0.0);
+    }
+}
