@@ -46,9 +46,6 @@ pub(crate) trait Routed {
     /// Reads the routes of every device, in the order of the model.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError>;
 
-    /// Tells whether devices hash flows differently, as different switches do.
-    fn hashes_differ(&self) -> bool;
-
     /// Sends flows, those of a node together, and says what was seen of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
 }

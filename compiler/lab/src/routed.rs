@@ -108,7 +108,6 @@ pub(crate) fn run(
     let mut judge = Judge {
         model,
         routes: &routes,
-        every_choice: routed.hashes_differ(),
         tallies: BTreeMap::new(),
         report: TestReport { pairs: pairs.len() as u64, ..TestReport::default() },
     };
@@ -137,8 +136,6 @@ type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
 struct Judge<'a> {
     model: &'a Model,
     routes: &'a [Routes],
-    /// Whether devices hash differently: if not, what is left after the first choice is no sample.
-    every_choice: bool,
     tallies: Tallies,
     report: TestReport,
 }
@@ -193,7 +190,8 @@ impl Judge<'_> {
                 return Some(self.model.devices[at.0].name.clone());
             }
             if route.hops.len() > 1 {
-                if self.every_choice || !chosen {
+                // All devices share the hash of one kernel: what is left after the first choice is no sample.
+                if !chosen {
                     let tally = self.tallies.entry((at, number)).or_default();
                     *tally.entry(port.to_owned()).or_default() += 1;
                 }
@@ -205,7 +203,7 @@ impl Judge<'_> {
     }
 
     fn finish(mut self) -> TestReport {
-        let mut spread = Spread { first_choices_only: !self.every_choice, ..Spread::default() };
+        let mut spread = Spread::default();
         for ((device, number), tally) in &self.tallies {
             let route = self.routes[device.0].get(*number);
             let all: u32 = route.hops.iter().map(|(_, weight)| weight).sum();

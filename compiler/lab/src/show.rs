@@ -54,14 +54,9 @@ impl fmt::Display for Status {
 
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = if self.first_choices_only {
-            " (first choices: this kernel hashes alike everywhere)"
-        } else {
-            ""
-        };
         writeln!(
             f,
-            "{} groups of next hops, {} ports{some}: {} got another part than their weight says",
+            "{} groups of next hops, {} ports: {} got another part than their weight says",
             self.groups,
             self.ports,
             self.mismatches.len()

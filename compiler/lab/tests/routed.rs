@@ -8,12 +8,12 @@ use std::process::Command;
 use closc_lab::{Lab, LabError, LinkLayer};
 use common::{can_run, compile, quietly};
 
-/// Two planes; in one of them a T0 has twice as many cables to one T1 as to the other.
+/// A T0 has twice as many cables to one T1 as to the other.
 const STATIC: &str = "
 fabric: ecmp
-planes: 2
+planes: 1
 routing: ecmp-static
-hosts: { groups: 3, per_group: 2, nic: { speed: 200G, lanes: 2 }, os: linux }
+hosts: { groups: 3, per_group: 2, nic: { speed: 100G, lanes: 1 }, os: linux }
 tiers:
   t0: { platform: linux, os: linux, up: 4, parallel: 2 }
   t1: { platform: linux, os: linux }
@@ -59,7 +59,7 @@ fn static_groups_carry_flows_by_their_weights() {
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.pairs, report.delivered), (30, report.packets));
     let spread = report.spread.as_ref().unwrap();
-    assert!(spread.groups >= 6, "{report}");
+    assert!(spread.groups >= 3, "{report}");
     // What is not there is said.
     for error in [
         quietly(|watch| lab.probe(watch)).unwrap_err(),
@@ -70,7 +70,7 @@ fn static_groups_carry_flows_by_their_weights() {
     }
     // A switch that weighs in another way than its file says is seen, and so is one that loses flows.
     let route = |rest: &str| {
-        let name = format!("closc-{}-p1-t0-002", compiled.fabric);
+        let name = format!("closc-{}-p0-t0-002", compiled.fabric);
         let mut words = vec!["-n", &name, "-6", "route"];
         words.extend(rest.split(' '));
         let output = Command::new("ip").args(&words).output().unwrap();
@@ -107,7 +107,7 @@ fn routers_find_each_other_and_carry_flows() {
     print!("{test}");
     assert!(test.is_fine(), "{test}");
     assert_eq!((test.pairs, test.lost), (12, 0));
-    assert!(test.spread.as_ref().unwrap().groups >= 8, "{test}");
+    assert!(test.spread.as_ref().unwrap().groups >= 4, "{test}");
     assert!(lab.status().missing.is_empty());
     // Another process finds it, configures it again, and the routers stay.
     drop(lab);

@@ -80,7 +80,7 @@ fn targets(args: &Args) -> anyhow::Result<Outcome> {
             TargetPage { target: column.title(), renders }
         })
         .collect();
-    output::result(args.format, &pages, |pages| pages.iter().map(target_text).collect())?;
+    output::results(args.format, "closc-targets/1", &pages, |pages| pages.iter().map(target_text).collect())?;
     Ok(Outcome::Fine)
 }
 

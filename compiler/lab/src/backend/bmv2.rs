@@ -56,14 +56,8 @@ impl Bmv2 {
         jobs: usize,
     ) -> Self {
         let nowhere = panel.clone();
-        let kernel = Linux::new(
-            Arc::clone(&tree),
-            Arc::clone(&model),
-            namespaces.clone(),
-            nowhere,
-            jobs,
-        )
-        .carried_by(switches::words(&folder, p4::device_ids(&tree).map(|(name, _)| name)));
+        let kernel = Linux::new(Arc::clone(&tree), Arc::clone(&model), namespaces.clone(), nowhere, jobs)
+            .carried_by(switches::words(&folder, p4::device_ids(&tree).map(|(name, _)| name)));
         let panel = Panel::new(Arc::clone(&model), panel);
         Bmv2 { tree, model, namespaces, panel, kernel, folder, program, readers: None }
     }

@@ -50,8 +50,6 @@ pub struct Linux {
     /// The folder of the routers.
     folder: Utf8PathBuf,
     watchers: Option<Watchers>,
-    /// Whether devices hash flows differently.
-    hashes_differ: bool,
     /// Namespace in which cut cables end.
     nowhere: String,
     jobs: usize,
@@ -75,7 +73,6 @@ impl Linux {
             namespaces,
             folder,
             watchers: None,
-            hashes_differ: apply::can_seed(),
             nowhere,
             jobs,
             carriers: Carriers::default(),
@@ -101,10 +98,6 @@ impl Linux {
 impl Routed for Linux {
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         routes::read(&self.namespaces, self.jobs)
-    }
-
-    fn hashes_differ(&self) -> bool {
-        self.hashes_differ
     }
 
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {

@@ -119,7 +119,8 @@ pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
         Target::Embedded => embedded::missing(&folder),
         Target::Bmv2 => namespaces().chain(bmv2::missing(&folder, state.switches.iter())).collect(),
         Target::Linux => {
-            let routers = linux::routers_are_gone(&linux::routers_folder(&state.fabric), state.switches.iter());
+            let routers =
+                linux::routers_are_gone(&linux::routers_folder(&state.fabric), state.switches.iter());
             namespaces().chain(routers.then(|| "the routers of its switches".to_owned())).collect()
         }
     }

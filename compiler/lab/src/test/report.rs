@@ -71,15 +71,13 @@ pub struct FlowName {
     pub what: String,
 }
 
-/// What groups of next hops got of many flows.
+/// What groups of next hops got of flows that no group before them has chosen a port for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// Groups that chose.
     pub groups: u64,
     /// Their next hops.
     pub ports: u64,
-    /// Whether only the first choice of each flow is judged, because all devices hash alike.
-    pub first_choices_only: bool,
     /// Next hops that got another part than their weight says.
     pub mismatches: Vec<ShareMismatch>,
 }

@@ -53,27 +53,6 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
     Ok(())
 }
 
-/// Where the kernel has the seed of the hash that chooses next hops, since Linux 6.11.
-const SEED: &str = "/proc/sys/net/ipv4/fib_multipath_hash_seed";
-
-/// Tells whether namespaces can hash flows differently.
-pub(crate) fn can_seed() -> bool {
-    std::path::Path::new(SEED).exists()
-}
-
-/// Lets every device hash flows in its own way: with one seed for all, those that one switch has sent to its first port
-/// are the very ones that the next would send to its first.
-pub(crate) fn seed_hashes(namespaces: &[Namespace], jobs: usize) -> Result<(), LabError> {
-    each(namespaces, jobs, |at| {
-        let digest = blake3::hash(namespaces[at].device.as_bytes());
-        let first = digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
-        // 0 means a seed that all namespaces share.
-        let seed = u32::from_le_bytes(*first).max(1);
-        fs::write(SEED, seed.to_string()).map_err(LabError::io(format!("write `{SEED}`")))
-    })?;
-    Ok(())
-}
-
 /// Writes settings below `/proc/sys/net`, which shows the namespace of the calling thread.
 fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
     for setting in settings {

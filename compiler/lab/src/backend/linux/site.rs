@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::Linux;
-use super::apply::{Place, configure, open_link_layer, seed_hashes, spread_routes};
+use super::apply::{Place, configure, open_link_layer, spread_routes};
 use super::namespace::{Namespace, create, exists};
 use super::routers::{self, Frr};
 use super::wire::{Plug, plug, raise, unplug};
@@ -43,9 +43,6 @@ impl Site for Linux {
         self.configure_some(&(0..self.namespaces.len()).collect::<Vec<_>>(), watch)?;
         if self.tree.is_source_routed() {
             return settle(self, watch);
-        }
-        if self.hashes_differ {
-            seed_hashes(&self.namespaces, self.jobs)?;
         }
         self.start_routers(watch)?;
         self.converge(watch)
