@@ -127,6 +127,8 @@ macro_rules! fields {
         }
     ) => {
         $(#[$outer])*
+        // There are as many as fields that were edited: a handful.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
             $( $(#[$inner])* $variant(Edit<$type>), )*

@@ -87,9 +87,8 @@ fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
 /// Returns the tiers next to a tier.
 fn beside(tier: TierId) -> &'static [TierId] {
     match tier {
-        TierId::T0 => &[TierId::T1],
         TierId::T1 => &[TierId::T0, TierId::T2],
-        TierId::T2 => &[TierId::T1],
+        TierId::T0 | TierId::T2 => &[TierId::T1],
     }
 }
 

@@ -252,7 +252,7 @@ impl Touched {
             }
             // Switches learn at run time what is missing farther away.
             (Routing::BgpUnnumbered, Thing::Plane(plane)) => {
-                self.switches.extend(fabric.plane_switches(plane))
+                self.switches.extend(fabric.plane_switches(plane));
             }
             (Routing::BgpUnnumbered, Thing::Switch(switch)) => self.neighbours(switch, fabric),
             (Routing::BgpUnnumbered, Thing::Link(link)) => self.ends(link, fabric),

@@ -48,7 +48,8 @@ pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabErr
     for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {
         let files = KernelFiles::of(tree, device);
         let text = |commands: Vec<Command>| Command::write_all(&commands);
-        let sysctl = files.sysctls()?.iter().map(|s| format!("{} = {}\n", s.name(), s.value)).collect();
+        let sysctl =
+            files.sysctls()?.iter().map(|s| s.name() + " = " + &s.value.to_string() + "\n").collect();
         let (devices, batch) = (text(files.devices()?), text(files.batch()?));
         let routes = text(files.routes()?);
         hosts.insert(name, Files { sysctl, devices, batch, routes });

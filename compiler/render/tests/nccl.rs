@@ -76,7 +76,7 @@ fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
     }
     for child in &element.children {
         match (element.name.as_str(), child.name.as_str()) {
-            ("cpu" | "pci", "pci") => devices(child, &[above, &[here.clone()]].concat(), out),
+            ("cpu" | "pci", "pci") => devices(child, &[above, std::slice::from_ref(&here)].concat(), out),
             ("pci", "nic") => {
                 let net = child.children.first().and_then(|net| net.get("name")).expect("a NIC has a net");
                 out.push(Device { above: above.to_vec(), busid: here.clone(), net: Some(net.to_owned()) });

@@ -43,7 +43,7 @@ fn line(text: &mut String, plan: &Plan, link: Link) {
         upper_device: &ends.upper.0,
         upper_port: &ends.upper.1,
         length: &cable.length.to_string(),
-        medium: &cable.medium.to_string(),
+        medium: cable.medium.as_ref(),
         state: state.word(),
     };
     let _ = writeln!(text, "{row}");

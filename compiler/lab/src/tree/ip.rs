@@ -142,7 +142,7 @@ impl Command {
 
     /// Writes commands for `ip -batch`, a line each.
     pub(crate) fn write_all(commands: &[Command]) -> String {
-        commands.iter().map(|command| format!("{command}\n")).collect()
+        commands.iter().map(|command| command.to_string() + "\n").collect()
     }
 }
 
@@ -191,7 +191,10 @@ impl fmt::Display for Route {
         match &self.action {
             Action::NextHop(id) => write!(f, " nhid {id}")?,
             Action::Shift(port) => {
-                write!(f, " encap seg6local action End flavors next-csid lblen 32 nflen 16 count dev {port}")?
+                write!(
+                    f,
+                    " encap seg6local action End flavors next-csid lblen 32 nflen 16 count dev {port}"
+                )?;
             }
             Action::Decapsulate(port) => {
                 write!(f, " encap seg6local action End.DT6 table 255 count dev {port}")?;

@@ -144,12 +144,11 @@ impl Served {
         socket: &Utf8Path,
         listen: Option<SocketAddr>,
     ) -> Result<Served, EndpointError> {
-        match listen {
-            Some(address) => Endpoint::serve(service, address, None).await.map(Served::Network),
-            None => {
-                let path = socket.with_file_name(P4RUNTIME);
-                Endpoint::serve_unix(service, path.as_std_path()).await.map(Served::Socket)
-            }
+        if let Some(address) = listen {
+            Endpoint::serve(service, address, None).await.map(Served::Network)
+        } else {
+            let path = socket.with_file_name(P4RUNTIME);
+            Endpoint::serve_unix(service, path.as_std_path()).await.map(Served::Socket)
         }
     }
 

@@ -117,7 +117,7 @@ fn view(files: &Files<'_>) -> View {
 
 fn code_points(profile: &Profile, class: &HostClass) -> String {
     let of = profile.classes().find(|of| of.name == class.name);
-    let all = of.map_or_else(|| vec![class.dscp], |of| of.dscp.iter().copied().collect());
+    let all = of.map_or_else(|| vec![class.dscp], |of| of.dscp.clone());
     let trimming = profile.trimming().filter(|trimming| trimming.class == class.name);
     let each = all.into_iter().map(|dscp| {
         let number = dscp.get();
