@@ -288,7 +288,7 @@ fn the_topology_file_is_well_formed() {
     }
     let file = text(&render(&fabric("ecmp-static", "lossless"), HostOutput::Nccl), "nccl-topology.xml");
     let check = "import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.argv[1]); \
-                 assert r.tag == 'system' and r.get('version') == '1'; assert len(r.findall('./cpu/pci/nic/net')) == 8";
+                 assert r.tag == 'system' and r.get('version') == '1'; assert len(r.findall('./cpu/pci/pci/nic/net')) == 8";
     let run = Command::new("python3").args(["-c", check, &file]).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
