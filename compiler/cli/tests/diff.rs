@@ -48,7 +48,7 @@ fn sides_are_files_revisions_and_trees() {
     );
     assert!(text.contains("--- old/switches/p0-t0-001/"), "{text}");
     assert!(place.ends(1, &["diff", "a", "b.yaml"]).contains("compile the file first"));
-    assert!(place.ends(1, &["diff", "a", "nowhere.yaml"]).contains("cannot read `nowhere.yaml`"));
+    assert!(place.ends(1, &["diff", "a", "nowhere.yaml"]).contains("`nowhere.yaml` cannot be read"));
     if !place.program("git").arg("--version").output().is_ok_and(|run| run.status.success()) {
         closc_skip::skip("git is not installed");
         return;

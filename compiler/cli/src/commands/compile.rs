@@ -159,6 +159,8 @@ pub fn read_manifest(place: &Utf8Path) -> anyhow::Result<Option<Manifest>> {
     match Manifest::read(&Folder::new(place)) {
         Ok(manifest) => Ok(Some(manifest)),
         Err(ManifestError::Missing) => Ok(None),
+        // What is no folder is refused where it would be replaced.
+        Err(_) if !place.is_dir() => Ok(None),
         Err(error) => Err(error).with_context(|| format!("`{place}`")),
     }
 }

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -31,6 +32,12 @@ impl Place {
 
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.path(name), bytes).expect("a file of the test can be written");
+    }
+
+    /// Writes a file that nobody else can read, as private keys have to be.
+    pub(crate) fn write_secret(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        self.write(name, bytes);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).expect("the file is ours");
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

@@ -21,7 +21,7 @@ impl Site {
         let place = Place::new();
         place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
         place.write("switch.pem", &shown.certificate);
-        place.write("switch.key", &shown.key);
+        place.write_secret("switch.key", &shown.key);
         place.write("clients.pem", clients_of.certificate());
         let [certificate, key, authority] =
             ["switch.pem", "switch.key", "clients.pem"].map(|name| place.text(name));
@@ -37,7 +37,7 @@ impl Site {
         let mut tls = "ca: ca.pem".to_owned();
         if let Some(issued) = identity {
             self.place.write("closc.pem", &issued.certificate);
-            self.place.write("closc.key", &issued.key);
+            self.place.write_secret("closc.key", &issued.key);
             tls.push_str(", cert: closc.pem, key: closc.key");
         }
         let device = format!("{{ endpoint: \"{}\", device_id: {DEVICE}, plane: 0 }}", self.switch.address);
