@@ -238,9 +238,13 @@ async fn many_entries_come_in_messages_of_a_size_that_clients_take() {
     let updates: Vec<v1::Update> = (0..1_000).map(|dst| v1::Update::insert(send_to(dst, 1))).collect();
     controller.write_ok(updates).await;
     let metadata: Vec<u8> = vec![7; 5_000];
-    let updates = (0..1_000)
-        .map(|dst| v1::Update::modify(v1::TableEntry { metadata: metadata.clone(), ..send_to(dst, 2) }));
-    controller.write_ok(updates.collect()).await;
+    let updates: Vec<v1::Update> = (0..1_000)
+        .map(|dst| v1::Update::modify(v1::TableEntry { metadata: metadata.clone(), ..send_to(dst, 2) }))
+        .collect();
+    // A message of 4 MiB is the longest that a switch takes.
+    for part in updates.chunks(500) {
+        controller.write_ok(part.to_vec()).await;
+    }
     let wrong = v1::TableEntry { table_id: 1, ..Default::default() };
     let table = v1::TableEntry { table_id: send_to(0, 0).table_id, ..Default::default() };
     let (responses, end) = controller.read(vec![table.into(), wrong.into()]).await;
