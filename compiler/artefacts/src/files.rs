@@ -20,6 +20,11 @@ pub trait Files: Send + Sync {
         into.append(&mut self.read(path.as_str())?);
         Ok(())
     }
+
+    /// Returns every file, where somebody can tell.
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        None
+    }
 }
 
 impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
@@ -62,6 +67,24 @@ impl Files for Folder {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         Ok(self.opened()?.read(path, FILE_MAX)?)
     }
+
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        let mut files = Vec::new();
+        let mut open = vec![Utf8PathBuf::new()];
+        while let Some(folder) = open.pop() {
+            for entry in self.root.join(&folder).read_dir_utf8().ok()? {
+                let entry = entry.ok()?;
+                let path = folder.join(entry.file_name());
+                if entry.file_type().ok()?.is_dir() {
+                    open.push(path);
+                } else {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort_unstable();
+        Some(files)
+    }
 }
 
 /// A tree in memory.
@@ -82,6 +105,10 @@ impl Files for Memory {
         let bytes = self.files.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         into.extend_from_slice(bytes);
         Ok(())
+    }
+
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        Some(self.files.keys().cloned().collect())
     }
 }
 

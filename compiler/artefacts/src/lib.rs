@@ -10,6 +10,8 @@ pub mod files;
 pub mod manifest;
 pub mod path_table;
 pub mod paths;
+pub mod profile;
 
 pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError, Routing};
+pub use profile::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedWatchdog};

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
 use crate::paths::{MANIFEST, is_inside};
+use crate::profile::Stated;
 
 /// Version of the form.
 pub const FORMAT: &str = "closc-manifest/1";
@@ -40,6 +41,9 @@ pub struct Manifest {
     /// Numbers of the fabric.
     #[serde(default)]
     pub counts: Counts,
+    /// What the fabric states of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Stated>,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
@@ -163,6 +167,7 @@ impl Manifest {
             inputs: String::new(),
             selection: None,
             counts: Counts::default(),
+            profile: None,
             files: BTreeMap::new(),
         }
     }

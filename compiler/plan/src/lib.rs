@@ -22,6 +22,7 @@ mod qos;
 mod routes;
 mod segment;
 mod starved;
+mod stated;
 mod table;
 
 pub mod checks;

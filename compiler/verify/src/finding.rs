@@ -107,6 +107,8 @@ pub struct Tally {
 /// What a task found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
+    /// What is there and is not judged, and how often.
+    not_judged: BTreeMap<String, u64>,
     tallies: BTreeMap<&'static str, (&'static Rule, Tally)>,
     violations: Vec<Violation>,
 }
@@ -115,6 +117,20 @@ impl Findings {
     /// Counts facts that were checked, whether or not they hold.
     pub(crate) fn checked(&mut self, rule: &'static Rule, facts: u64) {
         self.tally(rule).facts += facts;
+    }
+
+    /// Notes something that is there and is not judged.
+    pub(crate) fn not_judged(&mut self, what: &str) {
+        if let Some(count) = self.not_judged.get_mut(what) {
+            *count += 1;
+        } else {
+            self.not_judged.insert(what.to_owned(), 1);
+        }
+    }
+
+    /// Returns what is there and is not judged, and how often.
+    pub(crate) fn take_not_judged(&mut self) -> BTreeMap<String, u64> {
+        std::mem::take(&mut self.not_judged)
     }
 
     /// Adds a violation.
@@ -144,6 +160,9 @@ impl Findings {
             let own = self.tally(rule);
             own.facts += tally.facts;
             own.broken += tally.broken;
+        }
+        for (what, count) in other.not_judged {
+            *self.not_judged.entry(what).or_default() += count;
         }
         self.violations.extend(other.violations);
         self

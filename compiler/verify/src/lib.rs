@@ -52,10 +52,14 @@ use walk::packet::Network;
 /// Verifies a tree.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options)?;
-    let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, not_proved, follows } =
+    let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, stated, not_proved, follows } =
         loaded;
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
+    if let Some(stated) = &stated {
+        check::profile::check(&fabric, stated, &mut findings);
+        check::stated_qos::check(&fabric, stated, &mut findings);
+    }
     let proved = prove(&fabric, &nics, options, &mut findings);
     let (paths, load, walk) =
         proved.map_or((None, None, None), |(paths, load, walk)| (Some(paths), Some(load), walk));
@@ -68,6 +72,7 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
         Some(network) if follows => deliver(network, options, &mut findings),
         Some(_) | None => (None, None),
     };
+    let not_judged = findings.take_not_judged();
     let (tallies, mut violations) = findings.finish();
     let broken = tallies.values().map(|(_, tally)| tally.broken).sum();
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
@@ -85,6 +90,7 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
         fabric: name,
         routing,
         not_proved,
+        not_judged,
         read,
         paths,
         load,

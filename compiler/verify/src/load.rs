@@ -18,6 +18,7 @@ use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
 use crate::bind::nics::{self, NicCables};
+use crate::check::counts;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::bgp::{Process, Terms};
@@ -26,13 +27,15 @@ use crate::model::fabric::Fabric;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::routing::Routing;
+use crate::model::stated::Stated;
 use crate::model::switch::{Facts, Pairs, Pool};
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
 use crate::read::manifest::Manifest;
+use crate::read::unjudged;
 use crate::report::ReadCounts;
-use crate::rules::files::COMPLETE;
+use crate::rules::files::{COMPLETE, EXTRA, PIPELINE};
 use files::Files;
 
 /// Everything that was read.
@@ -43,6 +46,8 @@ pub(crate) struct Loaded {
     pub(crate) routing: String,
     pub(crate) read: ReadCounts,
     pub(crate) findings: Findings,
+    /// What the manifest states of the fabric.
+    pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
     /// Whether switches choose the way by routes that are known.
     pub(crate) follows: bool,
@@ -108,7 +113,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
     fabric.nodes = nodes;
     fabric.facts = pools.0.finish();
     let found = nodes::sprays(&files, &fabric)?;
-    findings = findings.merge(found).merge(rest(&files)?);
+    findings = findings.merge(found).merge(rest(&files, options)?);
     let read = ReadCounts {
         files: files.count.into_inner(),
         bytes: files.bytes.into_inner(),
@@ -118,7 +123,9 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
         tables: fabric.groups.len() as u64,
         nics: fabric.groups.iter().map(|group| group.nics.len() as u64).sum(),
     };
+    counts::check(&manifest.counts, &fabric, &mut findings);
     Ok(Loaded {
+        stated: manifest.profile.clone(),
         fabric,
         nics,
         name: manifest.fabric.clone(),
@@ -160,12 +167,36 @@ fn cabling(files: &Files<'_>, findings: &mut Findings) -> Result<Cabling, Verify
     Ok(cables::read(&lists, switches.keys().map(|name| SmolStr::from(*name)).collect(), &hosts, findings))
 }
 
-/// Files that no reader asked for: their digests are held against the manifest all the same.
-fn rest(files: &Files<'_>) -> Result<Findings, VerifyError> {
+/// Files that no reader asked for: their digests are compared with the manifest all the same, and they are named.
+fn rest(files: &Files<'_>, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
     for path in files.manifest.files.keys().filter(|path| !files.was_read(path)) {
         files.read(path, &mut buffer, &mut findings)?;
+        if options.pipelines.contains_key(path) {
+            continue;
+        }
+        findings.checked(&EXTRA, 1);
+        if let Some(kind) = unjudged::kind(path) {
+            findings.not_judged(kind);
+        } else {
+            let message = format!("`{path}` is read by nobody");
+            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+        }
+    }
+    for (path, meant) in &options.pipelines {
+        let Some(entry) = files.manifest.files.get(path) else { continue };
+        findings.expect(entry.blake3 == *meant, &PIPELINE, || {
+            let message = format!("`{path}` is not the one that this program ships");
+            Violation::new(&PIPELINE, Place::file(path), message)
+        });
+    }
+    for path in files.tree.list().unwrap_or_default() {
+        findings.checked(&EXTRA, 1);
+        if path != paths::MANIFEST && !files.manifest.files.contains_key(&path) {
+            let message = format!("`{path}` is not in `{}`", paths::MANIFEST);
+            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+        }
     }
     Ok(findings)
 }

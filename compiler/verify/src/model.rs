@@ -19,4 +19,5 @@ pub(crate) mod place;
 pub(crate) mod qos;
 pub(crate) mod routing;
 pub(crate) mod segment;
+pub(crate) mod stated;
 pub(crate) mod switch;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use camino::Utf8PathBuf;
+
 use crate::check::limits::Limits;
 
 /// What to verify, and how thoroughly.
@@ -13,12 +15,20 @@ pub struct Options {
     pub walk_up_to: u128,
     /// Violations of one rule that are shown in full.
     pub shown: usize,
+    /// Digests (BLAKE3) of the files of pipelines that are known, by path; others are read as they are.
+    pub pipelines: BTreeMap<Utf8PathBuf, String>,
     /// Limits of hardware by SONiC hwsku, or platform name of other targets.
     pub limits: BTreeMap<String, Limits>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { digests: true, walk_up_to: 1 << 20, shown: 10, limits: BTreeMap::new() }
+        Options {
+            digests: true,
+            walk_up_to: 1 << 20,
+            shown: 10,
+            pipelines: BTreeMap::new(),
+            limits: BTreeMap::new(),
+        }
     }
 }

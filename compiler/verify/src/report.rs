@@ -3,6 +3,7 @@
 //! In: findings and counts. Out: [`Report`], for people as text and for tools by serde. Invariants: rules in the
 //! order of codes, violations in the order of codes and places; the same tree gives the same report.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use closc_diagnostics::Rule;
@@ -28,6 +29,9 @@ pub struct Report {
     /// What is left open with this routing; empty where hosts write the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_proved: Vec<&'static str>,
+    /// What is there and is not judged, and how often: a site sets it as it likes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_judged: BTreeMap<String, u64>,
     /// What was read.
     pub read: ReadCounts,
     /// What was proved of paths; absent where hosts do not write paths.
@@ -126,6 +130,9 @@ impl Report {
             thousands(read.nics.into()),
         );
         self.paths_text(&mut text);
+        for (what, count) in &self.not_judged {
+            let _ = writeln!(text, "not judged: {what}, {count} times");
+        }
         for open in &self.not_proved {
             let _ = writeln!(text, "not proved with routing {}: {open}", self.routing);
         }

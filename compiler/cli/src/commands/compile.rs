@@ -128,6 +128,8 @@ impl Compiler<'_> {
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.selection.to_string()),
             counts: self.input.plan.fabric().counts(),
+            // A profile that does not fit its hardware fails where the first switch is rendered.
+            profile: self.input.plan.stated().ok(),
             files: BTreeMap::new(),
         }
     }

@@ -34,6 +34,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         digests: !command.no_digests,
         walk_up_to: command.walk.into(),
         shown: command.shown,
+        pipelines: pipelines(),
         limits: limits(&catalogue),
     };
     let tree = Watched::new(args, &command.tree);
@@ -46,6 +47,12 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         Format::Github => output::print(&annotations(&command.tree, &report))?,
     }
     Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed })
+}
+
+/// Digests of the pipelines that this program ships.
+fn pipelines() -> BTreeMap<Utf8PathBuf, String> {
+    let files = closc_entries::pipeline_files(closc_entries::Pipeline::fabric());
+    files.into_iter().map(|file| (file.path.into(), blake3::hash(file.text.as_bytes()).to_string())).collect()
 }
 
 /// Sizes of tables and buffers by what a `config_db.json` calls its hardware.
@@ -118,5 +125,9 @@ impl Files for Watched {
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         self.bar.inc(1);
         self.folder.read_into(path, into)
+    }
+
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.folder.list()
     }
 }

@@ -33,6 +33,14 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     if config.router_id.is_none() {
         binding.broken(&IDENTIFIER, About::Bgp, "it has no router id");
     }
+    binding.findings.checked(&SESSION, 1);
+    if config.process.ipv4 {
+        binding.broken(
+            &SESSION,
+            About::Bgp,
+            "its sessions carry IPv4 by themselves, and nothing filters that",
+        );
+    }
     owned(binding, config);
     let mut terms: Vec<Arc<Terms>> = Vec::new();
     let sessions = sessions(binding, config, &mut terms);

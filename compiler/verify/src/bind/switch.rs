@@ -9,7 +9,7 @@ use super::{bgp, routes, segments};
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::SwitchId;
-use crate::model::device::{Device, Fault, FaultKind};
+use crate::model::device::{Device, Fault, FaultKind, Port};
 use crate::model::place::Place;
 use crate::model::switch::{Pairs, Sizes, Switch};
 use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
@@ -47,6 +47,11 @@ pub(crate) fn bind(
     let position = context.positions.get(&id);
     let by_segment = || segments.first().and_then(|usid| context.layout?.tier(*usid));
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(SmolStr::from);
+    let physical = |port: &Port<'_>| {
+        Some(format!("{} {}", port.lanes.as_deref()?, port.cage.as_deref().unwrap_or_default()))
+    };
+    let ports: Vec<(&str, String)> =
+        device.ports.iter().filter_map(|port| Some((&*port.name, physical(port)?))).collect();
     let switch = Switch {
         language: device.language,
         tier: position.map(|(tier, _)| *tier).or_else(by_segment),
@@ -61,6 +66,7 @@ pub(crate) fn bind(
         mac: device.mac,
         kind: text(&device.kind),
         hardware: text(&device.hardware),
+        platform: text(&device.platform),
         loopbacks: device.loopbacks.clone(),
         management: device.management.clone(),
         sizes: Sizes {
@@ -68,12 +74,10 @@ pub(crate) fn bind(
             routes: device.routes.len(),
             neighbours: device.ports.iter().map(|port| port.neighbours.len()).sum(),
         },
+        counters: pairs(context, device.counters.iter().map(|name| (&**name, "enable"))),
         pools: device.qos.as_ref().and_then(|qos| qos.pools),
         settings: pairs(context, device.settings.iter().map(|(name, value)| (&**name, &**value))),
-        lanes: pairs(
-            context,
-            device.ports.iter().filter_map(|port| Some((&*port.name, port.lanes.as_deref()?))),
-        ),
+        lanes: pairs(context, ports.iter().map(|(name, physical)| (*name, &**physical))),
         ingress: this.ingress(),
     };
     if context.layout.is_none() && !device.segments.is_empty() {
@@ -83,6 +87,9 @@ pub(crate) fn bind(
             let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
             this.broken(&KNOWN, About::Segment(&segment.text), &message);
         }
+    }
+    for what in &device.not_judged {
+        findings.not_judged(what);
     }
     for fault in device.faults {
         self::fault(context.cabling.switch(id), fault, findings);

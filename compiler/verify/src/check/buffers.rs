@@ -49,10 +49,14 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
                 Violation::new(&HEADROOM, fabric.place(id, About::Headroom(port)), message)
                     .and(fabric.cabling.place(cable_id))
             });
-            let Some(pool) = switch.pools.and_then(|pools| pools.headroom) else { continue };
-            findings.expect(*xoff <= pool, &SHARED, || {
+            // Without a pool that ports share, a group's own room has its headroom in it.
+            let (room, whose) = match switch.pools.and_then(|pools| pools.headroom).filter(|pool| *pool > 0) {
+                Some(pool) => (pool, "the pool that ports share has"),
+                None => (qos.reserved.get(group).copied().unwrap_or(0), "no pool is shared; its own room is"),
+            };
+            findings.expect(*xoff <= room, &SHARED, || {
                 let message = format!(
-                    "`{}`: port `{port}` may take {xoff} bytes of headroom, and the pool has {pool}",
+                    "`{}`: port `{port}` may take {xoff} bytes of headroom, and {whose} {room}",
                     fabric.cabling.switch(id)
                 );
                 Violation::new(&SHARED, fabric.place(id, About::Pools), message)

@@ -20,23 +20,24 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let hardware = switch.hardware.as_deref().unwrap_or_default();
         lists.entry((hardware, &switch.lanes)).or_default().push(id);
     }
-    let mut votes: HashMap<(&str, &SmolStr), BTreeMap<&SmolStr, usize>> = HashMap::new();
+    let mut votes: HashMap<(&str, &SmolStr, usize), BTreeMap<&SmolStr, usize>> = HashMap::new();
     for ((hardware, lanes), ids) in &lists {
         for (port, lanes) in *lanes {
-            *votes.entry((hardware, port)).or_default().entry(lanes).or_default() += ids.len();
+            *votes.entry((hardware, port, count(lanes))).or_default().entry(lanes).or_default() += ids.len();
         }
     }
     for ((hardware, lanes), ids) in &lists {
         let mut seen: HashMap<&str, &SmolStr> = HashMap::new();
         for (port, own) in *lanes {
-            let twice = own.split(',').find_map(|lane| seen.insert(lane, port));
-            let votes =
-                votes.get(&(*hardware, port)).and_then(|votes| votes.iter().max_by_key(|vote| *vote.1));
+            let twice = lanes_of(own).split(',').find_map(|lane| seen.insert(lane, port));
+            let votes = votes
+                .get(&(*hardware, port, count(own)))
+                .and_then(|votes| votes.iter().max_by_key(|vote| *vote.1));
             let usual = votes.map(|(lanes, _)| *lanes);
             let message = match (twice, usual) {
                 (Some(other), _) => format!("ports `{other}` and `{port}` share a lane of `{own}`"),
                 (None, Some(usual)) if usual != own => {
-                    format!("port `{port}` has lanes `{own}`, and on other switches `{usual}`")
+                    format!("port `{port}` is `{own}`, and on other switches `{usual}`")
                 }
                 (None, _) => continue,
             };
@@ -47,4 +48,14 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Returns the lanes of a port, without what its cage is called.
+fn lanes_of(port: &str) -> &str {
+    port.split(' ').next().unwrap_or(port)
+}
+
+/// Returns how many lanes a port has: split otherwise, a port of the same name has others.
+fn count(port: &str) -> usize {
+    lanes_of(port).split(',').count()
 }

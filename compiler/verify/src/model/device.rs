@@ -50,6 +50,8 @@ pub(crate) struct Device<'a> {
     pub(crate) kind: Option<Cow<'a, str>>,
     /// Hardware, by which limits are looked up.
     pub(crate) hardware: Option<Cow<'a, str>>,
+    /// What it calls the box, where it says.
+    pub(crate) platform: Option<Cow<'a, str>>,
     /// MAC address of the switch, where it has one for all ports.
     pub(crate) mac: Option<Mac>,
     /// Loopback addresses.
@@ -74,6 +76,10 @@ pub(crate) struct Device<'a> {
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// Destinations that NICs may send plain packets to, and those they may not, where the language says.
     pub(crate) plain: Option<(Vec<Ipv6Net>, Vec<Ipv6Net>)>,
+    /// Counters that are switched on, where the language says.
+    pub(crate) counters: Vec<Cow<'a, str>>,
+    /// What is none of the fabric's business, by name: a site sets it as it likes.
+    pub(crate) not_judged: Vec<String>,
     /// What is said and must not be, or is not said and must be.
     pub(crate) faults: Vec<Fault>,
 }
@@ -173,6 +179,8 @@ pub(crate) struct Port<'a> {
     pub(crate) wire: Wire,
     /// Serial lanes behind the port, where the language says.
     pub(crate) lanes: Option<Cow<'a, str>>,
+    /// What its cage is called: alias, number of the cage, part of it; where the language says.
+    pub(crate) cage: Option<String>,
     /// Length of the cable in whole metres, where buffers depend on it.
     pub(crate) length_m: Option<u32>,
     /// How it finds its neighbour by itself.
@@ -217,6 +225,7 @@ impl<'a> Device<'a> {
             hostname: None,
             kind: None,
             hardware: None,
+            platform: None,
             mac: None,
             loopbacks: Vec::new(),
             management: Vec::new(),
@@ -229,6 +238,8 @@ impl<'a> Device<'a> {
             qos: None,
             settings: Vec::new(),
             plain: None,
+            counters: Vec::new(),
+            not_judged: Vec::new(),
             faults: Vec::new(),
         }
     }

@@ -15,6 +15,8 @@ pub(crate) struct Language {
     pub(crate) name: &'static str,
     /// Whether ports have addresses and switches loopbacks; else next hops carry MAC addresses.
     pub(crate) addresses: bool,
+    /// Whether it states speed, largest packet and error correction of ports.
+    pub(crate) wire: [bool; 3],
     /// Whether every port with a cable states the neighbour that it expects.
     pub(crate) states_peers: bool,
     /// Whether the MAC address of a NIC is asked for where it is not stated.

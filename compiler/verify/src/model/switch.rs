@@ -47,6 +47,8 @@ pub(crate) struct Switch {
     pub(crate) kind: Option<SmolStr>,
     /// Hardware, by which limits are looked up.
     pub(crate) hardware: Option<SmolStr>,
+    /// What it calls the box, where it says.
+    pub(crate) platform: Option<SmolStr>,
     /// Loopback addresses.
     pub(crate) loopbacks: Vec<Ipv6Net>,
     /// Management addresses with their gateways.
@@ -57,7 +59,9 @@ pub(crate) struct Switch {
     pub(crate) pools: Option<Pools>,
     /// Settings of the whole device.
     pub(crate) settings: Arc<Pairs>,
-    /// Serial lanes of ports by name, where the language says.
+    /// Counters that are switched on, where the language says.
+    pub(crate) counters: Arc<Pairs>,
+    /// Serial lanes of ports by name, and what their cages are called, where the language says.
     pub(crate) lanes: Arc<Pairs>,
     /// What NICs may send, where switches choose the way and the language says.
     pub(crate) ingress: Option<Box<IngressFilter>>,

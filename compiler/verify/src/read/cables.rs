@@ -16,7 +16,8 @@ use crate::model::names::Names;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
 use crate::read::error::ReadError;
-use crate::rules::cabling::ROWS;
+use crate::read::media;
+use crate::rules::cabling::{REACH, ROWS};
 
 /// Reads all lists. `switches` and `hosts` are the names of those that have a folder, in order.
 pub(crate) fn read(
@@ -95,7 +96,7 @@ impl Reader {
             let line = record.position().map_or(0, |position| position.line() as usize);
             let row: Row<'_> = record.deserialize(Some(&header)).map_err(|error| fault(&error))?;
             findings.checked(&ROWS, 1);
-            match self.row(&row, plane, &Place::line(file, line)) {
+            match self.row(&row, plane, &Place::line(file, line), findings) {
                 Ok(cable) => self.cables.push(cable),
                 Err(Wrong { message, other }) => {
                     let violation = Violation::new(&ROWS, Place::line(file, line), message);
@@ -110,7 +111,13 @@ impl Reader {
         }
     }
 
-    fn row(&mut self, row: &Row<'_>, plane: Option<u8>, place: &Place) -> Result<Cable, Wrong> {
+    fn row(
+        &mut self,
+        row: &Row<'_>,
+        plane: Option<u8>,
+        place: &Place,
+        findings: &mut Findings,
+    ) -> Result<Cable, Wrong> {
         if plane != Some(row.plane) {
             return Err(format!("the cable is of plane {}, and the list is not", row.plane).into());
         }
@@ -125,6 +132,10 @@ impl Reader {
             None => return Err(format!("`{}` is no state of a cable", row.state).into()),
         };
         let meters = self.meters(row.length)?;
+        findings.checked(&REACH, 1);
+        if let Some(message) = media::too_long(row.medium, meters) {
+            findings.broken(Violation::new(&REACH, place.clone(), message));
+        }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
         let line = place.line.unwrap_or(0) as u32;

@@ -17,6 +17,7 @@ use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_nam
 pub(crate) static LANGUAGE: Language = Language {
     name: "frr",
     addresses: true,
+    wire: [false, true, false],
     states_peers: false,
     asks_nics: false,
     link_local: LinkLocal::Talks,

@@ -19,6 +19,7 @@ const WIDTH: u64 = 256;
 pub(crate) static LANGUAGE: Language = Language {
     name: "linux",
     addresses: true,
+    wire: [false, true, false],
     states_peers: false,
     asks_nics: false,
     link_local: LinkLocal::Talks,

@@ -8,6 +8,7 @@ use closc_artefacts::{Entry, Files};
 
 use crate::error::VerifyError;
 use crate::model::routing::Routing;
+use crate::model::stated::{Counts, Stated};
 
 /// The manifest of a whole tree.
 #[derive(Debug, Clone)]
@@ -16,6 +17,10 @@ pub(crate) struct Manifest {
     pub(crate) fabric: String,
     /// How packets find their way.
     pub(crate) routing: Routing,
+    /// Numbers of the fabric.
+    pub(crate) counts: Counts,
+    /// What the fabric states of itself.
+    pub(crate) profile: Option<Stated>,
     /// Every other file.
     pub(crate) files: BTreeMap<Utf8PathBuf, Entry>,
 }
@@ -27,7 +32,9 @@ impl Manifest {
         if let Some(selection) = written.selection {
             return Err(VerifyError::Partial(selection));
         }
-        Ok(Manifest { fabric: written.fabric, routing: written.routing.into(), files: written.files })
+        let routing = written.routing.into();
+        let closc_artefacts::Manifest { fabric, counts, profile, files, .. } = written;
+        Ok(Manifest { fabric, routing, counts, profile, files })
     }
 
     /// Returns the files of a folder: the name of each sub-folder with its files.

@@ -21,6 +21,7 @@ const WIDTH: u64 = 512;
 pub(crate) static LANGUAGE: Language = Language {
     name: "p4",
     addresses: false,
+    wire: [false, false, false],
     states_peers: false,
     asks_nics: false,
     link_local: LinkLocal::Talks,

@@ -19,6 +19,9 @@ use crate::read::error::ReadError;
 use crate::read::value::parse;
 use crate::rules::tables::FORMS;
 
+/// Where a binary table says how long it is.
+const TOTAL: std::ops::Range<usize> = 8..12;
+
 /// Why a table cannot be read: which of the two files, and what is wrong with it.
 pub(crate) struct Unreadable {
     /// Whether it is the binary.
@@ -47,6 +50,12 @@ pub(crate) fn read(
     let opened = Table::open(&binary);
     let table =
         opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
+    // The table says how long it is (FORMAT.md): what is behind it nobody wrote.
+    let stated = binary.get(TOTAL).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?)));
+    if stated.map(|stated| stated as usize) != Some(binary.len()) {
+        let message = format!("the table ends before the file, which has {} bytes", binary.len());
+        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+    }
     let group = group(&document, cabling).map_err(|message| text(ReadError::whole(message)))?;
     let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
     compare(&document, &table, &group, findings);

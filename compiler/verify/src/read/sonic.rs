@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod place;
 mod qos;
+mod site;
 
 use super::error::ReadError;
 use super::frr;
@@ -16,6 +17,7 @@ use crate::model::routing::Routing;
 pub(crate) static LANGUAGE: Language = Language {
     name: "sonic",
     addresses: true,
+    wire: [true, true, true],
     states_peers: true,
     asks_nics: true,
     link_local: LinkLocal::Forwards,

@@ -29,8 +29,8 @@ pub(crate) static HEADROOM: Rule = Rule {
 pub(crate) static SHARED: Rule = Rule {
     code: "V1503",
     title: "the headroom pool is smaller than one port's headroom",
-    what: "Where a pool has headroom beside it (`xoff` of the pool), that is at least what the largest group of a \
-           port may take.",
+    what: "Where ports share headroom beside a pool (`xoff` of the pool, more than 0), that is at least what the largest \
+           group of a port may take; where they share none, the group's own `size` holds it.",
     why: "Even a single congested port could not be stopped in time.",
     example: "\"xoff\": \"1000\" of a pool whose groups have 145,796 bytes",
     fix: "Compile again.",

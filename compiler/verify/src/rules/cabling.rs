@@ -62,13 +62,23 @@ pub(crate) static ROLE: Rule = Rule {
 pub(crate) static LANES: Rule = Rule {
     code: "V0206",
     title: "a port stands for other lanes than on other switches",
-    what: "No two ports of a switch share a serial lane, and a port of one name has the same lanes on all switches \
-           of the same hardware.",
+    what: "No two ports of a switch share a serial lane, and a port of one name and as many lanes has the same lanes, alias and cage on all \
+           switches of the same hardware.",
     why: "Names are printed on cables and lanes lead to cages: with lanes exchanged, the tables are right and \
           packets leave by another cage.",
     example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, the other way round",
     fix: "Compile again; lanes are facts of the platform.",
 };
 
+/// Media reach.
+pub(crate) static REACH: Rule = Rule {
+    code: "V0207",
+    title: "a cable that is longer than its medium carries",
+    what: "Every cable has a known medium and is at most as long as that carries at any speed.",
+    why: "The link does not come up, or loses packets: the wrong cable was written down, and will be bought.",
+    example: "p0 nic-t0 row with length 60m and medium dac",
+    fix: "Correct length or medium in the fabric file.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&ROWS, &ONCE, &PEER, &POWER, &ROLE, &LANES];
+pub(super) const RULES: &[&Rule] = &[&ROWS, &ONCE, &PEER, &POWER, &ROLE, &LANES, &REACH];

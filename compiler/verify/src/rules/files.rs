@@ -67,5 +67,36 @@ pub(crate) static SAME: Rule = Rule {
     fix: "Compile again; a template overlay may not change single switches.",
 };
 
+/// Nothing is there that nobody knows.
+pub(crate) static EXTRA: Rule = Rule {
+    code: "V0107",
+    title: "a file that nobody reads",
+    what: "Every file of the tree is in the manifest, and every file of the manifest is read by the proof or named in the report as not judged.",
+    why: "A file that nobody looked at is pushed all the same, and a folder of a device that does not exist was forgotten or slipped in.",
+    example: "switches/p0-t0-001/boot.sh",
+    fix: "Remove it, or compile again.",
+};
+
+/// The program is ours.
+pub(crate) static PIPELINE: Rule = Rule {
+    code: "V0108",
+    title: "a pipeline that is not the one of this program",
+    what: "The P4 program and its P4Info are byte for byte those that this program ships, where it says which.",
+    why: "Entries say what a table is told; what a table does is in the program. A program without its filters forwards what the entries forbid.",
+    example: "p4/fabric.bmv2.json without the table ingress.nic_source",
+    fix: "Compile again.",
+};
+
+/// The manifest counts right.
+pub(crate) static COUNTS: Rule = Rule {
+    code: "V0109",
+    title: "a manifest that does not fit the tree",
+    what: "Planes, NICs, T0s, T1s, T2s and cables are as many as the manifest counts.",
+    why: "Whoever plans by the manifest plans for another fabric; a list that lost its last rows still parses.",
+    example: "\"t1\": 31 with 32 T1s",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&DIGEST, &PARSES, &KNOWN, &COMPLETE, &SETTINGS, &SAME];
+pub(super) const RULES: &[&Rule] =
+    &[&DIGEST, &PARSES, &KNOWN, &COMPLETE, &SETTINGS, &SAME, &EXTRA, &PIPELINE, &COUNTS];

@@ -47,5 +47,15 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
     fix: "Compile again.",
 };
 
+/// Ports are as stated.
+pub(crate) static PROFILE: Rule = Rule {
+    code: "V0305",
+    title: "a port is not as the fabric states",
+    what: "Hardware of every switch, and speed and largest packet of every port with a cable, are those that the manifest states for its tier and side; lanes of 25G and faster have Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119).",
+    why: "What all switches say alike is not right for that: packets of 9,000 bytes do not pass ports of 1,500.",
+    example: "\"mtu\": \"1500\" on every port",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&HALVES, &WIRE, &LENGTH, &NEIGHBOUR];
+pub(super) const RULES: &[&Rule] = &[&HALVES, &WIRE, &LENGTH, &NEIGHBOUR, &PROFILE];

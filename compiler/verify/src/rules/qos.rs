@@ -61,5 +61,25 @@ pub(crate) static ALIKE: Rule = Rule {
     fix: "Compile again; a template overlay may not change single ports.",
 };
 
+/// Quality of service is as stated.
+pub(crate) static STATED: Rule = Rule {
+    code: "V1106",
+    title: "quality of service is not as the fabric states",
+    what: "Code points, schedulers, thresholds of buffers, pauses, watchdogs, marks and trimming of every kind of port are those of the profile that the manifest states; pools and marking thresholds, which depend on the room that other ports leave, are at least half of what is stated and at most twice as much.",
+    why: "What all switches say alike is not right for that: with marks off everywhere no sender slows down.",
+    example: "\"ecn\": \"ecn_none\" in every WRED_PROFILE",
+    fix: "Compile again.",
+};
+
+/// Losses are counted.
+pub(crate) static COUNTERS: Rule = Rule {
+    code: "V1107",
+    title: "counters that tell of losses are off",
+    what: "Every switch whose language says so counts what its ports, queues and buffers drop, mark and trim.",
+    why: "What is not counted is not seen, and a slow fabric has no explanation.",
+    example: "no FLEX_COUNTER_TABLE",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&CLASSES, &PAUSES, &TRIMMING, &MARKS, &ALIKE];
+pub(super) const RULES: &[&Rule] = &[&CLASSES, &PAUSES, &TRIMMING, &MARKS, &ALIKE, &STATED, &COUNTERS];

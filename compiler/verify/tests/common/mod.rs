@@ -8,7 +8,7 @@ pub(crate) mod fabrics;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Entry, Manifest, Memory, Routing, cables::HEADER, paths};
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
@@ -54,15 +54,29 @@ pub(crate) fn tree(plan: &Plan) -> Memory {
     artefacts.extend(topology.plane_ids().map(|plane| cables(plan, plane)));
     let mut memory = Memory::default();
     memory.files.extend(artefacts.into_iter().map(|artefact| (artefact.path, artefact.bytes)));
+    let routing = serde_json::from_value(topology.routing.word().into()).expect("a word of the language");
+    let mut manifest = Manifest::new(topology.name.to_string(), routing);
+    manifest.counts = plan.fabric().counts();
+    manifest.profile = Some(plan.stated().expect("the profile fits the hardware"));
+    memory.files.insert(paths::MANIFEST.into(), manifest.to_bytes());
     sign(&mut memory, &topology.name, topology.routing.word());
     memory
 }
 
-/// Writes the manifest anew, so that damage is found by what it does and not by its digest.
+/// The digests of the pipelines that are shipped.
+pub(crate) fn pipelines() -> BTreeMap<Utf8PathBuf, String> {
+    let files = pipeline_files(Pipeline::fabric());
+    files.into_iter().map(|file| (file.path.into(), blake3::hash(file.text.as_bytes()).to_string())).collect()
+}
+
+/// Writes the manifest anew, so that damage is found by what it does and not by its digest. What it states stays.
 pub(crate) fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
     let routing: Routing = serde_json::from_value(routing.into()).expect("a word of the language");
-    memory.files.remove(Utf8Path::new(paths::MANIFEST));
+    let old = memory.files.remove(Utf8Path::new(paths::MANIFEST));
     let mut manifest = Manifest::new(fabric, routing);
+    if let Some(old) = old.and_then(|bytes| Manifest::parse(&bytes).ok()) {
+        (manifest.counts, manifest.profile) = (old.counts, old.profile);
+    }
     manifest.files = memory.files.iter().map(|(path, bytes)| (path.clone(), Entry::of(bytes))).collect();
     memory.files.insert(paths::MANIFEST.into(), manifest.to_bytes());
 }

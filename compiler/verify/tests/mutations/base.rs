@@ -8,7 +8,7 @@ use closc_tests::shape::{self, Shape, T2};
 use closc_verify::{Options, verify};
 
 use crate::common::fabrics::Target;
-use crate::common::{limits, tree};
+use crate::common::{limits, pipelines, tree};
 
 /// A fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,5 +152,5 @@ impl Trees {
 
 /// How trees are verified: with limits, and every violation shown.
 pub(crate) fn options() -> Options {
-    Options { limits: limits(), shown: usize::MAX, ..Options::default() }
+    Options { limits: limits(), pipelines: pipelines(), shown: usize::MAX, ..Options::default() }
 }

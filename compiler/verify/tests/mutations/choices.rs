@@ -47,7 +47,7 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("a default route", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "default|::/0"], UP), "V1707"),
     ("a route out of the pool", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "default|fd00:c105::/32"], UP), "V1707"),
     ("a route of another VRF", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "Vrf1|fd00:c105:1:2::/64"], UP), "V0102"),
-    ("a field of a route that nobody knows", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", ZONE, "distance"], "\"5\""), "V0102"),
+    ("a field of a route that nobody knows", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", ZONE, "track"], "\"5\""), "V0102"),
     ("a table that nobody knows", ChosenSonic, SONIC_T0, Set(&["BGP_NEIGHBOR"], "{}"), "V0103"),
     ("a hash of something else", ChosenSonic, SONIC_T0, Set(&["SWITCH_HASH", "GLOBAL", "lag_hash"], "[]"), "V0102"),
     ("no route to a group", ChosenSonic, SONIC_T1, Unset(&["STATIC_ROUTE", SECOND]), "V1702"),

@@ -10,6 +10,7 @@ mod base;
 mod bgp;
 mod cables;
 mod choices;
+mod everywhere;
 mod frr;
 mod hosts;
 mod linux;
@@ -22,14 +23,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base::{Base, Trees};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Memory;
 use closc_verify::{Place, Report, Violation, verify};
 use common::damage::{Damage, damage};
 
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 25] = [
+const TABLES: [&[Mutation]; 27] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -55,13 +57,17 @@ const TABLES: [&[Mutation]; 25] = [
     choices::P4,
     choices::ZONES,
     choices::NODES,
+    everywhere::SONIC,
+    everywhere::OTHERS,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.
 fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     let (name, base, file, what, rule) = mutation;
     let mut tree = trees.tree(*base).clone();
-    damage(trees.plan(*base), &mut tree, file, *what);
+    for file in files(&tree, file) {
+        damage(trees.plan(*base), &mut tree, &file, *what);
+    }
     if sign {
         common::sign(&mut tree, "shape", base.routing());
     }
@@ -82,9 +88,24 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     Some(line)
 }
 
+/// The files of a name in which a `*` stands for any folder.
+fn files(tree: &Memory, name: &str) -> Vec<String> {
+    let Some((before, behind)) = name.split_once('*') else { return vec![name.to_owned()] };
+    let fits = |path: &&Utf8PathBuf| path.as_str().starts_with(before) && path.as_str().ends_with(behind);
+    tree.files.keys().filter(fits).map(ToString::to_string).collect()
+}
+
 /// Tells whether the rule found something, and names the file. Both forms of a path table are named by either, and a
 /// file that is gone by its folder.
 fn found(report: &Report, file: &str, rule: &str) -> bool {
+    if let Some((before, behind)) = file.split_once('*') {
+        let one =
+            |place: &Place| place.file.as_str().starts_with(before) && place.file.as_str().ends_with(behind);
+        return report
+            .violations
+            .iter()
+            .any(|violation| violation.rule.code == rule && one(&violation.place));
+    }
     let file = Utf8Path::new(file);
     let same = |place: &Place| {
         let table =

@@ -79,13 +79,23 @@ struct Instance<'a> {
     process: Process,
     networks: Vec<Ipv6Net>,
     groups: BTreeMap<&'a str, Agreed<'a>>,
-    neighbours: Vec<(&'a str, Remote, bool)>,
+    neighbours: Vec<Known<'a>>,
     agreed: BTreeMap<&'a str, Agreed<'a>>,
+}
+
+/// A neighbour: its name, who it may be where that is said of itself, and whether it is known by its link-local address
+/// alone.
+#[derive(Debug, Clone, Copy)]
+struct Known<'a> {
+    name: &'a str,
+    remote: Option<Remote>,
+    link_local_only: bool,
 }
 
 /// What is said of a neighbour or a group, with names.
 #[derive(Debug, Clone, Copy, Default)]
 struct Agreed<'a> {
+    remote: Option<Remote>,
     group: Option<&'a str>,
     active: bool,
     bfd: Option<&'a str>,
@@ -120,7 +130,11 @@ impl<'a> BgpReader<'a> {
                 return Ok(Some(Node::Clause(name, number)));
             }
             ["router", "bgp", asn] if self.process.is_none() => {
-                self.process = Some(Instance { asn: parse(asn)?, ..Instance::default() });
+                self.process = Some(Instance {
+                    asn: parse(asn)?,
+                    process: Process { ipv4: true, ..Process::default() },
+                    ..Instance::default()
+                });
                 return Ok(Some(Node::Process));
             }
             _ => return Err(Refusal::Unknown),
@@ -155,6 +169,7 @@ impl<'a> BgpReader<'a> {
         match words {
             ["bgp", "router-id", id] => bgp.router_id = Some(parse(id)?),
             ["no", "bgp", "default", "ipv4-unicast"] => bgp.process.ipv4 = false,
+            ["bgp", "log-neighbor-changes"] => {}
             ["bgp", "ebgp-requires-policy"] => bgp.process.strict = true,
             ["no", "bgp", "ebgp-requires-policy"] => bgp.process.strict = false,
             ["bgp", "graceful-restart"] => bgp.process.restart.graceful = true,
@@ -172,12 +187,8 @@ impl<'a> BgpReader<'a> {
             ["neighbor", name, "peer-group"] => {
                 bgp.groups.entry(name).or_default();
             }
-            ["neighbor", name, "interface", "v6only", "remote-as", asn] => {
-                bgp.neighbours.push((name, remote(asn)?, true));
-            }
-            ["neighbor", name, "interface", "remote-as", asn] | ["neighbor", name, "remote-as", asn] => {
-                bgp.neighbours.push((name, remote(asn)?, false));
-            }
+            ["neighbor", name, "interface", rest @ ..] => bgp.interface(name, rest)?,
+            ["neighbor", name, "remote-as", asn] => bgp.remote(name, remote(asn)?),
             ["neighbor", name, rest @ ..] => bgp.agreed(name).process(rest)?,
             _ => return Err(Refusal::Unknown),
         }
@@ -197,13 +208,19 @@ impl<'a> BgpReader<'a> {
 
     /// Resolves the names; what nothing bears is a fault of the device.
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
-        let Some(bgp) = self.process.take() else { return };
+        let Some(mut bgp) = self.process.take() else { return };
+        // In whatever order they are written: filters name them by their place among them.
+        bgp.networks.sort_unstable();
         let Instance { asn, router_id, process, networks, .. } = &bgp;
         let mut lost = BTreeSet::new();
-        let neighbours = bgp.neighbours.iter().map(|(name, remote, link_local_only)| Neighbour {
-            name: Cow::Borrowed(name),
-            remote: *remote,
-            terms: Terms { link_local_only: *link_local_only, ..self.terms(&bgp, name, &mut lost) },
+        let neighbours = bgp.neighbours.iter().filter_map(|known| {
+            let link_local_only = known.link_local_only;
+            Some(Neighbour {
+                name: Cow::Borrowed(known.name),
+                // A session without a number does not come up.
+                remote: known.remote.or_else(|| bgp.of_group(known.name))?,
+                terms: Terms { link_local_only, ..self.terms(&bgp, known.name, &mut lost) },
+            })
         });
         device.bgp = Some(Config {
             asn: *asn,
@@ -212,7 +229,7 @@ impl<'a> BgpReader<'a> {
             process: *process,
             neighbours: neighbours.collect(),
         });
-        let known: BTreeSet<&str> = bgp.neighbours.iter().map(|(name, ..)| *name).collect();
+        let known: BTreeSet<&str> = bgp.neighbours.iter().map(|known| known.name).collect();
         lost.extend(bgp.agreed.keys().filter(|name| !known.contains(*name)).map(|name| ("neighbour", *name)));
         for (kind, name) in lost {
             let message = format!("{kind} `{name}` is referred to and is not there");
@@ -289,6 +306,41 @@ impl<'a> BgpReader<'a> {
 type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Instance<'a> {
+    /// `neighbor NAME interface`: alone, or with a number or a group behind it.
+    fn interface(&mut self, name: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
+        let (link_local_only, rest) = match words {
+            ["v6only", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let remote = match rest {
+            [] => None,
+            ["remote-as", asn] => Some(remote(asn)?),
+            ["peer-group", group] => {
+                self.agreed(name).group = Some(group);
+                None
+            }
+            _ => return Err(Refusal::Unknown),
+        };
+        self.neighbours.push(Known { name, remote, link_local_only });
+        Ok(())
+    }
+
+    /// `neighbor NAME remote-as`: of a group, of a neighbour that is known, or of a new one.
+    fn remote(&mut self, name: &'a str, remote: Remote) {
+        if let Some(group) = self.groups.get_mut(name) {
+            group.remote = Some(remote);
+        } else if let Some(known) = self.neighbours.iter_mut().find(|known| known.name == name) {
+            known.remote = Some(remote);
+        } else {
+            self.neighbours.push(Known { name, remote: Some(remote), link_local_only: false });
+        }
+    }
+
+    /// Who a neighbour may be by its group.
+    fn of_group(&self, name: &str) -> Option<Remote> {
+        self.groups.get(self.agreed.get(name)?.group?)?.remote
+    }
+
     /// Returns what is said of a neighbour or a group.
     fn agreed(&mut self, name: &'a str) -> &mut Agreed<'a> {
         let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.agreed };
@@ -300,6 +352,7 @@ impl<'a> Agreed<'a> {
     fn process(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
         match words {
             ["peer-group", group] => self.group = Some(group),
+            ["description", ..] => {}
             ["bfd"] => self.bfd = Some(""),
             ["bfd", "profile", profile] => self.bfd = Some(profile),
             ["advertisement-interval", time] => self.interval_s = Some(parse(time)?),

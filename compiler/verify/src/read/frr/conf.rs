@@ -101,7 +101,7 @@ fn configuration<'a>(
     };
     for (at, line) in conf.lines().enumerate() {
         let line = line.trim_ascii();
-        match reader.line(line) {
+        match reader.in_any_node(line) {
             Err(Refusal::Value(message)) => return Err(ReadError::at(at + 1, message)),
             Err(Refusal::Unknown) => {
                 let message = format!("`{line}` is none of the commands that the proof knows");
@@ -147,6 +147,20 @@ enum Context<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Takes a line where it is; a command that the node does not have belongs to one of those around it, as for vtysh.
+    fn in_any_node(&mut self, line: &'a str) -> Result<(), Refusal> {
+        let open = self.context.clone();
+        loop {
+            let taken = self.line(line);
+            if taken != Err(Refusal::Unknown) || self.context.pop().is_none() {
+                if taken == Err(Refusal::Unknown) {
+                    self.context = open;
+                }
+                return taken;
+            }
+        }
+    }
+
     fn line(&mut self, line: &'a str) -> Result<(), Refusal> {
         if line.is_empty() || line.starts_with('!') {
             return Ok(());
@@ -159,9 +173,10 @@ impl<'a> Reader<'a> {
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match (self.context.last().copied(), words.as_slice()) {
-            (_, ["exit" | "exit-address-family" | "end"]) => {
+            (_, ["exit" | "exit-address-family"]) => {
                 self.context.pop();
             }
+            (_, ["end"]) => self.context.clear(),
             (None, words) => self.top(words)?,
             (Some(Context::Interface(name)), ["ipv6", "address", address]) => {
                 let address: Ipv6Net = parse(address)?;
@@ -209,12 +224,15 @@ impl<'a> Reader<'a> {
             ["frr", "defaults", _]
             | ["service", "integrated-vtysh-config"]
             | ["log", "syslog", "informational"]
+            | ["Building", "configuration..."]
+            | ["Current", "configuration:"]
+            | ["ip" | "ipv6", "forwarding"]
             | ["no", "zebra", "nexthop", "kernel", "enable"] => {}
             ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
             ["interface", name] => self.context.push(Context::Interface(name)),
             ["segment-routing"] => self.context.push(Context::SegmentRouting),
-            ["ipv6", "route", prefix, "blackhole"] => self.route(prefix, None)?,
-            ["ipv6", "route", prefix, gateway, port] => {
+            ["ipv6", "route", prefix, "blackhole" | "Null0"] => self.route(prefix, None)?,
+            ["ipv6", "route", prefix, gateway, port] | ["ipv6", "route", prefix, gateway, port, "1"] => {
                 let hop = Hop {
                     port: self.ports.index(Cow::Borrowed(port)),
                     gateway: Some(parse(gateway)?),

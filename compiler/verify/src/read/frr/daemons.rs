@@ -1,22 +1,60 @@
-//! Which daemons of FRRouting run.
+//! Which daemons of FRRouting run, and with which options.
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
+/// Daemons that always run, or that change no route.
+const QUIET: [&str; 4] = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
+
 /// Checks which daemons run: another routing protocol would bring routes that nothing proves, and BGP needs its own.
-pub(crate) fn faults(daemons: &str, bgp: bool) -> Vec<String> {
-    let running = |line: &str| {
-        line.split('#').next().and_then(|line| Some(line.trim_ascii().strip_suffix("=yes")?.to_owned()))
-    };
-    let running: Vec<String> = daemons.lines().filter_map(running).collect();
+/// Options say where a daemon is managed, and nothing about what it does.
+pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
-    let missing = wanted.iter().filter(|daemon| !running.iter().any(|runs| runs == *daemon));
-    let missing = missing.map(|daemon| format!("`{daemon}` does not run, and no route is learned"));
-    let known = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
-    let foreign = running
-        .iter()
-        .filter(|daemon| !known.contains(&daemon.as_str()) && !wanted.contains(&daemon.as_str()));
-    let foreign =
-        foreign.map(|daemon| format!("`{daemon}` runs, and would bring routes that nothing proves"));
-    missing.chain(foreign).collect()
+    let mut faults = Vec::new();
+    let mut running = Vec::new();
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default().trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            faults.push(format!("`{line}` is no setting"));
+            continue;
+        };
+        let value = value.trim_matches(['"', '\'']).trim_ascii();
+        if let Some(daemon) = name.strip_suffix("_options") {
+            faults.extend(options(daemon, value));
+        } else if value == "yes" {
+            running.push(name);
+            if !QUIET.contains(&name) && !wanted.contains(&name) {
+                faults.push(format!("`{name}` runs, and would bring routes that nothing proves"));
+            }
+        } else if value != "no" {
+            faults.push(format!("`{name}` is `{value}`, which the proof does not know"));
+        } else if QUIET.contains(&name) {
+            faults.push(format!("`{name}` does not run"));
+        }
+    }
+    let missing = wanted.iter().filter(|daemon| !running.contains(daemon));
+    faults.extend(missing.map(|daemon| format!("`{daemon}` does not run, and BGP comes to no route")));
+    faults
+}
+
+/// Bytes of the buffer between zebra and the kernel, below which it loses messages in large fabrics.
+const NETLINK_MIN: u64 = 1 << 20;
+
+/// What of the options of a daemon changes what it does: with `-n` or `-p 0`, for example, nobody can connect to bgpd.
+fn options(daemon: &str, text: &str) -> Option<String> {
+    let mut rest: &[&str] = &text.split_ascii_whitespace().collect::<Vec<_>>();
+    while !rest.is_empty() {
+        rest = match rest {
+            ["-A", address, rest @ ..] if address.parse::<std::net::IpAddr>().is_ok() => rest,
+            ["-s", bytes, rest @ ..] if bytes.parse::<u64>().is_ok_and(|bytes| bytes >= NETLINK_MIN) => rest,
+            [option, ..] => {
+                return Some(format!("`{daemon}` has option `{option}`, which the proof does not know"));
+            }
+            [] => rest,
+        };
+    }
+    None
 }

@@ -86,26 +86,82 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
     let mut commands = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        if words.is_empty() {
-            continue;
+        let mut words: Vec<&str> = line.split_ascii_whitespace().collect();
+        if words.first() == Some(&"-6") {
+            words.remove(0);
         }
+        let Some(first) = words.first_mut() else { continue };
+        *first = object(first);
         command(&words, &mut |command| commands.push((at + 1, command)))
             .map_err(|message| ReadError::at(at + 1, message))?;
     }
     Ok(commands)
 }
 
+/// Returns the full word of an object: `ip` takes shorter ones, and two spellings of a neighbour.
+fn object(word: &str) -> &str {
+    match word {
+        "n" | "neigh" | "neighbor" => "neighbour",
+        "a" | "addr" => "address",
+        "l" => "link",
+        "r" | "ro" => "route",
+        other => other,
+    }
+}
+
+/// `address replace`; the words behind the address come in any order.
+fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
+    let (mut port, mut nodad) = (None, false);
+    while !rest.is_empty() {
+        rest = match rest {
+            ["dev", name, rest @ ..] => {
+                port = Some(*name);
+                rest
+            }
+            ["nodad", rest @ ..] => {
+                nodad = true;
+                rest
+            }
+            ["scope", "global", rest @ ..] => rest,
+            _ => return Err(format!("`{}` is no part of an address that the proof knows", rest.join(" "))),
+        };
+    }
+    let port = port.filter(|_| nodad).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;
+    Ok(Command::Address { address: prefix(text)?, port })
+}
+
+/// `neighbour replace`; the words behind the address come in any order.
+fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
+    let (mut port, mut mac, mut permanent) = (None, None, false);
+    while !rest.is_empty() {
+        rest = match rest {
+            ["dev", name, rest @ ..] => {
+                port = Some(*name);
+                rest
+            }
+            ["lladdr", address, rest @ ..] => {
+                mac = Some(value(address)?);
+                rest
+            }
+            ["nud", "permanent", rest @ ..] => {
+                permanent = true;
+                rest
+            }
+            _ => return Err(format!("`{}` is no part of a neighbour that the proof knows", rest.join(" "))),
+        };
+    }
+    match (port, mac, permanent) {
+        (Some(port), Some(mac), true) => Ok(Command::Neighbour { address: value(text)?, mac, port }),
+        _ => Err(format!("neighbour `{text}` has no port or address, or is not permanent")),
+    }
+}
+
 fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(), String> {
     match words {
         ["link", "add", "name", device, "type", _] => push(Command::Add { device }),
-        ["link", "set", "dev", port, rest @ ..] => link(port, rest, push)?,
-        ["address", "replace", address, "dev", port, "nodad"] => {
-            push(Command::Address { address: prefix(address)?, port });
-        }
-        ["neighbour", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"] => {
-            push(Command::Neighbour { address: value(address)?, mac: value(mac)?, port });
-        }
+        ["link", "set", "dev", port, rest @ ..] | ["link", "set", port, rest @ ..] => link(port, rest, push)?,
+        ["address", "replace", address, rest @ ..] => push(self::address(address, rest)?),
+        ["neighbour", "replace", address, rest @ ..] => push(neighbour(address, rest)?),
         // Both drop; the latter tells the sender.
         ["route", "replace", "blackhole" | "unreachable", text, rest @ ..] => {
             let mut scope = Scope::default();
@@ -208,7 +264,7 @@ fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String>
     while !rest.is_empty() {
         rest = match rest {
             ["nexthop", rest @ ..] => rest,
-            ["via", gateway, "dev", port, rest @ ..] => {
+            ["via", gateway, "dev", port, rest @ ..] | ["dev", port, "via", gateway, rest @ ..] => {
                 hops.push(BatchHop { gateway: Some(value(gateway)?), port, weight: 1 });
                 rest
             }
@@ -245,6 +301,8 @@ fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str]
             scope.metric = value(text)?;
             rest
         }
+        // What a route has where nothing is said.
+        ["table", "main" | "254", rest @ ..] | ["proto", "boot" | "static", rest @ ..] => rest,
         _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
     })
 }

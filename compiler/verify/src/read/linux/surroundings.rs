@@ -1,5 +1,7 @@
 //! What is beside `ip.batch`: the device of the segments, and settings of the kernel.
 
+use std::borrow::Cow;
+
 use super::batch::{self, Command};
 use super::place::SEGMENT_DEVICE;
 use crate::model::device::{Device, FaultKind};
@@ -43,12 +45,12 @@ pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'st
         }
     }
     faults.extend(lines(settings).filter_map(|(key, value)| {
-        let message = match known(key, forwards) {
+        let message = match known(&key, forwards) {
             Some(wanted) if wanted == value => return None,
             Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
             None => format!("`{key}` is no setting that the proof knows"),
         };
-        Some((SETTINGS, key.to_owned(), message))
+        Some((SETTINGS, key.into_owned(), message))
     }));
     faults
 }
@@ -90,11 +92,26 @@ fn known(key: &str, forwards: bool) -> Option<&'static str> {
 }
 
 /// The settings of a file.
-fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (Cow<'_, str>, &str)> {
     settings
         .lines()
-        .filter_map(|line| line.split('#').next()?.split_once('='))
-        .map(|(key, value)| (key.trim(), value.trim()))
+        .filter_map(|line| line.split(['#', ';']).next()?.split_once('='))
+        .map(|(key, value)| (dotted(key.trim().trim_start_matches('-')), value.trim()))
+}
+
+/// Returns a key with dots: where the first separator is a slash, slashes and dots have changed places (sysctl.d(5)).
+fn dotted(key: &str) -> Cow<'_, str> {
+    match key.find(['.', '/']) {
+        Some(at) if key[at..].starts_with('/') => {
+            let swap = |c| match c {
+                '/' => '.',
+                '.' => '/',
+                other => other,
+            };
+            Cow::Owned(key.chars().map(swap).collect())
+        }
+        _ => Cow::Borrowed(key),
+    }
 }
 
 fn setting<'a>(settings: &'a str, key: &str) -> Option<&'a str> {

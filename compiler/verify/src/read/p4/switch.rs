@@ -71,6 +71,8 @@ struct Reader {
     trims: BTreeMap<u16, BTreeMap<u8, (u64, u64, u8)>>,
     marks: BTreeMap<u16, BTreeMap<u8, (u64, u64, u64)>>,
     seen: BTreeSet<String>,
+    /// Whether link-layer discovery goes to the controller.
+    punts: bool,
 }
 
 impl Reader {
@@ -90,6 +92,7 @@ impl Reader {
             trims: BTreeMap::new(),
             marks: BTreeMap::new(),
             seen: BTreeSet::new(),
+            punts: false,
         }
     }
 }
@@ -132,7 +135,10 @@ impl Reader {
             }
             // What the controller hears of is kept from no NIC: only link-layer discovery is known here.
             ("punt", "punt_to_cpu") => match entry.field("ether_type") {
-                Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => Ok(()),
+                Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => {
+                    self.punts = true;
+                    Ok(())
+                }
                 _ => Err("packets other than those of LLDP go to the controller".to_owned()),
             },
             ("nic_destination", action) => self.admit(prefix(entry, "dst")?, action),
@@ -259,6 +265,12 @@ impl Reader {
                 Some((plain.into_iter().collect(), encapsulated.into_iter().chain(denied).collect()));
         }
         self.quality();
+        if !self.punts {
+            let message =
+                "link-layer discovery does not go to the controller, so nobody sees a swapped cable";
+            let needles = vec!["ingress.punt".to_owned()];
+            self.device.fault(FaultKind::Setting, FILE, needles, message.to_owned());
+        }
         self.device
     }
 

@@ -4,7 +4,7 @@
 //! built in memory that is not kept; a table this reader does not know is a fault, since it might forward.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -15,24 +15,16 @@ use serde_json::value::RawValue;
 
 use super::place::FILE;
 use super::qos::{PORT_TABLES, QosReader, SMALL_TABLES};
+use super::site::is_of_site;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Ports, Route, Segment, Via};
 use crate::model::language::Language;
 use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str};
 use crate::read::value::parse;
 
-/// Tables that move no packet.
-const HARMLESS: [&str; 9] = [
-    "CRM",
-    "DEVICE_NEIGHBOR_METADATA",
-    "FLEX_COUNTER_TABLE",
-    "LLDP",
-    "MGMT_PORT",
-    "NTP",
-    "NTP_SERVER",
-    "SNMP",
-    "SYSLOG_SERVER",
-];
+/// Tables that move no packet and that switches are rendered with.
+const HARMLESS: [&str; 8] =
+    ["CRM", "DEVICE_NEIGHBOR_METADATA", "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
 /// Reads a file.
 pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<Device<'a>, ReadError> {
@@ -42,6 +34,8 @@ pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<D
         qos: QosReader::default(),
         locators: Vec::new(),
         segments: Vec::new(),
+        lists: Vec::new(),
+        list_rules: BTreeSet::new(),
     };
     let mut json = serde_json::Deserializer::from_str(text(bytes)?);
     Tables(&mut reader).deserialize(&mut json)?;
@@ -55,6 +49,10 @@ struct Reader<'a> {
     qos: QosReader<'a>,
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
+    /// Access lists, and whether each is about the switch's own services only.
+    lists: Vec<(Cow<'a, str>, bool)>,
+    /// Access lists that have rules.
+    list_rules: BTreeSet<Cow<'a, str>>,
 }
 
 struct Tables<'r, 'a>(&'r mut Reader<'a>);
@@ -83,9 +81,44 @@ impl<'a> Visitor<'a> for Tables<'_, 'a> {
 }
 
 #[derive(Deserialize)]
+struct AclRow<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+}
+
+#[derive(Deserialize)]
+struct CounterRow<'a> {
+    #[serde(borrow, rename = "FLEX_COUNTER_STATUS")]
+    status: Option<Str<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct PortRow<'a> {
     #[serde(borrow)]
     admin_status: Option<Str<'a>>,
+    #[serde(borrow)]
+    adv_interface_types: Option<Str<'a>>,
+    #[serde(borrow)]
+    adv_speeds: Option<Str<'a>>,
+    #[serde(borrow)]
+    alias: Option<Str<'a>>,
+    #[serde(borrow)]
+    autoneg: Option<Str<'a>>,
+    #[serde(borrow)]
+    index: Option<Str<'a>>,
+    #[serde(borrow)]
+    link_training: Option<Str<'a>>,
+    #[serde(borrow)]
+    mode: Option<Str<'a>>,
+    #[serde(borrow)]
+    pfc_asym: Option<Str<'a>>,
+    #[serde(borrow)]
+    role: Option<Str<'a>>,
+    #[serde(borrow)]
+    subport: Option<Str<'a>>,
+    #[serde(borrow)]
+    tpid: Option<Str<'a>>,
     #[serde(borrow)]
     description: Option<Str<'a>>,
     #[serde(borrow)]
@@ -124,7 +157,11 @@ struct RouteRow<'a> {
     #[serde(borrow)]
     ifname: Option<Str<'a>>,
     #[serde(borrow)]
+    distance: Option<Str<'a>>,
+    #[serde(borrow)]
     nexthop: Option<Str<'a>>,
+    #[serde(borrow, rename = "nexthop-vrf")]
+    nexthop_vrf: Option<Str<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -172,6 +209,24 @@ struct InterfaceRow<'a> {
 struct HashRow<'a> {
     #[serde(borrow)]
     ecmp_hash: Vec<Str<'a>>,
+}
+
+impl PortRow<'_> {
+    /// Fields that change how a port works, each with its value and with the only one that the fabric is made for: what
+    /// SONiC does where nothing is said.
+    fn defaults(&self) -> impl Iterator<Item = (&'static str, &str, &'static str)> {
+        let fields = [
+            ("adv_interface_types", &self.adv_interface_types, "all"),
+            ("adv_speeds", &self.adv_speeds, "all"),
+            ("autoneg", &self.autoneg, "off"),
+            ("link_training", &self.link_training, "off"),
+            ("mode", &self.mode, "routed"),
+            ("pfc_asym", &self.pfc_asym, "off"),
+            ("role", &self.role, "Ext"),
+            ("tpid", &self.tpid, "0x8100"),
+        ];
+        fields.into_iter().filter_map(|(field, value, meant)| Some((field, &*value.as_ref()?.0, meant)))
+    }
 }
 
 /// A row that has no fields.
@@ -233,6 +288,35 @@ impl<'a> Reader<'a> {
                 Ok(())
             })),
             "STATIC_ROUTE" => map.next_value_seed(Rows::new(&mut |key, row| self.route(key, &row))),
+            other => self.aside(other, map),
+        }
+    }
+
+    /// Takes a table that forwards nothing, or that nobody knows.
+    fn aside<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "ACL_TABLE" => map.next_value_seed(Rows::new(&mut |key, row: AclRow<'a>| {
+                let control = row.kind.is_some_and(|kind| kind.0 == "CTRLPLANE");
+                self.lists.push((key, control));
+                Ok(())
+            })),
+            "ACL_RULE" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, _: IgnoredAny| {
+                let list = split(key, '|').map_or_else(|key| key, |(list, _)| list);
+                self.list_rules.insert(list);
+                Ok(())
+            })),
+            "FLEX_COUNTER_TABLE" => {
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: CounterRow<'a>| {
+                    if row.status.is_some_and(|status| status.0 == "enable") {
+                        self.device.counters.push(key);
+                    }
+                    Ok(())
+                }))
+            }
+            site if is_of_site(site) => {
+                self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
+                map.next_value::<IgnoredAny>().map(|_| ())
+            }
             known if HARMLESS.contains(&known) => map.next_value::<IgnoredAny>().map(|_| ()),
             other => {
                 self.device.fault(
@@ -267,20 +351,31 @@ impl<'a> Reader<'a> {
             "type" => self.device.kind = Some(value),
             "mac" => self.device.mac = Some(parse(&value)?),
             "bgp_asn" => self.device.asn = Some(parse(&value)?),
-            // The router id of a switch is its own; the platform is its hardware's.
-            "bgp_router_id" | "platform" => {}
+            // The router id of a switch is its own.
+            "platform" => self.device.platform = Some(value),
+            "bgp_router_id" => {}
             _ => self.device.settings.push((field, value)),
         }
         Ok(())
     }
 
     fn port(&mut self, key: Cow<'a, str>, row: PortRow<'a>) -> Result<(), String> {
+        for (field, value, meant) in row.defaults() {
+            if value != meant {
+                let needles = vec!["\"PORT\":".to_owned(), format!("\"{key}\""), format!("\"{field}\"")];
+                let message = format!("port `{key}` has `{field}` {value} and not {meant}");
+                self.device.fault(FaultKind::Setting, FILE, needles, message);
+            }
+        }
         let port = self.ports.port(key);
+        let text =
+            |field: &Option<Str<'a>>| field.as_ref().map_or_else(String::new, |text| text.0.to_string());
+        port.cage = Some([text(&row.alias), text(&row.index), text(&row.subport)].join(" "));
         port.declared = true;
         port.up = row.admin_status.is_some_and(|status| status.0 == "up");
         port.description = row.description.map(|text| text.0);
         port.lanes = row.lanes.map(|text| text.0);
-        port.wire.fec = row.fec.map(|fec| fec.0 != "none");
+        port.wire.fec = row.fec.map(|fec| fec.0 == "rs");
         port.wire.mtu = row.mtu.map(|mtu| parse(&mtu.0)).transpose()?;
         port.wire.speed = row.speed.map(|speed| parse(&speed.0)).transpose()?;
         Ok(())
@@ -329,7 +424,18 @@ impl<'a> Reader<'a> {
     }
 
     fn route(&mut self, key: Cow<'a, str>, row: &RouteRow<'a>) -> Result<(), String> {
-        let (vrf, prefix) = split(key, '|').map_err(|key| format!("`STATIC_ROUTE|{key}` names no VRF"))?;
+        // Without a VRF in its key a route is in the default one.
+        let (vrf, prefix) = split(key, '|').unwrap_or_else(|prefix| (Cow::Borrowed("default"), prefix));
+        let foreign =
+            row.nexthop_vrf.as_ref().is_some_and(|vrf| vrf.0.split(',').any(|vrf| vrf != "default"));
+        if foreign {
+            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` leaves the default VRF"));
+        }
+        let unreachable =
+            |text: &Str<'_>| !text.0.split(',').all(|distance| distance.parse::<u8>().is_ok_and(|d| d < 255));
+        if row.distance.as_ref().is_some_and(unreachable) {
+            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` has a distance that is none"));
+        }
         if vrf != "default" {
             return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` is of VRF `{vrf}`"));
         }
@@ -366,10 +472,30 @@ impl<'a> Reader<'a> {
         if self.ports.len() > usize::from(u16::MAX) {
             return Err(ReadError::whole("more than 65,535 ports"));
         }
+        self.access_lists();
         let Reader { mut device, ports, qos, .. } = self;
         device.ports = ports.finish();
         device.qos = Some(qos.finish(&mut device));
         Ok(device)
+    }
+
+    /// Lists about the switch's own services are the site's; any other drops or redirects packets of the fabric.
+    fn access_lists(&mut self) {
+        for (name, control) in std::mem::take(&mut self.lists) {
+            self.list_rules.remove(&name);
+            if control {
+                self.device.not_judged.push(format!("access lists of the control plane in `{FILE}`"));
+            } else {
+                let needles = vec!["\"ACL_TABLE\":".to_owned(), format!("\"{name}\"")];
+                let message = format!("access list `{name}` is about packets that are forwarded");
+                self.device.fault(FaultKind::Unknown, FILE, needles, message);
+            }
+        }
+        for name in std::mem::take(&mut self.list_rules) {
+            let needles = vec!["\"ACL_RULE\":".to_owned(), format!("\"{name}|")];
+            let message = format!("rules of access list `{name}`, which is not there");
+            self.device.fault(FaultKind::Dangling, FILE, needles, message);
+        }
     }
 
     /// Own segments, each of which must be a uN of a locator that has no function bits.

@@ -269,6 +269,8 @@ impl Resolver<'_, '_> {
             if let Some(xoff) = profile.get("xoff").filter(|_| table == BUFFER_PG) {
                 self.qos.headroom.push(number);
                 self.qos.xoff.insert(number, xoff.parse().unwrap_or(0));
+                let own = profile.get("size").and_then(|size| size.parse().ok());
+                self.qos.reserved.insert(number, own.unwrap_or(0));
             }
             self.set(format!("buffer of {what} {number}"), fields(&profile));
         }

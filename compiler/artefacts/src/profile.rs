@@ -1,0 +1,110 @@
+//! What a fabric states of itself, so that whoever reads the tree knows what must be in its files.
+//!
+//! Invariants: numbers of one switch of each kind, so a profile is as long for a fabric of any size.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a fabric states of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stated {
+    /// Switches by tier and hardware.
+    pub switches: Vec<StatedSwitch>,
+    /// What switches do with packets of each class.
+    pub qos: StatedQos,
+}
+
+/// Switches of one tier and hardware.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedSwitch {
+    /// Tier.
+    pub tier: String,
+    /// Operating system.
+    pub os: String,
+    /// SONiC hwsku, or platform id.
+    pub hardware: String,
+    /// SONiC's name of the hardware, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// Bytes of the buffer that ports share, headroom included; absent without a buffer of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_bytes: Option<u64>,
+    /// The most that a lossless queue takes, where one static egress pool holds all queues; absent with dynamic pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lossless_queue_bytes: Option<u64>,
+    /// What is done with a queue that stays paused; its times depend on the number of ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<StatedWatchdog>,
+    /// Ports with a cable.
+    pub ports: Vec<StatedPort>,
+}
+
+/// Ports of one side, speed and length of cable.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedPort {
+    /// Whether the other end is nearer to the NICs.
+    pub down: bool,
+    /// Speed in Mb/s.
+    pub speed_mbps: u32,
+    /// Serial lanes.
+    pub lanes: u8,
+    /// Largest packet.
+    pub mtu: u16,
+    /// Length of the cable in whole metres.
+    pub meters: u64,
+    /// Bytes of headroom of each paused group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom_bytes: Option<u64>,
+    /// When each queue is marked: least, most, probability just below it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks: BTreeMap<u8, (u64, u64, u64)>,
+}
+
+/// What switches do with packets of each class.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedQos {
+    /// Name of the profile.
+    pub name: String,
+    /// Traffic class of each code point.
+    pub dscp: Vec<u8>,
+    /// Classes by rising traffic class.
+    pub classes: Vec<StatedClass>,
+    /// The code points of trimmed packets, in the fabric and at the last hop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed: Option<(u8, u8)>,
+}
+
+/// A class.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedClass {
+    /// Its traffic class.
+    pub tc: u8,
+    /// Its queue.
+    pub queue: u8,
+    /// Its priority group.
+    pub group: u8,
+    /// Its weight; absent: before all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u8>,
+    /// The priority that is paused; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<u8>,
+    /// Whether its overflow is trimmed.
+    pub trims: bool,
+    /// What its group may take of the free ingress pool, as an exponent of two.
+    pub ingress_th: String,
+    /// The same of its queue and the egress pool.
+    pub egress_th: String,
+}
+
+/// What is done with a queue that stays paused.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedWatchdog {
+    /// What.
+    pub action: String,
+    /// After how long, at the least.
+    pub detection_ms: u64,
+    /// Until it was free for how long, at the least.
+    pub restoration_ms: u64,
+}

@@ -1,0 +1,118 @@
+//! What a fabric states of itself in its manifest, so that whoever reads the tree knows what must be there.
+//!
+//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: one
+//! switch of a kind is worked out and no more, so this costs the same in a fabric of any size.
+
+use std::collections::BTreeSet;
+
+use closc_artefacts::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedWatchdog};
+use closc_qos::QosError;
+use closc_qos::codes::Dscp;
+use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
+use closc_topology::{Side, Switch, TierId};
+use smol_str::SmolStr;
+
+use crate::intent::DeviceIntent;
+use crate::plan::Plan;
+use crate::qos::SwitchQos;
+
+impl Plan {
+    /// Returns what the fabric states of itself.
+    pub fn stated(&self) -> Result<Stated, QosError> {
+        let mut seen: BTreeSet<(TierId, SmolStr, &str)> = BTreeSet::new();
+        let mut stated = Stated::default();
+        let mut profile = None;
+        for switch in self.switches() {
+            let (platform, os) = self.topology().hardware(switch);
+            if seen.insert((switch.tier, platform.id.clone(), os.word())) {
+                let intent = self.device(switch);
+                profile.get_or_insert(intent.qos);
+                stated.switches.push(self::switch(switch, &intent)?);
+            }
+        }
+        stated.qos = profile.map(qos).unwrap_or_default();
+        Ok(stated)
+    }
+}
+
+fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, QosError> {
+    let qos = SwitchQos::of(intent)?;
+    let mut ports: Vec<StatedPort> = Vec::new();
+    for (port, kind) in intent.ports.iter().zip(&qos.ports) {
+        let Some(at) = *kind else { continue };
+        let kind = &qos.kinds[at];
+        let headroom = qos.buffers.as_ref().and_then(|buffers| buffers.headroom(at));
+        let marks = qos.marks[at].iter().map(|(queue, marks)| {
+            (queue.get(), (marks.min().0, marks.max().0, marks.probability().get().into()))
+        });
+        let stated = StatedPort {
+            down: port.at.side == Side::Down,
+            speed_mbps: kind.speed.mbps(),
+            lanes: kind.lanes,
+            mtu: port.mtu,
+            meters: kind.cable.meters_ceil(),
+            headroom_bytes: headroom.map(|headroom| headroom.xoff.0),
+            marks: marks.collect(),
+        };
+        if !ports.contains(&stated) {
+            ports.push(stated);
+        }
+    }
+    let pool = qos.buffers.as_ref().map(|buffers| buffers.pools.shared.0 + buffers.pools.headroom.0);
+    // As rendered: a lossy profile has its queues in one dynamic pool everywhere.
+    let lossless = intent.platform.buffer.as_ref().filter(|_| intent.qos.is_lossless());
+    let most = lossless.and_then(|buffer| buffer.lossless_queue_max).map(|most| most.0);
+    Ok(StatedSwitch {
+        tier: tier(switch.tier).to_owned(),
+        os: intent.os.word().to_owned(),
+        hardware: intent.hardware.to_string(),
+        platform: intent.platform.sonic.as_ref().map(|sonic| sonic.platform.clone()),
+        pool_bytes: pool,
+        lossless_queue_bytes: most,
+        watchdog: qos.watchdog.and_then(|times| watchdog(intent.qos, times)),
+        ports,
+    })
+}
+
+fn tier(tier: TierId) -> &'static str {
+    match tier {
+        TierId::T0 => "t0",
+        TierId::T1 => "t1",
+        TierId::T2 => "t2",
+    }
+}
+
+fn qos(profile: &Profile) -> StatedQos {
+    let classes = profile.classes().map(|class| StatedClass {
+        tc: class.tc.get(),
+        queue: class.queue.get(),
+        group: class.priority_group.get(),
+        weight: match class.scheduler {
+            Scheduler::Strict => None,
+            Scheduler::Dwrr(weight) => Some(weight.get()),
+        },
+        pauses: class.pfc.then(|| class.priority.get()),
+        trims: class.trim,
+        ingress_th: class.ingress_threshold.to_string(),
+        egress_th: class.egress_threshold.to_string(),
+    });
+    StatedQos {
+        name: profile.name().as_str().to_owned(),
+        dscp: Dscp::all().map(|dscp| profile.class_of(dscp).tc.get()).collect(),
+        classes: classes.collect(),
+        trimmed: profile.trimming().map(|trim| (trim.fabric_dscp.get(), trim.last_hop_dscp.get())),
+    }
+}
+
+fn watchdog(profile: &Profile, times: WatchdogTimes) -> Option<StatedWatchdog> {
+    let action = match profile.watchdog()?.action {
+        WatchdogAction::Drop => "drop",
+        WatchdogAction::Forward => "forward",
+        WatchdogAction::Alert => "alert",
+    };
+    Some(StatedWatchdog {
+        action: action.to_owned(),
+        detection_ms: times.detection.millis_ceil(),
+        restoration_ms: times.restoration.millis_ceil(),
+    })
+}

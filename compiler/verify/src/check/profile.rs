@@ -1,0 +1,94 @@
+//! V0305: ports and hardware are as the fabric states in its manifest.
+
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::cabling::{Cable, Kind, Side, SwitchId};
+use crate::model::device::Wire;
+use crate::model::fabric::Fabric;
+use crate::model::segment::Tier;
+use crate::model::stated::{Stated, StatedPort, StatedSwitch};
+use crate::model::switch::Switch;
+use crate::rules::ports::PROFILE;
+
+/// Serial speed from which Ethernet needs a Reed-Solomon code: clause 91 of 802.3 for 25G lanes, clause 119 for PAM4.
+const RS_LANE_MBPS: u32 = 25_000;
+
+/// Compares every switch with what is stated.
+pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let Some(tier) = switch.tier else { continue };
+        findings.checked(&PROFILE, 1);
+        let Some(own) = own(stated, switch, tier) else {
+            let message = format!(
+                "`{}` is of hardware `{}` (`{}`), which the manifest does not state for a {tier} of {}",
+                fabric.cabling.switch(id),
+                switch.hardware.as_deref().unwrap_or_default(),
+                switch.platform.as_deref().unwrap_or_default(),
+                switch.language.name,
+            );
+            findings.broken(Violation::new(&PROFILE, fabric.place(id, About::Settings), message));
+            continue;
+        };
+        ports(fabric, id, (switch, own), findings);
+    }
+}
+
+/// Returns what is stated of a switch, by its tier, language and hardware.
+pub(crate) fn own<'s>(stated: &'s Stated, switch: &Switch, tier: Tier) -> Option<&'s StatedSwitch> {
+    let word = match tier {
+        Tier::T0 => "t0",
+        Tier::T1 => "t1",
+        Tier::T2 => "t2",
+    };
+    let fits = |own: &&StatedSwitch| {
+        own.tier == word
+            && own.os == switch.language.name
+            && switch.hardware.as_ref().is_none_or(|hardware| **hardware == *own.hardware)
+            && switch.platform.as_ref().is_none_or(|platform| Some(&**platform) == own.platform.as_deref())
+    };
+    stated.switches.iter().find(fits)
+}
+
+/// Returns what is stated of ports at one end of a cable: of those of its length, or else of its side.
+pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Option<&'s StatedPort> {
+    let down = match (cable.kind, side) {
+        (Kind::NicT0, _) | (_, Side::Upper) => true,
+        (Kind::T0T1 | Kind::T1T2, Side::Lower) => false,
+    };
+    let of_side = || own.ports.iter().filter(|port| port.down == down);
+    of_side().find(|port| port.meters == u64::from(cable.meters)).or_else(|| of_side().next())
+}
+
+fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch), findings: &mut Findings) {
+    for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
+        let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
+        let Some(stated) = port(own, cable, side) else { continue };
+        findings.checked(&PROFILE, 1);
+        let wire = end.facts.of(&fabric.facts).wire;
+        if let Some(message) = differs(wire, stated, switch.language.wire) {
+            let name = fabric.cabling.names.text(cable.ends(side).0.port);
+            let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
+            let violation = Violation::new(&PROFILE, fabric.place(id, About::Port(name)), message);
+            findings.broken(violation.and(fabric.cabling.place(cable_id)));
+        }
+    }
+}
+
+fn differs(wire: Wire, stated: &StatedPort, [speed, mtu, fec]: [bool; 3]) -> Option<String> {
+    let show = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    if speed && wire.speed != Some(stated.speed_mbps) {
+        return Some(format!("has speed {} and not {}", show(wire.speed), stated.speed_mbps));
+    }
+    if mtu && wire.mtu != Some(stated.mtu) {
+        return Some(format!("has MTU {} and not {}", show(wire.mtu.map(u32::from)), stated.mtu));
+    }
+    let coded = stated.speed_mbps / u32::from(stated.lanes.max(1)) >= RS_LANE_MBPS;
+    (fec && wire.fec != Some(coded)).then(|| {
+        let meant = if coded { "Reed-Solomon" } else { "no" };
+        format!(
+            "does not state {meant} error correction, which {} lanes for {} Mb/s need",
+            stated.lanes, stated.speed_mbps
+        )
+    })
+}

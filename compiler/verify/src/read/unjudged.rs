@@ -1,0 +1,37 @@
+//! Files of a tree that are about something else than the fabric's forwarding: named in the report, and not judged.
+
+use camino::Utf8Path;
+
+/// Returns what a file is, if it is one of these.
+pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
+    let mut parts = path.iter();
+    match (parts.next()?, path.file_name()?) {
+        ("ranks", _) => Some("where jobs are placed, `ranks/`"),
+        ("kubernetes", _) => Some("networks of pods, `kubernetes/`"),
+        ("p4", _) => Some("programs of pipelines, `p4/`"),
+        ("hosts", "nic-qos.sh") => Some("quality of service of NICs, `nic-qos.sh`"),
+        // Read where `ip.batch` is beside them; a node without has its addresses from another program.
+        ("hosts", "sysctl.conf" | "devices.batch") => {
+            Some("settings of the kernel of nodes without `ip.batch`, `sysctl.conf`")
+        }
+        ("hosts", "netplan.yaml") => Some("addresses for netplan, `netplan.yaml`"),
+        ("hosts", "nccl.conf" | "vccl.conf" | "backup-ports.json" | "nccl-topology.xml") => {
+            Some("settings of collective libraries, `nccl.conf` and what is beside")
+        }
+        ("hosts", _) if parts.nth(1) == Some("networkd") => Some("units of systemd-networkd, `networkd/`"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_judged_has_a_name() {
+        assert!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")).is_some());
+        assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/boot.sh")), None);
+        assert_eq!(kind(Utf8Path::new("switches/p0-t0-001/boot.sh")), None);
+    }
+}

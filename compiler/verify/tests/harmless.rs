@@ -1,0 +1,307 @@
+//! Rewrites that change nothing: order, spelling, defaults written out, white space, comments, tables of a site. No
+//! alarm for any of them.
+
+#[path = "mutations/base.rs"]
+#[allow(dead_code, reason = "plans are for damage")]
+mod base;
+mod common;
+
+use base::{Base, Trees};
+use camino::Utf8PathBuf;
+use closc_artefacts::Memory;
+use closc_verify::verify;
+use serde_json::{Map, Value, json};
+
+/// A rewrite of a text; nothing where it does not apply.
+type Rewrite = (&'static str, fn(&str) -> Option<String>);
+
+/// Which files, and what may be done to each.
+const REWRITES: [(&str, &[Rewrite]); 7] = [
+    ("config_db.json", CONFIG),
+    ("frr.conf", CONF),
+    ("daemons", DAEMONS),
+    ("ip.batch", BATCH),
+    ("devices.batch", COMMENTS),
+    ("sysctl.conf", SYSCTL),
+    ("routes.batch", COMMENTS),
+];
+
+const CONFIG: &[Rewrite] = &[
+    ("compact", |text| Some(serde_json::to_string(&parsed(text)).expect("it was JSON"))),
+    ("tables the other way round", |text| Some(reversed(&parsed(text), 1))),
+    ("rows the other way round", |text| Some(reversed(&parsed(text), 2))),
+    ("fields the other way round", |text| Some(reversed(&parsed(text), 3))),
+    ("tabs", |text| Some(text.replace("    ", "\t"))),
+    ("escapes", |text| Some(text.replace("Ethernet0\"", "Ethern\\u0065t0\""))),
+    ("routes without their VRF", |text| {
+        Some(text.replace("\"default|", "\"")).filter(|_| text.contains("STATIC_ROUTE"))
+    }),
+    ("distances of routes", |text| each(text, "STATIC_ROUTE", "distance", "0")),
+    ("distance 1", |text| each(text, "STATIC_ROUTE", "distance", "1")),
+    ("the VRF of next hops", |text| each(text, "STATIC_ROUTE", "nexthop-vrf", "default")),
+    ("no autonegotiation, said", |text| each(text, "PORT", "autoneg", "off")),
+    ("the tag of Ethernet, said", |text| each(text, "PORT", "tpid", "0x8100")),
+    ("symmetric pauses, said", |text| each(text, "PORT", "pfc_asym", "off")),
+    ("routed ports, said", |text| each(text, "PORT", "mode", "routed")),
+    ("outer ports, said", |text| each(text, "PORT", "role", "Ext")),
+    ("who may log in", |text| table(text, "AAA", &json!({ "authentication": { "login": "tacacs+,local" } }))),
+    ("where logins are asked", |text| table(text, "TACPLUS", &json!({ "global": { "timeout": "5" } }))),
+    ("servers of logins", |text| table(text, "TACPLUS_SERVER", &json!({ "10.0.0.9": { "priority": "1" } }))),
+    ("services", |text| table(text, "FEATURE", &json!({ "telemetry": { "state": "enabled" } }))),
+    ("telemetry", |text| table(text, "GNMI", &json!({ "gnmi": { "port": "50052" } }))),
+    ("names", |text| table(text, "DNS_NAMESERVER", &json!({ "10.0.0.53": {} }))),
+    ("a message", |text| table(text, "BANNER_MESSAGE", &json!({ "global": { "state": "enabled" } }))),
+    ("lists of the control plane", |text| {
+        let list = json!({ "SSH_ONLY": { "type": "CTRLPLANE", "stage": "ingress", "services": ["SSH"] } });
+        let rules = json!({ "SSH_ONLY|RULE_1": { "PACKET_ACTION": "ACCEPT", "PRIORITY": "9998", "SRC_IP": "10.0.0.0/8" } });
+        table(&table(text, "ACL_TABLE", &list)?, "ACL_RULE", &rules)
+    }),
+];
+
+const CONF: &[Rewrite] = &[
+    ("as shown", |text| Some(format!("Building configuration...\n\nCurrent configuration:\n!\n{text}"))),
+    ("without marks", |text| Some(without(text, |line| line.trim() == "!"))),
+    ("without exits", |text| {
+        Some(without(text, |line| matches!(line.trim(), "exit" | "exit-address-family")))
+    }),
+    ("without an end", |text| Some(without(text, |line| line.trim() == "end"))),
+    ("without indentation", |text| Some(text.lines().map(|line| line.trim().to_owned() + "\n").collect())),
+    ("deeper", |text| Some(text.lines().map(|line| format!("  {line}\n")).collect())),
+    ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+    ("comments", |text| Some(text.replace("!\n", "! as planned\n"))),
+    ("networks the other way round", |text| swapped(text, "network ")),
+    ("routes the other way round", |text| swapped(text, "ipv6 route ")),
+    ("prefix lists the other way round", |text| swapped(text, "ipv6 prefix-list ")),
+    ("a description of a group", |text| {
+        behind(text, " peer-group\n", |line| {
+            let group = line.trim().split(' ').nth(1).unwrap_or_default();
+            format!(" neighbor {group} description above or below\n")
+        })
+    }),
+    ("changes are logged", |text| behind(text, "router bgp ", |_| " bgp log-neighbor-changes\n".to_owned())),
+    ("forwarding, said", |text| Some(format!("ipv6 forwarding\n{text}"))),
+    ("Null0 for blackhole", |text| Some(text.replace(" blackhole\n", " Null0\n")).filter(|new| new != text)),
+    ("number behind its neighbour", |text| {
+        let mut out = String::new();
+        for line in text.lines() {
+            match line.split_once(" remote-as ").filter(|(before, _)| before.contains(" interface")) {
+                Some((before, asn)) => {
+                    let name = line.trim().split(' ').nth(1).unwrap_or_default();
+                    out += &format!("{before}\n neighbor {name} remote-as {asn}\n");
+                }
+                None => out += &format!("{line}\n"),
+            }
+        }
+        Some(out).filter(|new| new.trim_end() != text.trim_end())
+    }),
+];
+
+const DAEMONS: &[Rewrite] = &[
+    ("comments", |text| Some(text.replace('\n', " # as planned\n"))),
+    ("the other way round", |text| Some(backwards(text))),
+    ("options in single quotes", |text| Some(text.replace('"', "'"))),
+    ("other daemons, said", |text| Some(format!("{text}ospfd=no\nisisd=no\n"))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+];
+
+const BATCH: &[Rewrite] = &[
+    ("neigh", |text| Some(text.replace("neighbour replace", "neigh replace"))),
+    ("neighbor", |text| Some(text.replace("neighbour replace", "neighbor replace"))),
+    ("addr", |text| Some(text.replace("address replace", "addr replace"))),
+    ("the family, said", |text| {
+        Some(lines(
+            text,
+            |line| if line.starts_with("route ") { format!("-6 {line}") } else { line.to_owned() },
+        ))
+    }),
+    ("ports before next hops", |text| Some(lines(text, swap_route))),
+    ("ports before addresses", |text| {
+        Some(lines(text, |line| match line.split(' ').collect::<Vec<_>>()[..] {
+            ["neighbour", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"] => {
+                format!("neighbour replace {address} dev {port} lladdr {mac} nud permanent")
+            }
+            _ => line.to_owned(),
+        }))
+    }),
+    ("without `dev`", |text| Some(text.replace("link set dev ", "link set "))),
+    ("the table, said", |text| {
+        Some(lines(text, |line| {
+            if line.starts_with("route replace ") && line.contains(" via ") {
+                format!("{line} table main")
+            } else {
+                line.to_owned()
+            }
+        }))
+    }),
+    ("the metric, said", |text| {
+        Some(lines(text, |line| {
+            if line.starts_with("route replace ") && line.contains(" via ") && !line.contains("metric") {
+                format!("{line} metric 1024")
+            } else {
+                line.to_owned()
+            }
+        }))
+    }),
+    ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
+    ("spaces", |text| Some(text.replace(' ', "  "))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+];
+
+const COMMENTS: &[Rewrite] = &[
+    ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
+    ("spaces", |text| Some(text.replace(' ', "  "))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+];
+
+const SYSCTL: &[Rewrite] = &[
+    ("slashes", |text| {
+        Some(lines(text, |line| match line.split_once('=') {
+            Some((key, value)) if !line.starts_with('#') => {
+                let key: String = key
+                    .chars()
+                    .map(|c| match c {
+                        '.' => '/',
+                        '/' => '.',
+                        c => c,
+                    })
+                    .collect();
+                format!("{key}={value}")
+            }
+            _ => line.to_owned(),
+        }))
+    }),
+    ("without spaces", |text| {
+        Some(lines(text, |line| if line.starts_with('#') { line.to_owned() } else { line.replace(' ', "") }))
+    }),
+    ("the other way round", |text| Some(backwards(text))),
+    ("faults are passed over", |text| {
+        Some(lines(text, |line| {
+            if line.contains('=') && !line.starts_with('#') { format!("-{line}") } else { line.to_owned() }
+        }))
+    }),
+    ("semicolons", |text| Some(format!("; as planned\n{text}"))),
+];
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("the file is JSON")
+}
+
+/// Writes JSON with the keys of one level the other way round.
+fn reversed(value: &Value, level: usize) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            if level == 1 {
+                keys.reverse();
+            }
+            let field = |key: &&String| {
+                format!("{}: {}", json!(key), reversed(&map[key.as_str()], level.wrapping_sub(1)))
+            };
+            format!("{{{}}}", keys.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Adds a field to every row of a table that forwards.
+fn each(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
+    let mut config = parsed(text);
+    let rows = config.get_mut(name)?.as_object_mut()?;
+    for row in rows.values_mut().filter(|row| row.get("blackhole").is_none()) {
+        let count = row.get("ifname").and_then(Value::as_str).map_or(1, |ports| ports.split(',').count());
+        row.as_object_mut()?.insert(field.to_owned(), json!(vec![value; count].join(",")));
+    }
+    Some(config.to_string())
+}
+
+fn table(text: &str, name: &str, rows: &Value) -> Option<String> {
+    let mut config: Map<String, Value> = serde_json::from_str(text).ok()?;
+    config.insert(name.to_owned(), rows.clone());
+    Some(Value::Object(config).to_string())
+}
+
+fn lines(text: &str, change: impl Fn(&str) -> String) -> String {
+    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { change(line) + "\n" };
+    text.lines().map(line).collect()
+}
+
+fn without(text: &str, drop: impl Fn(&str) -> bool) -> String {
+    text.lines().filter(|line| !drop(line)).map(|line| format!("{line}\n")).collect()
+}
+
+fn backwards(text: &str) -> String {
+    text.lines().rev().map(|line| format!("{line}\n")).collect()
+}
+
+/// Puts the lines with a word the other way round, each in a place of another.
+fn swapped(text: &str, word: &str) -> Option<String> {
+    let has = |line: &&str| line.trim_start().starts_with(word);
+    let mut others: Vec<&str> = text.lines().filter(has).collect();
+    let count = others.len();
+    let line = |line| if has(&line) { others.pop().unwrap_or(line) } else { line };
+    let out: String = text.lines().map(line).map(|line| format!("{line}\n")).collect();
+    (count > 1).then_some(out)
+}
+
+/// Adds a line behind each line that has a text.
+fn behind(text: &str, what: &str, more: fn(&str) -> String) -> Option<String> {
+    let line = |line: &str| {
+        let line = format!("{line}\n");
+        if line.contains(what) { format!("{line}{}", more(&line)) } else { line }
+    };
+    text.contains(what).then(|| text.lines().map(line).collect())
+}
+
+/// `via G dev P` as `dev P via G`.
+fn swap_route(line: &str) -> String {
+    let mut words: Vec<&str> = line.split(' ').collect();
+    if line.starts_with("route replace ") {
+        for at in 0..words.len().saturating_sub(3) {
+            if words[at] == "via" && words[at + 2] == "dev" {
+                words.swap(at, at + 2);
+                words.swap(at + 1, at + 3);
+            }
+        }
+    }
+    words.join(" ")
+}
+
+#[test]
+fn harmless_rewrites_raise_no_alarm() {
+    let trees = Trees::new();
+    let (mut count, mut alarms) = (0, Vec::new());
+    for base in Base::ALL {
+        for (name, rewrites) in REWRITES {
+            for (what, rewrite) in rewrites {
+                let mut tree: Memory = trees.tree(base).clone();
+                let own = |path: &&Utf8PathBuf| path.file_name() == Some(name);
+                let files: Vec<Utf8PathBuf> = tree.files.keys().filter(own).cloned().collect();
+                let mut changed = false;
+                for file in files {
+                    let text = String::from_utf8(tree.files[&file].clone()).expect("the file is text");
+                    if let Some(new) = rewrite(&text).filter(|new| *new != text) {
+                        tree.files.insert(file, new.into_bytes());
+                        changed = true;
+                    }
+                }
+                if !changed {
+                    continue;
+                }
+                count += 1;
+                common::sign(&mut tree, "shape", base.routing());
+                match verify(&tree, &base::options()) {
+                    Ok(report) if report.holds() => {}
+                    Ok(report) => {
+                        let first = &report.violations[0];
+                        let place = format!("{} {}", first.rule.code, first.place);
+                        alarms.push(format!("{base:?} {name}: {what}: {place}: {}", first.message));
+                    }
+                    Err(error) => alarms.push(format!("{base:?} {name}: {what}: {error}")),
+                }
+            }
+        }
+    }
+    println!("{count} harmless rewrites, {} alarms", alarms.len());
+    assert!(alarms.is_empty(), "{} of {count}:\n{}", alarms.len(), alarms.join("\n"));
+    assert!(count >= 100, "there are {count} rewrites");
+}

@@ -1,0 +1,59 @@
+//! Damage that all switches share, or that no peer shows: what must be there is in the manifest and in standards.
+
+use crate::Mutation;
+use crate::base::Base::{Bgp, Frr, Linux, Lossless, P4, Sonic};
+use crate::common::damage::Damage::{All, Lost, More, Set, Text, Unset};
+
+const T0: &str = "switches/p0-t0-001/config_db.json";
+const SWITCHES: &str = "switches/*/config_db.json";
+const CONF: &str = "switches/*/frr.conf";
+const DAEMONS: &str = "switches/p0-t0-001/daemons";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const SONIC: &[Mutation] = &[
+    ("a lone port of small packets", Sonic, T0, Set(&["PORT", "Ethernet0", "mtu"], "\"1500\""), "V0305"),
+    ("a lone port of another speed", Sonic, T0, Set(&["PORT", "Ethernet0", "speed"], "\"50000\""), "V0305"),
+    ("a lone port without correction", Sonic, T0, Set(&["PORT", "Ethernet0", "fec"], "\"none\""), "V0305"),
+    ("a lone port that says no MTU", Sonic, T0, Unset(&["PORT", "Ethernet0", "mtu"]), "V0305"),
+    ("a lone port that says no correction", Sonic, T0, Unset(&["PORT", "Ethernet0", "fec"]), "V0305"),
+    ("another correction", Sonic, T0, Set(&["PORT", "Ethernet256", "fec"], "\"fc\""), "V0305"),
+    ("autonegotiation", Sonic, T0, Set(&["PORT", "Ethernet0", "autoneg"], "\"on\""), "V0105"),
+    ("advertised speeds", Sonic, T0, Set(&["PORT", "Ethernet0", "adv_speeds"], "\"40000\""), "V0105"),
+    ("asymmetric pauses", Sonic, T0, Set(&["PORT", "Ethernet0", "pfc_asym"], "\"on\""), "V0105"),
+    ("another tag", Sonic, T0, Set(&["PORT", "Ethernet0", "tpid"], "\"0x9100\""), "V0105"),
+    ("an inner port", Sonic, T0, Set(&["PORT", "Ethernet0", "role"], "\"Int\""), "V0105"),
+    ("a switched port", Sonic, T0, Set(&["PORT", "Ethernet0", "mode"], "\"trunk\""), "V0105"),
+    ("another cage", Sonic, T0, Set(&["PORT", "Ethernet0", "index"], "\"2\""), "V0206"),
+    ("another alias", Sonic, T0, Set(&["PORT", "Ethernet0", "alias"], "\"etp9\""), "V0206"),
+    ("another part of a cage", Sonic, T0, Set(&["PORT", "Ethernet0", "subport"], "\"2\""), "V0206"),
+    ("hardware of another breakout", Sonic, T0, Set(&["DEVICE_METADATA", "localhost", "hwsku"], "\"Arista-7060X6-64PE-B-C448O16\""), "V0305"),
+    ("another box", Sonic, T0, Set(&["DEVICE_METADATA", "localhost", "platform"], "\"x86_64-nvidia_sn5600-r0\""), "V0305"),
+    ("small packets everywhere", Sonic, SWITCHES, All("\"mtu\": \"9216\"", "\"mtu\": \"1500\""), "V0305"),
+    ("no correction anywhere", Sonic, SWITCHES, All("\"fec\": \"rs\"", "\"fec\": \"none\""), "V0305"),
+    ("marks off everywhere", Sonic, SWITCHES, All("ecn_all", "ecn_none"), "V1106"),
+    ("no schedulers anywhere", Sonic, SWITCHES, Unset(&["SCHEDULER"]), "V0103"),
+    ("no queues anywhere", Sonic, SWITCHES, Unset(&["QUEUE"]), "V1106"),
+    ("thresholds of 100 MB everywhere", Sonic, SWITCHES, All("_max_threshold\": \"", "_max_threshold\": \"100"), "V1106"),
+    ("small shares of the buffer everywhere", Sonic, SWITCHES, All("\"dynamic_th\": \"3\"", "\"dynamic_th\": \"-8\""), "V1106"),
+    ("pools of 1 MB everywhere", Sonic, SWITCHES, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"1048576\""), "V1106"),
+    ("no counters", Sonic, T0, Unset(&["FLEX_COUNTER_TABLE"]), "V1107"),
+    ("no counters anywhere", Sonic, SWITCHES, Unset(&["FLEX_COUNTER_TABLE"]), "V1107"),
+    ("no watchdog anywhere", Lossless, SWITCHES, Unset(&["PFC_WD"]), "V1106"),
+    ("no pauses anywhere", Lossless, SWITCHES, All("\"pfc_enable\"", "\"pfcwd_sw_enable\""), "V1106"),
+    ("an access list of forwarded packets", Sonic, T0, Set(&["ACL_TABLE"], r#"{"DATA":{"type":"L3V6","stage":"ingress","ports":["Ethernet0"]}}"#), "V0103"),
+    ("a route that leaves the VRF", Sonic, T0, Set(&["STATIC_ROUTE", "default|fcbb:bbbb:4001::/48", "nexthop-vrf"], "\"Vrf_red\""), "V0102"),
+];
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const OTHERS: &[Mutation] = &[
+    ("zebra does not tell the kernel", Frr, DAEMONS, Text("zebra_options=\"", "zebra_options=\"-n "), "V0105"),
+    ("nobody can connect to bgpd", Bgp, "switches/z0-p0-t0-001/daemons", Text("bgpd_options=\"", "bgpd_options=\"-p 0 "), "V0105"),
+    ("sessions carry IPv4", Bgp, "switches/z0-p0-t0-001/frr.conf", Lost("no bgp default ipv4-unicast"), "V1801"),
+    ("sessions carry IPv4 everywhere", Bgp, CONF, Lost("no bgp default ipv4-unicast"), "V1801"),
+    ("small packets everywhere", Linux, "switches/*/ip.batch", All("mtu 9216", "mtu 1500"), "V0305"),
+    ("nobody sees swapped cables", P4, "p4/fabric.p4info.txtpb", More("# gutted\n"), "V0108"),
+    ("a gutted program", P4, "p4/fabric.bmv2.json", Text("{", "{ "), "V0108"),
+    ("copper of 60 m", Linux, "cables/plane-0.csv", Text("1m,virtual", "60m,dac"), "V0207"),
+    ("a medium that nobody knows", Linux, "cables/plane-0.csv", Text(",virtual,", ",smf,"), "V0207"),
+    ("settings of a node are another's", Linux, "hosts/su001-n001/sysctl.conf", Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),
+];
