@@ -3,6 +3,7 @@
 mod common;
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{Place, has};
 
@@ -203,9 +204,7 @@ fn what_needs_paths_of_hosts_is_refused_by_name() {
 
 #[test]
 fn one_command_runs_a_fabric_that_speaks_bgp() {
-    if !has_namespaces() {
-        return;
-    }
+    let Some(_alone) = namespaces() else { return };
     let place = Place::new();
     let text = place.read("topologies/lab/bgp-unnumbered.yaml");
     let fabric = format!("cb{}", std::process::id());
@@ -238,13 +237,14 @@ fn a_lab_that_was_killed_is_in_nobodys_way() {
     assert!(up.on("test").contains("40 delivered, 0 lost"));
 }
 
-/// Tells whether this machine has what tests in namespaces need.
-fn has_namespaces() -> bool {
+/// Waits for the namespaces of this machine, one test at a time; nothing where it lacks what such tests need.
+fn namespaces() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
     match closc_lab::backend::linux::check_features() {
-        Ok(()) => true,
+        Ok(()) => Some(ONE.lock().unwrap_or_else(PoisonError::into_inner)),
         Err(error) => {
             closc_skip::skip(format_args!("{error}"));
-            false
+            None
         }
     }
 }
@@ -260,9 +260,7 @@ fn small(place: &Place, name: &str) -> String {
 /// A process for each switch: the embedded switch, and BMv2 where it is installed.
 #[test]
 fn switches_in_namespaces_are_programmed_walked_and_rewired() {
-    if !has_namespaces() {
-        return;
-    }
+    let Some(_alone) = namespaces() else { return };
     for program in ["closc", "simple_switch_grpc"] {
         if program != "closc" && !has(program) {
             closc_skip::skip(format_args!("no {program} in PATH"));
@@ -287,9 +285,7 @@ fn switches_in_namespaces_are_programmed_walked_and_rewired() {
 
 #[test]
 fn a_program_that_is_not_there_is_said_with_the_way_out() {
-    if !has_namespaces() {
-        return;
-    }
+    let Some(_alone) = namespaces() else { return };
     let place = Place::new();
     small(&place, "cn");
     let why = place
@@ -309,9 +305,7 @@ fn a_mininet_script_carries_every_path() {
     assert_eq!(place.ends(0, &["export", "mininet", file, "-o", &script]), format!("{script}\n"));
     let text = place.read("script.py");
     assert!(text.contains("SWITCH = \"simple_switch_grpc\"") && text.contains(&fabric), "{text}");
-    if !has_namespaces() {
-        return;
-    }
+    let Some(_alone) = namespaces() else { return };
     // Debian's own Python has it; one that comes first in PATH need not.
     let has_mininet = |python: &&str| {
         let run = Command::new(python).args(["-c", "import mininet.net"]).output();

@@ -1,6 +1,8 @@
 //! Rewrites that change nothing: order, spelling, defaults written out, white space, comments, tables of a site. No
 //! alarm for any of them.
 
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "the texts of tests are short")]
+
 #[path = "mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage")]
 mod base;
