@@ -186,8 +186,12 @@ impl Guard {
         let mut tries = 0;
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
-                // Whoever held the last lock of the folder may have just removed it, empty as it was.
-                Err(LabError::Io { source, .. }) if source.kind() == ErrorKind::NotFound && tries < TRIES => {
+                // Whoever held the last lock of the folder may have just removed it, empty as it was. Between two
+                // looks of `mkdir -p` that reads as a folder that is there and is none.
+                Err(LabError::Io { source, .. })
+                    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
+                        && tries < TRIES =>
+                {
                     tries += 1;
                     continue;
                 }
