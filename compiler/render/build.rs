@@ -1,7 +1,7 @@
 //! Embeds `templates/` of the workspace.
 //!
 //! In: every file `templates/<target>/**/*.j2`. Out: `shipped.rs`, an array of name and text sorted by name.
-//! Always: a name is the path below `templates/` with `/` between its parts.
+//! Invariants: a name is the path below `templates/` with `/` between its parts.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Any bytes as a program: compiled and run on packets, without a panic.
 //!
-//! In: BMv2 JSON. Out: nothing. Always: either there is a program that takes packets, or there is an error.
+//! In: BMv2 JSON. Out: nothing. Invariants: either there is a program that takes packets, or there is an error.
 
 #![no_main]
 

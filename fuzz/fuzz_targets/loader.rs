@@ -1,6 +1,6 @@
 //! Any bytes as a fabric file: loaded, lowered and shown, without a panic.
 //!
-//! In: bytes. Out: nothing. Always: either there is a topology, or there is an error with a place.
+//! In: bytes. Out: nothing. Invariants: either there is a topology, or there is an error with a place.
 
 #![no_main]
 

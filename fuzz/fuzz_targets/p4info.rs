@@ -1,6 +1,6 @@
 //! Any text as a P4Info: read, indexed and written again, without a panic.
 //!
-//! In: text. Out: nothing. Always: what is read is written so that the same is read again.
+//! In: text. Out: nothing. Invariants: what is read is written so that the same is read again.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Any bytes as a packet into the fabric pipeline, without a panic.
 //!
-//! In: which of the packet tests has set the tables, the port, and the packet. Out: nothing. Always: a packet that comes
+//! In: which of the packet tests has set the tables, the port, and the packet. Out: nothing. Invariants: a packet that comes
 //! out is no longer than the one that went in, its controller header aside.
 
 #![no_main]

@@ -1,6 +1,6 @@
 //! Any bytes as requests of a controller: decoded as gRPC decodes them, and handed to the switch, without a panic.
 //!
-//! In: requests, each a byte for its kind, two for its length, and the message. Out: nothing. Always: as many outcomes
+//! In: requests, each a byte for its kind, two for its length, and the message. Out: nothing. Invariants: as many outcomes
 //! as updates; what is read can be encoded; an update that fails changes nothing.
 
 #![no_main]

@@ -1,6 +1,6 @@
 //! Exceptions for small fabrics: switches, NICs and cables that are absent or drained, drained planes, longer cables.
 //!
-//! In: a shape. Out: the shape with an `exceptions` section. Always: only names that the shape has, each once; plane 0
+//! In: a shape. Out: the shape with an `exceptions` section. Invariants: only names that the shape has, each once; plane 0
 //! is never drained, so that one is left.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A fabric of network namespaces, with FRR on the switches that have an `frr.conf`, gone when dropped.
 //!
 //! In: a plan and the files rendered from it. Out: namespaces named after the process and the device, joined by veth pairs where the plan has cables,
-//! configured by the rendered files alone. Always: only what was started here is stopped, by its id.
+//! configured by the rendered files alone. Invariants: only what was started here is stopped, by its id.
 
 use std::fs;
 use std::path::{Path, PathBuf};

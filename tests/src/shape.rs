@@ -40,7 +40,7 @@ pub struct T2 {
     pub steps: u16,
     /// Cables between a T1 and a T2.
     pub parallel: u16,
-    /// Whether T2s stand in rows.
+    /// Whether T2s are in rows.
     pub rows: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Generated files: written, or compared with what is committed.
 //!
-//! In: paths and texts. Out: files, or the names of those that differ. Always: a folder that a task owns holds
+//! In: paths and texts. Out: files, or the names of those that differ. Invariants: a folder that a task owns holds
 //! nothing else, so that the page of a retired rule does not stay.
 
 use std::collections::BTreeSet;

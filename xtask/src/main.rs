@@ -1,7 +1,7 @@
 //! Chores of the repository: `cargo xtask schema`, `cargo xtask docs`.
 //!
 //! In: a task and `--check`. Out: generated files written, or with `--check` a failure that names those that are
-//! stale. Always: a task is one file under `tasks/` and one line in [`TASKS`]; a test runs every one of them
+//! stale. Invariants: a task is one file under `tasks/` and one line in [`TASKS`]; a test runs every one of them
 //! with `--check`.
 
 mod generated;

@@ -26,7 +26,7 @@ use anyhow::bail;
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, Usage};
 
-/// The schema as it is committed; a test holds it against the types.
+/// The schema as it is committed; a test compares it with the types.
 const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 
 /// Runs the command that was asked for.

@@ -1,6 +1,6 @@
 //! Reads a fabric file: from text to plan, with every diagnostic shown.
 //!
-//! In: a path or `-`. Out: a [`closc_plan::Plan`], or nothing after the faults were shown. Always: faults go to
+//! In: a path or `-`. Out: a [`closc_plan::Plan`], or nothing after the faults were shown. Invariants: faults go to
 //! stderr for people and to stdout for tools, all of them at once.
 
 use std::io::Read as _;

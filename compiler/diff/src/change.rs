@@ -1,6 +1,6 @@
 //! Changes between two topologies, as typed values.
 //!
-//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Always: `diff(a, b).apply(a)` is `b` (places in
+//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `diff(a, b).apply(a)` is `b` (places in
 //! the text aside), and `apply` refuses a topology that is not the one the difference was made from.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,7 +256,7 @@ fields! {
         UdpPort(u16) = entropy.udp_port, "entropy.udp_port";
         /// Quality of service.
         Qos(Profile) = qos, "qos";
-        /// Servers that every device is told about.
+        /// Servers that every device receives.
         Services(Services) = services, "services";
         /// What fails together.
         Domains(Domains) = domains, "domains";

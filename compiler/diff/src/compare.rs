@@ -1,6 +1,6 @@
 //! Compares two topologies, and applies what was found.
 //!
-//! In: two topologies. Out: changes in the order of the file's keys. Always: the work grows with the number of
+//! In: two topologies. Out: changes in the order of the file's keys. Invariants: the work grows with the number of
 //! fields and exceptions, not of devices.
 
 use std::collections::{BTreeMap, BTreeSet};

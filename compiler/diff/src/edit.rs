@@ -1,6 +1,6 @@
 //! Adds a name to `exceptions.drained` of a fabric file, or takes it away, and leaves every other byte alone.
 //!
-//! In: the text of a file and a name. Out: the new text. Always: only lines and lists of `exceptions` are touched; the
+//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` are touched; the
 //! caller reads the result again and compares, so that a form not foreseen here is refused and never written.
 
 /// Why a file is not changed.

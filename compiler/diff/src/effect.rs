@@ -1,6 +1,6 @@
 //! Impact and way of rollout, in words.
 //!
-//! In: a difference, what comes and goes, the pairs whose paths change. Out: parts of a report. Always: a sentence says
+//! In: a difference, what comes and goes, the pairs whose paths change. Out: parts of a report. Invariants: a sentence says
 //! how many, how much, and where.
 
 use std::collections::BTreeSet;

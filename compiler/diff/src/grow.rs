@@ -1,6 +1,6 @@
 //! The work order from one fabric to a larger one: which cables to plug, pull or move.
 //!
-//! In: two plans. Out: [`WorkOrder`]. Always: a cable that both plans have at the same two ports is not in it; since
+//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it; since
 //! ports are functions of coordinates, growth within reserved numbers moves no cable.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Which pairs of NICs lose or gain which paths, by composition.
 //!
 //! In: two fabrics. Out: [`PairChange`]s: so many pairs had this share of their paths and have that share now.
-//! Always: pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
+//! Invariants: pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
 //! work grows with the square of the exceptions, whatever the number of NICs.
 
 mod kinds;

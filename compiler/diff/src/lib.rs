@@ -1,7 +1,7 @@
 //! What differs between two fabrics, what it costs, and in which order to roll it out.
 //!
 //! In: two plans, or the manifests of two compiled trees. Out: [`Difference`] (typed, can be applied), [`Report`]
-//! (what people and tools read), waves of a rollout, work orders. Always: numbers and exceptions are compared, never
+//! (what people and tools read), waves of a rollout, work orders. Invariants: numbers and exceptions are compared, never
 //! lists of devices; no I/O.
 
 mod change;

@@ -1,6 +1,6 @@
 //! Compares what switches hold with what a plan or tree wants of them.
 //!
-//! In: the entries of each switch that differ, by names. Out: lines of a report. Always: what differs alike on many
+//! In: the entries of each switch that differ, by names. Out: lines of a report. Invariants: what differs alike on many
 //! switches is one line; where entries are many, each table is one line.
 
 use std::collections::BTreeMap;

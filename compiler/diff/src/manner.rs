@@ -1,6 +1,6 @@
 //! How a change can be rolled out: unnoticed, on a drained device, on a drained plane, or not at all.
 //!
-//! In: a change and the fabric it starts from. Out: [`Manner`] with the reason. Always: the most careful of several
+//! In: a change and the fabric it starts from. Out: [`Manner`] with the reason. Invariants: the most careful of several
 //! answers counts; what is not known to be harmless is not called so.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Which switches, NICs and cables come, go or move.
 //!
-//! In: two fabrics. Out: coordinates, in order. Always: where the numbers of both are the same, only what exceptions
+//! In: two fabrics. Out: coordinates, in order. Invariants: where the numbers of both are the same, only what exceptions
 //! name is looked at; a fabric that grows is walked once.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What people and tools read of a difference: lines with signs, impact, artefacts.
 //!
-//! In: two plans. Out: [`Report`]; every view and the JSON are drawn from it. Always: identical changes are one line
+//! In: two plans. Out: [`Report`]; every view and the JSON are drawn from it. Invariants: identical changes are one line
 //! with a count; the names behind a count are there where they were asked for.
 
 use closc_plan::Plan;

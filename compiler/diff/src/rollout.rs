@@ -1,7 +1,7 @@
 //! In which order a difference can be rolled out, so that no pair of NICs loses more than a stated share.
 //!
 //! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, waves that each drain what they touch, a wave
-//! that finishes. Always: at every moment of it, no pair has lost more than the share of its bandwidth, counted from
+//! that finishes. Invariants: at every moment of it, no pair has lost more than the share of its bandwidth, counted from
 //! the old plan, and none that had a path has none; what cannot be done so is refused with the reason.
 
 mod step;

@@ -1,6 +1,6 @@
 //! Views of a report: for a terminal, for a review page, for a browser.
 //!
-//! In: a report. Out: text. Always: the same report in every view; only the form differs.
+//! In: a report. Out: text. Invariants: the same report in every view; only the form differs.
 
 pub mod github;
 pub mod html;

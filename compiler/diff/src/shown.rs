@@ -1,6 +1,6 @@
 //! Values as text, the way a fabric file has them.
 //!
-//! In: a value of a topology. Out: a few words. Always: equal values give equal text.
+//! In: a value of a topology. Out: a few words. Invariants: equal values give equal text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

@@ -1,6 +1,6 @@
 //! The lines of a difference: what an operator would say.
 //!
-//! In: a difference and what comes and goes. Out: lines, first the settings, then what comes, goes or moves. Always:
+//! In: a difference and what comes and goes. Out: lines, first the settings, then what comes, goes or moves. Invariants:
 //! every change is in exactly one line; identical changes on many devices are one.
 
 mod exceptions;

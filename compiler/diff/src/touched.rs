@@ -1,7 +1,7 @@
 //! Which artefacts change, by rule.
 //!
 //! In: two plans and their difference. Out: [`Touched`]: switches, nodes, path tables and cable lists whose artefacts
-//! may change. Always: an artefact that is not named here has the same bytes on both sides; a test renders and looks.
+//! may change. Invariants: an artefact that is not named here has the same bytes on both sides; a test renders and looks.
 
 use std::collections::BTreeSet;
 
@@ -232,7 +232,7 @@ impl Touched {
         }
     }
 
-    /// Those who choose paths and are told of what is drained or absent: hosts that write paths into packets. The
+    /// Those who choose paths and know what is drained or absent: hosts that write paths into packets. The
     /// routes of other hosts are compared.
     fn senders(&mut self, fabric: &Fabric) {
         if fabric.topology().routing == Routing::Srv6Static {
@@ -240,7 +240,7 @@ impl Touched {
         }
     }
 
-    /// Switches that choose paths and are told of what is drained or absent.
+    /// Switches that choose paths and know what is drained or absent.
     fn weighed(&mut self, exception: &Exception, fabric: &Fabric) {
         let (Exception::Drained(_, thing) | Exception::Absent(_, thing)) = exception else { return };
         match (fabric.topology().routing, *thing) {

@@ -1,6 +1,6 @@
 //! Compares two compiled trees by their manifests, and looks into the files that differ.
 //!
-//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Always: files of equal digest are
+//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files of equal digest are
 //! not read; what differs alike on many devices is one line; of many files of a kind the first are looked into, unless
 //! all were asked for.
 

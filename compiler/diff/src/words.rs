@@ -1,6 +1,6 @@
 //! Numbers and lists as people write them.
 //!
-//! In: counts and names. Out: text. Always: the same on every machine; no locale.
+//! In: counts and names. Out: text. Invariants: the same on every machine; no locale.
 
 use closc_topology::{PlaneId, TierId};
 

@@ -1,7 +1,7 @@
 //! Who is there, and who is connected to whom.
 //!
 //! In: a valid topology. Out: iterators over switches, NICs, ports and links, computed as they are asked for.
-//! Always: a cable is present at one end exactly if it is present at the other.
+//! Invariants: a cable is present at one end exactly if it is present at the other.
 
 use std::sync::Arc;
 

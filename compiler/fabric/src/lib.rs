@@ -1,7 +1,7 @@
 //! The expanded fabric: devices, ports and links by coordinate.
 //!
 //! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which answers who is connected to whom, and
-//! [`FabricGraph`], the same as a petgraph graph. Always: both ends of a cable agree, because both are computed
+//! [`FabricGraph`], the same as a petgraph graph. Invariants: both ends of a cable agree, because both are computed
 //! from the one rule in `wiring`, and nothing is stored for each device.
 
 mod count;

@@ -1,6 +1,6 @@
 //! What a domain of shared fate takes away whole: a T0 group in all planes, or all T1s of a plane.
 //!
-//! In: a fabric. Out: diagnostics. Always: at most two for a kind of domains, whatever the number of its domains.
+//! In: a fabric. Out: diagnostics. Invariants: at most two for a kind of domains, whatever the number of its domains.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Where a cable ends, port by port, as plain arithmetic on coordinates.
 //!
-//! In: a topology and one end. Out: the other end, whether or not exceptions remove it. Always: `down` undoes
+//! In: a topology and one end. Out: the other end, whether or not exceptions remove it. Invariants: `down` undoes
 //! `up`. Two parallel cables lie side by side: uplink `u` of k parallel ones goes to upper neighbour `u / k`
 //! over its cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2
 //! ports reserved for a zone, and the T2 indices reserved for a row.

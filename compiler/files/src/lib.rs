@@ -2,7 +2,7 @@
 //!
 //! In: a folder and a path that a fabric file, a tree or a list names; or a path that a person gave. Out: the bytes, or
 //! why there are none. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
-//! regular files are read of a folder, so that nothing hangs on a pipe or a device; no file is read past a limit.
+//! regular files are read of a folder, so that nothing is attached to a pipe or a device; no file is read past a limit.
 
 mod error;
 mod folder;

@@ -1,6 +1,6 @@
 //! What carries the packets: behind one trait, so that tests are the same for every kind of switch.
 //!
-//! In: packets. Out: arrivals and counters, as the data plane has them. Always: a backend judges nothing.
+//! In: packets. Out: arrivals and counters, as the data plane has them. Invariants: a backend judges nothing.
 
 pub mod bmv2;
 pub mod embedded;

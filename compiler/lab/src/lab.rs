@@ -1,6 +1,6 @@
 //! A lab on this machine: up, down, and what is done with it in between.
 //!
-//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Always: what exists is written down
+//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Invariants: what exists is written down
 //! before it is made, so that [`down`] finds it even after a crash; what fails or is interrupted half way is taken
 //! down again.
 

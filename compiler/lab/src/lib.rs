@@ -1,7 +1,7 @@
 //! A lab: brings a compiled fabric up on one machine and walks it packet by packet.
 //!
 //! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists, nothing else. Out: switches and
-//! cables between them, reports of what packets and counters did. Always: nothing is asked of the planner; what
+//! cables between them, reports of what packets and counters did. Invariants: nothing is asked of the planner; what
 //! is expected comes from the addresses and the cable list, what happened from the data plane; what `up` made,
 //! `down` removes, and nothing of others is touched.
 //!

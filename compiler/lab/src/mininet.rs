@@ -1,6 +1,6 @@
 //! A fabric as a Mininet script: hosts that are the kernel's, switches that are BMv2 or the embedded switch.
 //!
-//! In: a tree of P4 switches and Linux nodes. Out: a Python program that stands by itself. Always: it needs Mininet and
+//! In: a tree of P4 switches and Linux nodes. Out: a Python program that stands by itself. Invariants: it needs Mininet and
 //! root, no Open vSwitch and no controller; switches listen at sockets in a folder, and nothing is reachable from
 //! outside of its namespaces; the same tree gives the same script.
 

@@ -1,6 +1,6 @@
 //! The fabric as its cable list has it: devices, ports, cables, and who answers to which segment.
 //!
-//! In: a [`Tree`]. Out: [`Model`]. Always: the two ports of a cable differ in the last bit of their number only;
+//! In: a [`Tree`]. Out: [`Model`]. Invariants: the two ports of a cable differ in the last bit of their number only;
 //! nothing here comes from a route, so that [`Model::walk`](crate::walk) is a reading of its own.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The packets a lab sends: UDP over IPv6 inside IPv6, with a number by which they are known again.
 //!
-//! In: inner addresses and a number. Out: the bytes of the inner packet; and back. Always: the UDP checksum is
+//! In: inner addresses and a number. Out: the bytes of the inner packet; and back. Invariants: the UDP checksum is
 //! right, so that the receiving kernel delivers it; every byte is a function of the arguments.
 
 use std::net::Ipv6Addr;

@@ -59,7 +59,7 @@ pub enum Accused {
         /// What says so.
         evidence: String,
     },
-    /// A cable or the switch behind it: only one NIC hangs on that switch, so probes cannot tell them apart.
+    /// A cable or the switch behind it: only one NIC is attached to that switch, so probes cannot tell them apart.
     CableOrSwitch {
         /// The cable.
         cable: String,
@@ -144,7 +144,7 @@ impl Probe {
     }
 }
 
-/// Every probe whose template leads over cables that are there.
+/// Every probe whose template uses cables that are there.
 fn probes(tree: &Tree, model: &Model) -> Vec<Probe> {
     let mut out = Vec::new();
     for (group, nic) in traffic::nics(tree) {

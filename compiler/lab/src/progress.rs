@@ -1,6 +1,6 @@
-//! What a lab says while it works, and how it is told to stop.
+//! What a lab says while it works, and how it is asked to stop.
 //!
-//! In: a function that is called with every step. Always: nothing here prints; the command line does.
+//! In: a function that is called with every step. Invariants: nothing here prints; the command line does.
 
 use std::io;
 use std::sync::Arc;

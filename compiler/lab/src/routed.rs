@@ -182,7 +182,7 @@ impl Judge<'_> {
                 return None;
             }
             let left = seen.entered.iter().find(|port| self.model.end(port.far()).0 == at);
-            // Where nothing came out of any of its cables, the packet is lost, which is told elsewhere.
+            // Where nothing came out of any of its cables, the packet is lost, which is reported elsewhere.
             let left: PortId = left?.far();
             let (number, route) = self.routes[at.0].of(flow.source, flow.destination)?;
             let (_, port) = self.model.end(left);

@@ -1,6 +1,6 @@
 //! A sample of the paths of a fabric, for fabrics with more paths than anybody wants to walk.
 //!
-//! In: how many, and a seed. Out: that many different paths, sender by sender. Always: the same tree, number and seed
+//! In: how many, and a seed. Out: that many different paths, sender by sender. Invariants: the same tree, number and seed
 //! give the same sample; a pair of NICs is drawn first and then one of its paths, so that near pairs, which have few
 //! paths, are not drowned by far ones.
 

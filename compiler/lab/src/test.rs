@@ -1,6 +1,6 @@
 //! The test: a packet over every path, and every counter compared with what the addresses named.
 //!
-//! In: a backend. Out: [`TestReport`]. Always: a packet counts as delivered only if it came in exactly once, at
+//! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it came in exactly once, at
 //! the NIC port that its address names, with the inner packet untouched, and its node took the outer header off
 //! and accepted it.
 

@@ -1,10 +1,10 @@
 //! Finds out which cables are to blame, from what a test lost and from counters.
 //!
-//! In: the outcomes of a test. Out: [`Finding`]s. Always: nothing is asked of who moved the cables; the cause is
+//! In: the outcomes of a test. Out: [`Finding`]s. Invariants: nothing is asked of who moved the cables; the cause is
 //! read off the data plane, as on a real fabric.
 //!
 //! First the signature: a direction of a cable is suspect if every path over it failed, or if what went in as
-//! it should did not come out as it should. Directions are told apart because a swap may hurt only one: a T1
+//! it should did not come out as it should. Directions are distinguished because a swap may hurt only one: a T1
 //! does not mind by which port a list with its own segment comes in. Then a few packets are sent over each
 //! suspect, and the counters of all ports say where they came in: at the far end, at another port (the cable is
 //! plugged in there), or nowhere (it is cut).
@@ -261,7 +261,7 @@ impl Found {
             evidence.extend(self.ends.get(&end).and_then(|mate| describe(model, end, *mate)));
         }
         evidence.sort();
-        // Each pair is found twice; it is told once, from its first cable.
+        // Each pair is found twice; it is reported once, from its first cable.
         (cable < other).then(|| Finding::Swapped {
             first: model.cable_name(cable).to_owned(),
             second: model.cable_name(other).to_owned(),

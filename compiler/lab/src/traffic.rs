@@ -1,7 +1,7 @@
 //! Which packets a test sends: one for every path of every ordered pair of NICs, or for a sample of them.
 //!
 //! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the journey it ought to make.
-//! Always: paths that the table calls absent are counted and left out; drained ones are sent.
+//! Invariants: paths that the table calls absent are counted and left out; drained ones are sent.
 
 use std::net::Ipv6Addr;
 

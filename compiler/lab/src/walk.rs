@@ -1,7 +1,7 @@
 //! Where a packet ought to go: from its destination address and the cable list alone.
 //!
 //! In: the port it leaves a NIC by, and the outer destination address. Out: [`Journey`]: every cable and segment
-//! it passes. Always: no route of any device and no plan is asked, so that a fault in either shows as a
+//! it passes. Invariants: no route of any device and no plan is asked, so that a fault in either shows as a
 //! difference between what is expected here and what counters say.
 
 use std::net::Ipv6Addr;

@@ -1,7 +1,7 @@
 //! Compact host path tables: entropy value to destination address, in nanoseconds, without allocation.
 //!
 //! In: the bytes of a `.bin` path table, for example a memory-mapped file. Out: [`Table`], which turns a NIC's
-//! inner address and an entropy value into the outer destination address. Always: `no_std`, no allocation, no
+//! inner address and an entropy value into the outer destination address. Invariants: `no_std`, no allocation, no
 //! unsafe code, no panic on any bytes: [`Table::open`] checks magic, version, lengths and checksum once, and
 //! later reads stay inside what it checked. The format is described byte by byte in `FORMAT.md`.
 

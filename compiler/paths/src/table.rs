@@ -1,6 +1,6 @@
 //! The reader.
 //!
-//! In: bytes. Out: outer destination addresses. Always: a table that opened never fails later; what it does not
+//! In: bytes. Out: outer destination addresses. Invariants: a table that opened never fails later; what it does not
 //! know is `None`.
 //!
 //! A destination's address is its template plus one multiple each of plane, uplink and downlink, because every
@@ -25,7 +25,7 @@ pub struct Table<'a> {
 pub struct Header {
     /// Planes, which is also the number of ports of a NIC.
     pub planes: u8,
-    /// How far left the plane stands in a uSID.
+    /// How far left the plane is in a uSID.
     pub plane_shift: u8,
     /// Bits of the T0 uplink in an entropy value, at the bottom.
     pub uplink_bits: u8,

@@ -1,6 +1,6 @@
 //! The writer: header, templates, orders and denials to bytes.
 //!
-//! In: the numbers of a group. Out: the bytes of a table. Always: what is written opens, and the same input
+//! In: the numbers of a group. Out: the bytes of a table. Invariants: what is written opens, and the same input
 //! gives the same bytes.
 
 use alloc::vec::Vec;

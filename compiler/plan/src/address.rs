@@ -1,6 +1,6 @@
 //! Every address, as a function of a coordinate.
 //!
-//! In: a coordinate and the pools of the topology. Out: one address. Always: fields sit at fixed places (mostly
+//! In: a coordinate and the pools of the topology. Out: one address. Invariants: fields sit at fixed places (mostly
 //! one hextet each, so that people can read them), never fitted to today's counts; two coordinates never give
 //! the same address. The layouts, after the pool's own bits:
 //!

@@ -1,6 +1,6 @@
 //! The port that takes over from each NIC port.
 //!
-//! In: the intent of a node. Out: a [`BackupPair`] for each port. Always: the backup is a port of another NIC where
+//! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where
 //! there is one, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
 //! of weight.
 //! Where all ports are there the same step leads from every port to its backup, so that no port backs up two.

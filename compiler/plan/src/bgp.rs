@@ -1,6 +1,6 @@
-//! eBGP over unnumbered ports: what a switch is told with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
+//! eBGP over unnumbered ports: what a switch is given with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
 //!
-//! In: a plan and a switch. Out: [`BgpIntent`]. Always: AS numbers are functions of position, one for each T0, one for
+//! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position, one for each T0, one for
 //! the T1s of a plane and zone, one for the T2s of a plane; a neighbour is known by port and AS number, so a cable in
 //! the wrong plane brings no session up; nobody announces what it did not originate or hear from the tier on the other
 //! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
@@ -154,7 +154,7 @@ pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<R
     routes
 }
 
-/// Returns what a switch is told of BGP.
+/// Returns what a switch is given for BGP.
 pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIntent {
     let addresses = plan.addresses();
     let loopback = Ipv6Net::new_assert(addresses.loopback(switch), 128);

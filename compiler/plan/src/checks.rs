@@ -1,6 +1,6 @@
 //! What can only be seen once intents are made: numbers that a profile asks of hardware that does not have them.
 //!
-//! In: a plan. Out: diagnostics. Always: one switch is looked at for each kind of hardware in each place (tier, zone,
+//! In: a plan. Out: diagnostics. Invariants: one switch is looked at for each kind of hardware in each place (tier, zone,
 //! cables of its own), so that the work does not grow with the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
-//! What an orchestrator is told of all nodes together: the ports that every node has, and the pools of their addresses.
+//! What an orchestrator is given of all nodes together: the ports that every node has, and the pools of their addresses.
 //!
-//! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Always: a port is named
+//! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Invariants: a port is named
 //! by NIC and plane alone, so one object speaks of all nodes.
 
 use closc_topology::{NicPort, Node, PlaneId, Topology};

@@ -1,6 +1,6 @@
 //! Delays of an empty network, from hops and cables.
 //!
-//! In: the numbers of the topology. Out: round-trip time and bandwidth-delay product, with every step. Always: the
+//! In: the numbers of the topology. Out: round-trip time and bandwidth-delay product, with every step. Invariants: the
 //! longest path of the fabric by its kinds of cable; a single cable that differs does not move the thresholds of
 //! a whole fabric.
 

@@ -1,6 +1,6 @@
 //! The intent of one switch.
 //!
-//! In: a plan and a coordinate. Out: [`DeviceIntent`]. Always: ports come downlinks first and in order, so an
+//! In: a plan and a coordinate. Out: [`DeviceIntent`]. Invariants: ports come downlinks first and in order, so an
 //! index into them is stable while the intent lives.
 
 use std::fmt::Write as _;

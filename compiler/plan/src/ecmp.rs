@@ -1,7 +1,7 @@
 //! Static routes with next-hop groups: what a switch holds with `routing: ecmp-static`.
 //!
-//! In: a switch with its ports. Out: its routes, the longest prefixes first. Always: packets go up, then down, never up
-//! again, so nothing loops; there is no default route, and the hosts' pool is a blackhole. What is down is told by
+//! In: a switch with its ports. Out: its routes, the longest prefixes first. Invariants: packets go up, then down, never up
+//! again, so nothing loops; there is no default route, and the hosts' pool is a blackhole. What is down is reported by
 //! T0 group, what is up by zone: a prefix of its own is written for a group only where its way differs from its zone's,
 //! so tables stay small and growth adds routes and hops without changing others.
 //!
@@ -170,7 +170,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Returns what a T0 group of a zone is told apart by: itself where it is not as planned, else its zone.
+    /// Returns what a T0 group of a zone is distinguished by: itself where it is not as planned, else its zone.
     fn scope(&self, zone: ZoneId, group: u16) -> Scope {
         if self.odd.contains(&(zone, group)) { Scope::Group(zone, group) } else { Scope::Zone(zone) }
     }

@@ -1,6 +1,6 @@
 //! The intent of one node.
 //!
-//! In: a plan and a coordinate. Out: [`HostIntent`]. Always: port p of a NIC belongs to plane p; ports without a
+//! In: a plan and a coordinate. Out: [`HostIntent`]. Invariants: port p of a NIC belongs to plane p; ports without a
 //! cable are left out.
 
 mod reach;

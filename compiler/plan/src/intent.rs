@@ -1,6 +1,6 @@
 //! Intents: everything one device needs to be told, with every number and name worked out.
 //!
-//! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Always: an intent holds no
+//! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Invariants: an intent holds no
 //! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
 
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ pub struct System<'a> {
     pub asn: u32,
     /// Management port, where a pool is given.
     pub management: Option<Management>,
-    /// Servers that every device is told about.
+    /// Servers that every device receives.
     pub services: &'a Services,
 }
 
@@ -265,7 +265,7 @@ pub struct HostIntent<'a> {
     pub nics: Vec<NicIntent>,
     /// Prefix of all NICs of the fabric.
     pub reach: Ipv6Net,
-    /// Whether NIC k of a node hangs on another T0 group than NIC k + 1.
+    /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.
     pub is_rail_optimised: bool,
     /// Queue pairs of a connection: as many as spread over the uplinks, where switches hash them.
     pub queue_pairs: u16,

@@ -1,7 +1,7 @@
 //! The fabric plan: addresses, uSIDs, routes and path tables as functions of position.
 //!
 //! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which makes a [`DeviceIntent`], a [`HostIntent`] or a
-//! [`PathTable`] when it is asked for one. Always: a plan is small; what it makes depends on the coordinate and
+//! [`PathTable`] when it is asked for one. Invariants: a plan is small; what it makes depends on the coordinate and
 //! the topology only, so growth renumbers nothing and the same input gives the same plan.
 
 mod address;

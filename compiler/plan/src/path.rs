@@ -1,7 +1,7 @@
 //! Single paths: what `closc paths` prints, hop by hop.
 //!
 //! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and
-//! cable it passes. Always: this is the plan's own view; the verifier walks the rendered tables instead.
+//! cable it passes. Invariants: this is the plan's own view; the verifier walks the rendered tables instead.
 
 use std::net::Ipv6Addr;
 

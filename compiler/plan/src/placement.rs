@@ -1,12 +1,12 @@
 //! Which node gets which ranks of a job, so that little of its traffic crosses zones and T0 groups.
 //!
 //! In: the nodes that are free, the shape of a job and what its groups exchange. Out: a [`Placement`]: nodes in rank
-//! order, and what crosses, against the order of names. Always: the same input gives the same placement; no node is
+//! order, and what crosses, against the order of names. Invariants: the same input gives the same placement; no node is
 //! used twice; what crosses zones is never more than in the order of names.
 //!
 //! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). Cutting it
 //! over zones so that least is cut is hard in general, but jobs are grids of groups. So the orders that keep a kind of
-//! group together are tried, zones are filled in whole groups or to the brim, the best is taken, and pairs of nodes are
+//! group together are tried, zones are filled in whole groups or completely, the best is taken, and pairs of nodes are
 //! swapped as long as that helps ([`cut`]). Inside a zone the same is done over units, which share their T0 groups.
 
 mod cut;

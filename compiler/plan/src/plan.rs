@@ -1,6 +1,6 @@
 //! The plan itself: a fabric, and the functions that make intents from it.
 //!
-//! In: a fabric. Out: intents and tables, one at a time. Always: a plan holds no list of devices.
+//! In: a fabric. Out: intents and tables, one at a time. Invariants: a plan holds no list of devices.
 
 use closc_fabric::Fabric;
 use closc_topology::{Link, Node, PortRef, Routing, Side, Switch, Topology, ZoneId};

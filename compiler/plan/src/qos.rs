@@ -1,8 +1,8 @@
 //! Quality of service of one switch, with every number worked out: headroom, pools, marking thresholds.
 //!
-//! In: the intent of a switch. Out: [`SwitchQos`], or why the profile and the hardware do not go together. Always:
+//! In: the intent of a switch. Out: [`SwitchQos`], or why the profile and the hardware do not go together. Invariants:
 //! read off the one profile that the hosts are rendered from; ports that are alike in place, speed, cable, lanes
-//! and MTU are one [`PortKind`]; every number keeps its steps. What is not headroom is reckoned for a panel full
+//! and MTU are one [`PortKind`]; every number keeps its steps. What is not headroom is computed for a panel full
 //! of ports, so that one more cable changes no threshold of the others.
 
 mod buffer;
@@ -40,7 +40,7 @@ pub struct SwitchQos {
 }
 
 impl SwitchQos {
-    /// Works out what a switch is told.
+    /// Works out what a switch is given.
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
         let buffers = intent.platform.buffer.as_ref();

@@ -1,6 +1,6 @@
 //! Static routes of a switch: one /48 for every neighbour's uSID, a blackhole for the block, nothing else.
 //!
-//! In: a switch with its ports. Out: its routes. Always: no default route, no route to anything that is not a
+//! In: a switch with its ports. Out: its routes. Invariants: no default route, no route to anything that is not a
 //! neighbour; so a packet whose cable was swapped dies at the first switch and is never misdelivered. The
 //! blackhole comes last in a file and is never removed (removing a covering route deletes the SID on SONiC:
 //! sonic-buildimage issue 23812).

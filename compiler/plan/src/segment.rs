@@ -1,7 +1,7 @@
 //! Segment lists: which uSIDs name a path.
 //!
 //! In: source group, uplink choice, destination NIC, plane. Out: the list that goes into the outer destination
-//! address. Always: plane bits are equal in every uSID of a list; a list ends in a NIC's uSID, never in a
+//! address. Invariants: plane bits are equal in every uSID of a list; a list ends in a NIC's uSID, never in a
 //! switch's own (Tomahawk 5 drops a packet whose next uSID is 0); it has 2, 4 or 6 uSIDs.
 //!
 //! Parallel links: every cable between two switches has a uSID of its own at both ends. A switch therefore

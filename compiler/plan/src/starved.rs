@@ -1,6 +1,6 @@
 //! NICs whose entropy values are all denied while other paths are open.
 //!
-//! In: a plan. Out: how many, and the first. Always: entropy values are a choice of few paths, so faults can take all of
+//! In: a plan. Out: how many, and the first. Invariants: entropy values are a choice of few paths, so faults can take all of
 //! a NIC's values towards a group and leave paths that none of them names. With one T0 uplink and a T2 tier one fault is
 //! enough. The work grows with the faults: where they cannot cover all values of a NIC, nothing is counted.
 

@@ -2,7 +2,7 @@
 //! destination address.
 //!
 //! In: a plan and a group. Out: [`PathTable`]: one template for each destination group, with plane, uplink and
-//! downlink left open, plus what must not be used. Always: one table serves every NIC of the group; its size
+//! downlink left open, plus what must not be used. Invariants: one table serves every NIC of the group; its size
 //! grows with the number of groups, not of NICs or paths.
 
 use std::net::Ipv6Addr;

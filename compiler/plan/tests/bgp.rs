@@ -1,4 +1,4 @@
-//! What growth does to what switches are told of BGP: new sessions, and nothing else.
+//! What growth does to what switches are given for BGP: new sessions, and nothing else.
 
 use closc_plan::{BgpIntent, BgpNeighbour, Plan};
 use closc_tests::shape::{Shape, T2};

@@ -108,7 +108,7 @@ fn every_address_is_unique(plan: &Plan) {
     }
 }
 
-/// Everything a device is told, as text: ports and routes, one a line.
+/// Everything a device is given, as text: ports and routes, one a line.
 fn told(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
     let devices = plan.switches().map(|switch| {
         let device = plan.device(switch);

@@ -39,7 +39,7 @@ fn ports_that_are_alike_are_one_kind() {
     let found = qos(&yaml("th5-128x400g", "sonic", "400G", "lossless", "30m"), "p0-t0-002").unwrap();
     let kinds: Vec<_> = found.kinds.iter().map(|kind| (kind.place, kind.cable, kind.ports)).collect();
     let meters = Length::from_meters;
-    // 2.5 m is written as 3 m: switches are told whole metres.
+    // 2.5 m is written as 3 m: switches are given whole metres.
     assert_eq!(
         kinds,
         [(Place::LastHop, meters(3), 4), (Place::Edge, meters(30), 1), (Place::Edge, meters(45), 1)]

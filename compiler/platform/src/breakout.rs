@@ -1,6 +1,6 @@
 //! Breakouts as text: `8x100G`.
 //!
-//! In: text from a topology or catalogue file. Out: a [`Breakout`]. Always: what is printed parses back.
+//! In: text from a topology or catalogue file. Out: a [`Breakout`]. Invariants: what is printed parses back.
 
 use std::fmt;
 use std::str::FromStr;

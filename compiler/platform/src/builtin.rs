@@ -1,6 +1,6 @@
 //! The files built into the program.
 //!
-//! In: `catalogue/*.yaml`, at compile time. Out: the catalogue a run starts with. Always: the files are accepted
+//! In: `catalogue/*.yaml`, at compile time. Out: the catalogue a run starts with. Invariants: the files are accepted
 //! by the same checks as a site's (a test loads them all).
 
 use closc_diagnostics::Sources;

@@ -1,6 +1,6 @@
 //! Platforms by name.
 //!
-//! In: the files built into the program and the ones a site adds. Out: [`Platform`]s by name. Always: names are
+//! In: the files built into the program and the ones a site adds. Out: [`Platform`]s by name. Invariants: names are
 //! unique and listed in one order; a file with a fault adds nothing.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What a catalogue file must hold.
 //!
-//! In: a shaped file. Out: diagnostics. Always: one file a rule, with what it checks, why, an example that breaks
+//! In: a shaped file. Out: diagnostics. Invariants: one file a rule, with what it checks, why, an example that breaks
 //! it and the fix; every check runs, so that one run reports every fault.
 
 pub(crate) mod breakouts;

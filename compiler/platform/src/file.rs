@@ -1,6 +1,6 @@
 //! What a catalogue file may say.
 //!
-//! In: YAML. Out: [`File`], shaped but not yet checked. Always: an unknown key or word is refused; every value
+//! In: YAML. Out: [`File`], shaped but not yet checked. Invariants: an unknown key or word is refused; every value
 //! that a check may blame keeps its place.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The catalogue of switch hardware.
 //!
 //! In: one YAML file for each SKU, built into the program or added by a site. Out: [`Platform`]s by name, each
-//! with its ports, buffers, limits and features. Always: a platform of the catalogue is whole and coherent,
+//! with its ports, buffers, limits and features. Invariants: a platform of the catalogue is whole and coherent,
 //! so that later stages look things up and check nothing again.
 
 mod breakout;

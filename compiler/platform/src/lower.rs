@@ -1,6 +1,6 @@
 //! From a shaped and checked file to a [`Platform`].
 //!
-//! In: a [`File`] that every check accepted. Out: the platform. Always: nothing can fail here.
+//! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
 
 use crate::checks::features::has;
 use crate::file::{BufferFile, Feature, File, LanesFile, LimitsFile, PanelFile, SonicFile, TrimmingFile};

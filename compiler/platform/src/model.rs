@@ -1,7 +1,7 @@
 //! What a platform is: ports, buffers, limits and features of one switch SKU.
 //!
 //! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
-//! operating system uses, stands in its own file.
+//! operating system uses, is in its own file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! From a slot to the port as the device names it.
 //!
-//! In: a [`Slot`]. Out: name, alias, lanes and numbers. Always: two different slots of one breakout have different
+//! In: a [`Slot`]. Out: name, alias, lanes and numbers. Invariants: two different slots of one breakout have different
 //! names, numbers and lanes, and names depend on the place on the panel only, so that splitting one cage renames
 //! no port of another. Called for every port of a fabric: short names stay inside [`SmolStr`], without an
 //! allocation.

@@ -1,6 +1,6 @@
 //! From the text of a catalogue file to its shape.
 //!
-//! In: YAML text of a site. Out: a [`File`], or one diagnostic that points at the fault. Always: the text is
+//! In: YAML text of a site. Out: a [`File`], or one diagnostic that points at the fault. Invariants: the text is
 //! small and plain: at most [`BYTES_MAX`] bytes, no second document, a key once.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};

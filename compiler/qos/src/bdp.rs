@@ -1,7 +1,7 @@
 //! How long an empty network takes for a round trip, and how much it holds meanwhile.
 //!
 //! In: the cables of a path, speed, packet sizes and the latency of switches and NICs. Out: base round-trip
-//! time, bandwidth-delay product and target delay, with every step. Always: rounded up once, at the end.
+//! time, bandwidth-delay product and target delay, with every step. Invariants: rounded up once, at the end.
 
 use serde::Serialize;
 

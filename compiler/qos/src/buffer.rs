@@ -2,7 +2,7 @@
 //!
 //! In: a [`Memory`], the [`PortGroup`]s of a switch with their headroom, and the sharing the profile wants.
 //! Out: the [`Pools`] with every term of the sum, or a [`Refusal`] with the arithmetic and the ways out.
-//! Always: what is handed out adds up to no more than the memory; every port keeps room for one packet in the
+//! Invariants: what is handed out adds up to no more than the memory; every port keeps room for one packet in the
 //! shared pool.
 
 mod dynamic;

@@ -1,6 +1,6 @@
 //! The small numbers of QoS, each in its legal range: DSCP, traffic class, queue, priority and their kin.
 //!
-//! In: an integer of a profile. Out: a type that holds only legal values. Always: the range is the one
+//! In: an integer of a profile. Out: a type that holds only legal values. Invariants: the range is the one
 //! SONiC's YANG models and IEEE 802.1Q allow; a platform may have less, which its own stage checks.
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! ECN marking: from a rule to two thresholds and a probability.
 //!
 //! In: an [`Ecn`] rule of a class and the [`EcnContext`] of a port. Out: [`EcnThresholds`] with the origin of
-//! the numbers and every step. Always: minimum < maximum < the point where PFC or the queue's limit takes
+//! the numbers and every step. Invariants: minimum < maximum < the point where PFC or the queue's limit takes
 //! over, so that marking comes first; numbers that were written or published are not rounded, computed ones
 //! are whole cells.
 //!

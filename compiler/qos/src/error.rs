@@ -1,7 +1,7 @@
 //! What can be wrong with a QoS profile or with the numbers asked of it.
 //!
 //! In: the name and the value at fault. Out: one sentence in the words of the topology author, with the fix
-//! where there is one. Always: the data stand in fields, so that a later stage can point at a line.
+//! where there is one. Invariants: the data are in fields, so that a later stage can point at a line.
 
 use crate::buffer::{Refusal, WayOut};
 use crate::codes::{Dscp, Priority, PriorityGroup, Queue, TrafficClass};
@@ -221,7 +221,7 @@ pub enum QosError {
         /// The class that has it.
         class: ClassName,
     },
-    /// Thresholds stand in the wrong order.
+    /// Thresholds are in the wrong order.
     #[error("class `{class}`: ECN minimum {min} is not below the maximum {max}")]
     EcnOrder {
         /// The class.
@@ -264,7 +264,7 @@ pub enum QosError {
     /// There is a watchdog and nothing to watch.
     #[error("the profile has a `watchdog` and no class has `pfc: true`: set `watchdog: off`")]
     WatchdogUnused,
-    /// Resolved thresholds stand in the wrong order.
+    /// Resolved thresholds are in the wrong order.
     #[error("ECN minimum {min} is not below the maximum {max} ({origin})")]
     EcnThresholdOrder {
         /// The lower threshold.

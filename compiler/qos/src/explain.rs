@@ -1,7 +1,7 @@
 //! Arithmetic that remembers how it was done.
 //!
 //! In: the steps of a calculation as it runs. Out: a [`Breakdown`], an ordered list of [`Term`]s with value,
-//! unit, formula and source. Always: a step is calculated and recorded by the same call, so what is printed
+//! unit, formula and source. Invariants: a step is calculated and recorded by the same call, so what is printed
 //! is what was computed; values are exact fractions, so nothing depends on a rounding mode.
 
 use std::borrow::Cow;

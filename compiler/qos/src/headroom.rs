@@ -1,7 +1,7 @@
 //! PFC headroom: how much a priority group still takes in after it asked its sender to stop.
 //!
 //! In: a [`Model`] (whose formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a
-//! [`Headroom`] with XOFF, XON, size and every term of the sum. Always: exact fractions of 128 bits, rounded
+//! [`Headroom`] with XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits, rounded
 //! once and where the original rounds, so that kilometres of fibre do not truncate.
 
 mod asic;
@@ -30,10 +30,10 @@ use crate::codes::DynamicThreshold;
 use crate::explain::{Breakdown, Exact};
 use crate::units::Bytes;
 
-/// The speed of light in fibre that SONiC reckons with, in m/s: 5.05 ns a metre.
+/// The speed of light in fibre that SONiC computes with, in m/s: 5.05 ns a metre.
 pub(crate) const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 
-/// What a lossless priority group of a port is told, and why.
+/// What a lossless priority group of a port is given, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Headroom {
     /// Whose formula it is.

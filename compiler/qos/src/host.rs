@@ -1,7 +1,7 @@
-//! What a host is told, from the same profile as its switch.
+//! What a host is given, from the same profile as its switch.
 //!
 //! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`,
-//! `cma_roce_tos` or NCCL variables. Always: a DSCP has the priority of the very class whose traffic class the
+//! `cma_roce_tos` or NCCL variables. Invariants: a DSCP has the priority of the very class whose traffic class the
 //! switch gives it, and a priority is paused on the host exactly where the switch pauses it.
 
 mod bandwidth;

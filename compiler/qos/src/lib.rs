@@ -1,7 +1,7 @@
 //! QoS profiles, PFC headroom and ECN thresholds.
 //!
 //! In: numbers with units (speed, length, bytes, time), a QoS profile and the constants of a switch ASIC.
-//! Out: what the switch and the host are told, with every term of the arithmetic kept. Always: no I/O, no
+//! Out: what the switch and the host are given, with every term of the arithmetic kept. Invariants: no I/O, no
 //! other crate of the workspace, integers of 64 or 128 bits, the same input gives the same output.
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! A QoS profile: the classes of a fabric and what switches and hosts do with each.
 //!
 //! In: a preset, or a profile of one's own in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is whole and
-//! consistent. Always: every DSCP leads to exactly one class, every class to one traffic class, queue and
+//! consistent. Invariants: every DSCP leads to exactly one class, every class to one traffic class, queue and
 //! priority group; PFC, ECN and trimming do not contradict each other. Switch and host both read this one
 //! object ([`maps`], [`crate::host`]), so that they cannot disagree.
 

@@ -9,7 +9,7 @@ use closc_qos::profile::maps::Place;
 use closc_qos::profile::{Class, ClassName, Draft, Preset, Profile, Scheduler};
 use proptest::prelude::*;
 
-/// What the switch is told.
+/// What the switch is given.
 #[derive(Debug, PartialEq)]
 struct SwitchView {
     dscp_to_tc: BTreeMap<Dscp, TrafficClass>,

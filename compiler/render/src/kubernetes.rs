@@ -9,7 +9,7 @@
 //! - one of three ways to hand NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
 //!   (attachments that move the whole port into the pod) or `spectrum-x/` (one rail of several planes a NIC).
 //!
-//! Always: exactly the fields that the definitions of these objects have; names are those of the ports.
+//! Invariants: exactly the fields that the definitions of these objects have; names are those of the ports.
 
 mod objects;
 

@@ -1,7 +1,7 @@
 //! Artefacts from intents: one file in `targets/` for each switch operating system.
 //!
 //! In: a [`closc_plan::DeviceIntent`] or [`closc_plan::HostIntent`]. Out: [`Artefact`]s, files with a path
-//! relative to the output folder. Always: no I/O; the same intent gives the same bytes; render sees intents and
+//! relative to the output folder. Invariants: no I/O; the same intent gives the same bytes; render sees intents and
 //! never the topology. JSON is written by a serializer, text by the templates under `templates/`.
 
 mod artefact;

@@ -1,7 +1,7 @@
 //! The path table of a T0 group in its two forms: JSON for people and tools, and the compact binary that the
 //! crate `closc-paths` reads.
 //!
-//! In: a [`PathTable`]. Out: two [`Artefact`]s. Always: both forms say the same; a test walks every path of small
+//! In: a [`PathTable`]. Out: two [`Artefact`]s. Invariants: both forms say the same; a test walks every path of small
 //! fabrics through both.
 
 mod binary;

@@ -1,7 +1,7 @@
-//! What schedulers and launchers are told: where nodes stand, and which ranks they get.
+//! What schedulers and launchers are given: where nodes stand, and which ranks they get.
 //!
 //! In: units with their nodes, a placement. Out: below `ranks/`: `topology.conf` and `topology.yaml` for Slurm, `hostfile`
-//! for MPI launchers, `placement.json`. Always: a node hangs on one leaf, which stands for all T0s of its unit: Slurm
+//! for MPI launchers, `placement.json`. Invariants: a node is attached to one leaf, which stands for all T0s of its unit: Slurm
 //! refuses a node on several, and a node with rails or planes is on many.
 
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! The templates: those shipped in the binary, overlaid by a user's own.
 //!
-//! In: overlay texts by name. Out: rendered text. Always: undefined is an error; a bare boolean, list or none
+//! In: overlay texts by name. Out: rendered text. Invariants: undefined is an error; a bare boolean, list or none
 //! is an error, with the line; names are paths below `templates/`.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Switch and host cannot disagree: both sides are read back from what was rendered, for any profile.
 //!
 //! In: a preset, and a change of one of its classes. Out: `config_db.json` of a T0 and the files of one of its nodes,
-//! read by code of their own. Always: they say the same of every code point and priority, before the change and after
+//! read by code of their own. Invariants: they say the same of every code point and priority, before the change and after
 //! it, and a change that concerns both shows on both.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What no placement can do better than: a lower bound of the largest utilisation.
 //!
-//! In: a problem and loads. Out: [`Bound`]. Always: certified, whatever it was found by. Two kinds of proof:
+//! In: a problem and loads. Out: [`Bound`]. Invariants: certified, whatever it was found by. Two kinds of proof:
 //!
 //! - **Cuts**: all that leaves a NIC passes its ports, all that leaves a group passes its T0s' uplinks, all that leaves
 //!   a zone passes its T1s' uplinks; the same for what arrives.

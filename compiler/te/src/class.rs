@@ -1,6 +1,6 @@
 //! NICs that are alike: those of one T0 group that reach the same planes.
 //!
-//! In: a network. Out: [`Classes`]. Always: a group whose cables are all there is one class, so there are about as many
+//! In: a network. Out: [`Classes`]. Invariants: a group whose cables are all there is one class, so there are about as many
 //! classes as groups, whatever the number of NICs. Destinations can be cut finer, into slices of downlinks, where each
 //! slice is to have its own path.
 

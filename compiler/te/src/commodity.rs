@@ -1,6 +1,6 @@
 //! Demands summed up: so much from NICs that are alike to NICs that are alike.
 //!
-//! In: a matrix and the classes. Out: [`Commodities`], and what has no path with the reason. Always: sorted by
+//! In: a matrix and the classes. Out: [`Commodities`], and what has no path with the reason. Invariants: sorted by
 //! destination, then source; every commodity has a path in each of its kinds of planes; rates add up to the matrix.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Demands: who sends how much to whom.
 //!
 //! In: the bytes of a table with the columns `source`, `destination` and one of `mbps`, `gbps`, `tbps`. Out: a
-//! [`Matrix`], or every fault with its line. Always: rates are finite and not negative, names are resolved, a NIC does
+//! [`Matrix`], or every fault with its line. Invariants: rates are finite and not negative, names are resolved, a NIC does
 //! not send to itself.
 
 mod csv;

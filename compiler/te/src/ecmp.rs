@@ -1,7 +1,7 @@
 //! What the fabric does without traffic engineering.
 //!
 //! In: a problem. Out: the load of every cable, with traffic as a fluid that splits evenly, and with flows that a hash
-//! puts on single paths. Always: only paths that routing would use: source-routed hosts choose among all paths that can
+//! puts on single paths. Invariants: only paths that routing would use: source-routed hosts choose among all paths that can
 //! be used; switches choose, hop by hop, among the cables of the next-hop group that the plan gives them, by weight.
 //!
 //! Every flow is hashed for itself, at each switch anew, with a seed. Planes that are alike are hashed once and stand

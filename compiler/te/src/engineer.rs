@@ -1,6 +1,6 @@
 //! The whole of it: demands in, placement and figures out.
 //!
-//! In: a plan, a matrix, options. Out: [`Outcome`]. Always: the bound is not above what was found, and what was found
+//! In: a plan, a matrix, options. Out: [`Outcome`]. Invariants: the bound is not above what was found, and what was found
 //! is not above what the fabric does by itself.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Pin entries: what hosts or switches apply.
 //!
-//! In: an outcome. Out: [`Pin`]s, one at a time, in the order of destinations, then sources. Always: only cables that
+//! In: an outcome. Out: [`Pin`]s, one at a time, in the order of destinations, then sources. Invariants: only cables that
 //! can be used have a weight; pairs without a pin are spread evenly, or left to ECMP. Planes and uplinks count from 0,
 //! groups and downlinks from 1, as in path tables.
 
@@ -63,7 +63,7 @@ pub enum Via {
     Even(bool),
     /// These, by their weights.
     Paths(Vec<Path>),
-    /// One path, switch by switch, as far as it is told: where a packet to these NICs leaves.
+    /// One path, switch by switch, as far as it is known: where a packet to these NICs leaves.
     Hops(Vec<Hop>),
 }
 

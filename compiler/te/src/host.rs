@@ -1,6 +1,6 @@
 //! What cables between NICs and T0s carry.
 //!
-//! In: a matrix and the share of every plane of each commodity. Out: Gb/s for each NIC port. Always: exact for each
+//! In: a matrix and the share of every plane of each commodity. Out: Gb/s for each NIC port. Invariants: exact for each
 //! NIC, also where a demand names single NICs; a demand between whole classes costs the same as one between two NICs.
 
 use closc_plan::Plan;

@@ -2,7 +2,7 @@
 //!
 //! In: a plan and a demand matrix. Out: [`Outcome`]: the placement, as [`Pin`]s that hosts or switches apply, and the
 //! utilisation of every cable as placed, with ECMP (as a fluid, and flow by flow), and the bound that no placement can
-//! be below. Always: nothing is placed on what is absent or drained; no I/O; the same input gives the same pins.
+//! be below. Invariants: nothing is placed on what is absent or drained; no I/O; the same input gives the same pins.
 //!
 //! In a source-routed fabric hosts spread each pair over paths by weights; where switches hash, slices of NICs are
 //! pinned to paths and ECMP stays below as the fall-back.

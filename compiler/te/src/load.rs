@@ -1,6 +1,6 @@
 //! What every cable carries, in both directions.
 //!
-//! In: shares of commodities. Out: [`Loads`]. Always: numbers are Gb/s on one plane of a kind; a cable that cannot be
+//! In: shares of commodities. Out: [`Loads`]. Invariants: numbers are Gb/s on one plane of a kind; a cable that cannot be
 //! used carries nothing.
 
 use crate::network::{Network, Shape};

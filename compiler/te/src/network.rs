@@ -1,6 +1,6 @@
 //! The fabric as numbers: which cables can carry traffic, and which planes are alike.
 //!
-//! In: a plan. Out: [`Network`]. Always: a cable that is absent or drained, or one end of which is, carries nothing.
+//! In: a plan. Out: [`Network`]. Invariants: a cable that is absent or drained, or one end of which is, carries nothing.
 //! Planes that can carry the same over the same cables are one [`Kind`] and are computed once: a fabric without
 //! exceptions has one kind, whatever the number of its planes.
 

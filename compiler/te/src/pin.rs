@@ -1,11 +1,11 @@
 //! Places traffic of a fabric whose switches hash: every slice of a group's NICs is pinned to one path in each plane.
 //!
-//! In: a problem. Out: a route for each commodity and kind of planes. Always: the larger demand is placed first, on
+//! In: a problem. Out: a route for each commodity and kind of planes. Invariants: the larger demand is placed first, on
 //! the widest path that is left (constrained shortest path first: all paths between two groups are equally long);
 //! then those on the fullest cables move while that gains. What goes from one group to one slice takes one route, since
 //! a T0 looks at the destination only. The same input gives the same routes.
 //!
-//! Of a route a T0 is told the first hop. In two tiers without parallel cables that is all of it; elsewhere the rest is
+//! A T0 receives the first hop of a route. In two tiers without parallel cables that is all of it; elsewhere the rest is
 //! how it was chosen, and switches above go on as they do by themselves.
 
 use std::ops::Range;

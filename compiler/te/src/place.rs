@@ -1,6 +1,6 @@
 //! Names that a demand or a failure mentions.
 //!
-//! In: a plan and text. Out: a [`Place`], or a fault with the name that may have been meant. Always: numbers are those
+//! In: a plan and text. Out: a [`Place`], or a fault with the name that may have been meant. Invariants: numbers are those
 //! that people see: groups from 1, zones from 0, as in the names of path tables (`group-0017`, `z1-group-0017`).
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The figures of an outcome, as people and tools read them.
 //!
-//! In: an outcome. Out: [`Report`]. Always: a utilisation is a part of 1; planes that are alike are counted as often as
+//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; planes that are alike are counted as often as
 //! there are; only cables that can be used are counted.
 
 use closc_plan::Plan;

@@ -1,7 +1,7 @@
 //! The best single path between two groups in a plane.
 //!
 //! In: a number for each cable and a way to join two of them (the sum, for the shortest path; the larger, for the
-//! widest). Out: the path whose joined number is least. Always: only cables that can be used; among equals the first.
+//! widest). Out: the path whose joined number is least. Invariants: only cables that can be used; among equals the first.
 //!
 //! With source routing a path goes down by the cable of the number by which it went up, and under the same T1 of the
 //! other zone, because that is what uSIDs name. Switches that choose themselves may go down by any cable.

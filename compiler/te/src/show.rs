@@ -1,6 +1,6 @@
 //! A report for people.
 //!
-//! In: a report. Out: text. Always: the same figures as the JSON form, in percent.
+//! In: a report. Out: text. Invariants: the same figures as the JSON form, in percent.
 
 use std::fmt::Write as _;
 

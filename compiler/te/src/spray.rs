@@ -1,10 +1,10 @@
 //! Places traffic of a source-routed fabric: hosts spread it over planes and uplinks by weights.
 //!
 //! In: a problem, and the load of spreading everything evenly. Out: weights for those commodities that gain by them.
-//! Always: the larger demand is placed first; no cable is loaded more than before by a step that is kept, so the
+//! Invariants: the larger demand is placed first; no cable is loaded more than before by a step that is kept, so the
 //! result is never worse than spreading evenly; the same input gives the same weights.
 //!
-//! A commodity that passes a cable above the target is taken off and poured again: like water, it fills the least
+//! A commodity that passes a cable above the target is taken off and filled again: like water, it fills the least
 //! loaded of its paths first and rises evenly, which is constrained shortest path first carried to ever smaller
 //! portions. Passes are repeated while they gain.
 

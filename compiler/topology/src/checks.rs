@@ -1,6 +1,6 @@
 //! Every rule of the language.
 //!
-//! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Always: one file a rule,
+//! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Invariants: one file a rule,
 //! with what it checks, why, an example that breaks it and the fix; checks work on numbers and never walk
 //! devices, so a fabric of any size is checked in the same time; a check whose input another check refuses is
 //! silent, so that one slip gives one message.
@@ -273,7 +273,7 @@ const REFUSALS: &[&Rule] =
     &[&unknown_platform::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
 /// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
-/// from it or from what stands in for it, and goes when the value is mended.
+/// from it or from what stands for it, and goes when the value is mended.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = loader::RULES.iter().map(|rule| rule.code).collect();
     let refuses =

@@ -1,4 +1,4 @@
-//! Coordinates: where a thing stands in the fabric, and nothing else about it.
+//! Coordinates: where a thing is in the fabric, and nothing else about it.
 //!
 //! Every name, address and uSID is a function of a coordinate, so that growth renumbers nothing. Indices count
 //! from 0 here; people, uSIDs and addresses count from 1 ([`Switch::ordinal`], [`Nic::ordinal`]), except for
@@ -52,7 +52,7 @@ impl TierId {
 }
 
 /// A switch. The derived order is the order of every listing: plane by plane, zone by zone, tier by tier; T2s
-/// carry zone 0 and stand in it.
+/// carry zone 0 and are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Switch {
     /// The plane it belongs to.

@@ -1,7 +1,7 @@
 //! What a fabric file says, word for word: every value with its place, nothing filled in, nothing checked but
 //! its shape.
 //!
-//! In: the text. Out: a [`Document`]. Always: the JSON Schema is generated from these types, and their doc
+//! In: the text. Out: a [`Document`]. Invariants: the JSON Schema is generated from these types, and their doc
 //! comments are the language reference.
 
 mod addresses;
@@ -64,12 +64,12 @@ pub struct FabricDoc {
     pub planes: Spanned<u16>,
     /// How packets find their way. Default: `srv6-static`.
     pub routing: Option<Spanned<Routing>>,
-    /// The NICs, and how they hang on the T0s.
+    /// The NICs, and how they are attached to the T0s.
     pub hosts: HostsDoc,
     /// The number of zones under the T2 tier. Default: 1. More than one needs `tiers.t2`.
     #[schemars(range(min = 1))]
     pub zones: Option<Spanned<u16>>,
-    /// Where the zones stand, by name, for several buildings. Each zone stands in one site.
+    /// Where the zones stand, by name, for several buildings. Each zone is in one site.
     pub sites: Option<Vec<SiteDoc>>,
     /// The switches, tier by tier.
     pub tiers: TiersDoc,
@@ -89,7 +89,7 @@ pub struct FabricDoc {
     pub qos: Option<QosDoc>,
     /// Patterns of device names.
     pub naming: Option<NamingDoc>,
-    /// Servers that every switch is told about.
+    /// Servers that every switch receives.
     pub services: Option<ServicesDoc>,
     /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
     pub domains: Option<Named<SmolStr, DomainDoc>>,
@@ -119,7 +119,7 @@ mapping!(FabricDoc, true {
     exceptions = "exceptions",
 });
 
-/// A place that some zones stand in.
+/// A place that some zones are in.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(rename = "Site", deny_unknown_fields)]
 pub struct SiteDoc {

@@ -1,6 +1,6 @@
 //! What fails together: switches by position, or things by name.
 //!
-//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Always: a function of position, so
+//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: a function of position, so
 //! growth moves nobody to another domain.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! The fabric language: text to [`Topology`].
 //!
 //! In: a fabric file and the catalogue of platforms. Out: a valid [`Topology`], or diagnostics that point at
-//! lines. Always: no I/O and no panic on any input; a `Topology` exists only if no check reported an error, so
+//! lines. Invariants: no I/O and no panic on any input; a `Topology` exists only if no check reported an error, so
 //! later stages do not check again.
 
 mod coordinate;

@@ -1,7 +1,7 @@
 //! From bytes to a document of the right shape.
 //!
 //! In: the bytes of a file and the name to show for it. Out: a [`Document`], or every fault of text and shape.
-//! Always: limits on size, depth, values and alias expansion are checked before or while parsing, so that no
+//! Invariants: limits on size, depth, values and alias expansion are checked before or while parsing, so that no
 //! input takes more than moderate time and memory; no input makes it panic.
 
 mod decode;

@@ -1,7 +1,7 @@
 //! From a document to a topology: fill in, check, build.
 //!
 //! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all
-//! findings. Always: the three steps are apart. The draft holds every number with its default, however wrong;
+//! findings. Invariants: the three steps are apart. The draft holds every number with its default, however wrong;
 //! the checks look at the draft and do not change it; the topology is built only from a draft without faults.
 //! Nothing is proportional to the number of devices.
 

@@ -1,6 +1,6 @@
 //! Cable media: how far each carries.
 //!
-//! In: the word in a fabric file and the speed of a port. Out: what the medium is and its reach. Always: each
+//! In: the word in a fabric file and the speed of a port. Out: what the medium is and its reach. Invariants: each
 //! reach has its source.
 
 use closc_qos::units::{Length, Speed};

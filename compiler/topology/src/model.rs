@@ -68,7 +68,7 @@ pub struct Topology {
     pub naming: Naming,
     /// Quality of service.
     pub qos: closc_qos::profile::Profile,
-    /// Servers that every device is told about.
+    /// Servers that every device receives.
     pub services: Services,
     /// What fails together.
     pub domains: Domains,
@@ -108,7 +108,7 @@ pub struct Hosts {
     pub per_group: u16,
     /// NICs in a node.
     pub nics_per_node: u8,
-    /// Rails: NIC k of a node hangs on T0 group `unit * rails + k % rails`.
+    /// Rails: NIC k of a node is attached to T0 group `unit * rails + k % rails`.
     pub rails: u8,
     /// Speed of a whole NIC, over all planes.
     pub nic_speed: Speed,
@@ -222,7 +222,7 @@ impl PortBlock {
     }
 }
 
-/// A place that some zones stand in.
+/// A place that some zones are in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// Its name.
@@ -358,7 +358,7 @@ pub struct Entropy {
     pub udp_port: u16,
 }
 
-/// Servers that every device is told about.
+/// Servers that every device receives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Services {
     /// Time servers.

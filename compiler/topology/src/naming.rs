@@ -1,6 +1,6 @@
 //! Names of devices: functions of coordinates, and back.
 //!
-//! In: a coordinate, or a name somebody wrote. Out: the name, or the coordinate. Always: two devices never have
+//! In: a coordinate, or a name somebody wrote. Out: the name, or the coordinate. Invariants: two devices never have
 //! the same name, and a name never changes when the fabric grows, because numbers are padded to a fixed width
 //! and longer ones only get longer.
 

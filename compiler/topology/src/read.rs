@@ -1,6 +1,6 @@
 //! From a tree to typed documents, with every fault of shape in one run.
 //!
-//! In: [`Item`]s. Out: document types, or diagnostics. Always: a fault is pushed and reading goes on, so that a
+//! In: [`Item`]s. Out: document types, or diagnostics. Invariants: a fault is pushed and reading goes on, so that a
 //! file with five misspelled keys gets five messages; `None` means that at least one message was pushed. A fault does
 //! not hide what is wrong elsewhere: where only single optional values are at fault, there is a document all the same.
 //!

@@ -1,6 +1,6 @@
 //! The language reference, generated from the schema.
 //!
-//! In: the schema. Out: Markdown, one section a mapping with its keys, types and meaning. Always: keys stand in
+//! In: the schema. Out: Markdown, one section a mapping with its keys, types and meaning. Invariants: keys are in
 //! the order in which they are best read, which is the order of the document types.
 
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! The JSON Schema of the language (2020-12).
 //!
 //! In: the document types. Out: the schema as text, which is committed as `topologies/topology.schema.json` and
-//! read by editors. Always: the same bytes from the same types; what the schema accepts has the shape that the
+//! read by editors. Invariants: the same bytes from the same types; what the schema accepts has the shape that the
 //! loader accepts.
 
 use schemars::generate::SchemaSettings;

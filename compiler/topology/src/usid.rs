@@ -1,6 +1,6 @@
 //! The uSID layout: how 16 bits name a role, a plane, a zone and an index.
 //!
-//! Always: a uSID is never 0x0000 (RFC 9800: end of container) because indices count from 1, and it is a
+//! Invariants: a uSID is never 0x0000 (RFC 9800: end of container) because indices count from 1, and it is a
 //! function of the coordinate alone. Widths are fixed or set in the file, never fitted to today's counts.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! YAML as a tree with places: what the file holds before anybody says what it should hold.
 //!
 //! In: events of the YAML parser, with anchors, aliases and merge keys already followed. Out: [`Item`]s with
-//! the byte range each was written at; what came by an alias has the place of its definition. Always: keys of a
+//! the byte range each was written at; what came by an alias has the place of its definition. Invariants: keys of a
 //! mapping are text and differ.
 
 use std::fmt;

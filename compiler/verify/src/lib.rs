@@ -106,7 +106,7 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
 /// A route that BGP comes to: where to, and the port and weight of each next hop.
 pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
 
-/// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever holds them against
+/// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever compares them with
 /// running switches.
 pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let fabric = load::load(tree, &Options { digests: false, ..Options::default() })?.fabric;

@@ -9,7 +9,7 @@ use crate::check::limits::Limits;
 /// What to verify, and how thoroughly.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether digests are held against the manifest.
+    /// Whether digests are compared with the manifest.
     pub digests: bool,
     /// Fabrics of at most as many paths are also walked path by path.
     pub walk_up_to: u128,

@@ -1,5 +1,5 @@
 //! Three tiers walked by a reader that shares no code with verify: path tables as JSON, by `docs/hosts.md`, and what the
-//! kernel is told on each switch, cable by cable.
+//! kernel is given on each switch, cable by cable.
 //!
 //! Every value of every NIC towards every other NIC is walked, and every probe; what each cable carries is counted, and
 //! verify's figures have to be the same.

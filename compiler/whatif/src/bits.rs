@@ -1,6 +1,6 @@
-//! Sets of small numbers as words, for intersections that are counted a thousand million times.
+//! Sets of small numbers as words, for intersections that are counted a billion times.
 //!
-//! In: numbers below a width. Out: words. Always: bits at and above the width are 0.
+//! In: numbers below a width. Out: words. Invariants: bits at and above the width are 0.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Figures of a design, to be held against those of another.
+//! Figures of a design, to be compared with those of another.
 //!
-//! In: a fabric. Out: what it is built of, how far NICs are apart, and what one failure of each kind costs. Always:
+//! In: a fabric. Out: what it is built of, how far NICs are apart, and what one failure of each kind costs. Invariants:
 //! counted from the fabric and not from formulas; figures that grow with the fabric are compared for each NIC, so that
 //! fabrics of different size can be compared.
 

@@ -1,6 +1,6 @@
 //! How many pairs have which value, over all of them.
 //!
-//! In: counts by value. Out: minimum, quantiles, mean. Always: exact; nothing is sampled or rounded.
+//! In: counts by value. Out: minimum, quantiles, mean. Invariants: exact; nothing is sampled or rounded.
 
 use serde::Serialize;
 

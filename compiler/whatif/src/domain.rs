@@ -1,6 +1,6 @@
 //! Domains of shared fate, power feeds, racks, ducts, line cards: those of the fabric file, and those of a list.
 //!
-//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every fault with its line. Always: a domain is not
+//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every fault with its line. Invariants: a domain is not
 //! a member of a domain.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Every failure of some kinds, one, two or more at a time.
 //!
 //! In: kinds and a number. Out: classes of failures that cost the same, each with how many there are and what one of
-//! them costs. Always: every combination is counted exactly once and none is sampled. What symmetry makes equal is
+//! them costs. Invariants: every combination is counted exactly once and none is sampled. What symmetry makes equal is
 //! computed once: the reference fabric has 5.5e11 pairs of T0-T1 cables, which cost five different things.
 
 use std::collections::BTreeMap;

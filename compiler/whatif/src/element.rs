@@ -1,6 +1,6 @@
 //! What can fail: elements, their kinds, and what each takes with it.
 //!
-//! In: a fabric, and domains that its owner lists. Out: elements by name or by kind, and the [`Losses`] of each. Always:
+//! In: a fabric, and domains that its owner lists. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
 //! an element takes cables, switches, NICs or planes away and nothing else; two elements may take the same.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Counts the paths of all pairs by composition.
 //!
-//! In: a fabric and two states of it. Out: [`Outcome`]. Always: exact. Two groups meet in a plane at an intersection of
+//! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: exact. Two groups meet in a plane at an intersection of
 //! two bitsets; ports of NICs are put on top by counting how many NICs have lost which planes. No pair is listed, and
 //! none is left out.
 

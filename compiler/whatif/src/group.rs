@@ -1,6 +1,6 @@
 //! T0 groups that are alike before and after, with their NICs by what is left of them.
 //!
-//! In: a fabric and two states of it. Out: sorts of groups. Always: every group with a NIC belongs to exactly one sort,
+//! In: a fabric and two states of it. Out: sorts of groups. Invariants: every group with a NIC belongs to exactly one sort,
 //! so the work grows with the square of what is damaged and never with that of the NICs.
 
 use std::collections::{BTreeMap, BTreeSet};

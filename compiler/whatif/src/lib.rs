@@ -1,7 +1,7 @@
 //! What failures cost: paths and bandwidth that are left to every pair of NICs.
 //!
 //! In: a fabric, and what fails in it: by name, at random, every combination, over time. Out: [`Outcome`]: minimum,
-//! median and distribution over all pairs, the worst pairs, who is cut off. Always: exact and by composition, without
+//! median and distribution over all pairs, the worst pairs, who is cut off. Invariants: exact and by composition, without
 //! listing a pair; what the file declares absent or drained is the baseline; no I/O.
 //!
 //! Two measures of bandwidth stand side by side. A *share* is what a pair gets while all pairs send: its paths are

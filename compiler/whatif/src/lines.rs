@@ -1,6 +1,6 @@
 //! Lists as comma-separated lines, with the number of each line.
 //!
-//! In: text and the names of its columns. Out: rows of that many fields, or what is wrong with a line. Always: a first
+//! In: text and the names of its columns. Out: rows of that many fields, or what is wrong with a line. Invariants: a first
 //! line that repeats the names is skipped, as are empty lines and those that start with `#`.
 
 /// What is wrong with a line.

@@ -1,6 +1,6 @@
 //! What is left of a fabric: the result that everything here comes to.
 //!
-//! In: nothing; these are the types. Always: integers, so that two outcomes can be compared; a share is a number of
+//! In: nothing; these are the types. Invariants: integers, so that two outcomes can be compared; a share is a number of
 //! [`Outcome::whole`]ths, which local, zone and far pairs have in common.
 
 use closc_plan::PathKind;

@@ -1,6 +1,6 @@
 //! Random failures that can be repeated.
 //!
-//! In: kinds with a rate or a number, and a seed. Out: elements. Always: whether an element fails is a function of the
+//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: whether an element fails is a function of the
 //! seed and its coordinate, so a higher rate takes more and keeps what a lower one took, and a fabric that grows keeps
 //! its draws.
 

@@ -1,6 +1,6 @@
 //! A fabric with holes: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
 //!
-//! In: a fabric and what failed. Out: paths of a plane between two groups, by intersecting bitsets. Always: what the
+//! In: a fabric and what failed. Out: paths of a plane between two groups, by intersecting bitsets. Invariants: what the
 //! file declares absent or drained carries nothing; a path takes the same uplink numbers up and down, as segment lists
 //! do, so an uplink that is lost at either end is lost to the pair.
 

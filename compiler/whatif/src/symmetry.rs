@@ -1,7 +1,7 @@
 //! Which failures cost the same, because renaming what nobody has touched turns one into the other.
 //!
 //! In: what has been touched already (exceptions of the file, earlier failures) and losses. Out: a key; equal keys cost
-//! the same. Always: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, T1s of a plane, parallel
+//! the same. Invariants: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, T1s of a plane, parallel
 //! cables and T2s that nothing names can be exchanged without a pair gaining or losing a path or a node its NICs (a T1
 //! together with the T1s of its number in the other zones, since a path takes the same number at both ends). Losses with
 //! different keys may cost the same, too.

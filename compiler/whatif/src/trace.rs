@@ -1,6 +1,6 @@
 //! A trace of failures and repairs, followed moment by moment.
 //!
-//! In: lines of `TIME,down|up,ELEMENT`. Out: what is left after each moment, or every fault with its line. Always: times
+//! In: lines of `TIME,down|up,ELEMENT`. Out: what is left after each moment, or every fault with its line. Invariants: times
 //! do not run backwards; what goes down was up, and the other way round; an element and its parts fail independently, so
 //! a cable is down while it or its switch is.
 

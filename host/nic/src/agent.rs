@@ -225,7 +225,7 @@ impl Agent {
 fn identity(table: &Table<'_>, options: &Options) -> Identity {
     let h = table.header();
     let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
-    // Without a cookie of its own, a fabric is told apart by its addresses: against accidents, not against attackers.
+    // Without a cookie of its own, a fabric is distinguished by its addresses: against accidents, not against attackers.
     let derived = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
     Identity {
         block,

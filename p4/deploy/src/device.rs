@@ -1,6 +1,6 @@
 //! Brings one switch to where it should be.
 //!
-//! In: a member of the fleet. Out: what was done, or a fault. Always: the switch is read before anything is written
+//! In: a member of the fleet. Out: what was done, or a fault. Invariants: the switch is read before anything is written
 //! and read back after; nothing is remembered between attempts, so each may die anywhere.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What has to change on a switch, and in which updates.
 //!
 //! In: the state that is wanted and the state that is there. Out: changes in the order of keys, and the updates
-//! that make them, ordered so that nothing refers to what is not there. Always: equal states give no update;
+//! that make them, ordered so that nothing refers to what is not there. Invariants: equal states give no update;
 //! applying the updates to the second state gives the first.
 
 use std::collections::BTreeMap;

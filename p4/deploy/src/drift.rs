@@ -1,6 +1,6 @@
 //! Drift: what switches hold that nobody wants, and what is wanted that they do not hold.
 //!
-//! In: a fleet. Out: [`DriftReport`]. Always: nothing is written and nobody has to be primary.
+//! In: a fleet. Out: [`DriftReport`]. Invariants: nothing is written and nobody has to be primary.
 
 use std::collections::BTreeMap;
 

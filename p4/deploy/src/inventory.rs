@@ -1,7 +1,7 @@
 //! Where the switches are: names to addresses, certificates and election ids.
 //!
 //! In: YAML or JSON, written by the lab or by hand. Out: [`Inventory`], plain data that can be written again.
-//! Always: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
+//! Invariants: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! A push, worked out and not yet done: what will be sent to each switch, with digests of both sides.
 //!
-//! In: what is wanted and what is there. Out: [`Plan`], which can be shown, saved, loaded and pushed. Always: what is
+//! In: what is wanted and what is there. Out: [`Plan`], which can be shown, saved, loaded and pushed. Invariants: what is
 //! shown is what is sent; a plan is refused by a switch that is not as it was.
 
 mod file;
@@ -114,7 +114,7 @@ async fn one(
 
 impl Plan {
     fn add(&mut self, device: String, program: Arc<Program>, mut plan: DevicePlan) {
-        // Two programs of one name are told apart by their cookies.
+        // Two programs of one name are distinguished by their cookies.
         let clash = self.programs.get(&plan.program);
         if clash.is_some_and(|known| known.pipeline().cookie() != program.pipeline().cookie()) {
             plan.program = format!("{}-{:016x}", plan.program, program.pipeline().cookie());

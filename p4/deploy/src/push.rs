@@ -1,6 +1,6 @@
 //! A push: wave after wave, many switches at a time, with a gate between waves and a bound on failures.
 //!
-//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Always: what is worked on at a time are switches of one
+//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Invariants: what is worked on at a time are switches of one
 //! plane, in the order of the waves that targets belong to; all other planes carry on meanwhile; after too many failures
 //! no further switch is begun.
 

@@ -1,6 +1,6 @@
 //! The live state of a switch.
 //!
-//! In: a connection and the program that the switch runs. Out: [`Live`]. Always: everything that a controller writes
+//! In: a connection and the program that the switch runs. Out: [`Live`]. Invariants: everything that a controller writes
 //! is asked for; a table by itself, so that no answer holds more than one and a fault names it.
 
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! What a switch holds, as far as a controller decides it, in one form for both sides of a comparison.
 //!
-//! In: entities as they were compiled or as a target returned them. Out: [`State`]. Always: sorted by key, each key
+//! In: entities as they were compiled or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key
 //! once, in the canonical form; what is only the initial state of the program (constant entries, default actions
 //! that nobody changed, empty value sets) is not part of it, so that "not there" means the same on both sides.
 

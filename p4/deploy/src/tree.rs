@@ -1,7 +1,7 @@
 //! What the compiled tree wants of each switch.
 //!
 //! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
-//! P4Info. Always: a file that is not the one of the manifest is refused; nothing is kept but programs, so a tree
+//! P4Info. Invariants: a file that is not the one of the manifest is refused; nothing is kept but programs, so a tree
 //! of thousands of switches is read one switch at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,7 @@ impl Tree {
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
-    /// digests to hold it against.
+    /// digests to compare it with.
     pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files>) -> Self {
         Tree { files, fabric, listed: BTreeMap::new(), devices }
     }

@@ -1,6 +1,6 @@
-//! A watch: keeps switches as they should be, whatever happens to them, until it is told to stop.
+//! A watch: keeps switches as they should be, whatever happens to them, until it is asked to stop.
 //!
-//! In: a fleet. Out: [`WatchStatus`], metrics and health at any time. Always: each switch is looked after by itself;
+//! In: a fleet. Out: [`WatchStatus`], metrics and health at any time. Invariants: each switch is looked after by itself;
 //! one that is primary reads, compares and repairs, one that is not stands by and takes over when nobody is primary.
 //! So of two watches one leads, and the other takes its place when it dies.
 

@@ -1,6 +1,6 @@
 //! Entries of the pipeline `fabric`: what `p4/pipelines/fabric` forwards by.
 //!
-//! In: the intent of a T0, T1 or T2. Out: one function for each table. Always: ids are numbers of ports, so that
+//! In: the intent of a T0, T1 or T2. Out: one function for each table. Invariants: ids are numbers of ports, so that
 //! a port keeps its next hop when others come and go; a port without a cable has no entry and takes nothing in.
 
 mod groups;

@@ -1,6 +1,6 @@
 //! The registry of pipelines: one line each.
 //!
-//! In: the name of a pipeline. Out: its P4Info, its BMv2 JSON, and the entities of an intent. Always: what is
+//! In: the name of a pipeline. Out: its P4Info, its BMv2 JSON, and the entities of an intent. Invariants: what is
 //! embedded is what is committed under `p4/pipelines/`.
 
 use std::sync::{Arc, LazyLock};

@@ -1,7 +1,7 @@
 //! Entries and pipelines as files of the compiled tree.
 //!
 //! In: the entities of a switch, a pipeline. Out: `switches/<name>/entries.txtpb`, a standard `p4.v1.WriteRequest`
-//! in text with a comment by names before each update, and once a tree the pipeline's P4Info and program. Always:
+//! in text with a comment by names before each update, and once a tree the pipeline's P4Info and program. Invariants:
 //! what is written here is read back to the same updates.
 
 use closc_artefacts::paths;

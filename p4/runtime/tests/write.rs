@@ -1,4 +1,4 @@
-//! Writing to a target that does what it is told, and to targets that do not.
+//! Writing to a target that does what it is given, and to targets that do not.
 
 mod common;
 

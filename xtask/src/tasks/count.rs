@@ -1,7 +1,7 @@
 //! `cargo xtask count`: instructions of each stage at three sizes, kept in `docs/instructions.md` so that a
 //! regression is a diff.
 //!
-//! In: the release build of the `stages` example, run under valgrind. Out: a table. Always: counts depend on the
+//! In: the release build of the `stages` example, run under valgrind. Out: a table. Invariants: counts depend on the
 //! program and its input, not on what else the machine is doing.
 
 use std::fmt::Write as _;

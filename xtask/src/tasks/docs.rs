@@ -1,7 +1,7 @@
 //! `cargo xtask docs`: the language reference and a page for each rule.
 //!
 //! In: the document types and the rules of all stages. Out: the second halves of `docs/language.md` and
-//! `docs/verify.md`, and `docs/errors/`. Always: what stands above the marker is written by people and kept.
+//! `docs/verify.md`, and `docs/errors/`. Invariants: what stands above the marker is written by people and kept.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -44,7 +44,7 @@ fn language() -> anyhow::Result<Generated> {
     behind_guide(LANGUAGE, &format!("## Reference\n\n{}", closc_topology::reference()))
 }
 
-/// The rules that compiled trees are held against.
+/// The rules that compiled trees are compared with.
 fn verify() -> anyhow::Result<Generated> {
     let mut text = String::from("## Rules\n");
     for rule in closc_verify::rules() {

@@ -1,6 +1,6 @@
 //! `closc export`: files for other programs, outside a compiled tree.
 //!
-//! In: a fabric file. Out: files below a folder. Always: a file is whole or not there; what was written is listed.
+//! In: a fabric file. Out: files below a folder. Invariants: a file is whole or not there; what was written is listed.
 
 mod host;
 mod kubernetes;

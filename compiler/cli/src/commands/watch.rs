@@ -1,4 +1,4 @@
-//! `closc watch`: keeps switches as the compiled tree says, until it is told to stop.
+//! `closc watch`: keeps switches as the compiled tree says, until it is asked to stop.
 
 use std::time::Duration;
 

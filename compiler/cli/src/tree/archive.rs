@@ -1,7 +1,7 @@
 //! The tree as one `.tar.zst` file.
 //!
 //! In: a plan. Out: an archive whose entries are in the order of the units, the manifest last, without owner or
-//! time, so that the same source gives the same bytes. Always: units are rendered a few at a time.
+//! time, so that the same source gives the same bytes. Invariants: units are rendered a few at a time.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! What the last run wrote, for the next one: a cache beside the tree.
 //!
 //! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`, which
-//! is also the lock of the tree. Always: it is only a cache; without it, or where a file's size or time differs
+//! is also the lock of the tree. Invariants: it is only a cache; without it, or where a file's size or time differs
 //! from what is remembered, the unit is rendered again. It holds times, so it cannot be inside the tree: two
 //! trees of one source are equal byte for byte.
 

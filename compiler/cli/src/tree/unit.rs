@@ -1,6 +1,6 @@
 //! The pieces of a tree, and when a piece has to be rendered again.
 //!
-//! In: a plan. Out: [`Unit`]s in the order of the tree, each with a [`Fingerprint`]. Always: two units of equal
+//! In: a plan. Out: [`Unit`]s in the order of the tree, each with a [`Fingerprint`]. Invariants: two units of equal
 //! fingerprint render to the same bytes. A fingerprint covers the program's version, the templates, the whole
 //! topology without its exceptions and single pins, and those of them that touch the unit; so one changed cable renders two
 //! switches again, not six thousand. Where switches choose paths it renders those of its plane.

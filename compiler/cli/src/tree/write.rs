@@ -1,6 +1,6 @@
 //! Renders the units of a plan and writes them into a tree.
 //!
-//! In: a plan and a place. Out: a tree with a manifest. Always: a unit is rendered, written and dropped; nothing
+//! In: a plan and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped; nothing
 //! holds two; files that did not change keep their inode and time, because the new tree links to them; files
 //! in the old tree that closc did not write are carried over.
 

@@ -1,6 +1,6 @@
 //! Starts the `closc` that was just built, in a folder that no other test has.
 //!
-//! Always: labs are remembered in that folder, and what a test leaves up is taken down with it.
+//! Invariants: labs are remembered in that folder, and what a test leaves up is taken down with it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! Groups of NICs that are alike on both sides.
 //!
 //! In: two fabrics. Out: kinds of T0 groups, each with how many groups it stands for and what their NICs have lost.
-//! Always: every group of either side belongs to exactly one kind.
+//! Invariants: every group of either side belongs to exactly one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 

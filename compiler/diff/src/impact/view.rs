@@ -1,6 +1,6 @@
 //! One fabric as its exceptions leave it: what is lost plane by plane, by group, by zone, by T2.
 //!
-//! In: a topology. Out: usable paths of a plane between two groups, given what each has lost. Always: the cables
+//! In: a topology. Out: usable paths of a plane between two groups, given what each has lost. Invariants: the cables
 //! between two groups carry the same numbers on the way up and down, so a lost uplink counts at either end.
 
 use std::collections::BTreeMap;

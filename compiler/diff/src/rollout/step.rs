@@ -1,6 +1,6 @@
 //! The steps of a wave, and how long they take about.
 //!
-//! In: counts. Out: steps, their reverse, a duration. Always: inside a device what is new is added before anything is
+//! In: counts. Out: steps, their reverse, a duration. Invariants: inside a device what is new is added before anything is
 //! changed, and what goes is removed last (make before break); hosts leave before the first and return after the last.
 
 use std::fmt;
@@ -42,7 +42,7 @@ pub enum Step {
         /// Tables to replace.
         tables: usize,
     },
-    /// Neighbours stop sending there, because they are told or because it says so itself.
+    /// Neighbours stop sending there, because they were asked to or because it says so itself.
     Drain {
         /// In this plane.
         plane: PlaneId,

@@ -1,6 +1,6 @@
 //! Lines for exceptions: what is drained, absent, longer or of other make.
 //!
-//! In: changes of exceptions. Out: one line for all that are alike. Always: the names are in the order of coordinates.
+//! In: changes of exceptions. Out: one line for all that are alike. Invariants: the names are in the order of coordinates.
 
 use std::collections::{BTreeMap, BTreeSet};
 

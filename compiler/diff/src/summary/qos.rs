@@ -1,6 +1,6 @@
 //! What differs between two QoS profiles, value by value.
 //!
-//! In: two profiles. Out: a line for each value. Always: profiles are compared as the data they serialize to, so that
+//! In: two profiles. Out: a line for each value. Invariants: profiles are compared as the data they serialize to, so that
 //! every value takes part without being listed here.
 
 use std::collections::BTreeMap;

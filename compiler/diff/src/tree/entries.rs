@@ -1,6 +1,6 @@
 //! Entries of a P4 switch, `entries.txtpb`.
 //!
-//! In: two files. Out: the entries that come or go, as the line above each of them says. Always: where nothing but the
+//! In: two files. Out: the entries that come or go, as the line above each of them says. Invariants: where nothing but the
 //! encoding differs, there is no line, and the text is compared instead.
 
 use std::collections::BTreeSet;

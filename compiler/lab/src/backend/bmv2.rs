@@ -1,6 +1,6 @@
 //! A process for each switch, in network namespaces: BMv2's `simple_switch_grpc`, or any program with its command line.
 //!
-//! In: a tree, a folder, a program. Out: packets carried and counters read. Always: nodes are the kernel's, configured
+//! In: a tree, a folder, a program. Out: packets carried and counters read. Invariants: nodes are the kernel's, configured
 //! by their own files; switches are programmed and their segments counted over P4Runtime, at sockets in the folder of
 //! the lab, so that nothing of a lab listens outside of its namespaces.
 //!

@@ -1,6 +1,6 @@
 //! The kernel's own SRv6: a network namespace for each device, a veth pair for each cable.
 //!
-//! In: a tree and the namespaces of its devices. Out: packets carried and counters read. Always: devices are
+//! In: a tree and the namespaces of its devices. Out: packets carried and counters read. Invariants: devices are
 //! configured by their own batch files alone; this module plugs cables, sends, listens and counts.
 
 mod apply;

@@ -1,6 +1,6 @@
 //! Switches as their controllers see them: where they are, and what they have counted.
 //!
-//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Always: what is read is
+//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: what is read is
 //! what any controller would read: the direct counters of `port_role` (what came in by a port) and `my_sid` (what a
 //! segment handled), and the cells of `port_class` (what went out by a port, class by class).
 

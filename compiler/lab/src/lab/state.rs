@@ -1,6 +1,6 @@
 //! What is up, written down: a small file for each fabric, and a lock beside it.
 //!
-//! Always: the file is written before anything is made and removed after everything is gone.
+//! Invariants: the file is written before anything is made and removed after everything is gone.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};

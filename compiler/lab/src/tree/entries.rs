@@ -1,7 +1,7 @@
 //! The entries of a P4 switch, `switches/<name>/entries.txtpb`, as far as a lab has to know them.
 //!
 //! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches: own segments and ways; and
-//! the numbers of its ports. Always: the entries get to the switch by a push; this reading only says what to expect
+//! the numbers of its ports. Invariants: the entries get to the switch by a push; this reading only says what to expect
 //! of it.
 
 use std::collections::{BTreeMap, BTreeSet};

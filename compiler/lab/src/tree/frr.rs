@@ -135,7 +135,7 @@ fn fits(form: &str, words: &[&str]) -> bool {
     words.len() == 0
 }
 
-/// Tells whether a word may stand in a hole, or is the word of the form.
+/// Tells whether a word may be in a hole, or is the word of the form.
 fn is_kind(part: &str, word: &str) -> bool {
     match part {
         "<number>" => word.parse::<u32>().is_ok(),

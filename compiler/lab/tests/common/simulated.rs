@@ -20,7 +20,7 @@ pub(crate) struct Simulated<'a> {
     /// Node of each inner address.
     locals: BTreeMap<Ipv6Addr, DeviceId>,
     counters: Counters,
-    /// What came out of wires and is told after what was accepted, as some kernels do.
+    /// What came out of wires and is reported after what was accepted, as some kernels do.
     wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
 

@@ -1,6 +1,6 @@
 //! How much of the fabric is left between a switch and a destination, as a part of what was planned.
 //!
-//! In: a fabric with its exceptions. Out: the part of the capacity from a T1 or T2 to a zone or a T0 group. Always:
+//! In: a fabric with its exceptions. Out: the part of the capacity from a T1 or T2 to a zone or a T0 group. Invariants:
 //! paths go up, then down, never up again; a cable counts where it is there and, unless asked otherwise, not drained;
 //! a neighbour counts with the smaller of what is left of the cables to it and of what is behind it, and a switch
 //! with the mean of its neighbours: all switches of a tier share what is behind, so each may use its part of it

@@ -1,6 +1,6 @@
 //! Exact parts of a whole.
 //!
-//! Always: reduced, and between 0 and 1, since something that survives is part of what was planned. Denominators
+//! Invariants: reduced, and between 0 and 1, since something that survives is part of what was planned. Denominators
 //! divide products of a few counts of neighbours, so 64 bits hold them.
 
 use std::cmp::Ordering;

@@ -1,6 +1,6 @@
 //! From capacities to the weights of a next-hop group.
 //!
-//! In: for each way out the capacity that is left over its neighbour, and what the target takes. Out: hops. Always: weights are
+//! In: for each way out the capacity that is left over its neighbour, and what the target takes. Out: hops. Invariants: weights are
 //! whole numbers without a common divisor and at least 1; their sum fits the group of the platform, since hardware
 //! holds a member as often as it weighs; a way without capacity is left out.
 

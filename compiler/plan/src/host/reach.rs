@@ -1,6 +1,6 @@
 //! Which planes lead from a T0 to others, where switches choose the way.
 //!
-//! In: a plan. Out: what a plane is worth as a way to a T0 group, a zone, or anything. Always: the same capacities decide as
+//! In: a plan. Out: what a plane is worth as a way to a T0 group, a zone, or anything. Invariants: the same capacities decide as
 //! for the routes of switches, so no NIC sends into a plane whose T0 has no way on. Capacities are worked out only
 //! where as many cables and switches are missing as it takes to part two T0s.
 

@@ -1,6 +1,6 @@
 //! Cuts a job over bins so that few bytes are cut.
 //!
-//! In: edges, how many nodes each bin has room for, and an assignment to begin with. Out: a bin for each node. Always: no
+//! In: edges, how many nodes each bin has room for, and an assignment to begin with. Out: a bin for each node. Invariants: no
 //! bin gets more than it has room for, and no more is cut than by the assignment that it began with.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The shape of a job, and what its nodes exchange.
 //!
-//! In: the sizes of its groups. Out: edges between nodes, by rank. Always: ranks count as Megatron-LM counts them,
+//! In: the sizes of its groups. Out: edges between nodes, by rank. Invariants: ranks count as Megatron-LM counts them,
 //! tensor parallel fastest, then data parallel, then pipeline stages; rings send to the next rank and around.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The buffer of a switch, divided.
 //!
-//! In: the profile, the platform's buffer, the kinds of ports. Out: [`SwitchBuffers`]. Always: what is reserved,
+//! In: the profile, the platform's buffer, the kinds of ports. Out: [`SwitchBuffers`]. Invariants: what is reserved,
 //! what is kept for headroom and what is shared add up to the buffer, or the refusal says by how much they do not.
 
 use closc_platform::Buffer;

@@ -1,6 +1,6 @@
 //! Kinds of ports: those alike in all that quality of service depends on.
 //!
-//! In: the intent of a switch. Out: its kinds and the kind of each port. Always: a switch has a handful of kinds,
+//! In: the intent of a switch. Out: its kinds and the kind of each port. Invariants: a switch has a handful of kinds,
 //! so work is done by kind and not by port.
 
 use closc_platform::Panel;
@@ -21,7 +21,7 @@ pub struct PortKind {
     pub lanes: u8,
     /// Largest packet.
     pub mtu: Bytes,
-    /// Length of the cable, in whole metres, rounded up, as switches are told it.
+    /// Length of the cable, in whole metres, rounded up, as switches are given it.
     pub cable: Length,
     /// How many ports are of it.
     pub ports: u32,

@@ -1,6 +1,6 @@
 //! When each queue is marked.
 //!
-//! In: the intent of a switch, its kinds of ports and its buffer. Out: thresholds by kind and queue. Always: a
+//! In: the intent of a switch, its kinds of ports and its buffer. Out: thresholds by kind and queue. Invariants: a
 //! queue is marked before it is full or pauses its senders; where the profile does not mark the last hop, no queue
 //! of a port to a NIC is.
 

@@ -1,6 +1,6 @@
 //! What a dynamic threshold comes to when several users fill a pool.
 //!
-//! In: the pool, the exponent, the number of users. Out: bytes for each. Always: rounded down, so that
+//! In: the pool, the exponent, the number of users. Out: bytes for each. Invariants: rounded down, so that
 //! thresholds compared with it stay on the safe side.
 
 use crate::codes::DynamicThreshold;

@@ -1,6 +1,6 @@
 //! The memory of a switch and what is taken before any lossless class asks.
 //!
-//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Always: each
+//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Invariants: each
 //! reservation has a name, a formula and a source.
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! The check SONiC makes on every port of a Spectrum switch.
 //!
 //! In: the lossless groups of one port and the platform's `max_headroom_size`. Out: the sum, or a refusal.
-//! Always: as sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5) decides, so that a configuration
+//! Invariants: as sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5) decides, so that a configuration
 //! that passes here is not turned down by the switch.
 
 use serde::Serialize;

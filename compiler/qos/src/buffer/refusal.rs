@@ -1,6 +1,6 @@
 //! Why headroom does not fit, in numbers, and what would make it fit.
 //!
-//! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Always: every way out that
+//! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Invariants: every way out that
 //! names a number was tried and fits; where a port has a lossless class, at least two ways are given.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Published ECN thresholds.
 //!
-//! In: the name of a preset, a speed, a place. Out: thresholds. Always: the numbers stand here once, each with
+//! In: the name of a preset, a speed, a place. Out: thresholds. Invariants: the numbers stand here once, each with
 //! its source; those published for one speed are scaled in a line to others, those used at every speed are not.
 
 use std::fmt;

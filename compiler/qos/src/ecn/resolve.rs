@@ -1,6 +1,6 @@
 //! From a rule and a port to thresholds.
 //!
-//! In: [`Ecn`] and [`EcnContext`]. Out: [`EcnThresholds`], or nothing where the class is not marked. Always:
+//! In: [`Ecn`] and [`EcnContext`]. Out: [`EcnThresholds`], or nothing where the class is not marked. Invariants:
 //! computed thresholds give way to a small buffer and say so; thresholds that were chosen do not move, they
 //! are refused.
 

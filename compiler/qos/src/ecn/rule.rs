@@ -1,7 +1,7 @@
 //! The rule a class states about ECN.
 //!
 //! In: YAML: `off`, `{preset: sonic-azure}`, `{thresholds: {min: 150KB, max: 1500KB, probability: 100}}`,
-//! `{fill: {min: 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Always: shapes are
+//! `{fill: {min: 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Invariants: shapes are
 //! refused here, orders by the profile's rules, fit by [`super::resolve`].
 
 use std::borrow::Cow;
@@ -92,7 +92,7 @@ impl Default for Computed {
 }
 
 impl Ecn {
-    /// Returns minimum and maximum as written where they stand in the wrong order.
+    /// Returns minimum and maximum as written where they are in the wrong order.
     pub(crate) fn order_fault(&self) -> Option<(String, String)> {
         match self {
             Self::Thresholds(fixed) if fixed.min >= fixed.max => {

@@ -1,6 +1,6 @@
 //! The ASICs SONiC knows the constants of.
 //!
-//! In: nothing. Out: one [`SpectrumAsic`] a generation. Always: the numbers of sonic-buildimage
+//! In: nothing. Out: one [`SpectrumAsic`] a generation. Invariants: the numbers of sonic-buildimage
 //! `platform/mellanox/asic_table.j2` (and its `vs` row), each once.
 
 use crate::explain::{Exact, exact};

@@ -1,12 +1,12 @@
 //! Published headroom of Broadcom, Marvell and Nexthop platforms, as lines over the length of the cable.
 //!
 //! In: nothing. Out: for each [`Chip`] its cell, what SONiC's tables put beside XOFF, and for each speed the
-//! line's constant and slope. Always: the constant is the smallest with which the line, rounded up to cells,
+//! line's constant and slope. Invariants: the constant is the smallest with which the line, rounded up to cells,
 //! is not below any published point, so that the compiler never gives less than the vendor.
 //!
 //! The slope is the fill factor: bytes of buffer for a byte on the cable. The worst case is 64-byte packets,
 //! which with gap and preamble take 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5,
-//! 420 / 84 on Tomahawk 6. Other vendors reckon with kinder packets; their factors are measured on their
+//! 420 / 84 on Tomahawk 6. Other vendors compute with kinder packets; their factors are measured on their
 //! tables. Source of all points: sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the
 //! platforms named below.
 
@@ -120,7 +120,7 @@ const QUMRAN_3D: [ChipRow; 3] = [
     row(400, 112_321, (13_298, 10_000), 1_454_025, -5).starting_at(2_000),
     row(800, 190_193, (13_298, 10_000), 2_908_050, -4).starting_at(2_000),
 ];
-/// Measured for each speed: the table reckons differently at 800G, and has one value up to 50 m there. At 400G
+/// Measured for each speed: the table computes differently at 800G, and has one value up to 50 m there. At 400G
 /// the published points are no line: the one at 2 km lies 1.3 % below ours.
 const QUMRAN_3D_NEXTHOP: [ChipRow; 3] = [
     row(100, 179_370, (1_038, 1_000), 363_506, -6),

@@ -1,7 +1,7 @@
 //! The formula behind the older lookup tables of Spectrum switches.
 //!
 //! In: an ASIC and a [`Request`]. Out: the rows of sonic-buildimage `device/mellanox/*/pg_profile_lookup.ini`
-//! for ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Always: the MTU
+//! for ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Invariants: the MTU
 //! and the packets are those of the tables, whatever the topology says; the tables knew no others.
 
 use super::link::Request;

@@ -1,7 +1,7 @@
 //! The generic formula of IEEE 802.1Qbb, for any switch.
 //!
 //! In: a [`Request`] and the cell of the buffer, where it is known. Out: headroom from the standard's own
-//! bounds. Always: everything is counted in bit times first, as the standard does, and turned into bytes last.
+//! bounds. Invariants: everything is counted in bit times first, as the standard does, and turned into bytes last.
 //!
 //! In words: when a group asks its sender to stop, the pause may wait behind the largest frame, is itself sent,
 //! crosses both interfaces and the cable; the sender takes its time to react and finishes a frame of the

@@ -1,6 +1,6 @@
 //! The link a headroom is wanted for.
 //!
-//! In: numbers from the topology and the platform. Out: a [`Link`] whose numbers are bounded. Always: the
+//! In: numbers from the topology and the platform. Out: a [`Link`] whose numbers are bounded. Invariants: the
 //! bounds are far above anything built (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough
 //! that no step of any formula overflows 128 bits.
 

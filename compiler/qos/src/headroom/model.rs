@@ -1,6 +1,6 @@
 //! Whose headroom formula a platform uses, by name.
 //!
-//! In: the name in a platform file. Out: a [`Model`] that turns a [`Request`] into a [`Headroom`]. Always: names
+//! In: the name in a platform file. Out: a [`Model`] that turns a [`Request`] into a [`Headroom`]. Invariants: names
 //! are for ever; [`Model::all`] lists them in a fixed order.
 
 use std::borrow::Cow;
@@ -86,7 +86,7 @@ impl Model {
         }
     }
 
-    /// Returns the cell of the buffer the model reckons with; nothing for the generic one.
+    /// Returns the cell of the buffer the model computes with; nothing for the generic one.
     pub const fn cell(self) -> Option<Bytes> {
         match self {
             Self::Ieee => None,

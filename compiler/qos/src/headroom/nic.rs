@@ -1,7 +1,7 @@
 //! The receive buffer of a NIC that pauses its switch.
 //!
 //! In: speed, cable and MTU of the NIC's port, and the size of its lossless buffer. Out: where the mlx5 driver
-//! puts XOFF and XON. Always: the driver's own approximation (Linux commit 0696d60853d5), in hundredths so
+//! puts XOFF and XON. Invariants: the driver's own approximation (Linux commit 0696d60853d5), in hundredths so
 //! that it stays in integers.
 
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! How long the far end takes to stop, by speed.
 //!
 //! In: a speed. Out: pause quanta of 512 bit times (IEEE 802.3 annex 31B.3.7) and the delay of an interface.
-//! Always: a speed the sources do not know gives nothing rather than a guess.
+//! Invariants: a speed the sources do not know gives nothing rather than a guess.
 
 use crate::units::Speed;
 
@@ -10,7 +10,7 @@ pub(super) const BIT_TIMES_PER_QUANTUM: u32 = 512;
 
 /// Returns how many pause quanta the receiver of a pause may take to stop, as IEEE 802.3 31B.3.7 bounds it.
 ///
-/// 800G has the value of 400G, as SONiC reckons; other speeds give nothing.
+/// 800G has the value of 400G, as SONiC computes; other speeds give nothing.
 pub const fn pause_quanta(speed: Speed) -> Option<u32> {
     match speed.mbps() {
         10_000 => Some(60),

@@ -1,7 +1,7 @@
 //! Headroom as a line over the length of the cable.
 //!
 //! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + bytes on the cable both ways x fill, up to cells.
-//! Always: not below any point the vendor published; MTU and packet mix are in the constant and do not move.
+//! Invariants: not below any point the vendor published; MTU and packet mix are in the constant and do not move.
 //!
 //! The cable counts 5 ns a metre here, as the published tables do: 1 m of 400G holds 500 B both ways.
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_worst_case_of_small_packets_reproduces_the_tables_exactly() {
-        // Micas and Nexthop reckon with cell / 84, so that the line hits their rows to the byte.
+        // Micas and Nexthop compute with cell / 84, so that the line hits their rows to the byte.
         for (chip, gbps, points) in PUBLISHED {
             let theirs = matches!(chip, Chip::Tomahawk4 | Chip::Tomahawk6)
                 || (*chip == Chip::Tomahawk5 && matches!(gbps, 100 | 200));

@@ -1,6 +1,6 @@
 //! SONiC's dynamic headroom for NVIDIA Spectrum (and its virtual switch).
 //!
-//! In: an ASIC and a [`Request`]. Out: the numbers SONiC's `buffermgrd` arrives at. Always: the same result as
+//! In: an ASIC and a [`Request`]. Out: the numbers SONiC's `buffermgrd` arrives at. Invariants: the same result as
 //! sonic-swss `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which counts in doubles; here the fractions
 //! are exact.
 //!

@@ -1,6 +1,6 @@
 //! SONiC's dynamic headroom for Tofino-2.
 //!
-//! In: a [`Request`]. Out: the numbers of sonic-swss `cfgmgr/buffer_headroom_barefoot.lua`. Always: headroom is
+//! In: a [`Request`]. Out: the numbers of sonic-swss `cfgmgr/buffer_headroom_barefoot.lua`. Invariants: headroom is
 //! shared, so the size is XON alone.
 //!
 //! It differs from the Spectrum script in five ways: the bytes on the cable are divided by 8,192 and not by

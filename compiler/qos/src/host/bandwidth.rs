@@ -1,6 +1,6 @@
 //! From the weights of switch queues to the shares of a NIC.
 //!
-//! In: a [`Profile`]. Out: hundredths for each weighted priority. Always: the shares sum up to 100, none is 0,
+//! In: a [`Profile`]. Out: hundredths for each weighted priority. Invariants: the shares sum up to 100, none is 0,
 //! and they are as near to the weights as whole hundredths can be (largest remainder, lower priority first).
 
 use std::collections::BTreeMap;

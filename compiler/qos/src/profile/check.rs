@@ -1,6 +1,6 @@
 //! The rules of a profile.
 //!
-//! In: a [`Draft`]. Out: every rule it breaks, in a fixed order. Always: an empty list means that every map
+//! In: a [`Draft`]. Out: every rule it breaks, in a fixed order. Invariants: an empty list means that every map
 //! derived from the profile is a function and that PFC, ECN and trimming go together.
 
 use super::class::{Class, ClassName, Role};

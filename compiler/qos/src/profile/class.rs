@@ -1,6 +1,6 @@
 //! One class of traffic.
 //!
-//! In: values from a preset or a file. Out: a [`Class`], plain data. Always: names are legal table names on
+//! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are legal table names on
 //! every target; whether the values fit together is [`super::check`]'s business.
 
 use std::borrow::Cow;

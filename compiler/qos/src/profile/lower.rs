@@ -1,6 +1,6 @@
 //! From what is written to a whole profile: base, then overlay, then defaults, then the rules.
 //!
-//! In: a [`ProfileSpec`]. Out: a [`Profile`], or every fault found. Always: the base is never changed but
+//! In: a [`ProfileSpec`]. Out: a [`Profile`], or every fault found. Invariants: the base is never changed but
 //! where the file says so.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! The maps a switch is told: DSCP to traffic class, traffic class to queue, priority group and DSCP.
+//! The maps a switch is given: DSCP to traffic class, traffic class to queue, priority group and DSCP.
 //!
-//! In: a [`Profile`]. Out: sorted maps. Always: total where the target needs it (all 64 code points), and
+//! In: a [`Profile`]. Out: sorted maps. Invariants: total where the target needs it (all 64 code points), and
 //! consistent, because each is read off the same classes.
 
 use std::collections::BTreeMap;

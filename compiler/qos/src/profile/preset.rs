@@ -1,6 +1,6 @@
 //! The profiles that come with the compiler, by name.
 //!
-//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Always: every preset
+//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Invariants: every preset
 //! passes the rules, and [`Preset::ALL`] lists them in a fixed order.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The presets, one file each, and the small builder they share.
 //!
-//! In: nothing. Out: a [`super::Draft`] each. Always: every value that somebody published has its source in a
+//! In: nothing. Out: a [`super::Draft`] each. Invariants: every value that somebody published has its source in a
 //! comment beside it; a value that nobody publishes says so and why it was chosen.
 
 pub(super) mod juniper_dcqcn;

@@ -1,7 +1,7 @@
 //! A profile as a topology author writes it.
 //!
 //! In: YAML, either the name of a preset (`qos: lossless`) or a mapping that changes one
-//! (`qos: {base: lossless, classes: {...}}`). Out: [`ProfileSpec`], every field optional. Always: unknown keys
+//! (`qos: {base: lossless, classes: {...}}`). Out: [`ProfileSpec`], every field optional. Invariants: unknown keys
 //! are refused; an absent key keeps what the base says.
 
 use std::borrow::Cow;

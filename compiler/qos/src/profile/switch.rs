@@ -1,6 +1,6 @@
 //! A setting that is either `off` or given in full.
 //!
-//! In: `off`, or a mapping. Out: [`Switch`]. Always: the mapping is read by its own type, so unknown keys are
+//! In: `off`, or a mapping. Out: [`Switch`]. Invariants: the mapping is read by its own type, so unknown keys are
 //! refused and errors keep their place in the text.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Byte counts.
 //!
-//! In: `9216`, `64KiB`, `12KB`, `1MB`. Out: [`Bytes`]. Always: `KB` is 1,000 and `KiB` is 1,024.
+//! In: `9216`, `64KiB`, `12KB`, `1MB`. Out: [`Bytes`]. Invariants: `KB` is 1,000 and `KiB` is 1,024.
 
 use std::fmt;
 use std::iter::Sum;

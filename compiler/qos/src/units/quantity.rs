@@ -1,7 +1,7 @@
 //! What all unit types share: decimal text times a unit gives an integer, exactly or not at all.
 //!
 //! In: text such as `2.5m` and a table of units. Out: the count of base units, or a [`UnitError`] that says
-//! what to write instead. Always: integer arithmetic, so `0.1m` is 100 mm and nothing near it.
+//! what to write instead. Invariants: integer arithmetic, so `0.1m` is 100 mm and nothing near it.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Link speed in Mb/s.
 //!
-//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Always: above zero, so that a time per byte exists.
+//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Invariants: above zero, so that a time per byte exists.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -1,6 +1,6 @@
 //! Time in nanoseconds.
 //!
-//! In: `120ns`, `3.8us`, `200ms`. Out: [`Nanoseconds`]. Always: whole nanoseconds.
+//! In: `120ns`, `3.8us`, `200ms`. Out: [`Nanoseconds`]. Invariants: whole nanoseconds.
 
 use std::fmt;
 use std::iter::Sum;

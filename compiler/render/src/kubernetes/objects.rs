@@ -1,6 +1,6 @@
 //! The objects, field by field, as their definitions name them.
 //!
-//! In: values. Out: what serializes to an object. Always: only fields of the definitions: sriov-network-operator
+//! In: values. Out: what serializes to an object. Invariants: only fields of the definitions: sriov-network-operator
 //! (SriovNetworkNodePolicy, SriovNetwork), Mellanox/nvidia-k8s-ipam (CIDRPool), Mellanox/spectrum-x-operator
 //! (SpectrumXRailPoolConfig v1alpha2), Mellanox/network-operator (NicClusterPolicy), and the
 //! NetworkAttachmentDefinition of the Network Plumbing Working Group.

@@ -4,11 +4,11 @@
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
 //! - `ip.batch`, ports and static neighbours, which FRR does not set;
-//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces stand in the order of `show
+//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces are in the order of `show
 //!   running-config`; segments do not: there they come before the locators that they need;
 //! - `daemons`, which of FRR's daemons run.
 //!
-//! Always: only ports with a cable are named; a route names its port; locators come before the segments in them; on
+//! Invariants: only ports with a cable are named; a route names its port; locators come before the segments in them; on
 //! unnumbered ports both ends find each other by router advertisements, so the kernel makes their link-local addresses.
 
 mod bgp;
@@ -74,7 +74,7 @@ struct InterfaceView<'a> {
     address: Option<String>,
 }
 
-/// A port with a cable, as the kernel is told.
+/// A port with a cable, as the kernel receives it.
 #[derive(Debug, Serialize)]
 struct PortView<'a> {
     name: &'a str,

@@ -2,13 +2,13 @@
 //!
 //! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
 //!
-//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are told of classes, and `sysctl.conf`;
+//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are given of classes, and `sysctl.conf`;
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
 //! - `networkd`: the same as `networkd/*.network`, and where the slots are known `*.link` and a udev rule, which name
 //!   interfaces and RDMA devices by their slot;
 //! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, where the slots are known, `nccl-topology.xml`.
 //!
-//! Always: interface, RDMA device and RDMA resource of a port have one name, `nic0p3`, a function of NIC and plane.
+//! Invariants: interface, RDMA device and RDMA resource of a port have one name, `nic0p3`, a function of NIC and plane.
 
 mod nccl;
 mod network;

@@ -10,7 +10,7 @@
 //!   its own because the kernel refuses next hops over ports without a carrier, so it is applied after both
 //!   ends of every cable are up.
 //!
-//! Always: nothing names a port that has no cable, so that a batch never fails on a port that is not there.
+//! Invariants: nothing names a port that has no cable, so that a batch never fails on a port that is not there.
 
 mod host;
 mod routes;

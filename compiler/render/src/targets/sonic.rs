@@ -1,7 +1,7 @@
 //! SONiC: one `config_db.json` for each switch, and `frr.conf` where it speaks BGP.
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. With BGP the
-//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Always:
+//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Invariants:
 //! SONiC's own YANG models accept it; every table that is written has a model, since SONiC skips others without a
 //! word; what the models do not see (names of ports in routes, lists of equal length, headroom against the
 //! buffer) holds by construction.

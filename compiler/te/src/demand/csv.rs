@@ -1,6 +1,6 @@
 //! Demands from CSV (RFC 4180).
 //!
-//! In: bytes. Out: rows and faults with their lines. Always: lines that are empty or begin with `#` are passed over.
+//! In: bytes. Out: rows and faults with their lines. Invariants: lines that are empty or begin with `#` are passed over.
 
 use super::{Columns, FaultKind, Rows};
 

@@ -1,6 +1,6 @@
 //! Demands from Parquet.
 //!
-//! In: bytes of a file. Out: rows and faults with the numbers of the rows. Always: columns are found by name; a rate
+//! In: bytes of a file. Out: rows and faults with the numbers of the rows. Invariants: columns are found by name; a rate
 //! may be of any number type; compression is Snappy or none, which is what writers do if nothing else is asked for.
 
 use parquet::data_type::AsBytes as _;

@@ -1,6 +1,6 @@
 //! The next hops of every switch of a plane towards one T0 group, with their weights.
 //!
-//! In: a network and the plan's next-hop groups. Out: rates or flows put on cables. Always: a cable that cannot be used
+//! In: a network and the plan's next-hop groups. Out: rates or flows put on cables. Invariants: a cable that cannot be used
 //! is no way; in a plane without damage all ways weigh the same, and the plan is not asked.
 
 use std::rc::Rc;

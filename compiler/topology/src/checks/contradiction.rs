@@ -44,12 +44,12 @@ impl<'a> Absent<'a> {
         Absent(named.filter_map(|entry| Some((entry.target.clone().ok()?, entry))).collect())
     }
 
-    /// Returns the absent thing that makes another one absent: itself, or what it hangs on.
+    /// Returns the absent thing that makes another one absent: itself, or what it is attached to.
     pub(super) fn reason(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
         self.0.get(&target).copied().or_else(|| self.parent(draft, target))
     }
 
-    /// Returns the absent thing that another one hangs on.
+    /// Returns the absent thing that another one is attached to.
     pub(super) fn parent(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
         let mut parents = Vec::new();
         match target {

@@ -1,6 +1,6 @@
 //! What the loader refuses: faults of text and shape, found before anything is known about fabrics.
 //!
-//! In: what the parser or the reader met. Out: diagnostics. Always: one file a rule; the constructors are named
+//! In: what the parser or the reader met. Out: diagnostics. Invariants: one file a rule; the constructors are named
 //! by what they say.
 
 mod bad_address;

@@ -1,6 +1,6 @@
 //! Helpers of the checks' tests: a whole fabric, changed by a fragment.
 //!
-//! In: a fragment of YAML. Out: what is found in the base fabric when the fragment is laid over it. Always: the
+//! In: a fragment of YAML. Out: what is found in the base fabric when the fragment is laid over it. Invariants: the
 //! base fabric alone has no finding.
 
 use closc_diagnostics::{Diagnostics, Sources};

@@ -1,4 +1,4 @@
-//! W0802: an absent thing hangs on another absent thing.
+//! W0802: an absent thing is attached to another absent thing.
 
 use super::contradiction::Absent;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -6,7 +6,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::lower::{Draft, Target};
 use crate::read::shorten;
 
-/// An absent thing hangs on another absent thing.
+/// An absent thing is attached to another absent thing.
 pub(crate) static RULE: Rule = Rule {
     code: "W0802",
     title: "something is absent twice over",

@@ -36,7 +36,7 @@ pub(crate) fn and<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Points at another place where it was written down, and at nothing where a default stands in.
+/// Points at another place where it was written down, and at nothing where a default applies.
 pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
     match span {
         Some(span) => diagnostic.and(span, text),

@@ -39,7 +39,7 @@ mapping!(AddressesDoc {
     asn_base = "asn_base",
 });
 
-/// Servers that every switch is told about.
+/// Servers that every switch receives.
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[schemars(rename = "Services", deny_unknown_fields)]
 pub struct ServicesDoc {

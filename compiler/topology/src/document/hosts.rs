@@ -1,4 +1,4 @@
-//! `hosts`: the NICs, and how they hang on the T0s.
+//! `hosts`: the NICs, and how they are attached to the T0s.
 
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::model::{HostOs, HostOutput};
 use crate::pci::PciAddress;
 use crate::read::{Named, Spanned, mapping, word};
 
-/// The NICs, and how they hang on the T0s. A T0 group is the T0s of one number in all planes; they serve the
+/// The NICs, and how they are attached to the T0s. A T0 group is the T0s of one number in all planes; they serve the
 /// same NICs, each NIC on the same downlink number of all of them.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(rename = "Hosts", deny_unknown_fields)]
@@ -26,7 +26,7 @@ pub struct HostsDoc {
     /// NICs in a node. Default: 1.
     #[schemars(range(min = 1))]
     pub nics_per_node: Option<Spanned<u8>>,
-    /// T0 groups that the NICs of a node are spread over. NIC k of a node hangs on group `k % rails` of its
+    /// T0 groups that the NICs of a node are spread over. NIC k of a node is attached to group `k % rails` of its
     /// unit; a unit is `rails` consecutive groups. Divides `nics_per_node` and `groups`. Default: 1.
     #[schemars(range(min = 1))]
     pub rails: Option<Spanned<u8>>,

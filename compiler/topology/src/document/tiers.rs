@@ -14,7 +14,7 @@ use crate::yaml::{Item, Value};
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(rename = "Tiers", deny_unknown_fields)]
 pub struct TiersDoc {
-    /// The first tier, which the NICs hang on. There is one T0 for each plane, zone and T0 group.
+    /// The first tier, which the NICs are attached to. There is one T0 for each plane, zone and T0 group.
     pub t0: T0Doc,
     /// The second tier.
     pub t1: T1Doc,

@@ -1,6 +1,6 @@
 //! From bytes to text.
 //!
-//! In: bytes. Out: a source text, or why the bytes are none. Always: what is refused is still added as a source,
+//! In: bytes. Out: a source text, or why the bytes are none. Invariants: what is refused is still added as a source,
 //! cut to what a message can show.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};

@@ -1,6 +1,6 @@
 //! The parser's errors in our own words.
 //!
-//! In: an error of the YAML parser, and its text. Out: one diagnostic with a place. Always: nothing of the
+//! In: an error of the YAML parser, and its text. Out: one diagnostic with a place. Invariants: nothing of the
 //! parser's advice to programmers reaches a user.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};

@@ -12,9 +12,9 @@ use crate::read::Spanned;
 #[derive(Debug, Clone)]
 pub(crate) struct DraftCable {
     pub(crate) cable: Cable,
-    /// Nothing where the default stands in.
+    /// Nothing where the default is in.
     pub(crate) length_span: Option<Span>,
-    /// Nothing where the default stands in.
+    /// Nothing where the default is in.
     pub(crate) medium_span: Option<Span>,
 }
 

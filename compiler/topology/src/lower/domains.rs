@@ -1,6 +1,6 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
-//! In: `domains`. Out: the kinds that can be told, and every fault. Always: a kind goes by coordinates, or by one other
+//! In: `domains`. Out: the kinds that can be told, and every fault. Invariants: a kind goes by coordinates, or by one other
 //! kind that in the end does.
 
 use std::collections::{BTreeMap, BTreeSet};

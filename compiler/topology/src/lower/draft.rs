@@ -1,6 +1,6 @@
 //! A document with every default filled in, and nothing believed yet.
 //!
-//! In: a document and the catalogue. Out: a [`Draft`]. Always: making it cannot fail; what cannot be resolved
+//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail; what cannot be resolved
 //! (an unknown platform, a broken name pattern) is absent, and the check that reports it is not here. Numbers
 //! are 64 bits wide, so that no product of two of them wraps.
 

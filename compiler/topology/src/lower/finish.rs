@@ -1,6 +1,6 @@
 //! From a draft without faults to a topology.
 //!
-//! In: a draft. Out: the topology, or nothing if a part is absent that only a fault leaves out. Always: numbers
+//! In: a draft. Out: the topology, or nothing if a part is absent that only a fault leaves out. Invariants: numbers
 //! that do not fit their type make it nothing instead of another number.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Name patterns of a file, and what a name in it means.
 //!
-//! In: patterns, or the name of a switch, node, NIC or link. Out: the naming, or the coordinate. Always: a
-//! broken pattern is kept as a fault and the default stands in for it, so that other checks can go on.
+//! In: patterns, or the name of a switch, node, NIC or link. Out: the naming, or the coordinate. Invariants: a
+//! broken pattern is kept as a fault and the default is in for it, so that other checks can go on.
 
 use closc_diagnostics::Span;
 

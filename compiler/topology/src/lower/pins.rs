@@ -1,6 +1,6 @@
 //! The file of `ecmp.pins`: one line a pin.
 //!
-//! In: the text of the file. Out: the pins by T0 and NIC, and every line that is none with the reason. Always: lines
+//! In: the text of the file. Out: the pins by T0 and NIC, and every line that is none with the reason. Invariants: lines
 //! that are empty or begin with `#` are passed over; a T0 and a NIC have one pin, the first.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(crate) enum PinFault {
     Uplink(u16),
     /// The switch reaches the NIC by a downlink.
     Own,
-    /// The same T0 and NIC stand in an earlier line.
+    /// The same T0 and NIC are in an earlier line.
     Twice(Span),
 }
 

@@ -1,7 +1,7 @@
 //! Name patterns: literal text with numbered holes, and their inverse.
 //!
 //! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads
-//! them back. Always: a name that is read gives the numbers it was written from, because a hole is followed by
+//! them back. Invariants: a name that is read gives the numbers it was written from, because a hole is followed by
 //! the end or by a character that is no digit, and only the padding that would be written is accepted.
 
 use std::fmt::{self, Write as _};

@@ -1,7 +1,7 @@
 //! A serde reader over a tree, for types of other crates.
 //!
 //! In: an item. Out: any type that implements `Deserialize`, or one diagnostic at the innermost place that was
-//! reached. Always: serde's own words are replaced by ours.
+//! reached. Invariants: serde's own words are replaced by ours.
 
 use std::fmt;
 

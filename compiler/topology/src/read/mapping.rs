@@ -1,6 +1,6 @@
 //! Mappings with known keys.
 //!
-//! In: an item. Out: a struct, each field read by its own type. Always: unknown keys are refused with the
+//! In: an item. Out: a struct, each field read by its own type. Invariants: unknown keys are refused with the
 //! nearest known one, and all faults of all fields are reported.
 
 use std::collections::BTreeSet;

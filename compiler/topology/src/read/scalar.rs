@@ -1,6 +1,6 @@
 //! Single values: numbers, text, quantities, addresses.
 //!
-//! In: an item. Out: the value. Always: a number is a number and text is text; nothing is guessed, and the
+//! In: an item. Out: the value. Invariants: a number is a number and text is text; nothing is guessed, and the
 //! message shows what was written and what to write.
 
 use std::net::IpAddr;

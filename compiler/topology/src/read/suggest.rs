@@ -1,6 +1,6 @@
 //! What somebody may have meant.
 //!
-//! In: a word and the words that exist. Out: the nearest, if it is near. Always: the same answer for the same
+//! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
 //! words in the same order.
 
 /// Returns the known word that is nearest to `word`, if it is near enough to be a slip of the keyboard.

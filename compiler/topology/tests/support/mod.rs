@@ -1,6 +1,6 @@
 //! What the tests of bad fabric files share: the form of a case, and running it.
 //!
-//! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Always: the
+//! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Invariants: the
 //! catalogue is the built-in one and the platforms in `tests/errors/platforms`.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
 }
 
-/// A case: what stands in its two fences.
+/// A case: what is in its two fences.
 pub(crate) struct Case {
     /// The words behind ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
     pub(crate) form: String,

@@ -12,7 +12,7 @@ use crate::model::cabling::Party;
 use crate::model::device::Via;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED, SESSION, STRANGER};
 
-/// Keeps what a switch is told of BGP by its cables, and reports what it shows alone.
+/// Keeps what a switch is given for BGP by its cables, and reports what it shows alone.
 pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     if !binding.context.routing.speaks_bgp() {
         return None;

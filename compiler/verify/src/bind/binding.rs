@@ -50,7 +50,7 @@ pub(crate) struct Binding<'c, 'd> {
     pub(crate) device: &'d Device<'d>,
     /// Slot of each port of the device that has a cable.
     pub(crate) slots: Vec<Option<u16>>,
-    /// Whether any port is told the length of its cable.
+    /// Whether any port is given the length of its cable.
     pub(crate) lengths: bool,
     /// Facts of ports that were seen, with their number: a switch has a handful.
     pub(crate) seen: Vec<(FactsKey, FactsId)>,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 
-/// Keeps what a node is told: its routes by slot, and which NIC has which address.
+/// Keeps what a node is given: its routes by slot, and which NIC has which address.
 pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {
     let name = &cabling.nodes[id.0 as usize];
     let broken = |needle: String, message: String, findings: &mut Findings| {

@@ -1,6 +1,6 @@
 //! V18: sessions of BGP, what they announce and what they take.
 //!
-//! In: what each switch is told. Out: violations of single switches, of both ends of a cable, and of all switches
+//! In: what each switch is given. Out: violations of single switches, of both ends of a cable, and of all switches
 //! together. What follows from it for routes is derived in [`crate::proof::learned`].
 
 mod alike;
@@ -24,7 +24,7 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED};
 
-/// Holds what switches are told against each other.
+/// Holds what switches are given against each other.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     if fabric.switches.iter().flatten().all(|switch| switch.speaker.is_none()) {
         return;

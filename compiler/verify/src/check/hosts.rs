@@ -214,7 +214,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
 /// The largest weight of a next hop that the kernel takes.
 const WEIGHT_MAX: u64 = 256;
 
-/// Every path over a plane weighs as much as active entropy values of the NIC lead over it.
+/// Every path over a plane weighs as much as active entropy values of the NIC use it.
 fn shares(
     table: &Table<'_>,
     nic: &GroupNic,

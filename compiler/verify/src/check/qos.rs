@@ -1,6 +1,6 @@
 //! V11: quality of service is the same everywhere it must be, and different where it must be.
 //!
-//! Ports of a switch that are alike are told the same, so the rules are applied once for each kind of port.
+//! Ports of a switch that are alike are given the same, so the rules are applied once for each kind of port.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ enum Place {
     Fabric,
 }
 
-/// Ports of one switch that are told the same.
+/// Ports of one switch that are given the same.
 struct Sort {
     switch: SwitchId,
     place: Place,
@@ -294,7 +294,7 @@ type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
 /// What makes switches alike: how many ports of each kind they have. Buffers are shared out among those.
 type Build = Vec<(Place, Wire, u32, u64)>;
 
-/// Ports that are alike are told the same: what most of them are told is what was meant.
+/// Ports that are alike are given the same: what most of them are given is what was meant.
 fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     let like = |sort: &Sort| {
         let switch = fabric.switch(sort.switch)?;

@@ -84,7 +84,7 @@ fn read<'a>(
     )
 }
 
-/// Routes of nodes to other nodes, which are held against the tables and so come last.
+/// Routes of nodes to other nodes, which are compared with the tables and so come last.
 pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, VerifyError> {
     (0..fabric.cabling.nodes.len() as u32)
         .into_par_iter()

@@ -9,7 +9,7 @@ pub(crate) enum About<'a> {
     Port(&'a str),
     /// The address of a port.
     Address(&'a str),
-    /// The device that a port is told to expect.
+    /// The device that a port is asked to expect.
     Peer(&'a str),
     /// The description of a port.
     Description(&'a str),

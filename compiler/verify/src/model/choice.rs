@@ -54,7 +54,7 @@ impl ClassSet {
 pub(crate) struct Row {
     /// What it decides about.
     pub(crate) classes: ClassSet,
-    /// The cables it leads over, each with its weight; none: it drops.
+    /// The cables it uses, each with its weight; none: it drops.
     pub(crate) ways: Arc<[NextHop]>,
     /// Where to, by which it is found in the file; the first of several routes that share their ways.
     pub(crate) prefix: Ipv6Net,

@@ -1,7 +1,7 @@
 //! The NICs of a fabric in which switches choose the way: which cables lead to each, and which address it has.
 //!
 //! In: cables, whose lower ends are ports `nicNpP` of nodes; what nodes say of themselves; the /128 routes by which T0s
-//! lead over a NIC's cable. Out: [`Destinations`]. Invariants: a NIC has the address that its node says, or where no node is
+//! use a NIC's cable. Out: [`Destinations`]. Invariants: a NIC has the address that its node says, or where no node is
 //! described the one that most of its T0s lead to it; who says otherwise is kept.
 
 use std::collections::{BTreeMap, HashMap};
@@ -85,7 +85,7 @@ impl Destinations {
         self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NOBODY)
     }
 
-    /// Returns the NIC whose cable is the only one that a route leads over.
+    /// Returns the NIC whose cable is the only one that a route uses.
     pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OtherRoute) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
         let mut ways = route.ways.iter().map(|way| nic(way.slot));

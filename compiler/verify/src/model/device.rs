@@ -68,7 +68,7 @@ pub(crate) struct Device<'a> {
     pub(crate) asn: Option<u32>,
     /// BGP, where it is spoken.
     pub(crate) bgp: Option<Config<'a>>,
-    /// Whether routes stand in an `frr.conf` beside the configuration.
+    /// Whether routes are in an `frr.conf` beside the configuration.
     pub(crate) routes_in_frr: bool,
     /// Quality of service, where the language has any.
     pub(crate) qos: Option<QosConfig>,

@@ -71,7 +71,7 @@ pub(crate) struct GroupNic {
     pub(crate) address: Ipv6Addr,
 }
 
-/// A class of traffic, as hosts are told.
+/// A class of traffic, as hosts are given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrafficClass {
     /// Its name.

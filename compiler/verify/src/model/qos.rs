@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Quality of service of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct QosConfig {
-    /// What ports are told; ports that are told the same share one.
+    /// What ports are given; ports that are given the same share one.
     pub(crate) ports: Vec<PortQos>,
     /// The buffer, where the language shares it out.
     pub(crate) pools: Option<Pools>,
@@ -20,7 +20,7 @@ pub(crate) struct Pools {
     pub(crate) headroom: Option<u64>,
 }
 
-/// What one port is told.
+/// What one port is given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct PortQos {
     /// Traffic class of each code point.
@@ -43,7 +43,7 @@ pub(crate) struct PortQos {
     pub(crate) pause_groups: BTreeMap<u8, u8>,
     /// Thresholds of the traffic classes whose packets are marked: least, most, probability.
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
-    /// Everything it is told, the above included, by a name for people.
+    /// Everything it is given, the above included, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
     /// What depends on the room that the other ports of the switch leave: buffer pools, and thresholds below them.
     pub(crate) sized: BTreeMap<String, String>,

@@ -94,7 +94,7 @@ impl Layout {
         widths.into_iter().map(u32::from).sum::<u32>() <= 16 && self.block.prefix_len() == 32
     }
 
-    /// How far left the plane stands in a uSID.
+    /// How far left the plane is in a uSID.
     pub(crate) fn plane_shift(&self) -> u32 {
         u32::from(self.zone_bits) + u32::from(self.index_bits)
     }

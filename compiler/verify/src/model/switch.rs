@@ -175,7 +175,7 @@ pub(crate) struct Facts {
     pub(crate) up: bool,
     /// What both ends must have alike.
     pub(crate) wire: Wire,
-    /// Length of the cable, where the device is told.
+    /// Length of the cable, where the device is given.
     pub(crate) length_m: Option<u32>,
     /// Whether a NIC is expected at the other end, where the language says so.
     pub(crate) faces_nic: Option<bool>,

@@ -3,7 +3,7 @@
 //! In: a fabric without path tables: its NICs, and what each switch does with each class of destinations. Out: how many
 //! packets arrive whatever the switches choose, and a violation for every place where one comes to harm. Invariants: nothing
 //! is done by pairs of NICs. Sets of classes go down tier by tier and up again ([`arrive`]); a packet that comes to harm
-//! is found where that happens, and not at every switch before ([`follow`]); shares of traffic are held against the cable
+//! is found where that happens, and not at every switch before ([`follow`]); shares of traffic are compared with the cable
 //! lists, by parts of the capacity that is left ([`balance`]).
 
 pub(crate) mod addresses;

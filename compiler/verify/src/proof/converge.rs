@@ -1,4 +1,4 @@
-//! Where BGP settles: the routes that every switch learns, from what all are told.
+//! Where BGP settles: the routes that every switch learns, from what all are given.
 //!
 //! In: sessions, filters and announcements of a plane. Out: routes as if they stood in the configurations, and what
 //! filters and limits come to with them. Invariants: the state is the only stable one. Switches prefer a path by whether it
@@ -88,7 +88,7 @@ impl Transit {
         Transit { surely: with(&self.surely), maybe: with(&self.maybe) }
     }
 
-    /// Joins with another path, either of which may be the one that is told.
+    /// Joins with another path, either of which may be the one that is reported.
     fn or(&mut self, other: &Transit) {
         self.surely.retain(|asn| other.surely.contains(asn));
         for asn in &other.maybe {
@@ -436,7 +436,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Holds numbers of prefixes and ways against what switches are told.
+    /// Holds numbers of prefixes and ways against what switches are given.
     fn limits(&mut self) {
         for (at, id) in self.ids.iter().enumerate() {
             let (speaker, state) = (self.speakers[at], &self.states[at]);
@@ -495,7 +495,7 @@ fn names_own(terms: &Terms) -> bool {
 
 /// Parts prefixes by who offers them: each part with its offers, by place.
 ///
-/// Most offers are the same but for a few prefixes. So each is held against one that is frequent, and prefixes are parted
+/// Most offers are the same but for a few prefixes. So each is compared with one that is frequent, and prefixes are parted
 /// by the offers in which they differ from that one.
 fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
     if offers.is_empty() {

@@ -1,4 +1,4 @@
-//! What a path table denies, held against what is missing and what is drained.
+//! What a path table denies, compared with what is missing and what is drained.
 //!
 //! A path between two groups is as bad as the worst of its parts, and the parts are independent: the sender's
 //! cable, the uplinks, the receiver's cable. So a denial (a box of paths) is right if in one of the parts

@@ -47,7 +47,7 @@ pub(crate) fn check(
     unused(fabric, &ways.used, findings);
 }
 
-/// Tells whether some table says that something is absent from a plane. What exactly is held against the paths
+/// Tells whether some table says that something is absent from a plane. What exactly is compared with the paths
 /// that are lost.
 fn declares(fabric: &Fabric, plane: u8) -> bool {
     let absent =

@@ -2,7 +2,7 @@
 //!
 //! In: the fabric and the cables of NICs. Out: [`Ways`]: bits by group and plane (uplinks up and down, NICs) and
 //! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the route that the list
-//! needs, the route leads over a cable that carries, and the owner of the next uSID is at its other end.
+//! needs, the route uses a cable that carries, and the owner of the next uSID is at its other end.
 
 use std::collections::HashMap;
 

@@ -50,7 +50,7 @@ pub(crate) static MARKS: Rule = Rule {
     fix: "Compile again; where packets are marked is set in the profile.",
 };
 
-/// Ports that are alike are told the same.
+/// Ports that are alike are given the same.
 pub(crate) static ALIKE: Rule = Rule {
     code: "V1105",
     title: "two ports that are alike are told different things",

@@ -1,6 +1,6 @@
 //! Every way that switches can choose in a small fabric, one by one.
 //!
-//! In: the fabric. Out: how many deliveries and ways arrive, to be held against the proof by composition. Invariants: packets
+//! In: the fabric. Out: how many deliveries and ways arrive, to be compared with the proof by composition. Invariants: packets
 //! go by longest prefix match over the routes as they were read, and know nothing of classes.
 
 use std::net::Ipv6Addr;

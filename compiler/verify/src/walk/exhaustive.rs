@@ -1,6 +1,6 @@
 //! Every path of a small fabric, one by one.
 //!
-//! In: the fabric. Out: how many paths there are and how many arrive, to be held against the proof by
+//! In: the fabric. Out: how many paths there are and how many arrive, to be compared with the proof by
 //! composition. Invariants: addresses come from the binary path tables as hosts compute them, and packets go
 //! through whatever routes there are.
 

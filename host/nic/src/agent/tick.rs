@@ -172,7 +172,7 @@ impl Agent {
     fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
         self.engine.own_port(plane, self.is_up(plane));
         self.event(at.now_ns, format!("plane {plane}: {why}"));
-        // Far sides are told at once: the next look is due now.
+        // Far sides are informed at once: the next look is due now.
         for c in &mut self.channels {
             c.look_at_ns = at.now_ns;
             c.probe_at_ns = at.now_ns;

@@ -1,6 +1,6 @@
 //! A plan as a file: JSON with every update twice, by names for people and encoded for the push.
 //!
-//! In: a plan. Out: text, and the plan again. Always: a file in which the two do not say the same is refused, so
+//! In: a plan. Out: text, and the plan again. Invariants: a file in which the two do not say the same is refused, so
 //! what was reviewed is what is sent. The programs are part of it, so a plan needs the inventory and nothing else.
 
 use std::collections::BTreeMap;

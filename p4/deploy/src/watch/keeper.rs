@@ -1,6 +1,6 @@
 //! Looks after one switch for as long as the watch runs.
 //!
-//! Always: a connection that breaks is made again, later each time; after every connection the switch is read, so a
+//! Invariants: a connection that breaks is made again, later each time; after every connection the switch is read, so a
 //! restart that emptied it is found as soon as it answers.
 
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ use crate::state::State;
 use crate::target::Program;
 use crate::tree::Desired;
 
-/// Looks after a switch until it is told to stop.
+/// Looks after a switch until it is asked to stop.
 pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);

@@ -1,6 +1,6 @@
 //! Weighted groups: routes over several ports share a group where their shares are the same.
 //!
-//! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Always: a group's id is
+//! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
 //! derived from what is in it, so that a route that comes or goes does not rename the groups of others; a member
 //! has the number of its port.
 

@@ -1,6 +1,6 @@
 //! Classes, marking and trimming: `dscp_class`, `trim` and `ecn`.
 //!
-//! In: the profile and the ports of a switch. Out: entries. Always: hosts are rendered from the same profile; the
+//! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile; the
 //! port to a NIC is not marked where the profile does not mark the last hop; marking starts before trimming.
 //!
 //! The pipeline counts a queue in packets, the profile in bytes. A packet stands for the port's MTU: a queue of

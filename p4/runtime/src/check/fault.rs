@@ -305,7 +305,7 @@ pub enum Fault {
     /// A copy names the port that is none.
     #[error("port 0 is no port of a replica; ports are numbered from 1")]
     ZeroPort,
-    /// A backup is where what it stands in for is.
+    /// A backup is where what it is in for is.
     #[error("a backup of the replica with instance {instance} is on the same port")]
     BackupOnSamePort {
         /// The instance.

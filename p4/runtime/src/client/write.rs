@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// Writes updates wave after wave. A wave begins when the one before it is answered; after a refusal the
-    /// next one does not begin, unless the options say so. After each answer `each` is told how many updates
+    /// next one does not begin, unless the options say so. After each answer `each` is given how many updates
     /// were answered for so far, by success or refusal.
     pub async fn write_waves(
         &self,

@@ -146,7 +146,7 @@ pub async fn serve<S>(
     while open.join_next().await.is_some() {}
 }
 
-/// Waits until the server is told to stop; dropping the sender tells it as well.
+/// Waits until the server is asked to stop; dropping the sender tells it as well.
 async fn told(closing: &mut watch::Receiver<bool>) {
     // What it was told is known, so the value is not looked at.
     let _ = closing.wait_for(|closing| *closing).await;

@@ -1,4 +1,4 @@
-//! What a fake target is told to do wrong.
+//! What a fake target is asked to do wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -20,7 +20,7 @@ pub(super) struct Store {
     entities: BTreeMap<EntityKey, v1::Entity>,
 }
 
-/// What a store is told to look at.
+/// What a store is asked to look at.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rules {
     pub(super) table_limit: Option<usize>,

@@ -1,4 +1,4 @@
-//! Counters, meters and registers that stand in arrays.
+//! Counters, meters and registers that are in arrays.
 
 use super::page::Page;
 use super::undo::Undo;

@@ -345,7 +345,7 @@ pub struct Primitive {
     /// Its arguments.
     #[serde(default)]
     pub parameters: Vec<Value>,
-    /// Where it stands in the P4 source.
+    /// Where it is in the P4 source.
     #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }

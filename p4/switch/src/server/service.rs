@@ -130,7 +130,7 @@ impl Service {
         Self { devices: Arc::new(devices), shared: Arc::new(shared), closing }
     }
 
-    /// Returns the same service, whose streams end when they are told.
+    /// Returns the same service, whose streams end when they are asked to.
     pub(super) fn until(&self, closing: watch::Receiver<bool>) -> Self {
         Self { closing, ..self.clone() }
     }

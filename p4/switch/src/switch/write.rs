@@ -22,7 +22,7 @@ pub struct NoPipeline;
 /// Requests of one read that may fail before the others are not looked at.
 const MOST_FAILURES: usize = 256;
 
-/// Requests of one read of whose outcomes each is told.
+/// Requests of one read of whose outcomes each is given.
 const MOST_OUTCOMES: usize = 4096;
 
 /// How far a read has come.

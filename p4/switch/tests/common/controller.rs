@@ -1,4 +1,4 @@
-//! A controller made of nothing but the generated client: what it sends is what stands in the test.
+//! A controller made of nothing but the generated client: what it sends is what is in the test.
 
 use closc_runtime::proto::v1;
 use closc_switch::server::{Endpoint, Service};

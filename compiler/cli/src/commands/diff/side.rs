@@ -1,6 +1,6 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
-//! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Always: both sides are read side by
+//! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Invariants: both sides are read side by
 //! side, and the faults of both are shown.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! `closc explain device FILE SWITCH`: what one switch is told, and where each number comes from.
+//! `closc explain device FILE SWITCH`: what one switch is given, and where each number comes from.
 
 mod bgp;
 mod show;

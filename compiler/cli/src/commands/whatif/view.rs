@@ -418,7 +418,7 @@ pub struct Blast {
     pub theirs: Option<Cost>,
 }
 
-/// One design held against another.
+/// One design compared with another.
 #[derive(Serialize)]
 pub struct Against {
     pub ours: String,

@@ -1,6 +1,6 @@
 //! The processes of switches.
 //!
-//! Always: a process is known by the path of its socket, which stands on its command line; no number of a process is
+//! Invariants: a process is known by the path of its socket, which stands on its command line; no number of a process is
 //! remembered, so none can be mistaken for another's after a crash.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The nodes of a lab without a kernel of their own: what a NIC sends, and what it does with what comes in.
 //!
-//! In: packets, frames. Out: frames, arrivals, counters. Always: a node does what the kernel does with the same
+//! In: packets, frames. Out: frames, arrivals, counters. Invariants: a node does what the kernel does with the same
 //! configuration: it takes a frame for its own MAC address, takes the outer header off where the first segment left is
 //! its own, and accepts the inner packet if that is for one of its NICs.
 

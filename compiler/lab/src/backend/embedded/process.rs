@@ -1,6 +1,6 @@
 //! The process that embedded switches live in.
 //!
-//! Always: it is known by the path of its socket, which stands on its command line; no number of a process is
+//! Invariants: it is known by the path of its socket, which stands on its command line; no number of a process is
 //! remembered, so none can be mistaken for another's after a crash.
 
 use std::fs::{self, File};

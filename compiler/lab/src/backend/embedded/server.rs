@@ -1,7 +1,7 @@
 //! The switches of a lab in one process: linked as the cable lists say, served over P4Runtime, and a socket by which
 //! packets get in and out and cables are moved.
 //!
-//! In: a tree and the path of a socket. Out: a lab that runs until it is told to stop or dropped. Invariants: every
+//! In: a tree and the path of a socket. Out: a lab that runs until it is asked to stop or dropped. Invariants: every
 //! switch is a device of its own number at one endpoint of P4Runtime, which is a socket in the folder of the lab unless
 //! an address is asked for; switches are empty until somebody pushes.
 
@@ -201,7 +201,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Serves guests until it is told to stop.
+    /// Serves guests until it is asked to stop.
     fn run(mut self, listener: &UnixListener, address: &str, stop: &AtomicBool) {
         let mut guests: Vec<UnixStream> = Vec::new();
         while !stop.load(Ordering::Acquire) {

@@ -1,6 +1,6 @@
 //! What is said over the socket of a lab: a kind, a length, and so many bytes.
 //!
-//! In: a stream. Out: requests and answers. Always: an answer to each request, in order; ports are the numbers that
+//! In: a stream. Out: requests and answers. Invariants: an answer to each request, in order; ports are the numbers that
 //! both sides give them from the same cable lists.
 
 use std::io::{self, Read, Write};

@@ -1,6 +1,6 @@
 //! Who carries packets, and whether they have any in hand.
 //!
-//! In: `/proc`. Out: when nothing is on its way any more. Always: a wait is bounded, for machines that never rest.
+//! In: `/proc`. Out: when nothing is on its way any more. Invariants: a wait is bounded, for machines that never rest.
 //!
 //! A veth pair hands a packet over by putting it into the queue of a processor, and a switch that is a process takes it
 //! out of a socket. Under load both wait for their turn. So a silence says nothing, and a counter is too low, while a
@@ -14,7 +14,7 @@ use crate::backend::embedded::process::running;
 
 /// The queues of the processors.
 const QUEUES: &str = "/proc/net/softnet_stat";
-/// Packets in a queue stand in this column, in hexadecimal, since Linux 5.10.
+/// Packets in a queue are in this column, in hexadecimal, since Linux 5.10.
 const LENGTH: usize = 11;
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long to wait for a rest before going on as it is.

@@ -1,6 +1,6 @@
 //! Running `ip`.
 //!
-//! Always: `ip` gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
+//! Invariants: `ip` gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
 //! cleans up with more of it.
 
 use std::io::Write as _;

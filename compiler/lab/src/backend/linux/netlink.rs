@@ -1,7 +1,7 @@
 //! Counters of segments, asked of the kernel over route netlink.
 //!
 //! In: nothing; the namespace of the calling thread is asked. Out: packets and errors of every seg6local route
-//! that counts. Always: the numbers below are the kernel's user interface (`linux/rtnetlink.h`,
+//! that counts. Invariants: the numbers below are the kernel's user interface (`linux/rtnetlink.h`,
 //! `linux/seg6_local.h`) and do not change.
 
 use std::net::Ipv6Addr;

@@ -1,8 +1,8 @@
 //! Sockets in the namespaces of nodes: what sends and what listens.
 //!
-//! In: packets. Out: arrivals. Always: a packet is given to the kernel with its outer destination only, so that
+//! In: packets. Out: arrivals. Invariants: a packet is given to the kernel with its outer destination only, so that
 //! the node's own routes choose the port; a socket bound to that port makes sure of the NIC where several NICs
-//! hang on one T0. All sockets are served by one thread: a socket stays in the namespace it was made in.
+//! are attached to one T0. All sockets are served by one thread: a socket stays in the namespace it was made in.
 
 use std::collections::BTreeMap;
 use std::io;

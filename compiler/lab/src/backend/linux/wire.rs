@@ -1,6 +1,6 @@
 //! Cables: veth pairs between namespaces.
 //!
-//! Always: a cable is moved by removing the pair and making another with the same names at other places, never
+//! Invariants: a cable is moved by removing the pair and making another with the same names at other places, never
 //! by setting a port down: a port that goes down loses its routes at that end only, and nobody would see which.
 
 use std::fmt::Write as _;

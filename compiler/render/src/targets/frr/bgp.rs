@@ -1,6 +1,6 @@
-//! BGP as FRR is told: what the templates `frr/bgp.j2` and `frr/filters.j2` see, for FRR and for SONiC.
+//! BGP as FRR receives it: what the templates `frr/bgp.j2` and `frr/filters.j2` see, for FRR and for SONiC.
 //!
-//! In: a [`DeviceIntent`]. Out: [`BgpView`], nothing without BGP. Always: neighbours stand in natural order of their
+//! In: a [`DeviceIntent`]. Out: [`BgpView`], nothing without BGP. Invariants: neighbours are in natural order of their
 //! ports; what names a filter is named after the side or the length that it is about.
 
 use std::fmt::Write as _;

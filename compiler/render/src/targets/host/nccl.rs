@@ -1,6 +1,6 @@
-//! What NCCL and VCCL are told: which devices in which order, marks, queue pairs, where GPUs and NICs are plugged in.
+//! What NCCL and VCCL are given: which devices in which order, marks, queue pairs, where GPUs and NICs are plugged in.
 //!
-//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Always: marks are
+//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants: marks are
 //! read off the profile that the switches are rendered from; values that are NCCL's defaults are written only where
 //! the fabric depends on them.
 

@@ -1,6 +1,6 @@
 //! Addresses, tables and rules of the ports, for netplan and for systemd-networkd.
 //!
-//! In: the intent of a node. Out: `netplan.yaml`, or units below `networkd/`. Always: both say the same, but for what
+//! In: the intent of a node. Out: `netplan.yaml`, or units below `networkd/`. Invariants: both say the same, but for what
 //! netplan has no word for: the names of interfaces, and rules by outgoing interface.
 //!
 //! The address of a NIC stands on each of its ports, the same in every plane. Where hosts write the path (SRv6), the

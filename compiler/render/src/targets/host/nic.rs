@@ -1,6 +1,6 @@
-//! What the NICs are told of classes: `nic-qos.sh`.
+//! What the NICs are given of classes: `nic-qos.sh`.
 //!
-//! In: the intent of a node. Out: one script. Always: every value is read off the profile that the switches are
+//! In: the intent of a node. Out: one script. Invariants: every value is read off the profile that the switches are
 //! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
 
 use closc_qos::host::{HostClass, HostPriority, HostQos, Selection};

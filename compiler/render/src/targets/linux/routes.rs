@@ -1,7 +1,7 @@
 //! Encapsulating routes of a node: one for each NIC elsewhere, over its active entropy set.
 //!
 //! In: a plan and a node. Out: `routes.batch`, or nothing where the fabric is too large: what is written out
-//! here for every pair of NICs, the path table says in tens of kilobytes, and real NICs read that. Always: every
+//! here for every pair of NICs, the path table says in tens of kilobytes, and real NICs read that. Invariants: every
 //! plane gets the same share; denied paths are replaced by backup ones of the same plane; identifiers of next
 //! hops are functions of the destination's coordinate.
 //!

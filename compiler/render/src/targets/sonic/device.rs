@@ -1,6 +1,6 @@
 //! The device itself: `DEVICE_METADATA`, `LOOPBACK_INTERFACE`, `SWITCH_HASH`, `CRM` and `FLEX_COUNTER_TABLE`.
 //!
-//! In: a view. Out: rows. Always: each tier has its own `type`, because SONiC seeds its hash by it.
+//! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC seeds its hash by it.
 
 use closc_plan::DeviceIntent;
 use closc_topology::{Routing, TierId};

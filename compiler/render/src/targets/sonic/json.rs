@@ -1,6 +1,6 @@
 //! Writes CONFIG_DB as JSON, table by table, without building it in memory first.
 //!
-//! In: tables in ascending order, rows as key and fields. Out: JSON. Always: tables and the fields of a row
+//! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row
 //! ascend, so the same rows give the same bytes; every value is a string or an array of strings, as redis holds
 //! it; an empty table is left out; a row stands on one line (one with a field for each port on as many), so that a
 //! change to a port is a change to a line and a switch of 512 ports stays well below a megabyte.

@@ -1,6 +1,6 @@
 //! Who is at the other end: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
 //!
-//! In: a view. Out: rows. Always: every cable has its neighbour by name and port, so that LLDP can be compared
+//! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared
 //! with the plan; every switch at the end of one has its MAC address, because a static route waits for one and
 //! after a reboot nobody talks first.
 

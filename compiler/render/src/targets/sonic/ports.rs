@@ -1,7 +1,7 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
-//! In: a view. Out: rows. Always: every port of the switch has a `PORT` row, spare ones shut; an address row has
-//! the row of its port before it; a link's prefix is /127, so both ends stand in one subnet; unnumbered ports have a
+//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, spare ones shut; an address row has
+//! the row of its port before it; a link's prefix is /127, so both ends are in one subnet; unnumbered ports have a
 //! link-local address and no other.
 
 use closc_platform::PhysicalPort;

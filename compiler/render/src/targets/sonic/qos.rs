@@ -1,7 +1,7 @@
 //! Quality of service of a switch, table by table.
 //!
-//! In: a view and what the plan worked out. Out: [`Qos`], whose files write one group of tables each. Always: ports
-//! of one kind are told the same, so their rows are written once and repeated; ports without a cable are told
+//! In: a view and what the plan worked out. Out: [`Qos`], whose files write one group of tables each. Invariants: ports
+//! of one kind are given the same, so their rows are written once and repeated; ports without a cable are given
 //! nothing.
 
 mod buffers;

@@ -1,6 +1,6 @@
 //! Static routes: `STATIC_ROUTE`.
 //!
-//! In: a view. Out: rows. Always: a next hop names its port, so that a route can lead nowhere else; the block
+//! In: a view. Out: rows. Invariants: a next hop names its port, so that a route can lead nowhere else; the block
 //! has one blackhole and there is no default route, so an unknown segment dies here. The blackhole is written
 //! last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812). With BGP static
 //! routes are in `frr.conf`: bgpcfgd would announce those of this table.

@@ -1,6 +1,6 @@
 //! Segments: `SRV6_MY_LOCATORS` and `SRV6_MY_SIDS`.
 //!
-//! In: a view. Out: rows. Always: one uN for each locator and nothing else, which is the subset every target has;
+//! In: a view. Out: rows. Invariants: one uN for each locator and nothing else, which is the subset every target has;
 //! the function part is 0 bits long. The rules and the defects they stand for:
 //!
 //! - one locator, one uN a switch (sonic-buildimage 24938: of several SIDs over several locators only one reaches

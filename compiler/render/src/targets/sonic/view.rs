@@ -1,6 +1,6 @@
 //! What every table of a switch reads: its ports in the order of the device, addresses as text.
 //!
-//! In: an intent. Out: [`View`]. Always: ports stand in natural order of their names (`Ethernet8` before
+//! In: an intent. Out: [`View`]. Invariants: ports are in natural order of their names (`Ethernet8` before
 //! `Ethernet16`), as `show` commands and `config save` list them; text is made once and used in every table.
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};

@@ -1,4 +1,4 @@
-//! What switches of a tier are told alike.
+//! What switches of a tier are given alike.
 //!
 //! In: all switches that speak. Out: a violation for each that differs from most of its tier.
 

@@ -90,7 +90,7 @@ fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::p
     }
 }
 
-/// What one end says is held against the cable and the other end.
+/// What one end says is compared with the cable and the other end.
 fn end(
     fabric: &Fabric,
     (id, cable): (CableId, &Cable),

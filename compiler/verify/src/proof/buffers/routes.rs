@@ -9,7 +9,7 @@
 //!
 //! Where there are turns, the graph is built: a vertex for each direction of each cable, joined through one vertex for
 //! what a switch gets from below and one for what it gets from above, so that it grows with cables and not with pairs of
-//! ports. Turns are joined one by one. What comes from below is taken to leave by any cable that a route leads over.
+//! ports. Turns are joined one by one. What comes from below is taken to leave by any cable that a route uses.
 //! Priorities share the routes, so one graph stands for each.
 
 use std::collections::BTreeSet;
@@ -158,7 +158,7 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
     waits
 }
 
-/// The slots that routes lead over.
+/// The slots that routes use.
 fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
     let odd = network.fabric.switch(id).map(|switch| switch.other_routes.as_slice()).unwrap_or_default();
     odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()

@@ -215,7 +215,7 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     (!fits).then_some(Wrong::Weights(meant))
 }
 
-/// What BGP learned leads over the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
+/// What BGP learned uses the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
 /// down and gives none 0.
 fn learned(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     let found: BTreeMap<u16, u128> =

@@ -163,7 +163,7 @@ impl Follow<'_> {
                     }
                     let reach = self.reach.entry(next, !up, || Bits::new(network.classes.len()));
                     reach.add(own);
-                    // Wherever the packet was led wrongly is told here, and not at every switch behind.
+                    // Wherever the packet was led wrongly is reported here, and not at every switch behind.
                     for class in bad {
                         reach.clear_run(&(class..class + 1));
                     }
@@ -268,7 +268,7 @@ impl Follow<'_> {
         None
     }
 
-    /// Frames that do not get over a cable are told where nothing else is: what keeps them is a rule's of its own.
+    /// Frames that do not get over a cable are reported where nothing else is: what keeps them is a rule's of its own.
     fn frames(self) {
         if !self.findings.is_clean() {
             return;

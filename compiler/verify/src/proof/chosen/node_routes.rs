@@ -1,4 +1,4 @@
-//! V17: what nodes are told where switches choose the way: over which planes they send.
+//! V17: what nodes are given where switches choose the way: over which planes they send.
 //!
 //! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants: a NIC
 //! sends by its own ports only, over every plane in which cables lead from its T0 to the NIC that is meant, and over none
@@ -18,7 +18,7 @@ use crate::proof::chosen::network::{Network, Reach};
 use crate::read::linux::place::FILE;
 use crate::rules::choices::NODE_ROUTES;
 
-/// Holds what every node is told against what cables lead to from its T0s.
+/// Holds what every node is given against what cables lead to from its T0s.
 pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings: &mut Findings) {
     let fabric = network.fabric;
     for nic in &network.destinations.nics {

@@ -1,6 +1,6 @@
-//! Reads what FRR is told of BGP: the process, its neighbours, and the filters between them.
+//! Reads what FRR is given for BGP: the process, its neighbours, and the filters between them.
 //!
-//! In: one command after the other, with the node of the command tree that it stands in. Out: a [`Config`] in which
+//! In: one command after the other, with the node of the command tree that it is in. Out: a [`Config`] in which
 //! names are resolved. Invariants: a command that might change routes and is not known here is refused, whatever it says;
 //! a name that nothing bears is a fault.
 

@@ -11,7 +11,7 @@ pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
 /// Settings of the kernel.
 pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 
-/// Checks what stands in the files beside: the device of the segments, and that a switch forwards and a node
+/// Checks what is in the files beside: the device of the segments, and that a switch forwards and a node
 /// does not.
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
     for message in faults(devices, settings, forwards) {

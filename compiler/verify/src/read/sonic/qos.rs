@@ -1,7 +1,7 @@
 //! Reads the tables of CONFIG_DB that are about quality of service.
 //!
 //! In: rows, port by port, and small tables of names. Out: [`QosConfig`], in which every name is replaced by
-//! what it stands for. Invariants: ports that are told the same are resolved once, since a switch has five hundred
+//! what it stands for. Invariants: ports that are given the same are resolved once, since a switch has five hundred
 //! ports and three kinds of them.
 
 use std::borrow::Cow;

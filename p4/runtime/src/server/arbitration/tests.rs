@@ -24,7 +24,7 @@ fn with_role(election: u128, role: &str) -> v1::MasterArbitrationUpdate {
     v1::MasterArbitrationUpdate { role: RoleName::new(role).to_message(None), ..hello(Some(election)) }
 }
 
-/// Who is told what: stream, code and election id.
+/// Who is answered what: stream, code and election id.
 fn told(notifications: &[Notification]) -> Vec<(u64, Code, Option<u128>)> {
     let tell = |notification: &Notification| {
         let status = notification.update.status.as_ref().expect("every notification has a status");
@@ -172,7 +172,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// At most one controller is told that it is primary, it has the highest id ever, and only it may write.
+    /// At most one controller is answered that it is primary, it has the highest id ever, and only it may write.
     #[test]
     fn there_is_at_most_one_primary(steps in proptest::collection::vec(step(), 1..60)) {
         let mut arbitration = arbitration();

@@ -59,7 +59,7 @@ pub(super) struct Timers {
     pub(super) retry_min: u16,
 }
 
-/// Explains what a switch is told of BGP.
+/// Explains what a switch is given for BGP.
 pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
     let session = |neighbour: &closc_plan::BgpNeighbour| {
         let port = &intent.ports[neighbour.port];

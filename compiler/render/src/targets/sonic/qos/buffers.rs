@@ -1,6 +1,6 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
-//! In: the profile and the divided buffer. Out: rows. Always: trimming is an action of egress profiles only; a
+//! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only; a
 //! lossless group has headroom for its speed and cable; queues that do the same share a profile.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const INGRESS_LOSSY: &str = "ingress_lossy_pool";
 const EGRESS_LOSSLESS: &str = "egress_lossless_pool";
 const EGRESS_LOSSY: &str = "egress_lossy_pool";
 
-/// A run of neighbouring queues or groups that are told the same.
+/// A run of neighbouring queues or groups that are given the same.
 struct Run {
     first: u8,
     last: u8,
@@ -299,7 +299,7 @@ enum Gaps {
     Kept,
 }
 
-/// Joins neighbours that are told the same.
+/// Joins neighbours that are given the same.
 fn runs(items: impl Iterator<Item = (u8, String)>, gaps: Gaps) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (number, profile) in items {

@@ -1,6 +1,6 @@
 //! Pauses: `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`, `PFC_WD` and `CABLE_LENGTH`.
 //!
-//! In: the profile. Out: rows; none for a lossy profile. Always: what pauses has headroom (the length of its
+//! In: the profile. Out: rows; none for a lossy profile. Invariants: what pauses has headroom (the length of its
 //! cable is written) and, where the profile has one, a watchdog.
 
 use closc_qos::profile::{WatchdogAction, WatchdogTimes};
