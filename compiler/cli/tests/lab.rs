@@ -5,7 +5,7 @@ mod common;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use common::{Place, has};
+use common::{Place, fabric_name, has};
 
 /// A lab in a process of its own.
 struct Up {
@@ -207,7 +207,7 @@ fn one_command_runs_a_fabric_that_speaks_bgp() {
     let Some(_alone) = namespaces() else { return };
     let place = Place::new();
     let text = place.read("topologies/lab/bgp-unnumbered.yaml");
-    let fabric = format!("cb{}", std::process::id());
+    let fabric = fabric_name("cb");
     place.write("fabric.yaml", text.replace("fabric: bgp-unnumbered", &format!("fabric: {fabric}")));
     let output = place.closc(&["lab", "run", "fabric.yaml"]);
     let why = String::from_utf8_lossy(&output.stderr);
@@ -249,9 +249,9 @@ fn namespaces() -> Option<MutexGuard<'static, ()>> {
     }
 }
 
-/// Writes the small fabric to `fabric.yaml`, under a name that no other process has.
+/// Writes the small fabric to `fabric.yaml`, under a name that no other test has.
 fn small(place: &Place, name: &str) -> String {
-    let fabric = format!("{name}{}", std::process::id());
+    let fabric = fabric_name(name);
     let text = place.read("topologies/lab/two-planes-p4.yaml");
     place.write("fabric.yaml", text.replace("fabric: two-planes-p4", &format!("fabric: {fabric}")));
     fabric

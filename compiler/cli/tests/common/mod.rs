@@ -7,6 +7,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A fabric's name that no other test has, in this process or another: its namespaces are the machine's.
+pub(crate) fn fabric_name(prefix: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{prefix}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 /// A temporary folder with a link to `topologies`.
 pub(crate) struct Place {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_entries::{Pipeline, entries_file, pipeline_files};
@@ -24,9 +25,10 @@ pub(crate) struct Compiled {
     pub(crate) options: Options,
 }
 
-/// Compiles a fabric under a name that no other process has, so that tests at the same time do not meet.
+/// Compiles a fabric under a name that no other test has, in this process or another: its namespaces are the machine's.
 pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
-    let fabric = format!("{fabric}{}", std::process::id());
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let fabric = format!("{fabric}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let plan = plan(yaml, &fabric);
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap().to_owned();
