@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 
 use closc_diagnostics::{Sources, show};
 use closc_platform::Catalogue;
-use closc_topology::{PlaneId, Routing, Switch, TierId, Topology, ZoneId};
+use closc_topology::{PlaneId, Switch, TierId, Topology, ZoneId};
 use libfuzzer_sys::fuzz_target;
 
 static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
 
 /// Computes the uSID of the last switch of each tier, which must not wrap.
 fn segments(topology: &Topology) {
-    if topology.routing != Routing::Srv6Static {
+    if !topology.routing.is_source_routed() {
         return;
     }
     let (below, above) = (topology.t0.parallel, topology.t1.parallel);

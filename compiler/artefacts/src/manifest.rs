@@ -91,6 +91,22 @@ impl Routing {
             Routing::BgpUnnumbered => "bgp-unnumbered",
         }
     }
+
+    /// Tells whether NICs write the path into packets, as uSIDs.
+    pub fn is_source_routed(self) -> bool {
+        match self {
+            Routing::Srv6Static => true,
+            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
+        }
+    }
+
+    /// Tells whether switches exchange routes with BGP.
+    pub fn speaks_bgp(self) -> bool {
+        match self {
+            Routing::BgpUnnumbered => true,
+            Routing::Srv6Static | Routing::EcmpStatic => false,
+        }
+    }
 }
 
 impl fmt::Display for Routing {

@@ -211,7 +211,7 @@ impl Touched {
                     Thing::Nic(nic) => {
                         self.hosts.insert(fabric.topology().node_of(*nic).0);
                         self.tables.insert((nic.zone, nic.group));
-                        self.all_hosts |= fabric.topology().routing == Routing::Srv6Static;
+                        self.all_hosts |= fabric.topology().routing.is_source_routed();
                         for plane in fabric.topology().plane_ids() {
                             self.switches.insert(nic.t0(plane));
                             self.lists.insert(plane);
@@ -235,7 +235,7 @@ impl Touched {
     /// Those who choose paths and know what is drained or absent: hosts that write paths into packets. The
     /// routes of other hosts are compared.
     fn senders(&mut self, fabric: &Fabric) {
-        if fabric.topology().routing == Routing::Srv6Static {
+        if fabric.topology().routing.is_source_routed() {
             self.hosts_and_tables();
         }
     }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::cables::Kind;
-use closc_artefacts::{Routing, paths};
+use closc_artefacts::paths;
 use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
@@ -98,7 +98,7 @@ impl Tree {
     /// Reads a tree.
     pub fn read_with(folder: &Utf8Path, digests: Digests) -> Result<Tree, LabError> {
         let contents = Contents::open(folder, digests)?;
-        let source_routed = contents.routing() == Routing::Srv6Static;
+        let source_routed = contents.routing().is_source_routed();
         let tables = if source_routed { table::read_all(&contents)? } else { Vec::new() };
         let cables = cables::read_all(&contents)?;
         let fabric = contents.fabric().clone();
@@ -135,7 +135,7 @@ impl Tree {
 
     /// Tells whether hosts write the path into packets; otherwise switches choose it.
     pub fn is_source_routed(&self) -> bool {
-        self.contents.routing() == Routing::Srv6Static
+        self.contents.routing().is_source_routed()
     }
 
     /// Refuses a tree whose switches choose the path, for what follows paths that hosts write.

@@ -132,7 +132,7 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
         cable: plan.fabric().cable(link).clone(),
         drained: plan.fabric().is_drained(link),
         address: Ipv6Net::new_assert(address, AddressPlan::LINK_PREFIX),
-        unnumbered: plan.topology().routing == Routing::BgpUnnumbered && matches!(far, End::Switch { .. }),
+        unnumbered: plan.topology().routing.speaks_bgp() && matches!(far, End::Switch { .. }),
         peer: match far {
             End::Switch { switch, port } => Peer::Switch(switch_peer(plan, switch, port, far_address)),
             End::Nic(port) => Peer::Nic(nic_peer(plan, port, far_address)),

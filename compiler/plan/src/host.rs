@@ -181,7 +181,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let link = Link::Host(at);
     let t0 = at.nic.t0(at.plane);
     let t0_port = PortRef { side: Side::Down, index: at.nic.downlink };
-    let srv6 = topology.routing == Routing::Srv6Static;
+    let srv6 = topology.routing.is_source_routed();
     let slot = topology.hosts.slots.get(usize::from(number));
     NicPortIntent {
         plane: at.plane,

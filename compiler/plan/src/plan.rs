@@ -3,7 +3,7 @@
 //! In: a fabric. Out: intents and tables, one at a time. Invariants: a plan holds no list of devices.
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, Node, PortRef, Routing, Side, Switch, Topology, ZoneId};
+use closc_topology::{Link, Node, PortRef, Side, Switch, Topology, ZoneId};
 use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
@@ -83,7 +83,7 @@ impl Plan {
 
     /// Tells whether hosts write the path into the packet.
     pub fn is_source_routed(&self) -> bool {
-        self.topology().routing == Routing::Srv6Static
+        self.topology().routing.is_source_routed()
     }
 
     /// Returns the switches that are there, in the order of all listings.

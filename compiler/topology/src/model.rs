@@ -99,6 +99,30 @@ impl Routing {
             Routing::BgpUnnumbered => "bgp-unnumbered",
         }
     }
+
+    /// Tells whether NICs write the path into packets, as uSIDs.
+    pub fn is_source_routed(self) -> bool {
+        match self {
+            Routing::Srv6Static => true,
+            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
+        }
+    }
+
+    /// Tells whether switches exchange routes with BGP.
+    pub fn speaks_bgp(self) -> bool {
+        match self {
+            Routing::BgpUnnumbered => true,
+            Routing::Srv6Static | Routing::EcmpStatic => false,
+        }
+    }
+
+    /// Tells whether switches have next-hop groups that the plan writes, with weights.
+    pub fn has_static_groups(self) -> bool {
+        match self {
+            Routing::EcmpStatic => true,
+            Routing::Srv6Static | Routing::BgpUnnumbered => false,
+        }
+    }
 }
 
 /// The hosts.

@@ -19,7 +19,7 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = broken(input.plan, &command.fail)?;
-    if command.out.is_some() && plan.topology().routing == Routing::BgpUnnumbered {
+    if command.out.is_some() && plan.topology().routing.speaks_bgp() {
         bail!("`--out`: a fabric with `routing: bgp-unnumbered` takes no pins; `ecmp-static` does");
     }
     let matrix = matrix(&plan, &command.demand)?;

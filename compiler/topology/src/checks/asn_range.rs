@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// Some AS numbers are reserved or do not fit 32 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -28,7 +27,7 @@ const TRANS: u64 = 23_456;
 
 /// Checks the numbers that switches get.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::BgpUnnumbered {
+    if !draft.routing.speaks_bgp() {
         return;
     }
     let base = u64::from(draft.addresses.asn_base);

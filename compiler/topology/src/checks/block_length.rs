@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::Ipv6Net;
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// The block is shorter or longer than 32 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let length = draft.block.prefix_len();
     let overflows = u64::from(length) + 16 * segments(draft) > 128;
-    if draft.routing != Routing::Srv6Static || length == 32 || overflows {
+    if !draft.routing.is_source_routed() || length == 32 || overflows {
         return;
     }
     let address = draft.block.addr();

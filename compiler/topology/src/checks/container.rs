@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// Block and segments of the longest path need more than 128 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -24,7 +23,7 @@ const ADDRESS_BITS: u64 = 128;
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (block, segments) = (u64::from(draft.block.prefix_len()), segments(draft));
     let needed = block + 16 * segments;
-    if draft.routing != Routing::Srv6Static || needed <= ADDRESS_BITS {
+    if !draft.routing.is_source_routed() || needed <= ADDRESS_BITS {
         return;
     }
     let diagnostic = Diagnostic::error(

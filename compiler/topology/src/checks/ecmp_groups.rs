@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::lower::{Draft, DraftTier};
-use crate::model::{Routing, Wiring};
+use crate::model::Wiring;
 
 /// A switch needs more ECMP groups than its platform holds.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the groups of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::Srv6Static {
+    if draft.routing.is_source_routed() {
         return;
     }
     for hardware in &draft.hardware {

@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::lower::{Draft, DraftTier};
-use crate::model::{Routing, Wiring};
+use crate::model::Wiring;
 
 /// The uplinks of a switch are more than one ECMP group holds.
 pub(crate) static RULE: Rule = Rule {
@@ -23,13 +23,13 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the members of the widest group.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::Srv6Static {
+    if draft.routing.is_source_routed() {
         return;
     }
     for hardware in &draft.hardware {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let held = u64::from(hardware.platform.limits.ecmp_width);
-        let limit = if draft.routing == Routing::BgpUnnumbered { held.min(MULTIPATH_MAX) } else { held };
+        let limit = if draft.routing.speaks_bgp() { held.min(MULTIPATH_MAX) } else { held };
         let (ways, what, side) = widest(draft, tier);
         if ways <= limit {
             continue;

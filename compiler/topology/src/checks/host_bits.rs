@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// A prefix is not written as its network address.
 pub(crate) static RULE: Rule = Rule {
@@ -49,7 +48,7 @@ pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
         Pool { path: "addresses.loopbacks", net: addresses.loopbacks.into() },
     ];
     pools.extend(addresses.management.map(|net| Pool { path: "addresses.management", net }));
-    if draft.routing == Routing::Srv6Static {
+    if draft.routing.is_source_routed() {
         pools.push(Pool { path: "srv6.block", net: draft.block.into() });
     }
     pools

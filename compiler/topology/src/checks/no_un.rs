@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 use crate::read::listed;
 
 /// A platform has no uN behaviour.
@@ -19,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks every kind of switch of an SRv6 fabric.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::Srv6Static {
+    if !draft.routing.is_source_routed() {
         return;
     }
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.features.un) {

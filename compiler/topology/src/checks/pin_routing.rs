@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::{Pin, Routing};
+use crate::model::Pin;
 
 /// A pin is asked for where it cannot be written.
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that pins can be written.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::EcmpStatic {
+    if draft.routing.has_static_groups() {
         return;
     }
     let routing = draft.routing.word();

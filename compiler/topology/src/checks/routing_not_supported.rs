@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// An operating system in use has no BGP.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks every kind of switch of a BGP fabric.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::BgpUnnumbered {
+    if !draft.routing.speaks_bgp() {
         return;
     }
     for hardware in &draft.hardware {

@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// The local SIDs of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the local SIDs of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::Srv6Static {
+    if !draft.routing.is_source_routed() {
         return;
     }
     for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.features.un) {

@@ -4,7 +4,6 @@ use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 use crate::usid::{GIB_MAX, Role};
 
 /// Some uSIDs lie in the block that switches keep for themselves.
@@ -23,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Computes the largest uSID of each role.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let demand = demand(draft);
-    if draft.routing != Routing::Srv6Static || !draft.layout.holds(&demand) {
+    if !draft.routing.is_source_routed() || !draft.layout.holds(&demand) {
         return; // What does not fit its bits has a rule of its own.
     }
     for (role, index) in Role::ALL.into_iter().zip(demand.indices) {

@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::and_if;
 use crate::lower::{Demand, Draft, DraftLayout};
-use crate::model::Routing;
 use crate::usid::Role;
 
 /// There are more switches or NICs than a uSID can number.
@@ -21,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares the largest index of each role with its bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::Srv6Static || draft.layout.sum() != 16 {
+    if !draft.routing.is_source_routed() || draft.layout.sum() != 16 {
         return;
     }
     let demand = demand(draft);

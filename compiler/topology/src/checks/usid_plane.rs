@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// There are more planes than a uSID can number.
 pub(crate) static RULE: Rule = Rule {
@@ -22,8 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares the planes with their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (bits, planes) = (draft.layout.plane.min(32), draft.planes);
-    if draft.routing != Routing::Srv6Static || draft.layout.sum() != 16 || planes <= 1 << bits || planes > 16
-    {
+    if !draft.routing.is_source_routed() || draft.layout.sum() != 16 || planes <= 1 << bits || planes > 16 {
         return;
     }
     let max = 1_u64 << bits;

@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// There are more zones than a uSID can number.
 pub(crate) static RULE: Rule = Rule {
@@ -25,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares the zones with their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (bits, zones) = (draft.layout.zone.min(32), draft.zones);
-    let applies = draft.routing == Routing::Srv6Static && draft.t2.is_some() && draft.layout.sum() == 16;
+    let applies = draft.routing.is_source_routed() && draft.t2.is_some() && draft.layout.sum() == 16;
     if !applies || zones <= 1 << bits {
         return;
     }

@@ -7,7 +7,6 @@ use closc_platform::Os;
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let is_alone = draft.t2.is_none();
     let on_sonic =
         draft.hardware.iter().any(|hardware| hardware.tier != TierId::T2 && hardware.os == Os::Sonic);
-    let is_safe = is_alone && !(draft.routing == Routing::Srv6Static && on_sonic);
+    let is_safe = is_alone && !(draft.routing.is_source_routed() && on_sonic);
     out.push(match times {
         Some(times) if times > draft.t0.parallel && is_safe => diagnostic
             .help(format!(

@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// Spreading is described in a fabric where NICs choose the path.
 pub(crate) static RULE: Rule = Rule {
@@ -17,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that switches choose paths where it is said how.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::Srv6Static || draft.doc.ecmp.is_none() {
+    if !draft.routing.is_source_routed() || draft.doc.ecmp.is_none() {
         return;
     }
     out.push(

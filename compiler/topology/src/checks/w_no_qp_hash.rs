@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::lower::{Draft, Hardware};
-use crate::model::Routing;
 
 /// A target spreads RoCE by addresses and ports only.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the first kind of switch that spreads traffic upwards.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::Srv6Static {
+    if draft.routing.is_source_routed() {
         return;
     }
     let spreads = |hardware: &&Hardware| draft.tier(hardware.tier).is_some_and(|tier| tier.up.count > 1);

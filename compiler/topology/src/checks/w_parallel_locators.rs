@@ -6,7 +6,6 @@ use closc_platform::capability::{Capability, Column, Support};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::lower::{Draft, Hardware};
-use crate::model::Routing;
 
 /// Switches on SONiC get more than one locator.
 pub(crate) static RULE: Rule = Rule {
@@ -23,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the tiers that parallel links lead to.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::Srv6Static {
+    if !draft.routing.is_source_routed() {
         return;
     }
     let paths = [

@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// AS numbers lie outside of the private range.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +21,7 @@ const PRIVATE: u32 = 4_200_000_000;
 /// Checks the first number; the end of the range has a rule of its own.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let base = draft.addresses.asn_base;
-    if draft.routing != Routing::BgpUnnumbered || base >= PRIVATE {
+    if !draft.routing.speaks_bgp() || base >= PRIVATE {
         return;
     }
     out.push(

@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
-use crate::model::Routing;
 
 /// Segments are described in a fabric that has none.
 pub(crate) static RULE: Rule = Rule {
@@ -18,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that segments are used where they are described.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing == Routing::Srv6Static || draft.doc.srv6.is_none() {
+    if draft.routing.is_source_routed() || draft.doc.srv6.is_none() {
         return;
     }
     out.push(

@@ -5,7 +5,7 @@ mod show;
 
 use camino::Utf8Path;
 use closc_plan::{DeviceIntent, NextHops, Plan, Target, Way};
-use closc_topology::{Routing, TierId};
+use closc_topology::TierId;
 use serde::Serialize;
 
 use crate::args::Args;
@@ -69,8 +69,7 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str) -> anyhow::Result<Outcome
 }
 
 fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
-    let mut next_hops =
-        (intent.routing == Routing::EcmpStatic).then(|| NextHops::new(plan, intent.switch.plane));
+    let mut next_hops = intent.routing.has_static_groups().then(|| NextHops::new(plan, intent.switch.plane));
     Explanation {
         switch: intent.name.to_string(),
         platform: intent.platform.title.clone(),
@@ -129,7 +128,7 @@ fn explained(
         let hops = |ways: Vec<&Way>| ways.into_iter().map(hop).collect();
         return Route { prefix, over: hops(over), left_out: hops(left_out), why };
     }
-    let is_pin = intent.routing == Routing::EcmpStatic
+    let is_pin = intent.routing.has_static_groups()
         && intent.switch.tier == TierId::T0
         && hops.iter().any(|hop| !intent.ports[hop.port].is_down());
     let over = hops.iter().map(|hop| Hop { port: name(hop.port), weight: hop.weight, left: None }).collect();
