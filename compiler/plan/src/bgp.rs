@@ -7,7 +7,7 @@
 //! moves none.
 
 use closc_platform::Platform;
-use closc_topology::{Addresses, Switch, TierId};
+use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId};
 use ipnet::Ipv6Net;
 
 use crate::ecmp;
@@ -135,8 +135,12 @@ const TIMERS: BgpTimers = BgpTimers {
 const MULTIPATH_MAX: u32 = 256;
 
 /// What one cable announces: the least that FRR takes. Daemons add bandwidths up in bytes a second and announce the sum
-/// in 32 bits, so that more than 34,359 of them come out as few.
+/// in 32 bits, so that more than [`BANDWIDTH_CABLES_MAX`] of them come out as few; E0907 refuses those.
 const CABLE_MBPS: u16 = 1;
+const _: () = assert!(
+    BANDWIDTH_CABLES_MAX * CABLE_MBPS as u64 * 125_000 <= u32::MAX as u64,
+    "the sum over the most cables fits 32 bits"
+);
 
 /// Prefixes that a T0 may send: its group's and its loopback, with room for what is announced while it is replaced.
 const T0_PREFIXES_MAX: u32 = 8;

@@ -9,15 +9,16 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_platform::Os;
 use closc_qos::QosError;
 use closc_qos::units::Length;
-use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
+use closc_topology::{HostOs, Link, Switch, TierId, Topology, ZoneId};
 
+use crate::host::written::HostRoutes;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::SwitchQos;
 use crate::starved::{self, Starved};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &STARVED];
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &STARVED, &UNWRITTEN];
 
 /// Headroom that the buffer does not hold.
 pub static HEADROOM: Rule = Rule {
@@ -64,10 +65,28 @@ pub static STARVED: Rule = Rule {
     fix: "Hold more values in reserve (`entropy.backup`), give T0s more uplinks, or drain the plane.",
 };
 
+/// Routes of nodes that are not written.
+pub static UNWRITTEN: Rule = Rule {
+    code: "W0704",
+    title: "nodes get no routes to other nodes",
+    what: "With `hosts.os: linux` and `srv6-static`, the routes of all nodes to the NICs of others have at most 262,144 \
+           next hops together: NICs times NICs times paths in use of each pair. In larger fabrics, and where the \
+           identifiers of next hops do not fit (8 zones, 511 groups, 255 NICs in a group), no `routes.batch` is written.",
+    why: "Nodes still decapsulate what they receive, and choose the port by the first segment; but the kernel puts \
+          nothing that it sends onto a path.",
+    example: "fabric: large\nplanes: 2\nhosts: { groups: 64, per_group: 64, nic: { speed: 200G, lanes: 2 }, os: linux }\n\
+              tiers:\n  t0: { platform: linux, os: linux, up: 64 }\n  t1: { platform: linux, os: linux }",
+    fix: "Let senders read the path tables, which say the same in kilobytes; or lower `entropy.active`, build a smaller \
+          fabric, or leave `hosts.os` out.",
+};
+
 /// Checks quality of service of every kind of switch, and that faults leave NICs a way.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     if let Some(starved) = starved::find(plan) {
         diagnostics.push(no_value(plan, &starved));
+    }
+    if let Some(found) = unwritten(plan) {
+        diagnostics.push(found);
     }
     let mut said = BTreeSet::new();
     for switch in samples(plan) {
@@ -79,6 +98,36 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
             diagnostics.push(report(plan.topology(), &intent, &error));
         }
     }
+}
+
+fn unwritten(plan: &Plan) -> Option<Diagnostic> {
+    let topology = plan.topology();
+    let routes = HostRoutes::new(topology);
+    if topology.hosts.os != HostOs::Linux || !plan.is_source_routed() || routes.are_written() {
+        return None;
+    }
+    let HostRoutes { nics, paths, has_identifiers } = routes;
+    let message = format!("`routes.batch` is not written: nodes get no routes to the {nics} NICs");
+    let mut diagnostic = Diagnostic::warning(&UNWRITTEN, message);
+    if let Some(span) = topology.spans.get("hosts.os") {
+        diagnostic = diagnostic.at(span, "asks for the kernel's routes");
+    }
+    let (hops, most) = (routes.next_hops(), HostRoutes::NEXT_HOPS_MAX);
+    if hops > most {
+        let sum = format!(
+            "{nics} x {nics} NICs x {paths} paths in use = {hops} next hops, at most {most} are written"
+        );
+        diagnostic = diagnostic.note(sum);
+    }
+    if !has_identifiers {
+        let numbers = "identifiers of next hops have numbers for 8 zones, 511 groups and 255 NICs in a group";
+        diagnostic = diagnostic.note(numbers);
+    }
+    Some(diagnostic.help(if has_identifiers {
+        "let senders read the path tables, lower `entropy.active`, or leave `hosts.os` out"
+    } else {
+        "let senders read the path tables, or leave `hosts.os` out"
+    }))
 }
 
 fn no_value(plan: &Plan, starved: &Starved) -> Diagnostic {

@@ -33,6 +33,7 @@ pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, Bgp
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
 pub use ecmp::{NextHops, Way};
 pub use entropy::{EntropyFormat, EntropySets};
+pub use host::written::HostRoutes;
 pub use intent::{
     Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
     NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,

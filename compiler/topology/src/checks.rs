@@ -13,6 +13,7 @@ mod all_drained;
 mod asn_range;
 mod bad_range;
 mod beyond_numbers;
+mod bgp_bandwidth;
 mod block_length;
 mod block_off_panel;
 mod blocks_overlap;
@@ -112,6 +113,8 @@ mod wrong_list;
 mod zero_count;
 mod zero_length;
 mod zones_without_t2;
+
+pub use bgp_bandwidth::BANDWIDTH_CABLES_MAX;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -238,6 +241,7 @@ const CHECKS: &[Check] = checks![
     ecmp_width,
     neighbour_limit,
     ecmp_groups,
+    bgp_bandwidth,
     w_no_hwsku,
     w_oversubscribed,
     w_dark_ports,

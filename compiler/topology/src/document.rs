@@ -89,7 +89,7 @@ pub struct FabricDoc {
     pub qos: Option<QosDoc>,
     /// Patterns of device names.
     pub naming: Option<NamingDoc>,
-    /// Servers that every switch receives.
+    /// Servers that every switch uses.
     pub services: Option<ServicesDoc>,
     /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
     pub domains: Option<Named<SmolStr, DomainDoc>>,

@@ -22,6 +22,7 @@ pub mod media;
 pub mod naming;
 pub mod usid;
 
+pub use checks::BANDWIDTH_CABLES_MAX;
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 pub use document::Document;
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};

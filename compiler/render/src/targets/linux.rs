@@ -24,7 +24,7 @@ use serde::Serialize;
 use super::Target;
 use crate::{Artefact, RenderError, Templates};
 
-pub use routes::{NEXTHOPS_MAX, host_routes};
+pub use routes::host_routes;
 
 /// The Linux kernel as a switch.
 pub struct Linux;

@@ -39,7 +39,7 @@ mapping!(AddressesDoc {
     asn_base = "asn_base",
 });
 
-/// Servers that every switch receives.
+/// Servers that every switch uses.
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[schemars(rename = "Services", deny_unknown_fields)]
 pub struct ServicesDoc {

@@ -11,7 +11,7 @@ use crate::read::{Spanned, mapping, word};
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[schemars(rename = "Domain", deny_unknown_fields)]
 pub struct DomainDoc {
-    /// What a switch is given by: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
+    /// What a switch is grouped by: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
     /// name of another kind of domain alone. The last one is counted, those before it tell runs of numbers apart.
     pub by: Option<Vec<Spanned<SmolStr>>>,
     /// How many numbers in a row share a domain. Default: 1.

@@ -11,15 +11,11 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use closc_artefacts::paths;
-use closc_plan::{NicIntent, NicPortIntent, PathKind, PathTable, Plan, UplinkChoice};
-use closc_topology::{Nic, Node, PlaneId, Topology};
+use closc_plan::{HostRoutes, NicIntent, NicPortIntent, PathKind, PathTable, Plan, UplinkChoice};
+use closc_topology::{Nic, Node, PlaneId};
 use serde::Serialize;
 
 use crate::{Artefact, RenderError, Templates};
-
-/// Most next hops written out over all nodes of a fabric: some 30 megabytes of batch files. Larger fabrics have
-/// path tables only.
-pub const NEXTHOPS_MAX: u64 = 1 << 18;
 
 /// Most members that `ip` of iproute2 6.1 takes in one group: eight bytes each in a message of 1048.
 const GROUP_MAX: usize = 120;
@@ -27,40 +23,16 @@ const GROUP_MAX: usize = 120;
 /// Largest weight of a member of a group in the kernel's interface.
 const WEIGHT_MAX: u16 = 256;
 
-/// Bits of a next hop's identifier, from the top: zone, group and downlink (each from 1 but the zone), plane,
-/// member. The group itself has plane and member 0.
-const ZONE_BITS: u32 = 3;
-const GROUP_BITS: u32 = 9;
-const DOWNLINK_BITS: u32 = 8;
-const PLANE_BITS: u32 = 4;
-const MEMBER_BITS: u32 = 8;
-
 /// Renders the routes of a node to every NIC of other nodes; nothing where the fabric is too large or does not
 /// route by source.
 pub fn host_routes(plan: &Plan, node: Node, templates: &Templates) -> Result<Option<Artefact>, RenderError> {
-    if !plan.is_source_routed() || !is_small(plan.topology()) {
+    if !plan.is_source_routed() || !HostRoutes::new(plan.topology()).are_written() {
         return Ok(None);
     }
     let intent = plan.host(node);
     let view = View { name: intent.name.to_string(), destinations: destinations(plan, node, &intent.nics) };
     let text = templates.render("linux/routes.batch.j2", &intent.name, &view)?;
     Ok(Some(Artefact::new(paths::host(&intent.name, paths::ROUTES_BATCH), text)))
-}
-
-/// Tells whether a fabric is small enough, from its numbers alone.
-fn is_small(topology: &Topology) -> bool {
-    let groups = u64::from(topology.zones) * u64::from(topology.t0.count);
-    let nics = groups * u64::from(topology.hosts.per_group);
-    let uplinks = u64::from(topology.t0.up.count) * u64::from(topology.t1.up.count.max(1));
-    let active = u64::from(topology.entropy.active / u16::from(topology.planes));
-    let members = active.min(uplinks) * u64::from(topology.planes);
-    let fits = topology.zones <= 1 << ZONE_BITS
-        && topology.t0.count < 1 << GROUP_BITS
-        && topology.hosts.per_group < 1 << DOWNLINK_BITS;
-    fits && nics
-        .checked_mul(nics)
-        .and_then(|pairs| pairs.checked_mul(members))
-        .is_some_and(|n| n <= NEXTHOPS_MAX)
 }
 
 #[derive(Debug, Serialize)]
@@ -174,16 +146,16 @@ fn choices(table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<Upl
     active.into_iter().chain(backup).filter(fine).take(usize::from(sets.active_per_plane())).collect()
 }
 
-/// A number that no other next hop of the node has, never 0.
+/// A number that no other next hop of the node has, never 0; the group of next hops itself has plane and member 0.
 fn identifier(to: Nic, member: Option<(PlaneId, usize)>) -> u32 {
     let fields = [
-        (u32::from(to.zone.0), ZONE_BITS),
-        (u32::from(to.group) + 1, GROUP_BITS),
-        (u32::from(to.downlink) + 1, DOWNLINK_BITS),
-        (member.map_or(0, |(plane, _)| u32::from(plane.0)), PLANE_BITS),
-        (member.map_or(0, |(_, at)| at as u32 + 1), MEMBER_BITS),
+        u32::from(to.zone.0),
+        u32::from(to.group) + 1,
+        u32::from(to.downlink) + 1,
+        member.map_or(0, |(plane, _)| u32::from(plane.0)),
+        member.map_or(0, |(_, at)| at as u32 + 1),
     ];
-    fields.into_iter().fold(0, |id, (value, bits)| id << bits | value)
+    fields.into_iter().zip(HostRoutes::FIELDS).fold(0, |id, (value, bits)| id << bits | value)
 }
 
 #[cfg(test)]
@@ -194,7 +166,7 @@ mod tests {
 
     #[test]
     fn identifiers_fill_32_bits_and_differ() {
-        assert_eq!(ZONE_BITS + GROUP_BITS + DOWNLINK_BITS + PLANE_BITS + MEMBER_BITS, 32);
+        assert_eq!(HostRoutes::FIELDS.iter().sum::<u32>(), 32);
         let last = Nic { zone: ZoneId(7), group: 510, downlink: 254 };
         assert_eq!(identifier(last, Some((PlaneId(15), 254))), u32::MAX);
         let first = Nic { zone: ZoneId(0), group: 0, downlink: 0 };
