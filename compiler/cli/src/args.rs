@@ -31,6 +31,9 @@ pub struct Args {
     /// Folder or file with site platforms, read after the built-in catalogue
     #[arg(long, global = true, value_name = "PATH", env = "CLOSC_PLATFORMS")]
     pub platforms: Vec<Utf8PathBuf>,
+    /// Append who changes what, and what comes of it, to this file, or to `journald` or `syslog`: `push`, `watch`, `drain`, `undrain`
+    #[arg(long, global = true, value_name = "FILE", env = "CLOSC_AUDIT_LOG")]
+    pub audit_log: Option<Utf8PathBuf>,
     /// What to do
     #[command(subcommand)]
     pub command: Command,

@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "a program has no outside: `pub` says what a module offers the others")]
 
 mod args;
+mod audit;
 mod commands;
 mod input;
 mod limits;

@@ -87,6 +87,13 @@ pub enum What {
     GateAsked,
     /// The gate let the next wave pass.
     GatePassed,
+    /// A switch that is watched was not as it should be, and is now.
+    Repaired {
+        /// What was sent to it.
+        updates: Counts,
+        /// What it holds.
+        entities: usize,
+    },
     /// This controller became primary of a switch it watches.
     Leading,
     /// Another controller is primary of a switch that this one watches.
@@ -104,6 +111,45 @@ pub enum What {
         /// Why.
         reason: String,
     },
+}
+
+impl Event {
+    /// Returns what people read in the log of a watch; `None` for steps that are nothing out of the ordinary.
+    pub fn line(&self) -> Option<String> {
+        let text = match &self.what {
+            What::PipelineSet { step: PipelineStep::Reconciled } => "pipeline set, entries kept".to_owned(),
+            What::PipelineSet { step: PipelineStep::Cleared } => "pipeline set, tables empty".to_owned(),
+            What::Compared { updates } if updates.total() == 0 => return None,
+            What::Compared { updates } => format!(
+                "differs: {} to insert, {} to modify, {} to delete",
+                updates.insert, updates.modify, updates.delete
+            ),
+            What::Repaired { updates, entities } => {
+                format!("repaired with {} updates, holds {entities} entities", updates.total())
+            }
+            What::Leading => "this controller is primary".to_owned(),
+            What::StandingBy { primary: Some(id) } => {
+                format!("standing by, another controller is primary with election id {id}")
+            }
+            What::StandingBy { primary: None } => "standing by".to_owned(),
+            What::Trouble { fault } | What::DeviceFailed { fault } => fault.to_string(),
+            What::Retrying { attempt, fault } => format!("attempt {attempt} failed: {fault}"),
+            What::Stopped { reason } => format!("stopped: {reason}"),
+            What::PipelineSet { step: PipelineStep::Unchanged }
+            | What::WaveStarted { .. }
+            | What::DeviceStarted
+            | What::Written { .. }
+            | What::Verified { .. }
+            | What::DeviceDone { .. }
+            | What::WaveDone { .. }
+            | What::GateAsked
+            | What::GatePassed => return None,
+        };
+        Some(match &self.device {
+            Some(device) => format!("{device}: {text}"),
+            None => text,
+        })
+    }
 }
 
 /// Takes events as they happen, from several threads; it must not block.

@@ -3,7 +3,8 @@
 //! In: YAML or JSON, written by the lab or by hand. Out: [`Inventory`], plain data that can be written again.
 //! Invariants: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -181,12 +182,37 @@ impl Inventory {
         })
     }
 
+    /// Returns the devices that are reached over a network without TLS, so that whoever is on the way can read and
+    /// change what is sent.
+    pub fn in_the_clear(&self) -> impl Iterator<Item = &str> {
+        let tls = self.defaults.tls.is_some();
+        let open = move |device: &&Device| !tls && device.tls.is_none() && !is_local(&device.endpoint);
+        self.devices.iter().filter(move |(_, device)| open(device)).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the paths of all private keys, each once.
+    pub fn keys(&self) -> BTreeSet<&str> {
+        let own = self.devices.values().filter_map(|device| device.tls.as_ref());
+        own.chain(&self.defaults.tls).filter_map(|tls| tls.key.as_deref()).collect()
+    }
+
     /// Writes the inventory as JSON, which any YAML reader takes too.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("strings and numbers have a form in JSON");
         text.push('\n');
         text
     }
+}
+
+/// Says whether an address is one of this machine.
+fn is_local(endpoint: &str) -> bool {
+    if endpoint.starts_with("unix:") {
+        return true;
+    }
+    let host = endpoint.rsplit_once(':').map_or(endpoint, |(host, _)| host);
+    let host = host.rsplit_once('/').map_or(host, |(_, host)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Drops the place that `serde_json` puts behind its messages.
@@ -224,6 +250,24 @@ devices:
         assert_eq!(tls.ca.as_deref(), Some("pki/ca.pem"));
         assert_eq!(tls.server_name.as_deref(), Some("p1-t0-001.example"));
         assert_eq!(Inventory::parse(&inventory.to_json()), Ok(inventory));
+    }
+
+    #[test]
+    fn devices_in_the_clear_and_keys_are_found() {
+        let text = "
+devices:
+  a: { endpoint: '127.0.0.1:1', device_id: 1 }
+  b: { endpoint: '[::1]:1', device_id: 1 }
+  c: { endpoint: 'unix:/run/c.sock', device_id: 1 }
+  d: { endpoint: '10.0.0.1:1', device_id: 1 }
+  e: { endpoint: 'grpc://e.example:1', device_id: 1, tls: { ca: ca.pem, cert: e.pem, key: e.key } }
+  f: { endpoint: 'grpc://f.example:1', device_id: 1 }
+";
+        let inventory = Inventory::parse(text).expect("right");
+        assert_eq!(inventory.in_the_clear().collect::<Vec<_>>(), ["d", "f"]);
+        assert_eq!(inventory.keys().into_iter().collect::<Vec<_>>(), ["e.key"]);
+        let example = Inventory::parse(EXAMPLE).expect("the example is right");
+        assert_eq!(example.in_the_clear().count(), 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use closc_runtime::client::{Backoff, Commit, Jitter, Options};
+use closc_runtime::client::{Backoff, Commit, Deadlines, Jitter, Options};
 
 /// The options of a push.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,24 @@ pub struct PushOptions {
     pub take_over: bool,
     /// Deadlines, sizes of requests, limits of answers.
     pub client: Options,
+}
+
+impl PushOptions {
+    /// Returns the same options with another deadline for every call to a switch.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.client.deadlines = Deadlines::all(deadline);
+        self
+    }
+
+    /// Returns the same options with another limit for what the entries of a switch take in memory.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.client.memory_limit = bytes;
+        // Some switches return a whole table in one message.
+        self.client.decode_limit = self.client.decode_limit.max(bytes / 2);
+        self
+    }
 }
 
 impl Default for PushOptions {

@@ -26,6 +26,12 @@ pub struct FleetArgs {
     /// Seconds that one switch may take
     #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs())]
     pub timeout: u64,
+    /// Seconds that a switch may take to answer a call
+    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().client.deadlines.read.as_secs())]
+    pub deadline: u64,
+    /// MiB of memory that the entries of one switch may take while they are read
+    #[arg(long, value_name = "MIB", default_value_t = PushOptions::default().client.memory_limit >> 20)]
+    pub switch_memory: usize,
 }
 
 impl FleetArgs {
@@ -39,6 +45,8 @@ impl FleetArgs {
             plane: Vec::new(),
             max_parallel: options.max_parallel,
             timeout: options.timeout.as_secs(),
+            deadline: options.client.deadlines.read.as_secs(),
+            switch_memory: options.client.memory_limit >> 20,
         }
     }
 
@@ -49,6 +57,8 @@ impl FleetArgs {
             timeout: Duration::from_secs(self.timeout),
             ..PushOptions::default()
         }
+        .deadline(Duration::from_secs(self.deadline.max(1)))
+        .memory(self.switch_memory.saturating_mul(1 << 20))
     }
 }
 

@@ -26,6 +26,9 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
         .block_on(work)
 }
 
+/// Bits of a mode by which others than the owner can read or write a file.
+const OTHERS: u32 = 0o066;
+
 /// What stands for the inventory of the fabric's lab.
 const LAB: &str = "lab";
 
@@ -47,7 +50,34 @@ pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Invent
 
 fn parsed(path: &Utf8Path) -> anyhow::Result<Inventory> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
-    Inventory::parse(&text).with_context(|| format!("`{path}`"))
+    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`"))?;
+    for key in inventory.keys() {
+        guarded(&beside(path).join(key))?;
+    }
+    let open: Vec<&str> = inventory.in_the_clear().collect();
+    if let Some(first) = open.first() {
+        tracing::warn!(
+            "{} of {} switches are reached over the network without TLS, the first is `{first}`: give them `tls`",
+            open.len(),
+            inventory.devices.len()
+        );
+    }
+    Ok(inventory)
+}
+
+/// Refuses a private key that others can read.
+fn guarded(key: &Utf8Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    // One that is not there is an error where it is read.
+    let Ok(metadata) = std::fs::metadata(key) else { return Ok(()) };
+    let mode = metadata.permissions().mode();
+    if mode & OTHERS != 0 {
+        anyhow::bail!(
+            "`{key}` is a private key that others can read (mode {:03o}): `chmod 600` it",
+            mode & 0o777
+        );
+    }
+    Ok(())
 }
 
 /// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.

@@ -9,6 +9,7 @@ use closc_topology::Link;
 
 use crate::args::diff::DrainArgs;
 use crate::args::{Args, Format};
+use crate::audit::Audit;
 use crate::commands::diff;
 use crate::names::Avoid;
 use crate::output::{self, Outcome};
@@ -38,7 +39,14 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     }
     diff::print(args, &report, false)?;
     if command.write {
-        output::replace(file, &changed)?;
+        let operation = match turn {
+            Turn::On => "drain",
+            Turn::Off => "undrain",
+        };
+        let audit = Audit::begin(args, operation, file, text.as_bytes())?;
+        audit.record(|| output::replace(file, &changed), |()| {
+            (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() }))
+        })?;
         return Ok(Outcome::Fine);
     }
     Ok(Outcome::Differences)

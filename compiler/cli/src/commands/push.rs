@@ -12,6 +12,7 @@ use closc_deploy::{Fleet, Gate, Plan, PushOptions, PushReport, Target, open_gate
 
 use crate::args::Args;
 use crate::args::control::PushArgs;
+use crate::audit::Audit;
 use crate::commands::{control, diff};
 use crate::output::{self, Outcome};
 
@@ -22,8 +23,8 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         take_over: command.take_over,
         ..command.fleet.options()
     };
-    if let Some(report) = difference(&command.fleet.source)? {
-        return saved::push(args, command, &report, &options);
+    if let Some((text, report)) = difference(&command.fleet.source)? {
+        return saved::push(args, command, (&text, &report), &options);
     }
     let inventory = control::inventory(&command.fleet)?;
     if command.fleet.source.is_file() {
@@ -34,8 +35,10 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
+    let audit = Audit::begin_tree(args, "push", &command.fleet.source)?;
     let (observer, bar) = control::observer(args, fleet.members.len(), "pushing");
-    let report = control::block_on(async { Ok(push(&fleet, &options, observer, gate(command)).await) })?;
+    let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
+    let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
     finish(args, &report)
 }
@@ -51,7 +54,7 @@ fn targets(command: &PushArgs, inventory: &closc_deploy::Inventory) -> anyhow::R
 }
 
 /// Reads a difference that `closc diff --out` saved; nothing where the source is something else.
-fn difference(source: &Utf8Path) -> anyhow::Result<Option<closc_diff::Report>> {
+fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::Report)>> {
     if !source.is_file() {
         return Ok(None);
     }
@@ -62,7 +65,8 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<closc_diff::Report>> {
     if form != Some(closc_diff::FORMAT) {
         return Ok(None);
     }
-    diff::parse(&text).map(Some).with_context(|| format!("`{source}` is no saved difference"))
+    let report = diff::parse(&text).with_context(|| format!("`{source}` is no saved difference"))?;
+    Ok(Some((text, report)))
 }
 
 /// Pushes a plan that was saved; a switch that has moved since is refused.
@@ -79,9 +83,10 @@ fn saved_plan(
         output::print(&plan.show())?;
         return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
     }
+    let audit = Audit::begin(args, "push", path, text.as_bytes())?;
     let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
-    let report =
-        control::block_on(async { Ok(push_plan(targets, &plan, options, observer, gate(command)).await?) })?;
+    let work = async { Ok(push_plan(targets, &plan, options, observer, gate(command)).await?) };
+    let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
     finish(args, &report)
 }
@@ -126,6 +131,17 @@ fn gate(command: &PushArgs) -> Gate {
             }
         })
     })
+}
+
+/// What the audit log says of a push.
+fn ended(report: &PushReport) -> (bool, serde_json::Value) {
+    let (good, failed, skipped) = report.counts();
+    let switches: Vec<&str> = report.failed().map(|(name, _)| name).collect();
+    let details = serde_json::json!({
+        "updates": report.updates(), "good": good, "failed": failed, "skipped": skipped, "failed-switches": switches,
+        "stopped": report.stopped,
+    });
+    (report.is_good(), details)
 }
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {

@@ -1,12 +1,14 @@
 //! `closc watch`: keeps switches as the compiled tree says, until it is asked to stop.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use closc_deploy::{Watch, WatchOptions};
+use closc_deploy::{Event, Observer, Watch, WatchOptions, What};
 
-use crate::args::Args;
 use crate::args::control::WatchArgs;
+use crate::args::{Args, Format};
+use crate::audit::Audit;
 use crate::commands::control;
 use crate::output::Outcome;
 
@@ -19,7 +21,8 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         interval: Duration::from_secs(command.interval.max(1)),
         listen: Some(command.listen),
     };
-    let (observer, _) = control::observer(args, 0, "watching");
+    let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
+    let observer = observer(args, Arc::clone(&audit));
     control::block_on(async {
         let watch = Watch::start(&fleet, options, observer)
             .await
@@ -29,7 +32,33 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         }
         stopped().await?;
         watch.stop().await;
+        audit.say("stopped", serde_json::Value::Null)?;
         Ok(Outcome::Fine)
+    })
+}
+
+/// Logs what happens, a line each on stderr, and enters repairs into the audit log.
+fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
+    let (json, quiet) = (args.format == Format::Json, args.quiet);
+    Arc::new(move |event: Event| {
+        let repaired = matches!(event.what, What::Repaired { .. });
+        if repaired && let Err(error) = audit.say("repaired", serde_json::json!(event)) {
+            // Not repairing would leave traffic without a path, so the error is logged instead.
+            eprintln!("the audit log cannot be written: {error}");
+        }
+        match (json, quiet) {
+            (true, false) => {
+                if let Ok(line) = serde_json::to_string(&event) {
+                    eprintln!("{line}");
+                }
+            }
+            (false, false) => {
+                if let Some(line) = event.line() {
+                    eprintln!("{line}");
+                }
+            }
+            (_, true) => {}
+        }
     })
 }
 

@@ -234,6 +234,9 @@ impl Keeper<'_> {
         let late = |_| Fault::Timeout { after: limit, doing: self.progress.doing() };
         let entities = done.map_err(late).flatten()?;
         self.shared.board.in_sync(self.name(), entities);
+        if sent.total() > 0 {
+            self.progress.report(What::Repaired { updates: sent, entities });
+        }
         Ok(())
     }
 

@@ -54,6 +54,31 @@ async fn foreign_writes_are_undone() {
 }
 
 #[tokio::test]
+async fn a_repair_is_a_line_of_the_log() {
+    let lab = Lab::one().await;
+    let (sender, lines) = std::sync::mpsc::channel();
+    let observer: closc_deploy::Observer = std::sync::Arc::new(move |event: closc_deploy::Event| {
+        if let Some(line) = event.line() {
+            // The test that wants to know may have ended.
+            let _ = sender.send(line);
+        }
+    });
+    let watch = Watch::start(&lab.fleet(), watch_options(), observer).await.expect("loopback has a port");
+    in_sync(&watch).await;
+    lab.target().plant((0..5).map(stray));
+    repaired(&lab).await;
+    eventually("it is counted", || watch.status().devices[T0].updates.delete == 5).await;
+    watch.stop().await;
+    let lines: Vec<String> = lines.try_iter().collect();
+    let expected = format!("{T0}: differs: 0 to insert, 0 to modify, 5 to delete");
+    assert!(lines.contains(&expected), "{lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with(&format!("{T0}: repaired with 5 updates"))),
+        "{lines:#?}"
+    );
+}
+
+#[tokio::test]
 async fn a_reboot_is_found_at_once() {
     let lab = Lab::one().await;
     let slow = WatchOptions { interval: Duration::from_hours(1), ..watch_options() };

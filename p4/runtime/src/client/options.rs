@@ -14,7 +14,7 @@ pub struct Deadlines {
     pub arbitration: Duration,
     /// For one request of a Write.
     pub write: Duration,
-    /// For all answers to one Read.
+    /// For the first answer to a Read, and from one answer to the next.
     pub read: Duration,
     /// To set a pipeline.
     pub set_pipeline: Duration,
@@ -24,17 +24,25 @@ pub struct Deadlines {
     pub capabilities: Duration,
 }
 
+impl Deadlines {
+    /// Returns one deadline for all calls; to set a pipeline may take a minute, in which hardware starts anew.
+    pub fn all(deadline: Duration) -> Self {
+        Deadlines {
+            connect: deadline,
+            arbitration: deadline,
+            write: deadline,
+            read: deadline,
+            set_pipeline: deadline.max(Duration::from_mins(1)),
+            get_pipeline: deadline,
+            capabilities: deadline,
+        }
+    }
+}
+
 impl Default for Deadlines {
     fn default() -> Self {
-        Deadlines {
-            connect: Duration::from_secs(10),
-            arbitration: Duration::from_secs(10),
-            write: Duration::from_secs(30),
-            read: Duration::from_mins(2),
-            set_pipeline: Duration::from_mins(2),
-            get_pipeline: Duration::from_mins(1),
-            capabilities: Duration::from_secs(10),
-        }
+        // A target that is there and does not answer is as good as gone after that.
+        Deadlines::all(Duration::from_secs(10))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use prost::Message as _;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 use tonic::{Code, Request};
 
 use super::connect::{Client, ready};
@@ -38,7 +38,6 @@ impl Client {
         mut each: impl FnMut(v1::Entity) -> ControlFlow<()>,
     ) -> Result<(), ClientError> {
         let deadline: Duration = self.target.options.deadlines.read;
-        let until = Instant::now() + deadline;
         let request =
             v1::ReadRequest { device_id: self.target.device.0, role: role.name().to_owned(), entities };
         let mut grpc = self.grpc();
@@ -53,10 +52,10 @@ impl Client {
             let request = Request::new(request.encode_to_vec().into());
             grpc.server_streaming(request, Rpc::Read.path(), RawCodec).await
         };
-        let response = timeout_at(until, call).await.map_err(|_| late())?;
+        let response = timeout(deadline, call).await.map_err(|_| late())?;
         let mut answers = response.map_err(failed)?.into_inner();
         while let Some(answer) =
-            timeout_at(until, answers.message()).await.map_err(|_| late())?.map_err(failed)?
+            timeout(deadline, answers.message()).await.map_err(|_| late())?.map_err(failed)?
         {
             let mut elements = Elements::<v1::Entity>::new(answer, ENTITIES, *budget);
             while let Some(entity) = elements.next() {

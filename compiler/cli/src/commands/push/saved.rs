@@ -10,9 +10,10 @@ use anyhow::bail;
 use closc_deploy::{Fleet, Inventory, Plan, PushOptions, Target, plan, push_plan};
 use closc_diff::Report;
 
-use super::{finish, gate};
+use super::{ended, finish, gate};
 use crate::args::Args;
 use crate::args::control::PushArgs;
+use crate::audit::Audit;
 use crate::commands::{control, diff};
 use crate::output::{self, Outcome};
 
@@ -23,7 +24,7 @@ const SHOWN: usize = 5;
 pub fn push(
     args: &Args,
     command: &PushArgs,
-    report: &Report,
+    (text, report): (&str, &Report),
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     if report.new.source == diff::LIVE {
@@ -54,10 +55,11 @@ pub fn push(
         output::print(&plan.show())?;
         return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
     }
+    let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
     let targets = in_waves(&fleet, report);
     let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
-    let done =
-        control::block_on(async { Ok(push_plan(&targets, &plan, options, observer, gate(command)).await?) })?;
+    let work = async { Ok(push_plan(&targets, &plan, options, observer, gate(command)).await?) };
+    let done = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
     finish(args, &done)
 }

@@ -1,0 +1,132 @@
+//! The audit log: who changed what, and what came of it. One line of JSON before a change and one after it, appended and
+//! never rewritten; a change that died in between has only the first.
+//!
+//! Invariants: nothing is changed where the log was asked for and cannot be written; a line is on the disk, or with the
+//! service that logs, before the change begins; a change that ends with an error has a line too.
+
+mod sink;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::Args;
+use sink::Sink;
+
+/// What the kernel says where nobody logged in.
+const NOBODY: u32 = u32::MAX;
+
+/// A line of the log.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Line<'l> {
+    /// Milliseconds since 1970.
+    time_ms: u128,
+    process: u32,
+    user: &'l User,
+    operation: &'static str,
+    /// What the change follows: a tree, a saved plan, a fabric file.
+    source: &'l str,
+    /// BLAKE3 of it; of a tree its manifest, which has the digest of every file.
+    digest: &'l str,
+    /// `begun`, `done`, `failed`; of a watch also `repaired` and `stopped`.
+    result: &'l str,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    details: Value,
+}
+
+/// Who changes something.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct User {
+    uid: u32,
+    /// Who logged in, which stays the same through `sudo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    login_uid: Option<u32>,
+}
+
+impl User {
+    fn current() -> anyhow::Result<Self> {
+        let uid = fs::metadata("/proc/self").context("cannot say who runs this")?.uid();
+        let login_uid = fs::read_to_string("/proc/self/loginuid").ok();
+        let login_uid = login_uid.and_then(|text| text.trim().parse().ok()).filter(|uid| *uid != NOBODY);
+        Ok(User { uid, login_uid })
+    }
+}
+
+/// The log of one change, or none where nobody asked for it.
+pub struct Audit(Option<Log>);
+
+struct Log {
+    sink: Mutex<Sink>,
+    user: User,
+    operation: &'static str,
+    source: String,
+    digest: String,
+}
+
+impl Audit {
+    /// Says that a change begins, which follows a source with this content.
+    pub fn begin(
+        args: &Args,
+        operation: &'static str,
+        source: &Utf8Path,
+        content: &[u8],
+    ) -> anyhow::Result<Self> {
+        let Some(place) = &args.audit_log else { return Ok(Audit(None)) };
+        let cannot = || format!("cannot write the audit log `{place}`, so nothing is changed");
+        let sink = Mutex::new(Sink::open(place).with_context(cannot)?);
+        let digest = blake3::hash(content).to_string();
+        let log = Log { sink, user: User::current()?, operation, source: source.to_string(), digest };
+        let audit = Audit(Some(log));
+        audit.say("begun", Value::Null).with_context(cannot)?;
+        Ok(audit)
+    }
+
+    /// The same of a change that follows a tree.
+    pub fn begin_tree(args: &Args, operation: &'static str, tree: &Utf8Path) -> anyhow::Result<Self> {
+        let manifest = match &args.audit_log {
+            Some(_) => closc_files::given(&tree.join("manifest.json"), closc_files::TEXT_MAX)?,
+            None => Vec::new(),
+        };
+        Self::begin(args, operation, tree, &manifest)
+    }
+
+    /// Makes a change and says how it ended: whether it is good, and what else there is to say.
+    ///
+    /// A change that was made and cannot be entered is an error, as nobody would know of it.
+    pub fn record<T>(
+        &self,
+        change: impl FnOnce() -> anyhow::Result<T>,
+        ended: impl FnOnce(&T) -> (bool, Value),
+    ) -> anyhow::Result<T> {
+        let made = change();
+        let (good, details) = match &made {
+            Ok(value) => ended(value),
+            Err(error) => (false, json!({ "error": format!("{error:#}") })),
+        };
+        let said = self.say(if good { "done" } else { "failed" }, details);
+        let made = made?;
+        said.context("the change is made, but the audit log cannot be written")?;
+        Ok(made)
+    }
+
+    /// Says how far it came.
+    pub fn say(&self, result: &str, details: Value) -> anyhow::Result<()> {
+        let Some(log) = &self.0 else { return Ok(()) };
+        let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let Log { user, operation, source, digest, .. } = log;
+        let process = std::process::id();
+        let line = Line { time_ms, process, user, operation, source, digest, result, details };
+        let line = serde_json::to_string(&line)?;
+        let mut sink = log.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        sink.write(&line)?;
+        Ok(())
+    }
+}

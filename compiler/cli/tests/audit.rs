@@ -1,0 +1,103 @@
+//! The audit log: who changed what, before the change and after it, and no change without it.
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+use serde_json::Value;
+
+fn lines(place: &Place) -> Vec<Value> {
+    let text = place.read("audit.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn a_drain_is_logged_before_and_after() {
+    let place = Place::new();
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+    let log = place.text("audit.jsonl");
+    place.ends(2, &["drain", "plane 1", "fabric.yaml"]);
+    assert!(!place.path("audit.jsonl").exists(), "nobody asked for it, and nothing was changed");
+    place.ends(2, &["drain", "plane 1", "fabric.yaml", "--audit-log", &log]);
+    assert!(!place.path("audit.jsonl").exists(), "nothing was changed");
+    let before = fs::read(place.path("fabric.yaml")).expect("it is there");
+    place.ends(0, &["drain", "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
+    place.ends(0, &["undrain", "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
+    let lines = lines(&place);
+    let said: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| (line["operation"].as_str().expect("text"), line["result"].as_str().expect("text")))
+        .collect();
+    assert_eq!(said, [("drain", "begun"), ("drain", "done"), ("undrain", "begun"), ("undrain", "done")]);
+    assert_eq!(lines[0]["digest"], Value::from(blake3::hash(&before).to_string()));
+    assert_eq!(lines[1]["details"]["name"], "plane 1");
+    assert!(lines[0]["user"]["uid"].is_u64());
+}
+
+#[test]
+fn nothing_is_changed_where_the_log_cannot_be_written() {
+    let place = Place::new();
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+    let before = place.read("fabric.yaml");
+    place.ends(
+        1,
+        &["drain", "plane 1", "fabric.yaml", "--write", "--audit-log", "no/such/folder/audit.jsonl"],
+    );
+    assert_eq!(place.read("fabric.yaml"), before);
+}
+
+/// Whoever reads the log through a link would see what someone else put in its place.
+#[test]
+fn a_link_is_no_log() {
+    let place = Place::new();
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+    place.write("elsewhere", String::new());
+    std::os::unix::fs::symlink(place.path("elsewhere"), place.path("audit.jsonl"))
+        .expect("a folder of this test");
+    let log = place.text("audit.jsonl");
+    place.ends(1, &["drain", "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
+    assert_eq!(place.read("elsewhere"), "");
+}
+
+#[test]
+fn a_push_that_cannot_begin_is_logged_as_failed() {
+    let place = Place::new();
+    place.write(
+        "inventory.yaml",
+        "devices: { p0-t0-001: { endpoint: \"unix:nobody.sock\", device_id: 1 } }\n",
+    );
+    let tree = place.text("tree");
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", &tree, "--quiet"]);
+    let log = place.text("audit.jsonl");
+    let inventory = place.text("inventory.yaml");
+    place.ends(
+        1,
+        &["push", &tree, "--inventory", &inventory, "--timeout", "1", "--audit-log", &log, "--quiet"],
+    );
+    let lines = lines(&place);
+    let manifest = fs::read(place.path("tree/manifest.json")).expect("it is there");
+    assert_eq!(lines.iter().map(|line| &line["result"]).collect::<Vec<_>>(), ["begun", "failed"]);
+    assert_eq!(lines[1]["digest"], Value::from(blake3::hash(&manifest).to_string()));
+}
+
+#[test]
+fn the_journal_and_syslog_receive_the_same_lines() {
+    for (kind, start) in [("journald", "SYSLOG_IDENTIFIER=closc\n"), ("syslog", "<85>closc[")] {
+        let place = Place::new();
+        place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+        let socket =
+            std::os::unix::net::UnixDatagram::bind(place.path("socket")).expect("a folder of this test");
+        let log = format!("{kind}:{}", place.text("socket"));
+        place.ends(0, &["drain", "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
+        // Both were sent before the program ended.
+        socket.set_nonblocking(true).expect("a socket");
+        for result in ["begun", "done"] {
+            let mut bytes = [0; 4096];
+            let length = socket.recv(&mut bytes).expect("a line");
+            let text = str::from_utf8(&bytes[..length]).expect("text");
+            assert!(text.starts_with(start), "{text}");
+            assert!(text.contains(&format!("\"result\":\"{result}\"")), "{text}");
+        }
+    }
+}
