@@ -132,6 +132,30 @@ async fn a_stream_without_arbitration_ends() {
 }
 
 #[tokio::test]
+async fn whoever_stands_still_makes_room_for_others() {
+    let limits = Limits { connections: 4, requests: 4, grace: Duration::ZERO, ..Limits::default() };
+    let endpoint = serve(limits).await;
+    let mut idle = Vec::new();
+    for _ in 0..40 {
+        let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+        stream.write_all(OPENING).await.expect("it is open");
+        frame(&mut stream, 1, 4, 1, &headers("StreamChannel")).await;
+        idle.push(stream);
+    }
+    let mut controller = Controller::primary(endpoint.address(), DEVICE, 1).await;
+    controller.set_features().await;
+    for _ in 0..40 {
+        let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+        stream.write_all(OPENING).await.expect("it is open");
+        frame(&mut stream, 1, 4, 1, &headers("StreamChannel")).await;
+        idle.push(stream);
+        assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
+    }
+    let first = idle.swap_remove(0);
+    closed(first).await;
+}
+
+#[tokio::test]
 async fn who_is_not_primary_is_told_before_the_request_is_looked_at() {
     let endpoint = serve(Limits::default()).await;
     let channel = Channel::from_shared(format!("http://{}", endpoint.address())).expect("an address");

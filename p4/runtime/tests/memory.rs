@@ -1,0 +1,122 @@
+//! What a broken switch costs a controller in memory. The controller runs in a process of its own, so that its peak can
+//! be read.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Command, Stdio};
+
+use bytes::Bytes;
+use closc_runtime::DeviceId;
+use closc_runtime::client::{Client, ClientError, Endpoint, Options, Rpc};
+use closc_runtime::server::{Limits, Listener, serve};
+use closc_runtime::wire::RawCodec;
+use common::info;
+use tokio::sync::watch;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, http};
+use tonic::server::{Grpc, ServerStreamingService};
+use tonic::{Request, Response, Status};
+
+/// Set for the process that reads, to the address of the switch.
+const READ: &str = "CLOSC_TEST_READ";
+
+/// What a broken switch may cost, in KiB.
+const LIMIT_KIB: u64 = 64 << 10;
+
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("the system counts it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system counts it");
+    line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
+/// Reads from a switch, where it is asked to; as a test of its own there is nothing to do.
+#[test]
+fn reads_for_the_other_tests() {
+    let Ok(address) = std::env::var(READ) else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("threads").block_on(async {
+        let endpoint = Endpoint::plain(&address).expect("an address");
+        let client = Client::connect(&endpoint, DeviceId(0), Options::default()).await.expect("it listens");
+        let info = info();
+        drop(client.capabilities().await);
+        let base = peak_kib();
+        let error = client.read_state(&info).await.expect_err("it answers nonsense");
+        assert!(matches!(error, ClientError::Protocol { rpc: Rpc::Read, .. }), "{error}");
+        println!("\ncost {}", peak_kib() - base);
+    });
+}
+
+/// Answers every Read with the same messages, again and again.
+#[derive(Clone)]
+struct Broken {
+    message: Bytes,
+    times: usize,
+}
+
+impl ServerStreamingService<Bytes> for Broken {
+    type Response = Bytes;
+    type ResponseStream = tokio_stream::Iter<std::vec::IntoIter<Result<Bytes, Status>>>;
+    type Future = BoxFuture<Response<Self::ResponseStream>, Status>;
+
+    fn call(&mut self, _: Request<Bytes>) -> Self::Future {
+        let answers = vec![Ok(self.message.clone()); self.times];
+        Box::pin(async move { Ok(Response::new(tokio_stream::iter(answers))) })
+    }
+}
+
+impl tonic::codegen::Service<http::Request<Body>> for Broken {
+    type Response = http::Response<Body>;
+    type Error = std::convert::Infallible;
+    type Future = BoxFuture<Self::Response, Self::Error>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let this = self.clone();
+        let mut grpc = Grpc::new(RawCodec).max_encoding_message_size(usize::MAX);
+        Box::pin(async move { Ok(grpc.server_streaming(this, request).await) })
+    }
+}
+
+async fn cost(message: Vec<u8>, times: usize) -> u64 {
+    let listener = Listener::tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
+    let address = listener.address().expect("a port");
+    let closing = watch::Sender::new(false);
+    let service = Broken { message: message.into(), times };
+    let server = tokio::spawn(serve(listener, None, Limits::default(), service, closing.subscribe()));
+    let run = tokio::task::spawn_blocking(move || {
+        let mut child = Command::new(std::env::current_exe().expect("this test runs"))
+            .args(["--exact", "reads_for_the_other_tests", "--nocapture"])
+            .env(READ, address.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this test can be run");
+        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        // To the last line: a closed pipe would end the child before its time.
+        let lines: Vec<String> = lines.map_while(Result::ok).collect();
+        let cost = lines.iter().find_map(|line| line.strip_prefix("cost ")?.parse().ok());
+        assert!(child.wait().expect("it ran").success(), "it found nonsense");
+        cost.expect("it says so")
+    });
+    let cost = run.await.expect("it ends");
+    server.abort();
+    cost
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn empty_entities_cost_little() {
+    let cost = cost([0x0a, 0x00].repeat(4 << 20), 1).await;
+    assert!(cost <= LIMIT_KIB, "{cost} KiB");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn entities_without_end_cost_little() {
+    // A table entry with an id and no more.
+    let cost = cost([0x0a, 0x06, 0x12, 0x04, 0x08, 0x81, 0x80, 0x08].repeat(1 << 16), 1000).await;
+    assert!(cost <= LIMIT_KIB, "{cost} KiB");
+}
