@@ -73,7 +73,18 @@ fn a_push_that_cannot_begin_is_logged_as_failed() {
     let inventory = place.text("inventory.yaml");
     place.ends(
         1,
-        &["push", &tree, "--inventory", &inventory, "--timeout", "1", "--audit-log", &log, "--quiet"],
+        &[
+            "push",
+            &tree,
+            "--inventory",
+            &inventory,
+            "--device",
+            "p0-t0-001",
+            "--timeout",
+            "1",
+            "--audit-log",
+            &log,
+        ],
     );
     let lines = lines(&place);
     let manifest = fs::read(place.path("tree/manifest.json")).expect("it is there");

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// The limits of a server. What is beyond them is refused, waits, or makes room by ending what stands still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time. One more ends the connection that has been without a request for longest.
+    /// Connections at a time. One more ends the connection that has been without a request for longest, or one whose
+    /// requests all stand still; where there is none, it waits for a place as long as for a handshake.
     pub connections: usize,
     /// Requests and streams at a time of one connection.
     pub requests_per_connection: u32,

@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Service, http};
@@ -40,6 +40,9 @@ const LOOKS: u32 = 8;
 
 /// Wait after a connection that could not be accepted, as when the process has no more files.
 const AFTER_ERROR: Duration = Duration::from_millis(50);
+
+/// Wait before it is looked again whether there is a place for a connection.
+const FOR_A_PLACE: Duration = Duration::from_millis(10);
 
 /// Where a server listens.
 #[derive(Debug)]
@@ -111,6 +114,22 @@ struct Server<S> {
     http: http2::Builder<TokioExecutor>,
 }
 
+impl<S> Server<S> {
+    /// Takes a place for a connection. Where all have requests, one whose requests all stand still makes room.
+    fn place(&self, ender: &Ender) -> Option<Seat> {
+        self.connections.take(ender).or_else(|| {
+            self.connections.free(&self.requests.stillest()?);
+            self.connections.take(ender)
+        })
+    }
+}
+
+/// A connection that was accepted and waits for a place.
+struct Waiting {
+    stream: Box<dyn Stream>,
+    since: Instant,
+}
+
 /// Serves until told to stop, then answers what runs and returns.
 pub async fn serve<S>(
     listener: Listener,
@@ -129,17 +148,26 @@ pub async fn serve<S>(
     let mut look = tokio::time::interval((limits.stall / LOOKS).max(Duration::from_millis(1)));
     let mut open = JoinSet::new();
     let mut closed = closing.clone();
+    // One at a time: the others wait in the queue of the system, in the order in which they came, so that whoever opens
+    // many connections does not keep others out.
+    let mut waiting = None;
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(stream) => {
-                    open.spawn(connection(Arc::clone(&server), stream, closing.clone()));
-                }
+            accepted = listener.accept(), if waiting.is_none() => match accepted {
+                Ok(stream) => waiting = Some(Waiting { stream, since: Instant::now() }),
                 Err(_) => tokio::time::sleep(AFTER_ERROR).await,
             },
+            () = tokio::time::sleep(FOR_A_PLACE), if waiting.is_some() => {}
             _ = look.tick() => server.requests.end_still(limits.stall),
             Some(_) = open.join_next() => {}
             () = told(&mut closed) => break,
+        }
+        let Some(next) = waiting.take() else { continue };
+        let ender = Ender::new();
+        if let Some(seat) = server.place(&ender) {
+            open.spawn(connection(Arc::clone(&server), (ender, seat), next.stream, closing.clone()));
+        } else if next.since.elapsed() < limits.handshake {
+            waiting = Some(next);
         }
     }
     drop(listener);
@@ -165,14 +193,16 @@ fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
 }
 
 /// Serves one connection from its first byte to its last.
-async fn connection<S>(server: Arc<Server<S>>, stream: Box<dyn Stream>, closing: watch::Receiver<bool>)
-where
+async fn connection<S>(
+    server: Arc<Server<S>>,
+    (ender, seat): (Ender, Seat),
+    stream: Box<dyn Stream>,
+    closing: watch::Receiver<bool>,
+) where
     S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {
-    let ender = Ender::new();
-    let Some(seat) = server.connections.take(&ender) else { return };
     let opened = async {
         let stream: Box<dyn Stream> = match &server.tls {
             Some(tls) => Box::new(tls.accept(stream).await?),

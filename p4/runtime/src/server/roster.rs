@@ -121,6 +121,38 @@ impl Roster {
         Some(Seat { roster: self.clone(), id })
     }
 
+    /// Ends the connection, and frees its places, of which all places stand still, if there is one: of several the one
+    /// whose newest place has stood still for longest, and for no less than the grace.
+    pub(super) fn stillest(&self) -> Option<Ender> {
+        self.stillest_at(Instant::now())
+    }
+
+    fn stillest_at(&self, now: Instant) -> Option<Ender> {
+        let mut connections: Vec<(&Ender, Option<Instant>)> = Vec::new();
+        let mut places = self.lock();
+        for taken in places.taken.values() {
+            let still = taken.still_since();
+            match connections.iter_mut().find(|(ender, _)| ender.is(&taken.ender)) {
+                Some((_, newest)) => *newest = newest.zip(still).map(|(one, other)| one.max(other)),
+                None => connections.push((&taken.ender, still)),
+            }
+        }
+        let still = connections.into_iter().filter_map(|(ender, since)| Some((ender, since?)));
+        let (ender, since) = still.min_by_key(|(_, since)| *since)?;
+        if now.duration_since(since) < self.grace {
+            return None;
+        }
+        let ender = ender.clone();
+        places.taken.retain(|_, taken| !taken.ender.is(&ender));
+        ender.end();
+        Some(ender)
+    }
+
+    /// Frees the places of a connection that has to end.
+    pub(super) fn free(&self, ender: &Ender) {
+        self.lock().taken.retain(|_, taken| !taken.ender.is(ender));
+    }
+
     /// Ends the connections of those who have stood still for too long.
     pub(super) fn end_still(&self, longest: Duration) {
         self.end_still_at(Instant::now(), longest);
@@ -205,6 +237,21 @@ mod tests {
         assert!(roster.take_at(later, &Ender::new()).is_some());
         many.ended().await;
         assert!(!*few.0.borrow());
+    }
+
+    #[tokio::test]
+    async fn a_connection_with_a_place_that_moves_is_not_the_stillest() {
+        let roster = Roster::new(8, GRACE);
+        let (one, two) = (Ender::new(), Ender::new());
+        let seats = [&one, &one, &two].map(|ender| roster.take(ender).expect("room"));
+        seats[0].move_on(Side::Incoming);
+        let later = Instant::now() + GRACE;
+        assert!(roster.stillest_at(Instant::now()).is_none(), "all came just now");
+        assert!(roster.stillest_at(later).is_some_and(|ender| ender.is(&two)));
+        assert!(roster.stillest_at(later).is_none(), "the other has a place that moves");
+        assert_eq!(roster.taken(), 2);
+        roster.free(&one);
+        assert_eq!(roster.taken(), 0);
     }
 
     #[tokio::test]
