@@ -18,7 +18,7 @@ const STAGES: &[&[&str]] = &[
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
-    &["diff", "whatif", "te"],
+    &["compile", "diff", "whatif", "te"],
     &["lab"],
     &["cli"],
 ];

@@ -5,6 +5,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// The manifest.
 pub const MANIFEST: &str = "manifest.json";
 
+/// The signature of the manifest, of a tree that is signed.
+pub const SIGNATURE: &str = "manifest.json.sig";
+
 /// Folder of the switches, one folder each.
 pub const SWITCHES: &str = "switches";
 

@@ -9,8 +9,7 @@ pub mod whatif;
 
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
-
-use crate::select::Selection;
+use closc_compile::Selection;
 
 /// Compile a multi-plane Clos fabric from one YAML file
 #[derive(Debug, Parser)]
@@ -136,9 +135,15 @@ pub struct CompileArgs {
     /// Folder whose templates replace shipped ones of the same name
     #[arg(long, value_name = "DIR")]
     pub templates: Option<Utf8PathBuf>,
-    /// Render everything again, also what the last run already wrote
+    /// Render everything again, also what the last run already wrote; replace a tree whose manifest cannot be read
     #[arg(long)]
     pub force: bool,
+    /// Sign the manifest with this Ed25519 key, as `ssh-keygen -t ed25519` makes it
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<Utf8PathBuf>,
+    /// Do not wait until the tree is on the disk: for RAM disks; elsewhere a loss of power may leave no tree
+    #[arg(long)]
+    pub no_sync: bool,
 }
 
 /// Arguments of `verify`.
@@ -156,8 +161,11 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub shown: usize,
     /// Do not hold files against the digests of the manifest
-    #[arg(long)]
+    #[arg(long, conflicts_with = "key")]
     pub no_digests: bool,
+    /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
+    #[arg(long, value_name = "PUB")]
+    pub key: Option<Utf8PathBuf>,
     /// Threads; as many as there are processors if not given
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,

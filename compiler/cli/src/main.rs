@@ -13,7 +13,6 @@ mod limits;
 mod names;
 mod output;
 mod progress;
-mod select;
 mod tree;
 
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_artefacts::disk;
 use serde::Serialize;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
@@ -117,36 +118,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file whole or not at all, so that it is on the disk when this returns; `-` is standard output.
-///
-/// The new file has a name that nobody else has, and is not written through a link. A link in its place is replaced.
+/// Writes a file whole or not at all, also when the power goes; `-` is standard output.
 pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     if path == STANDARD {
         return print(text);
     }
-    let name = path.file_name().with_context(|| format!("`{path}` names no file"))?;
-    let partial = path.with_file_name(format!(".{name}.{}.closc-new", std::process::id()));
-    let written = write_new(&partial, text).with_context(|| format!("cannot write `{partial}`"));
-    let renamed = written.and_then(|()| {
-        std::fs::rename(&partial, path).with_context(|| format!("cannot rename `{partial}` to `{path}`"))
-    });
-    if renamed.is_err() {
-        let _ = std::fs::remove_file(&partial);
-    }
-    renamed
-}
-
-fn write_new(partial: &Utf8Path, text: &str) -> std::io::Result<()> {
-    match std::fs::remove_file(partial) {
-        // Left by a process that was killed and had the same number.
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    // What is made anew is no link.
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(partial)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    disk::replace(path, text.as_bytes()).with_context(|| format!("cannot write `{path}`"))
 }
 
 /// Shows why a command failed.

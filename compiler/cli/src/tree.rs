@@ -1,12 +1,27 @@
-//! The artefact tree: what is in it, and how it gets onto a disk.
-//!
-//! `unit` says which pieces there are and when one has to be rendered again, `write` renders and writes them,
-//! `state` remembers what was written for the next run, `swap` puts a whole new tree in
-//! place of the old one.
+//! Compiled trees, as commands are given them.
 
-pub mod archive;
-pub mod cables;
-pub mod state;
-pub mod swap;
-pub mod unit;
-pub mod write;
+use anyhow::Context as _;
+use camino::Utf8Path;
+use closc_artefacts::{Files, Folder, Manifest};
+use closc_compile::{SignedTree, Signee};
+
+/// Reads the manifest of a tree.
+pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
+    Manifest::read(&Folder::new(tree)).with_context(|| format!("`{tree}`"))
+}
+
+/// Returns the name of the fabric that a tree was compiled from.
+pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
+    Ok(manifest(tree)?.fabric)
+}
+
+/// Opens a tree; one that has to be signed by a key is refused where it is not.
+pub fn open(tree: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
+    let folder = Folder::new(tree);
+    Ok(match key {
+        None => Box::new(folder),
+        Some(key) => {
+            Box::new(SignedTree::open(folder, &Signee::read(key)?).with_context(|| format!("`{tree}`"))?)
+        }
+    })
+}

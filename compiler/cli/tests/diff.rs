@@ -33,6 +33,30 @@ fn place() -> Place {
     place
 }
 
+/// Thresholds that mark too late for the buffer of the platform.
+const LATE: &str = "\
+fabric: diffed
+planes: 1
+routing: ecmp-static
+hosts: { groups: 2, per_group: 32, nic: { speed: 400G } }
+tiers:
+  t0: { platform: th5-128x400g, up: 32 }
+  t1: { platform: th5-128x400g }
+cables:
+  nic-t0: { length: 3m, medium: dac }
+  t0-t1: { length: 30m, medium: dr4 }
+qos: { base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 2GB, probability: 5 } } } } }
+";
+
+#[test]
+fn what_check_refuses_is_no_side() {
+    let place = place();
+    place.write("late.yaml", LATE);
+    assert!(place.ends(1, &["check", "late.yaml"]).contains("error[E0721]"));
+    assert!(place.ends(1, &["diff", "a.yaml", "late.yaml"]).contains("error[E0721]"));
+    assert!(place.ends(1, &["diff", "late.yaml", "a.yaml"]).contains("error[E0721]"));
+}
+
 #[test]
 fn sides_are_files_revisions_and_trees() {
     let place = place();

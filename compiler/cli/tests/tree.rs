@@ -375,3 +375,21 @@ fn hostile_input_is_refused_with_a_place_and_writes_nothing() {
         assert!(!place.path("out").exists(), "{what}");
     }
 }
+
+#[test]
+fn programs_that_write_one_archive_at_once_each_leave_it_whole() {
+    let place = Place::new();
+    place.write("fabric.yaml", BASE);
+    for _ in 0..4 {
+        let compile = || {
+            place.command(&["compile", "fabric.yaml", "--archive", "tree.tar.zst"]).spawn().expect("it runs")
+        };
+        let running: Vec<_> = (0..3).map(|_| compile()).collect();
+        for mut child in running {
+            assert!(child.wait().expect("it ends").success());
+        }
+    }
+    let left = fs::read_dir(place.path(".")).expect("a folder");
+    let names: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}: the link, the file and the archive");
+}

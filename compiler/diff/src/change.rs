@@ -131,7 +131,7 @@ macro_rules! fields {
         #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
-            $( $(#[$inner])* $variant(Edit<$type>), )*
+            $( $(#[$inner])* $variant(Box<Edit<$type>>), )*
         }
 
         impl $name {
@@ -144,7 +144,7 @@ macro_rules! fields {
                 let mut found = Vec::new();
                 $( if old.$($part).+ != new.$($part).+ {
                     let (old, new) = (old.$($part).+.clone(), new.$($part).+.clone());
-                    found.push($name::$variant(Edit { old, new }));
+                    found.push($name::$variant(Box::new(Edit { old, new })));
                 } )*
                 found
             }
@@ -383,7 +383,7 @@ mod tests {
                 TierId::ALL.iter().any(|tier| is_key(&schema, &format!("tiers.{}.{path}", tier.word())));
             assert!(is_any, "`tiers.*.{path}` is no key of the language");
         }
-        let count = TierField::Count(Edit { old: 1, new: 2 });
+        let count = TierField::Count(Box::new(Edit { old: 1, new: 2 }));
         for tier in TierId::ALL {
             assert!(is_key(&schema, &count.path_in(tier)), "{}", count.path_in(tier));
         }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use closc_fabric::{End, Fabric, PortUse};
-use closc_plan::Plan;
-use closc_topology::{Link, Node, PlaneId, Routing, Switch, TierId, ZoneId};
+use closc_fabric::Fabric;
+use closc_plan::{Excepted, Plan, Subject, Touch, touch};
+use closc_topology::{Node, PlaneId, Routing, Switch, TierId, ZoneId};
 
 use crate::change::{Change, Difference, Exception, Field, Named, Thing, TierField, Turn};
 use crate::routed;
@@ -17,6 +17,7 @@ use crate::routed;
 pub struct Touched {
     tiers: BTreeSet<TierId>,
     switches: BTreeSet<Switch>,
+    planes: BTreeSet<PlaneId>,
     all_hosts: bool,
     hosts: BTreeSet<Node>,
     all_tables: bool,
@@ -34,6 +35,8 @@ impl Touched {
             touched.tiers.extend(TierId::ALL);
             touched.all_tables = true;
         }
+        // It follows from the first T0 that is there, and every table states it.
+        touched.all_tables |= old.target_delay() != new.target_delay();
         for change in &difference.changes {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
@@ -47,7 +50,9 @@ impl Touched {
 
     /// Tells whether the artefacts of a switch may change.
     pub fn switch(&self, switch: Switch) -> bool {
-        self.tiers.contains(&switch.tier) || self.switches.contains(&switch)
+        self.tiers.contains(&switch.tier)
+            || self.planes.contains(&switch.plane)
+            || self.switches.contains(&switch)
     }
 
     /// Tells whether the artefacts of a node may change, its group's table aside.
@@ -190,120 +195,32 @@ impl Touched {
     }
 
     fn exception(&mut self, exception: &Exception, fabric: &Fabric) {
-        self.weighed(exception, fabric);
-        match exception {
-            Exception::Drained(_, thing) => {
-                self.senders(fabric);
-                self.lists.extend(plane_of(*thing));
-            }
-            Exception::Absent(Turn::On | Turn::Off, thing) => {
-                self.lists.extend(plane_of(*thing));
-                match thing {
-                    Thing::Plane(_) => {}
-                    Thing::Switch(switch) => {
-                        self.plugged(*switch, fabric);
-                        self.senders(fabric);
-                    }
-                    Thing::Link(link) => {
-                        self.ends(*link, fabric);
-                        self.senders(fabric);
-                    }
-                    Thing::Nic(nic) => {
-                        self.hosts.insert(fabric.topology().node_of(*nic).0);
-                        self.tables.insert((nic.zone, nic.group));
-                        self.all_hosts |= fabric.topology().routing.is_source_routed();
-                        for plane in fabric.topology().plane_ids() {
-                            self.switches.insert(nic.t0(plane));
-                            self.lists.insert(plane);
-                        }
-                    }
-                }
-            }
-            Exception::Cable(link, _) => {
-                self.ends(*link, fabric);
-                // The target delay in the tables starts from the thresholds of the first T0.
-                self.all_tables |= matches!(link, Link::Fabric { lower, .. } if lower.tier == TierId::T0 && lower.index == 0)
-                    || matches!(link, Link::Host(port) if port.nic.group == 0);
-            }
-            Exception::Device(switch, _) => {
-                self.plugged(*switch, fabric);
-                self.all_tables |= switch.tier == TierId::T0;
-            }
-        }
-    }
-
-    /// Those who choose paths and know what is drained or absent: hosts that write paths into packets. The
-    /// routes of other hosts are compared.
-    fn senders(&mut self, fabric: &Fabric) {
-        if fabric.topology().routing.is_source_routed() {
-            self.hosts_and_tables();
-        }
-    }
-
-    /// Switches that choose paths and know what is drained or absent.
-    fn weighed(&mut self, exception: &Exception, fabric: &Fabric) {
-        let (Exception::Drained(_, thing) | Exception::Absent(_, thing)) = exception else { return };
-        match (fabric.topology().routing, *thing) {
-            (Routing::Srv6Static, _) | (Routing::BgpUnnumbered, Thing::Nic(_)) => {}
-            // Static weights follow from everything that is missing in the plane.
-            (Routing::EcmpStatic, thing) => {
-                self.switches
-                    .extend(plane_of(thing).into_iter().flat_map(|plane| fabric.plane_switches(plane)));
-            }
-            // Switches learn at run time what is missing farther away.
-            (Routing::BgpUnnumbered, Thing::Plane(plane)) => {
-                self.switches.extend(fabric.plane_switches(plane));
-            }
-            (Routing::BgpUnnumbered, Thing::Switch(switch)) => self.neighbours(switch, fabric),
-            (Routing::BgpUnnumbered, Thing::Link(link)) => self.ends(link, fabric),
-        }
-    }
-
-    /// A switch, and those that it has sessions with.
-    fn neighbours(&mut self, switch: Switch, fabric: &Fabric) {
-        self.switches.insert(switch);
-        if fabric.topology().tier(switch.tier).is_none() {
-            return;
-        }
-        for port in fabric.ports(switch) {
-            if let PortUse::Link { far: End::Switch { switch, .. }, .. } = port.used {
-                self.switches.insert(switch);
-            }
-        }
-    }
-
-    /// A switch, and both ends of every cable on it.
-    fn plugged(&mut self, switch: Switch, fabric: &Fabric) {
-        self.switches.insert(switch);
-        self.lists.insert(switch.plane);
-        if fabric.topology().tier(switch.tier).is_none() {
-            return;
-        }
-        for port in fabric.ports(switch) {
-            match port.used {
-                PortUse::Link { far: End::Switch { switch, .. }, .. } => drop(self.switches.insert(switch)),
-                PortUse::Link { link, .. } | PortUse::Absent { link } => self.ends(link, fabric),
-                PortUse::Spare => {}
-            }
-        }
-    }
-
-    fn ends(&mut self, link: Link, fabric: &Fabric) {
-        self.lists.insert(link.plane());
-        self.switches.extend(fabric.upper_end(link).map(|(switch, _)| switch));
-        match link {
-            Link::Host(port) => drop(self.hosts.insert(fabric.topology().node_of(port.nic).0)),
-            Link::Fabric { lower, .. } => drop(self.switches.insert(lower)),
-        }
+        let excepted = match exception {
+            Exception::Absent(Turn::On | Turn::Off, thing) => Excepted::Absent(subject(*thing)),
+            Exception::Drained(Turn::On | Turn::Off, thing) => Excepted::Drained(subject(*thing)),
+            Exception::Cable(link, _) => Excepted::Cable(*link),
+            Exception::Device(switch, _) => Excepted::Device(*switch),
+        };
+        let sends = fabric.topology().routing.is_source_routed();
+        touch(excepted, fabric, &mut |found| match found {
+            Touch::Switch(switch) => drop(self.switches.insert(switch)),
+            Touch::Plane(plane) => drop(self.planes.insert(plane)),
+            Touch::Host(node) => drop(self.hosts.insert(node)),
+            // Where switches choose the path, the routes of hosts are compared.
+            Touch::Hosts => self.all_hosts |= sends,
+            Touch::Table(zone, group) => drop(self.tables.insert((zone, group))),
+            Touch::Tables => self.all_tables |= sends,
+            Touch::List(plane) => drop(self.lists.insert(plane)),
+        });
     }
 }
 
-fn plane_of(thing: Thing) -> Option<PlaneId> {
+fn subject(thing: Thing) -> Subject {
     match thing {
-        Thing::Plane(plane) => Some(plane),
-        Thing::Switch(switch) => Some(switch.plane),
-        Thing::Link(link) => Some(link.plane()),
-        Thing::Nic(_) => None,
+        Thing::Plane(plane) => Subject::Plane(plane),
+        Thing::Switch(switch) => Subject::Switch(switch),
+        Thing::Nic(nic) => Subject::Nic(nic),
+        Thing::Link(link) => Subject::Link(link),
     }
 }
 

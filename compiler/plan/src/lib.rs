@@ -24,6 +24,7 @@ mod segment;
 mod starved;
 mod stated;
 mod table;
+mod touch;
 
 pub mod checks;
 
@@ -45,3 +46,4 @@ pub use plan::{CableEnds, Plan};
 pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};
 pub use table::{Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane};
+pub use touch::{Excepted, Subject, Touch, touch};

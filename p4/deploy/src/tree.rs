@@ -58,6 +58,12 @@ pub enum TreeError {
         /// Its path in the tree.
         path: String,
     },
+    /// The file is there and was not compiled.
+    #[error("`{path}` is not in the manifest: it was put there after the tree was compiled")]
+    Unlisted {
+        /// Its path in the tree.
+        path: String,
+    },
     /// It is no protobuf text.
     #[error("`{path}`:{fault}")]
     Text {
@@ -108,7 +114,8 @@ pub enum TreeError {
 pub struct Tree {
     files: Arc<dyn Files>,
     fabric: String,
-    listed: BTreeMap<Utf8PathBuf, Entry>,
+    /// What the manifest lists; nothing where there is none because the files are made when they are asked for.
+    listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
     devices: BTreeSet<String>,
 }
 
@@ -122,13 +129,13 @@ impl Tree {
             .filter(|(_, files)| files.iter().any(|file| file.file_name() == Some(paths::ENTRIES)))
             .map(|(device, _)| device.to_owned())
             .collect();
-        Ok(Tree { files, devices, fabric: manifest.fabric, listed: manifest.files })
+        Ok(Tree { files, devices, fabric: manifest.fabric, listed: Some(manifest.files) })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to compare it with.
     pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files>) -> Self {
-        Tree { files, fabric, listed: BTreeMap::new(), devices }
+        Tree { files, fabric, listed: None, devices }
     }
 
     /// Returns the name of the fabric.
@@ -165,9 +172,11 @@ impl Tree {
             .files
             .read(path)
             .map_err(|error| TreeError::Read { path: path.to_owned(), reason: error.to_string() })?;
-        match self.listed.get(Utf8Path::new(path)) {
-            Some(listed) if !listed.fits(&bytes) => Err(TreeError::Changed { path: path.to_owned() }),
-            Some(_) | None => Ok(bytes),
+        let Some(listed) = &self.listed else { return Ok(bytes) };
+        match listed.get(Utf8Path::new(path)) {
+            Some(entry) if entry.fits(&bytes) => Ok(bytes),
+            Some(_) => Err(TreeError::Changed { path: path.to_owned() }),
+            None => Err(TreeError::Unlisted { path: path.to_owned() }),
         }
     }
 }

@@ -23,6 +23,9 @@ pub struct FleetArgs {
     /// Switches worked on at the same time
     #[arg(long, value_name = "N", default_value_t = PushOptions::default().max_parallel)]
     pub max_parallel: usize,
+    /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
+    #[arg(long, value_name = "PUB")]
+    pub require_signature: Option<Utf8PathBuf>,
     /// Seconds that one switch may take
     #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs())]
     pub timeout: u64,
@@ -43,6 +46,7 @@ impl FleetArgs {
             inventory: inventory.to_owned(),
             device: Vec::new(),
             plane: Vec::new(),
+            require_signature: None,
             max_parallel: options.max_parallel,
             timeout: options.timeout.as_secs(),
             deadline: options.client.deadlines.read.as_secs(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, Folder};
+use closc_artefacts::Files;
 use closc_deploy::{Event, Fleet, Inventory, Observer, Plan, Tree, What};
 use indicatif::ProgressBar;
 
@@ -86,7 +86,7 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
         let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
         Plan::from_json(&text).with_context(|| format!("`{source}` is no saved plan"))?.fabric
     } else {
-        super::compile::fabric(source)?
+        crate::tree::fabric(source)?
     };
     let options = lab::options()?;
     closc_lab::inventory(&fabric, &options).with_context(|| {
@@ -96,8 +96,8 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
 
 /// Puts the inventory and the tree together.
 pub fn fleet(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<Fleet> {
-    let tree = Tree::open(Arc::new(Folder::new(args.source.clone())))
-        .with_context(|| format!("`{}`", args.source))?;
+    let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
+    let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
     let beside = in_folder(beside(&args.inventory));
     let select = |name: &str| is_selected(args, inventory, name);
     Ok(Fleet::new(inventory, &beside, &Arc::new(tree), select)?)

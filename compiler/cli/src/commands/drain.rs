@@ -39,12 +39,14 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     }
     diff::print(args, &report, false)?;
     if command.write {
+        // A link to the file stays a link.
+        let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
         let operation = match turn {
             Turn::On => "drain",
             Turn::Off => "undrain",
         };
         let audit = Audit::begin(args, operation, file, text.as_bytes())?;
-        audit.record(|| output::replace(file, &changed), |()| {
+        audit.record(|| output::replace(&place, &changed), |()| {
             (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() }))
         })?;
         return Ok(Outcome::Fine);

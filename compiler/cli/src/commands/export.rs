@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_artefacts::disk;
 use closc_render::Artefact;
 use serde::Serialize;
 
@@ -52,10 +53,7 @@ fn put(out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Vec<String>> {
         let place = out.join(&artefact.path);
         let folder = place.parent().context("an artefact has a name")?;
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{folder}`"))?;
-        let partial = place.with_file_name(format!(".{}.partial", place.file_name().unwrap_or_default()));
-        std::fs::write(&partial, &artefact.bytes).with_context(|| format!("cannot write `{partial}`"))?;
-        std::fs::rename(&partial, &place)
-            .with_context(|| format!("cannot rename `{partial}` to `{place}`"))?;
+        disk::replace(&place, &artefact.bytes).with_context(|| format!("cannot write `{place}`"))?;
     }
     Ok(artefacts.iter().map(|artefact| out.join(&artefact.path).to_string()).collect())
 }

@@ -187,7 +187,7 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
         return Ok(Some(lab.source.to_string()));
     }
     if lab.source.is_dir() {
-        return super::compile::fabric(&lab.source).map(Some);
+        return crate::tree::fabric(&lab.source).map(Some);
     }
     Ok(input::read(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
 }

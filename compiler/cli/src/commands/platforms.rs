@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::{Diagnostics, Sources};
 use serde::Serialize;
 
 use crate::args::Args;
@@ -20,12 +19,7 @@ struct Entry {
 
 /// Lists the catalogue.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
-    let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
-    input::show(args.format, &diagnostics, &sources);
-    if diagnostics.has_errors() {
-        return Ok(Outcome::Failed);
-    }
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let entries: Vec<Entry> = catalogue
         .ids()
         .filter_map(|id| catalogue.get(id))

@@ -23,6 +23,9 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         take_over: command.take_over,
         ..command.fleet.options()
     };
+    if command.fleet.require_signature.is_some() && command.fleet.source.is_file() {
+        bail!("`{}` was saved, and what is saved carries no signature: push the tree", command.fleet.source);
+    }
     if let Some((text, report)) = difference(&command.fleet.source)? {
         return saved::push(args, command, (&text, &report), &options);
     }

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
+use closc_artefacts::disk;
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, PinLine, Report, engineer, human};
@@ -73,11 +74,10 @@ fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
     })
 }
 
-/// Writes the pins beside their place first, so that nobody reads half a file.
+/// Writes the pins whole or not at all.
 fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
-    let partial = Utf8PathBuf::from(format!("{out}.partial"));
-    let put = || -> anyhow::Result<()> {
-        let mut file = std::io::BufWriter::new(std::fs::File::create(&partial)?);
+    disk::replace_with(out, disk::Sync::Yes, |file| {
+        let mut file = std::io::BufWriter::new(file);
         match (out.extension(), plan.topology().routing) {
             (Some("csv"), Routing::EcmpStatic) => {
                 file.write_all(PinLine::HEADER.as_bytes())?;
@@ -91,16 +91,11 @@ fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
                     file.write_all(pin.csv().as_bytes())?;
                 }
             }
-            _ => json(plan, placed, &mut file)?,
+            _ => json(plan, placed, &mut file).map_err(std::io::Error::other)?,
         }
-        file.flush()?;
-        file.get_ref().sync_all()?;
-        std::fs::rename(&partial, out)?;
-        Ok(())
-    };
-    put()
-        .inspect_err(|_| drop(std::fs::remove_file(&partial)))
-        .with_context(|| format!("cannot write `{out}`"))
+        file.flush()
+    })
+    .with_context(|| format!("cannot write `{out}`"))
 }
 
 /// Writes the pins as JSON, one a line.

@@ -9,27 +9,21 @@ use std::fmt::Write as _;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, Folder};
+use closc_artefacts::Files;
 use closc_diagnostics::show::github;
-use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::{Catalogue, Platform};
 use closc_verify::{Limits, Options, Report, verify};
 use indicatif::ProgressBar;
 
 use crate::args::{Args, Format, VerifyArgs};
-use crate::commands::compile::{read_manifest, start_threads};
+use crate::commands::compile::start_threads;
 use crate::output::{self, Outcome};
-use crate::{input, progress};
+use crate::{input, progress, tree};
 
 /// Verifies a tree.
 pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     start_threads(command.jobs)?;
-    let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
-    let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
-    input::show(args.format, &diagnostics, &sources);
-    if diagnostics.has_errors() {
-        return Ok(Outcome::Failed);
-    }
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let options = Options {
         digests: !command.no_digests,
         walk_up_to: command.walk.into(),
@@ -37,7 +31,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         pipelines: pipelines(),
         limits: limits(&catalogue),
     };
-    let tree = Watched::new(args, &command.tree);
+    let tree = Watched::new(args, command)?;
     let report = verify(&tree, &options)?;
     tree.bar.finish_and_clear();
     match args.format {
@@ -101,33 +95,33 @@ fn annotations(tree: &Utf8Path, report: &Report) -> String {
 
 /// A folder that moves a bar on with every file that is read.
 struct Watched {
-    folder: Folder,
+    files: Box<dyn Files>,
     bar: ProgressBar,
 }
 
 impl Watched {
-    fn new(args: &Args, root: &Utf8Path) -> Self {
+    fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
         // What cannot be read shows when it is verified.
-        let files = read_manifest(root).ok().flatten().map_or(0, |manifest| manifest.files.len());
-        Watched {
-            folder: Folder::new(Utf8PathBuf::from(root)),
+        let files = tree::manifest(&command.tree).map_or(0, |manifest| manifest.files.len());
+        Ok(Watched {
+            files: tree::open(&command.tree, command.key.as_deref())?,
             bar: progress::bar(args.quiet, files as u64, "reading"),
-        }
+        })
     }
 }
 
 impl Files for Watched {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.bar.inc(1);
-        self.folder.read(path)
+        self.files.read(path)
     }
 
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         self.bar.inc(1);
-        self.folder.read_into(path, into)
+        self.files.read_into(path, into)
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
-        self.folder.list()
+        self.files.list()
     }
 }

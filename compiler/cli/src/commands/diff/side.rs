@@ -4,24 +4,22 @@
 //! side, and the faults of both are shown.
 
 use std::io;
-use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use camino::{Utf8Component, Utf8Path};
+use camino::Utf8Path;
 use closc_artefacts::{Files as _, Folder, Manifest, paths};
+use closc_compile::front::{self, Source};
 use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_diff::tree::Files;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
-use closc_fabric::{Fabric, FabricGraph};
 use closc_plan::Plan;
 use closc_platform::Os;
 use closc_topology::Switch;
 
 use crate::args::Args;
 use crate::input;
-use crate::tree::unit;
 
 /// A side of a comparison.
 pub enum Side {
@@ -162,8 +160,8 @@ fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
         let side = Some(Side::Tree(Box::new(tree(place)?)));
         return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
     }
-    let bytes = bytes(source)?;
-    plan(args, source, &bytes)
+    let source = Source::parse(source)?;
+    Ok(plan(&source, front::read(&source, &args.platforms)?))
 }
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
@@ -179,84 +177,25 @@ fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
     Ok(Compiled { folder, manifest, side })
 }
 
-fn bytes(source: &str) -> anyhow::Result<Vec<u8>> {
-    let Some(object) = source.strip_prefix("git:") else {
-        return Ok(closc_files::given(Utf8Path::new(source), closc_files::TEXT_MAX)?);
-    };
-    if object.split_once(':').is_none_or(|(revision, path)| revision.is_empty() || path.is_empty()) {
-        bail!("`{source}` names no file of a revision: write `git:REV:PATH`");
-    }
-    let output = Command::new("git")
-        .args(["show", "--end-of-options", object])
-        .output()
-        .context("cannot run `git`, which reads revisions")?;
-    if !output.status.success() {
-        bail!("`{source}`: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
-}
-
-/// Reads the pins that a fabric file names, of a revision if the fabric file is of one.
-fn pins_beside(source: &str, pins: &str) -> Result<String, String> {
-    if !source.starts_with("git:") {
-        let text = closc_files::text_beside(Utf8Path::new(source), pins, closc_files::TEXT_MAX);
-        return text.map_err(|error| error.reason.to_string());
-    }
-    let stays = |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
-    if !Utf8Path::new(pins).components().all(stays) {
-        return Err(closc_files::Reason::Outside.to_string());
-    }
-    let bytes = bytes(&beside(source, pins)).map_err(|error| format!("{error:#}"))?;
-    String::from_utf8(bytes).map_err(|_| closc_files::Reason::NotText.to_string())
-}
-
-/// Returns the name of a file in the folder of another, also of one in a revision.
-fn beside(source: &str, file: &str) -> String {
-    let (revision, path) = match source.strip_prefix("git:").and_then(|object| object.split_once(':')) {
-        Some((revision, path)) => (format!("git:{revision}:"), path),
-        None => (String::new(), source),
-    };
-    format!("{revision}{}", Utf8Path::new(path).with_file_name(file))
-}
-
 /// Plans the text of a fabric file.
-fn plan(args: &Args, source: &str, bytes: &[u8]) -> anyhow::Result<Reading> {
-    let mut sources = Sources::new();
-    let mut diagnostics = Diagnostics::new();
-    let catalogue = input::catalogue(args, &mut sources, &mut diagnostics)?;
-    let mut document = match closc_topology::load(&mut sources, source, bytes) {
-        Ok(document) => document,
-        Err(faults) => {
-            diagnostics.extend(faults);
-            return Ok(Reading { side: None, diagnostics, sources });
-        }
-    };
-    input::add_pins(&mut document, &mut sources, |pins| (beside(source, pins), pins_beside(source, pins)));
-    let (topology, findings) = closc_topology::lower(&document, &catalogue, &sources);
-    diagnostics.extend(findings);
-    let side = topology.map(|topology| {
-        let fabric = Fabric::new(Arc::new(topology));
-        let exceptions = &fabric.topology().exceptions;
-        // Only an absence can leave a NIC alone or islands; the graph of a large fabric is not built for nothing.
-        if !exceptions.absent_switches.is_empty() || !exceptions.absent_links.is_empty() {
-            let graph = FabricGraph::of(&fabric);
-            closc_fabric::checks::check(&fabric, &graph, &mut diagnostics);
-        }
-        let plan = Plan::new(fabric);
+fn plan(source: &Source, reading: front::Reading) -> Reading {
+    let front::Reading { plan, diagnostics, sources } = reading;
+    let side = plan.map(|plan| {
         let side = closc_diff::Side {
-            source: source.to_owned(),
+            source: source.to_string(),
             fabric: plan.topology().name.to_string(),
-            digest: unit::meaning(&plan).to_string(),
+            digest: closc_compile::meaning(&plan).to_string(),
         };
         Side::Plan(Box::new(Planned { plan, side }))
     });
-    diagnostics.sort();
-    Ok(Reading { side, diagnostics, sources })
+    Reading { side, diagnostics, sources }
 }
 
 /// Plans the text of a fabric file that is not written yet; nothing if it has faults, which were shown.
 pub fn planned(args: &Args, source: &str, text: &str) -> anyhow::Result<Option<Planned>> {
-    match plan(args, source, text.as_bytes())?.shown(args) {
+    let source = Source::parse(source)?;
+    let reading = front::read_text(&source, text.as_bytes(), &args.platforms)?;
+    match plan(&source, reading).shown(args) {
         Some(Side::Plan(planned)) => Ok(Some(*planned)),
         Some(Side::Tree(_)) | None => Ok(None),
     }

@@ -12,7 +12,7 @@ use closc_render::Artefact;
 use closc_topology::{Link, NicPort, PlaneId};
 
 /// Renders the cable list of a plane.
-pub fn render(plan: &Plan, plane: PlaneId) -> Artefact {
+pub(crate) fn render(plan: &Plan, plane: PlaneId) -> Artefact {
     let fabric = plan.fabric();
     let mut text = String::from(HEADER);
     let hosts = fabric.nics().map(|nic| Link::Host(NicPort { plane, nic }));

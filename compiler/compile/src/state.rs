@@ -11,44 +11,44 @@ use std::os::unix::fs::MetadataExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::tree::unit::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 /// What the last run wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct State {
+pub(crate) struct State {
     /// Version of the program.
-    pub closc: String,
+    pub(crate) closc: String,
     /// Digest of everything but exceptions.
-    pub common: String,
+    pub(crate) common: String,
     /// Units by name.
-    pub units: BTreeMap<String, UnitState>,
+    pub(crate) units: BTreeMap<String, UnitState>,
 }
 
 /// What the last run wrote for one unit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UnitState {
+pub(crate) struct UnitState {
     /// What it was rendered from.
-    pub fingerprint: Fingerprint,
+    pub(crate) fingerprint: Fingerprint,
     /// Its files.
-    pub files: Vec<FileState>,
+    pub(crate) files: Vec<FileState>,
 }
 
 /// One file as it was written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct FileState {
+pub(crate) struct FileState {
     /// Path in the tree.
-    pub path: Utf8PathBuf,
+    pub(crate) path: Utf8PathBuf,
     /// Bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Time of the last change, seconds and nanoseconds.
-    pub changed: (i64, i64),
+    pub(crate) changed: (i64, i64),
     /// BLAKE3 of the bytes.
     pub blake3: String,
 }
 
 impl State {
     /// Parses the cache; an empty one where it does not parse or another version wrote it.
-    pub fn parse(bytes: &[u8]) -> State {
+    pub(crate) fn parse(bytes: &[u8]) -> State {
         serde_json::from_slice::<State>(bytes)
             .ok()
             .filter(|state| state.closc == env!("CARGO_PKG_VERSION"))
@@ -58,20 +58,20 @@ impl State {
 
 impl UnitState {
     /// Tells whether the unit need not be rendered again: same inputs, and every file still as it was written.
-    pub fn is_fresh(&self, tree: &Utf8Path, fingerprint: Fingerprint) -> bool {
+    pub(crate) fn is_fresh(&self, tree: &Utf8Path, fingerprint: Fingerprint) -> bool {
         self.fingerprint == fingerprint && self.files.iter().all(|file| file.is_unchanged(tree))
     }
 }
 
 impl FileState {
     /// Tells whether the file is still as it was written, by size and time.
-    pub fn is_unchanged(&self, tree: &Utf8Path) -> bool {
+    pub(crate) fn is_unchanged(&self, tree: &Utf8Path) -> bool {
         std::fs::symlink_metadata(tree.join(&self.path))
             .is_ok_and(|meta| meta.is_file() && meta.len() == self.size && changed(&meta) == self.changed)
     }
 }
 
 /// Returns the time of a file's last change.
-pub fn changed(meta: &std::fs::Metadata) -> (i64, i64) {
+pub(crate) fn changed(meta: &std::fs::Metadata) -> (i64, i64) {
     (meta.mtime(), meta.mtime_nsec())
 }

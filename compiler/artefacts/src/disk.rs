@@ -1,0 +1,136 @@
+//! Files that are written whole or not at all, also when the power goes.
+//!
+//! In: bytes and a place. Out: a file that is complete and on the disk before it gets its name. Invariants: the partial
+//! file has a name that no other process uses, is in the same folder and is never a link; what was at the place is a
+//! regular file, a link or nothing, and a link is itself replaced, so nothing is written through it or into a device.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+
+use camino::Utf8Path;
+
+/// Whether a write waits until it is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sync {
+    /// It does.
+    #[default]
+    Yes,
+    /// It does not: for disks that lose everything without power anyway.
+    No,
+}
+
+/// Returns the folder that a path is in.
+pub fn folder_of(path: &Utf8Path) -> &Utf8Path {
+    match path.parent() {
+        Some(parent) if !parent.as_str().is_empty() => parent,
+        Some(_) | None => Utf8Path::new("."),
+    }
+}
+
+/// Replaces a file.
+pub fn replace(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(place, Sync::Yes, |file| file.write_all(bytes))
+}
+
+/// Replaces a file with what is written into the one that is handed over.
+pub fn replace_with(
+    place: &Utf8Path,
+    sync: Sync,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let name =
+        place.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no name"))?;
+    let folder = folder_of(place);
+    let mode = match fs::symlink_metadata(place) {
+        Ok(meta) if meta.is_file() => meta.permissions().mode(),
+        // The link is replaced, not what it names.
+        Ok(meta) if meta.is_symlink() => 0o666,
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0o666,
+        Err(error) => return Err(error),
+    };
+    let mut partial = tempfile::Builder::new()
+        .prefix(&format!(".{name}."))
+        .suffix(".closc-new")
+        .permissions(Permissions::from_mode(mode & 0o777))
+        .tempfile_in(folder)?;
+    write(partial.as_file_mut())?;
+    if sync == Sync::Yes {
+        partial.as_file().sync_all()?;
+    }
+    partial.persist(place).map_err(|error| error.error)?;
+    if sync == Sync::Yes {
+        sync_folder(folder)?;
+    }
+    Ok(())
+}
+
+/// Waits until the names in a folder are on the disk.
+pub fn sync_folder(folder: &Utf8Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Waits until everything on the file system of a folder is on the disk: one wait for a tree of any number of files.
+pub fn sync_all(folder: &Utf8Path) -> io::Result<()> {
+    nix::unistd::syncfs(File::open(folder)?).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = folder();
+        let place = Utf8Path::from_path(folder.path()).unwrap().join("state.json");
+        replace(&place, b"one").unwrap();
+        fs::set_permissions(&place, Permissions::from_mode(0o600)).unwrap();
+        replace(&place, b"two").unwrap();
+        assert_eq!(fs::read(&place).unwrap(), b"two");
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+        let failed = replace_with(&place, Sync::Yes, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("the pen broke"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "the pen broke");
+        assert_eq!(fs::read(&place).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let folder = folder();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        fs::write(root.join("theirs"), "theirs").unwrap();
+        symlink(root.join("theirs"), root.join("ours")).unwrap();
+        replace(&root.join("ours"), b"ours").unwrap();
+        assert_eq!(fs::read(root.join("ours")).unwrap(), b"ours");
+        assert!(fs::symlink_metadata(root.join("ours")).unwrap().is_file());
+        assert_eq!(fs::read(root.join("theirs")).unwrap(), b"theirs");
+        fs::create_dir(root.join("folder")).unwrap();
+        assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is no regular file");
+    }
+
+    #[test]
+    fn many_at_once_leave_one_whole_file() {
+        let folder = folder();
+        let place = Utf8Path::from_path(folder.path()).unwrap().join("a");
+        std::thread::scope(|scope| {
+            for number in 0..16u8 {
+                let place = &place;
+                scope.spawn(move || {
+                    replace_with(place, Sync::No, |file| file.write_all(&[number; 4096])).unwrap();
+                });
+            }
+        });
+        let bytes = fs::read(&place).unwrap();
+        assert!(bytes.len() == 4096 && bytes.iter().all(|byte| *byte == bytes[0]));
+    }
+}

@@ -1,0 +1,80 @@
+//! `compile --sign`, `verify --key`, `push --require-signature`, as people and CI call them.
+
+mod common;
+
+use std::process::Command;
+
+use common::Place;
+
+const P4: &str = "\
+fabric: signed
+planes: 1
+hosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }
+tiers:
+  t0: { platform: bmv2, os: p4, up: 2 }
+  t1: { platform: bmv2, os: p4 }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+";
+
+/// A place with a fabric, an inventory of nowhere, and two keys; nothing where keys cannot be made.
+fn place() -> Option<Place> {
+    let place = Place::new();
+    place.write("fabric.yaml", P4);
+    let devices = ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"];
+    let entry = |(number, name): (usize, &&str)| {
+        format!("  {name}: {{ endpoint: '127.0.0.1:9', device_id: {number} }}\n")
+    };
+    let devices: String = devices.iter().enumerate().map(entry).collect();
+    place.write("inventory.yaml", format!("devices:\n{devices}"));
+    for key in ["ours", "theirs"] {
+        let mut keygen: Command = place.program("ssh-keygen");
+        keygen.args(["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key]);
+        if !keygen.status().is_ok_and(|status| status.success()) {
+            closc_skip::skip("ssh-keygen is not installed, which makes the keys");
+            return None;
+        }
+    }
+    Some(place)
+}
+
+#[test]
+fn a_tree_is_verified_by_the_key_that_signed_it() {
+    let Some(place) = place() else { return };
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--sign", "ours"]);
+    place.ends(0, &["verify", "tree", "--key", "ours.pub"]);
+    let why = place.ends(1, &["verify", "tree", "--key", "theirs.pub"]);
+    assert!(why.contains("`manifest.json` is not signed by SHA256:"), "{why}");
+    // Whoever edits a file and its digest is found by the signature alone.
+    let manifest = place.read("tree/manifest.json").replace("\"closc\": \"", "\"closc\": \"1");
+    place.write("tree/manifest.json", manifest);
+    place.ends(0, &["verify", "tree"]);
+    let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
+    assert!(why.contains("was changed after it was signed"), "{why}");
+}
+
+#[test]
+fn a_tree_that_is_not_signed_is_not_pushed() {
+    let Some(place) = place() else { return };
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
+    let push = [
+        "push",
+        "tree",
+        "--inventory",
+        "inventory.yaml",
+        "--require-signature",
+        "ours.pub",
+        "--timeout",
+        "1",
+    ];
+    let why = place.ends(1, &push);
+    assert!(why.contains("the tree is not signed"), "{why}");
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--sign", "theirs"]);
+    let why = place.ends(1, &push);
+    assert!(why.contains("is not signed by SHA256:"), "{why}");
+    place.write("saved.json", "{}");
+    let why = place
+        .ends(1, &["push", "saved.json", "--inventory", "inventory.yaml", "--require-signature", "ours.pub"]);
+    assert!(why.contains("carries no signature"), "{why}");
+}

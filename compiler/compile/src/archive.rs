@@ -1,0 +1,72 @@
+//! The tree as one `.tar.zst` file.
+//!
+//! In: a job. Out: an archive whose entries are in the order of the units, the manifest last (after it only its signature), without owner or time, so
+//! that the same source gives the same bytes. Invariants: units are rendered a few at a time; the file is complete and
+//! on the disk before it gets its name, so that of several at once each leaves a whole one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use camino::Utf8Path;
+use closc_artefacts::disk::{Sync, replace_with};
+use closc_artefacts::{Entry, paths};
+use closc_render::Artefact;
+use rayon::prelude::*;
+
+use crate::{CompileError, Job};
+
+/// Units rendered at a time: enough to keep two cores busy, few enough to stay small.
+const BATCH: usize = 32;
+
+/// zstd's own default.
+const LEVEL: i32 = 3;
+
+/// Writes an archive; `done` is called with the number of units that are.
+pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) -> Result<(), CompileError> {
+    if place.file_name().is_none() {
+        return Err(CompileError::Nameless(place.to_owned()));
+    }
+    let mut failed = None;
+    let written = replace_with(place, sync, |file| {
+        fill(job, file, done).map_err(|error| {
+            failed = Some(error);
+            io::Error::other("the archive is not complete")
+        })
+    });
+    match (failed, written) {
+        (Some(error), _) => Err(error),
+        (None, written) => written.map_err(CompileError::file("write", place)),
+    }
+}
+
+fn fill(job: &Job<'_>, file: &mut File, done: &dyn Fn(u64)) -> Result<(), CompileError> {
+    let write = |error| CompileError::File { operation: "write", path: "the archive".into(), error };
+    let encoder = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(write)?;
+    let mut tar = tar::Builder::new(encoder);
+    let mut files = BTreeMap::new();
+    for batch in job.units.chunks(BATCH) {
+        let rendered: Vec<Vec<Artefact>> =
+            batch.par_iter().map(|unit| unit.render(job.plan, job.templates)).collect::<Result<_, _>>()?;
+        for artefact in rendered.into_iter().flatten() {
+            append(&mut tar, &artefact).map_err(write)?;
+            files.insert(artefact.path, Entry::of(&artefact.bytes));
+        }
+        done(batch.len() as u64);
+    }
+    let manifest = job.manifest(files, job.is_partial()).to_bytes();
+    let signature = job.signer.map(|signer| signer.sign(&manifest)).transpose()?;
+    append(&mut tar, &Artefact::new(paths::MANIFEST, manifest)).map_err(write)?;
+    if let Some(signature) = signature {
+        append(&mut tar, &Artefact::new(paths::SIGNATURE, signature)).map_err(write)?;
+    }
+    tar.into_inner().and_then(zstd::Encoder::finish).and_then(|mut file| file.flush()).map_err(write)
+}
+
+fn append<W: Write>(tar: &mut tar::Builder<W>, artefact: &Artefact) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(artefact.bytes.len() as u64);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    tar.append_data(&mut header, artefact.path.as_std_path(), artefact.bytes.as_slice())
+}

@@ -1,0 +1,78 @@
+//! Why a tree could not be written.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths::MANIFEST;
+use closc_entries::EntriesError;
+use closc_render::RenderError;
+
+use crate::SignatureError;
+
+/// Why a tree could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// A template is at fault, or a buffer does not hold what is asked of it.
+    #[error("{0}")]
+    Render(#[from] RenderError),
+    /// Entries of a P4 switch do not fit its pipeline.
+    #[error("{0}")]
+    Entries(#[from] EntriesError),
+    /// A file or folder cannot be used.
+    #[error("cannot {operation} `{path}`: {error}")]
+    File {
+        /// What was tried.
+        operation: &'static str,
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The place is no folder.
+    #[error("`{0}` is no folder; name another with --out")]
+    NotAFolder(Utf8PathBuf),
+    /// The place holds something else.
+    #[error("`{0}` holds files and no `{MANIFEST}`: it is no tree of closc; name another with --out")]
+    Foreign(Utf8PathBuf),
+    /// The place has no name that a tree could have.
+    #[error("`{0}` names no file or folder")]
+    Nameless(Utf8PathBuf),
+    /// Another process writes to the same place.
+    #[error("another closc is writing there: `{0}` is locked")]
+    Locked(Utf8PathBuf),
+    /// The manifest of the old tree says nothing.
+    #[error("`{place}`: {reason}; `--force` replaces the tree, whatever is in it")]
+    Unreadable {
+        /// The tree.
+        place: Utf8PathBuf,
+        /// What is wrong with its manifest.
+        reason: String,
+    },
+    /// A part does not fit the tree that it is to go into.
+    #[error(
+        "`{place}` was compiled from another description of `{fabric}`: compile it whole, or name another folder"
+    )]
+    Mixture {
+        /// The tree.
+        place: Utf8PathBuf,
+        /// The fabric that it was compiled from.
+        fabric: String,
+    },
+    /// The tree cannot be signed.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// A selection that is empty.
+    #[error("`--select` selects no device of this fabric")]
+    Nothing,
+}
+
+impl CompileError {
+    /// Returns an error of a file, for `map_err`.
+    pub(crate) fn file(
+        operation: &'static str,
+        path: impl AsRef<Utf8Path>,
+    ) -> impl FnOnce(io::Error) -> CompileError {
+        let path = path.as_ref().to_owned();
+        move |error| CompileError::File { operation, path, error }
+    }
+}

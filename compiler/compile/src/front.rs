@@ -1,0 +1,127 @@
+//! From the text of a fabric file to a plan, with every check: what `check` refuses no command accepts.
+//!
+//! In: a [`Source`] and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and every finding,
+//! all of them at once.
+
+mod source;
+
+use std::io;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_diagnostics::{Diagnostics, Sources};
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_platform::Catalogue;
+
+pub use source::{Source, SourceError};
+
+/// What reading a fabric came to.
+pub struct Reading {
+    /// Its plan, where it has no errors.
+    pub plan: Option<Plan>,
+    /// Everything that was found.
+    pub diagnostics: Diagnostics,
+    /// The texts that findings point into.
+    pub sources: Sources,
+}
+
+/// Why there is nothing to read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontError {
+    /// The fabric file.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A file of platforms.
+    #[error(transparent)]
+    Platform(#[from] closc_files::FileError),
+    /// A folder of platforms.
+    #[error("cannot read `{path}`: {error}")]
+    Platforms {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// Reads a fabric. `platforms` are files, or folders of files, with the platforms of a site.
+pub fn read(source: &Source, platforms: &[Utf8PathBuf]) -> Result<Reading, FrontError> {
+    let bytes = source.read()?;
+    read_text(source, &bytes, platforms)
+}
+
+/// Reads the text of a fabric that is not written yet, as if it were at `source`.
+pub fn read_text(source: &Source, text: &[u8], platforms: &[Utf8PathBuf]) -> Result<Reading, FrontError> {
+    let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
+    let catalogue = catalogue(platforms, &mut sources, &mut diagnostics)?;
+    let plan = plan(source, text, &catalogue, &mut sources, &mut diagnostics);
+    diagnostics.sort();
+    let plan = plan.filter(|_| !diagnostics.has_errors());
+    Ok(Reading { plan, diagnostics, sources })
+}
+
+fn plan(
+    source: &Source,
+    text: &[u8],
+    catalogue: &Catalogue,
+    sources: &mut Sources,
+    diagnostics: &mut Diagnostics,
+) -> Option<Plan> {
+    let mut document = match closc_topology::load(sources, &source.to_string(), text) {
+        Ok(document) => document,
+        Err(faults) => {
+            diagnostics.extend(faults);
+            return None;
+        }
+    };
+    if let Some(file) = document.pins_file() {
+        let (name, text) = (source.beside(file).to_string(), source.text_beside(file));
+        document.pins = Some(text.map(|text| sources.add(name, text)));
+    }
+    let (topology, findings) = closc_topology::lower(&document, catalogue, sources);
+    diagnostics.extend(findings);
+    let fabric = Fabric::new(Arc::new(topology?));
+    closc_fabric::checks::check(&fabric, diagnostics);
+    let plan = Plan::new(fabric);
+    closc_plan::checks::check(&plan, diagnostics);
+    Some(plan)
+}
+
+/// Returns the built-in catalogue with the platforms of a site.
+pub fn catalogue(
+    platforms: &[Utf8PathBuf],
+    sources: &mut Sources,
+    diagnostics: &mut Diagnostics,
+) -> Result<Catalogue, FrontError> {
+    let mut catalogue = Catalogue::builtin();
+    for path in platforms {
+        for file in yaml_files(path)? {
+            let text = closc_files::given_text(&file, closc_files::TEXT_MAX)?;
+            if let Err(faults) = catalogue.add_yaml(sources, file.as_str(), &text) {
+                diagnostics.extend(faults);
+            }
+        }
+    }
+    Ok(catalogue)
+}
+
+fn yaml_files(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FrontError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in path.read_dir_utf8().map_err(unreadable(path))? {
+        let entry = entry.map_err(unreadable(path))?;
+        if entry.path().extension() == Some("yaml") {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unreadable(path: &Utf8Path) -> impl FnOnce(io::Error) -> FrontError {
+    let path = path.to_owned();
+    move |error| FrontError::Platforms { path, error }
+}

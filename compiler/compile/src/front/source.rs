@@ -1,0 +1,145 @@
+//! Where the text of a fabric is: a file, standard input, or a file of a Git revision.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::process::Command;
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use closc_files::{Reason, TEXT_MAX};
+
+/// Where the text of a fabric is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// `-`, standard input.
+    Stdin,
+    /// A file.
+    File(Utf8PathBuf),
+    /// `git:REVISION:PATH`, a file of a Git revision.
+    Revision {
+        /// The revision.
+        revision: String,
+        /// The path in it, as `git show` takes it.
+        path: Utf8PathBuf,
+    },
+}
+
+/// Why a source cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The file cannot be read.
+    #[error("`{path}` cannot be read: {error}")]
+    File {
+        /// Its path.
+        path: Utf8PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Standard input cannot be read.
+    #[error("cannot read standard input: {0}")]
+    Stdin(io::Error),
+    /// It names no file of a revision.
+    #[error("`{0}` names no file of a revision: write `git:REV:PATH`")]
+    Object(String),
+    /// Git cannot be run.
+    #[error("cannot run `git`, which reads revisions: {0}")]
+    NoGit(io::Error),
+    /// Git does not find it.
+    #[error("`{name}`: {reason}")]
+    Git {
+        /// The source.
+        name: String,
+        /// What Git says.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Source {
+    /// As it is written on a command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Stdin => f.write_str("-"),
+            Source::File(path) => write!(f, "{path}"),
+            Source::Revision { revision, path } => write!(f, "git:{revision}:{path}"),
+        }
+    }
+}
+
+impl Source {
+    /// Reads what is written on a command line.
+    pub fn parse(text: &str) -> Result<Source, SourceError> {
+        if text == "-" {
+            return Ok(Source::Stdin);
+        }
+        let Some(object) = text.strip_prefix("git:") else { return Ok(Source::File(text.into())) };
+        match object.split_once(':') {
+            Some((revision, path)) if !revision.is_empty() && !path.is_empty() => {
+                Ok(Source::Revision { revision: revision.to_owned(), path: path.into() })
+            }
+            Some(_) | None => Err(SourceError::Object(text.to_owned())),
+        }
+    }
+
+    /// Reads it. The loader says how much is too much; what is read here is far above that.
+    pub fn read(&self) -> Result<Vec<u8>, SourceError> {
+        match self {
+            Source::Stdin => {
+                let mut bytes = Vec::new();
+                io::stdin().take(TEXT_MAX).read_to_end(&mut bytes).map_err(SourceError::Stdin)?;
+                Ok(bytes)
+            }
+            Source::File(path) => {
+                let mut bytes = Vec::new();
+                File::open(path)
+                    .and_then(|file| file.take(TEXT_MAX).read_to_end(&mut bytes))
+                    .map_err(|error| SourceError::File { path: path.clone(), error })?;
+                Ok(bytes)
+            }
+            Source::Revision { revision, path } => show(&self.to_string(), revision, path),
+        }
+    }
+
+    /// Returns the name of a file that this one names, which is in the same folder.
+    pub(super) fn beside(&self, file: &str) -> Source {
+        match self {
+            Source::Stdin => Source::File(file.into()),
+            Source::File(path) => Source::File(path.with_file_name(file)),
+            Source::Revision { revision, path } => {
+                Source::Revision { revision: revision.clone(), path: path.with_file_name(file) }
+            }
+        }
+    }
+
+    /// Reads a file that this one names, of the same revision; or says why it cannot be read.
+    pub(super) fn text_beside(&self, file: &str) -> Result<String, String> {
+        let path = match self {
+            Source::Stdin => Utf8Path::new("-"),
+            Source::File(path) => path,
+            Source::Revision { .. } => return self.beside(file).revised(file),
+        };
+        closc_files::text_beside(path, file, TEXT_MAX).map_err(|error| error.reason.to_string())
+    }
+
+    /// Reads itself as a file that another names as `file`: beneath the folder of that.
+    fn revised(&self, file: &str) -> Result<String, String> {
+        let stays =
+            |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
+        if !Utf8Path::new(file).components().all(stays) {
+            return Err(Reason::Outside.to_string());
+        }
+        let bytes = self.read().map_err(|error| error.to_string())?;
+        String::from_utf8(bytes).map_err(|_| Reason::NotText.to_string())
+    }
+}
+
+fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceError> {
+    let output = Command::new("git")
+        .args(["show", "--end-of-options", &format!("{revision}:{path}")])
+        .output()
+        .map_err(SourceError::NoGit)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(SourceError::Git { name: name.to_owned(), reason })
+}

@@ -1,0 +1,83 @@
+//! What is compiled, without where to.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use closc_artefacts::manifest::{Entry, Manifest, Routing};
+use closc_plan::Plan;
+use closc_render::Templates;
+
+use crate::{CompileError, Fingerprints, Selection, Signer, Unit, meaning};
+
+/// What is compiled, without where to.
+pub struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) templates: &'a Templates,
+    pub(crate) fingerprints: Fingerprints,
+    pub(crate) selection: Selection,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) signer: Option<&'a Signer>,
+}
+
+impl<'a> Job<'a> {
+    /// Takes a plan, templates with the digest of those that replace shipped ones, and what is selected.
+    pub fn new(
+        plan: &'a Plan,
+        templates: &'a Templates,
+        overlay: blake3::Hash,
+        selection: Selection,
+    ) -> Result<Self, CompileError> {
+        let units = Unit::all(plan, &selection);
+        if units.is_empty() {
+            return Err(CompileError::Nothing);
+        }
+        Ok(Job {
+            plan,
+            templates,
+            fingerprints: Fingerprints::new(plan, overlay),
+            selection,
+            units,
+            signer: None,
+        })
+    }
+
+    /// Signs what is compiled.
+    #[must_use]
+    pub fn signed(self, signer: Option<&'a Signer>) -> Self {
+        Job { signer, ..self }
+    }
+
+    /// Returns the number of pieces, for a bar.
+    pub fn units(&self) -> u64 {
+        self.units.len() as u64
+    }
+
+    /// Tells whether only a part of the fabric is compiled.
+    pub(crate) fn is_partial(&self) -> bool {
+        !self.selection.is_everything()
+    }
+
+    /// Returns the manifest of these files; `partial` says whether they are all there is in the tree.
+    pub(crate) fn manifest(&self, files: BTreeMap<Utf8PathBuf, Entry>, partial: bool) -> Manifest {
+        let topology = self.plan.topology();
+        Manifest {
+            source: meaning(self.plan).to_string(),
+            inputs: self.fingerprints.common().to_string(),
+            selection: partial.then(|| self.selection.to_string()),
+            counts: self.plan.fabric().counts(),
+            // A profile that does not fit its hardware fails where the first switch is rendered.
+            profile: self.plan.stated().ok(),
+            files,
+            ..Manifest::new(topology.name.as_str(), routing(topology.routing))
+        }
+    }
+}
+
+/// The word of a routing in a manifest.
+fn routing(routing: closc_topology::Routing) -> Routing {
+    match routing {
+        closc_topology::Routing::Srv6Static => Routing::Srv6Static,
+        closc_topology::Routing::EcmpStatic => Routing::EcmpStatic,
+        closc_topology::Routing::BgpUnnumbered => Routing::BgpUnnumbered,
+    }
+}

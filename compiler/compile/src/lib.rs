@@ -1,0 +1,30 @@
+//! From a fabric file to a plan, and from a plan to a tree.
+//!
+//! [`front`] is the one way from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The rest
+//! is the one way from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
+//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped; whoever is killed, or
+//! loses power, leaves the old tree or the new one, whole.
+
+mod archive;
+mod cables;
+mod error;
+mod fingerprint;
+pub mod front;
+mod job;
+mod memory;
+mod select;
+mod signature;
+mod state;
+mod swap;
+mod unit;
+mod write;
+
+pub use archive::archive;
+pub use error::CompileError;
+pub use fingerprint::{Fingerprint, Fingerprints, meaning};
+pub use job::Job;
+pub use memory::memory;
+pub use select::Selection;
+pub use signature::{NAMESPACE, SignatureError, SignedTree, Signee, Signer};
+pub use unit::Unit;
+pub use write::{Report, Target, tree};

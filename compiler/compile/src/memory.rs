@@ -1,0 +1,22 @@
+//! A tree in memory, for whoever reads it at once.
+
+use closc_artefacts::{Entry, Memory, paths};
+use closc_plan::Plan;
+use closc_render::Templates;
+
+use crate::{CompileError, Job, Selection};
+
+/// Compiles a whole plan with the shipped templates into memory, manifest included.
+pub fn memory(plan: &Plan) -> Result<Memory, CompileError> {
+    let templates = Templates::shipped();
+    let job = Job::new(plan, &templates, blake3::Hasher::new().finalize(), Selection::default())?;
+    let mut memory = Memory::default();
+    for unit in &job.units {
+        for artefact in unit.render(plan, &templates)? {
+            memory.files.insert(artefact.path, artefact.bytes);
+        }
+    }
+    let files = memory.files.iter().map(|(path, bytes)| (path.clone(), Entry::of(bytes))).collect();
+    memory.files.insert(paths::MANIFEST.into(), job.manifest(files, false).to_bytes());
+    Ok(memory)
+}

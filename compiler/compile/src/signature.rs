@@ -1,0 +1,169 @@
+//! Signed trees: an SSH signature (Ed25519) over the manifest, so that whoever edits a file cannot edit its digest.
+//!
+//! The signature is beside the manifest and is what `ssh-keygen -Y sign -n closc-manifest` makes of it, so keys in an
+//! agent or on a token sign trees too, and `ssh-keygen -Y verify` checks them. Invariants: the bytes that were checked
+//! are the bytes that are used; a private key that others can read is refused.
+
+use std::fmt;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths::{MANIFEST, SIGNATURE};
+use closc_artefacts::{Files, Folder};
+use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
+
+/// What the signature is for, so that one for something else does not pass for it.
+pub const NAMESPACE: &str = "closc-manifest";
+
+/// Why a tree is not signed as it should be, or cannot be signed.
+#[derive(Debug, thiserror::Error)]
+pub enum SignatureError {
+    /// A key cannot be read.
+    #[error("cannot read the key `{path}`: {error}")]
+    Read {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Others can read a private key.
+    #[error("others can read the key `{0}`: take their rights away with `chmod 600 {0}`")]
+    Open(Utf8PathBuf),
+    /// It is no key, or of another kind.
+    #[error("`{path}` is no Ed25519 key in the form of OpenSSH: {reason}")]
+    Key {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A private key with a passphrase.
+    #[error(
+        "the key `{0}` has a passphrase: compile without `--sign`, then sign with `ssh-keygen -Y sign -n {NAMESPACE} -f \
+         {0} TREE/{MANIFEST}`"
+    )]
+    Passphrase(Utf8PathBuf),
+    /// The key refuses to sign.
+    #[error("cannot sign the manifest: {0}")]
+    Sign(ssh_key::Error),
+    /// The manifest cannot be read.
+    #[error("cannot read `{MANIFEST}`: {0}")]
+    Manifest(io::Error),
+    /// There is no signature.
+    #[error("the tree is not signed: there is no `{SIGNATURE}`")]
+    Missing,
+    /// The signature is damaged.
+    #[error("`{SIGNATURE}` is no signature: {0}")]
+    Damaged(String),
+    /// It is not of this manifest, or by another key.
+    #[error(
+        "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or somebody else signed it"
+    )]
+    Wrong(String),
+}
+
+/// A private key that signs trees.
+pub struct Signer {
+    key: PrivateKey,
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signer").field("public", &name(self.key.public_key())).finish_non_exhaustive()
+    }
+}
+
+impl Signer {
+    /// Reads a private key that `ssh-keygen -t ed25519` made.
+    pub fn read(path: &Utf8Path) -> Result<Signer, SignatureError> {
+        let unreadable = |error| SignatureError::Read { path: path.to_owned(), error };
+        let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(SignatureError::Open(path.to_owned()));
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
+        let key = PrivateKey::from_openssh(&text).map_err(|error| fault(error.to_string()))?;
+        if key.is_encrypted() {
+            return Err(SignatureError::Passphrase(path.to_owned()));
+        }
+        match key.algorithm() {
+            Algorithm::Ed25519 => Ok(Signer { key }),
+            other => Err(fault(format!("it is of kind `{other}`"))),
+        }
+    }
+
+    /// Returns the signature of a manifest, as text.
+    pub(crate) fn sign(&self, manifest: &[u8]) -> Result<String, SignatureError> {
+        let signature = self.key.sign(NAMESPACE, HashAlg::Sha512, manifest).map_err(SignatureError::Sign)?;
+        signature.to_pem(LineEnding::LF).map_err(SignatureError::Sign)
+    }
+}
+
+/// A public key that trees have to be signed by.
+#[derive(Debug, Clone)]
+pub struct Signee {
+    key: PublicKey,
+}
+
+impl Signee {
+    /// Reads a public key, the `.pub` file beside a private one.
+    pub fn read(path: &Utf8Path) -> Result<Signee, SignatureError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| SignatureError::Read { path: path.to_owned(), error })?;
+        let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
+        let key = PublicKey::from_openssh(text.trim()).map_err(|error| fault(error.to_string()))?;
+        match key.algorithm() {
+            Algorithm::Ed25519 => Ok(Signee { key }),
+            other => Err(fault(format!("it is of kind `{other}`"))),
+        }
+    }
+}
+
+/// A tree whose manifest is signed: the manifest is the one that was checked, whatever is in the folder later.
+#[derive(Debug, Clone)]
+pub struct SignedTree {
+    folder: Folder,
+    manifest: Vec<u8>,
+}
+
+impl SignedTree {
+    /// Checks the signature of a tree.
+    pub fn open(folder: Folder, by: &Signee) -> Result<SignedTree, SignatureError> {
+        let manifest = folder.read(MANIFEST).map_err(SignatureError::Manifest)?;
+        let bytes = folder.read(SIGNATURE).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SignatureError::Missing,
+            _ => SignatureError::Damaged(error.to_string()),
+        })?;
+        let signature = parse(&bytes).map_err(SignatureError::Damaged)?;
+        by.key.verify(NAMESPACE, &manifest, &signature).map_err(|_| SignatureError::Wrong(name(&by.key)))?;
+        Ok(SignedTree { folder, manifest })
+    }
+}
+
+impl Files for SignedTree {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if path == MANIFEST { Ok(self.manifest.clone()) } else { self.folder.read(path) }
+    }
+}
+
+/// Reads a signature in the one form that it is written in. Readers let other versions and odd line ends pass, neither
+/// of which is signed, so a file with a bit changed would be accepted.
+fn parse(bytes: &[u8]) -> Result<SshSig, String> {
+    let signature = SshSig::from_pem(bytes).map_err(|error| error.to_string())?;
+    if signature.version() != SshSig::VERSION {
+        return Err(format!("it is of version {} and not {}", signature.version(), SshSig::VERSION));
+    }
+    let written = signature.to_pem(LineEnding::LF).map_err(|error| error.to_string())?;
+    let given = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    if given.trim_end_matches('\n') != written.trim_end_matches('\n') {
+        return Err("it is not in the form that it is written in".to_owned());
+    }
+    Ok(signature)
+}
+
+/// The fingerprint of a key, as `ssh-keygen -l` shows it.
+fn name(key: &PublicKey) -> String {
+    key.fingerprint(HashAlg::Sha256).to_string()
+}

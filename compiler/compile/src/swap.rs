@@ -1,0 +1,142 @@
+//! Puts a whole new tree in place of the old one, or leaves the old one whole.
+//!
+//! A tree is built in a folder beside its place. When it is complete and on the disk, one `renameat2` exchanges the two
+//! names, and what is now the old tree is removed. Killed at any moment, or without power, a run leaves either tree
+//! whole; a folder that such a run left behind is removed by the next one, which a lock keeps from running at the same
+//! time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{disk, paths};
+use nix::fcntl::{AT_FDCWD, OFlag, RenameFlags, renameat2};
+
+use crate::CompileError;
+
+/// A tree under construction.
+pub(crate) struct Staging {
+    place: Utf8PathBuf,
+    parent: Utf8PathBuf,
+    folder: Utf8PathBuf,
+    lock: File,
+    sync: bool,
+    committed: bool,
+}
+
+impl Staging {
+    /// Starts a tree for a place. The place may be absent, empty, or hold an older tree; anything else is
+    /// refused, because replacing it would lose it. Without `sync` nothing waits for the disk.
+    pub(crate) fn begin(place: &Utf8Path, sync: bool) -> Result<Staging, CompileError> {
+        let name = place.file_name().ok_or_else(|| CompileError::Nameless(place.to_owned()))?;
+        let parent = disk::folder_of(place).to_owned();
+        std::fs::create_dir_all(&parent).map_err(CompileError::file("create", &parent))?;
+        refuse_foreign(place)?;
+        let lock = lock(&parent.join(format!(".{name}.closc")))?;
+        let folder = parent.join(format!(".{name}.closc-new"));
+        if folder.exists() {
+            let operation = "remove what a run that was killed left at";
+            std::fs::remove_dir_all(&folder).map_err(CompileError::file(operation, &folder))?;
+        }
+        std::fs::create_dir(&folder).map_err(CompileError::file("create", &folder))?;
+        Ok(Staging { place: place.to_owned(), parent, folder, lock, sync, committed: false })
+    }
+
+    /// Returns the folder to write into.
+    pub(crate) fn folder(&self) -> &Utf8Path {
+        &self.folder
+    }
+
+    /// Reads what the last run remembered.
+    pub(crate) fn remembered(&mut self) -> Result<Vec<u8>, CompileError> {
+        let mut bytes = Vec::new();
+        let read = self.lock.rewind().and_then(|()| self.lock.read_to_end(&mut bytes));
+        read.map_err(CompileError::file("read the cache beside", &self.place))?;
+        Ok(bytes)
+    }
+
+    /// Puts the tree in its place, and remembers something for the next run.
+    pub(crate) fn commit(mut self, remember: &[u8]) -> Result<(), CompileError> {
+        if self.sync {
+            // Names without the bytes behind them are what a loss of power leaves of a rename that came first.
+            disk::sync_all(&self.folder).map_err(CompileError::file("sync", &self.folder))?;
+        }
+        if self.place.exists() {
+            exchange(&self.folder, &self.place)?;
+        } else {
+            std::fs::rename(&self.folder, &self.place)
+                .map_err(CompileError::file("put the new tree at", &self.place))?;
+        }
+        self.committed = true;
+        if self.sync {
+            disk::sync_folder(&self.parent).map_err(CompileError::file("sync", &self.parent))?;
+        }
+        // A cache that is torn does not parse, and then everything is rendered again.
+        let write = |lock: &mut File| {
+            lock.set_len(0)?;
+            lock.rewind()?;
+            lock.write_all(remember)
+        };
+        write(&mut self.lock).map_err(CompileError::file("write the cache beside", &self.place))
+    }
+}
+
+impl Drop for Staging {
+    /// Removes what is not in its place: the unfinished tree, or the old one after an exchange.
+    fn drop(&mut self) {
+        if self.folder.exists()
+            && let Err(error) = std::fs::remove_dir_all(&self.folder)
+        {
+            tracing::warn!("cannot remove `{}`: {error}", self.folder);
+        }
+        if !self.committed {
+            tracing::debug!("`{}` is left as it was", self.place);
+        }
+    }
+}
+
+fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
+    let flags = RenameFlags::RENAME_EXCHANGE;
+    match renameat2(AT_FDCWD, new.as_std_path(), AT_FDCWD, old.as_std_path(), flags) {
+        Ok(()) => Ok(()),
+        // Some network file systems cannot exchange. Two renames leave a moment without a tree, in which the
+        // old one still is whole under its other name.
+        Err(nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS) => {
+            let aside = old.with_file_name(format!(".{}.closc-old", old.file_name().unwrap_or("tree")));
+            std::fs::rename(old, &aside).map_err(CompileError::file("move aside", old))?;
+            std::fs::rename(new, old).map_err(CompileError::file("put the new tree at", old))?;
+            std::fs::rename(&aside, new).map_err(CompileError::file("move away", &aside))
+        }
+        Err(error) => Err(CompileError::file("put the new tree at", old)(error.into())),
+    }
+}
+
+/// Takes the lock of a place: a file that no link can lead elsewhere.
+fn lock(path: &Utf8Path) -> Result<File, CompileError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+        .open(path)
+        .map_err(CompileError::file("create", path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(CompileError::Locked(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(CompileError::file("lock", path)(error)),
+    }
+}
+
+fn refuse_foreign(place: &Utf8Path) -> Result<(), CompileError> {
+    let Ok(meta) = std::fs::symlink_metadata(place) else { return Ok(()) };
+    if !meta.is_dir() {
+        return Err(CompileError::NotAFolder(place.to_owned()));
+    }
+    let mut entries = place.read_dir_utf8().map_err(CompileError::file("read", place))?;
+    if entries.next().is_some() && !place.join(paths::MANIFEST).exists() {
+        return Err(CompileError::Foreign(place.to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The pieces of a tree.
+//!
+//! In: a plan. Out: [`Unit`]s in the order of the tree, each rendered by itself.
+
+use closc_entries::{Pipeline, entries_file, pipeline_files};
+use closc_plan::Plan;
+use closc_platform::Os;
+use closc_render::{Artefact, Templates, path_table, targets};
+use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
+
+use crate::error::CompileError;
+use crate::{Selection, cables};
+
+/// One piece of the tree: what is rendered and dropped at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Everything of one switch.
+    Switch(Switch),
+    /// Everything of one node besides its path table.
+    Host(Node),
+    /// The path table of one T0 group.
+    Group(ZoneId, u16),
+    /// The cable list of one plane.
+    Cables(PlaneId),
+    /// The P4 pipelines that switches of the tree run.
+    Pipelines,
+}
+
+impl Unit {
+    /// Returns the units of a plan: the selected switches, or everything.
+    pub fn all(plan: &Plan, selection: &Selection) -> Vec<Unit> {
+        let topology = plan.topology();
+        let switches = plan.switches().filter(|s| selection.has(*s, &topology.naming)).map(Unit::Switch);
+        let mut units: Vec<Unit> = switches.collect();
+        if !selection.is_everything() {
+            return units;
+        }
+        if topology.hosts.has_files() {
+            units.extend(plan.nodes().map(Unit::Host));
+        }
+        if plan.is_source_routed() {
+            units.extend(plan.groups().map(|(zone, group)| Unit::Group(zone, group)));
+        }
+        units.extend(topology.plane_ids().map(Unit::Cables));
+        if plan.switches().any(|switch| topology.hardware(switch).1 == Os::P4) {
+            units.push(Unit::Pipelines);
+        }
+        units
+    }
+
+    /// Renders the unit.
+    pub fn render(self, plan: &Plan, templates: &Templates) -> Result<Vec<Artefact>, CompileError> {
+        match self {
+            Unit::Switch(switch) => {
+                let intent = plan.device(switch);
+                match targets::target(intent.os) {
+                    Some(target) => Ok(target.device(&intent, templates)?),
+                    None => Ok(vec![artefact(entries_file(Pipeline::fabric(), &intent)?)]),
+                }
+            }
+            Unit::Host(node) => {
+                let mut artefacts = targets::host(&plan.host(node), templates)?;
+                if plan.topology().hosts.os == HostOs::Linux {
+                    artefacts.extend(targets::linux::host_routes(plan, node, templates)?);
+                }
+                Ok(artefacts)
+            }
+            Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
+            Unit::Cables(plane) => Ok(vec![cables::render(plan, plane)]),
+            Unit::Pipelines => Ok(pipeline_files(Pipeline::fabric()).map(artefact).into()),
+        }
+    }
+
+    /// Returns the unit's name in the state file and in messages.
+    pub fn name(self, plan: &Plan) -> String {
+        let topology = plan.topology();
+        match self {
+            Unit::Switch(switch) => format!("switch {}", topology.naming.switch(switch)),
+            Unit::Host(node) => format!("host {}", topology.naming.node(node)),
+            Unit::Group(zone, group) => format!("group {zone}/{}", group + 1),
+            Unit::Cables(plane) => format!("cables {plane}"),
+            Unit::Pipelines => "pipelines".to_owned(),
+        }
+    }
+}
+
+fn artefact(file: closc_entries::File) -> Artefact {
+    Artefact::new(file.path, file.text)
+}

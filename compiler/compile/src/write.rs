@@ -1,0 +1,266 @@
+//! Renders the units of a plan and writes them into a tree.
+//!
+//! In: a job and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped; nothing
+//! holds two; files that did not change keep their inode and time, because the new tree links to them; files
+//! in the old tree that closc did not write are carried over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk::Sync;
+use closc_artefacts::{Entry, Folder, Manifest, ManifestError, paths};
+use closc_render::Artefact;
+use rayon::prelude::*;
+
+use crate::state::{self, FileState, State, UnitState};
+use crate::swap::Staging;
+use crate::{CompileError, Job, Unit};
+
+/// What one run did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Report {
+    /// Files in the tree, without the manifest.
+    pub files: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Files written by this run.
+    pub written: u64,
+    /// Files that were already there.
+    pub kept: u64,
+    /// Files of the old tree that are gone.
+    pub removed: u64,
+}
+
+/// Where a tree goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// The folder.
+    pub place: &'a Utf8Path,
+    /// Whether everything is rendered again, and a tree whose manifest says nothing is replaced.
+    pub force: bool,
+    /// Whether it is on the disk before it takes the place of the old one.
+    pub sync: Sync,
+}
+
+/// Writes a tree; `done` is called with the number of units that are.
+pub fn tree(
+    job: &Job<'_>,
+    target: Target<'_>,
+    done: &(dyn Fn(u64) + std::marker::Sync),
+) -> Result<Report, CompileError> {
+    let old = old_manifest(target)?;
+    if let (true, Some(old)) = (job.is_partial(), &old) {
+        refuse_mixture(old, job, target.place)?;
+    }
+    // A part that goes into a whole tree leaves it whole.
+    let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
+    let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
+    let remembered = State::parse(&staging.remembered()?);
+    let known = if target.force { &State::default() } else { &remembered };
+    let run = Run {
+        job,
+        place: target.place,
+        new: staging.folder(),
+        old: known,
+        folders: Mutex::default(),
+        written: AtomicU64::new(0),
+        done,
+    };
+    let mut units = run.units()?;
+    let mut files: BTreeMap<Utf8PathBuf, Entry> = units
+        .values()
+        .flat_map(|unit| &unit.files)
+        .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
+        .collect();
+    if let (true, Some(old)) = (job.is_partial(), &old) {
+        run.keep_others(old, &mut files)?;
+        for (name, unit) in &remembered.units {
+            units.entry(name.clone()).or_insert_with(|| unit.clone());
+        }
+    }
+    let unreadable = old.is_none() && target.place.join(paths::MANIFEST).exists();
+    let owned: BTreeSet<Utf8PathBuf> =
+        old.map(|manifest| manifest.files.into_keys().collect()).unwrap_or_default();
+    if !unreadable {
+        carry_foreign(target.place, staging.folder(), &owned)?;
+    }
+    let written = run.written.load(Ordering::Relaxed);
+    let report = Report {
+        files: files.len() as u64,
+        bytes: files.values().map(|f| f.size).sum(),
+        written,
+        kept: files.len() as u64 - written,
+        removed: owned.iter().filter(|path| !files.contains_key(*path)).count() as u64,
+    };
+    let common = job.fingerprints.common().to_string();
+    let state = State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, units };
+    let manifest = staging.folder().join(paths::MANIFEST);
+    let bytes = job.manifest(files, partial).to_bytes();
+    std::fs::write(&manifest, &bytes).map_err(CompileError::file("write", &manifest))?;
+    if let Some(signer) = job.signer {
+        let signature = staging.folder().join(paths::SIGNATURE);
+        std::fs::write(&signature, signer.sign(&bytes)?).map_err(CompileError::file("write", &signature))?;
+    }
+    staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
+    Ok(report)
+}
+
+/// The manifest of the tree that is there. One that says nothing is an error, unless it is to be replaced anyway.
+fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
+    match Manifest::read(&Folder::new(target.place)) {
+        Ok(manifest) => Ok(Some(manifest)),
+        Err(ManifestError::Missing) => Ok(None),
+        // What is no folder is refused where it would be replaced.
+        Err(_) if target.force || !target.place.is_dir() => Ok(None),
+        Err(error) => {
+            Err(CompileError::Unreadable { place: target.place.to_owned(), reason: error.to_string() })
+        }
+    }
+}
+
+/// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but
+/// exceptions is the same as when the tree was made.
+fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(), CompileError> {
+    if old.inputs == job.fingerprints.common().to_string() {
+        return Ok(());
+    }
+    Err(CompileError::Mixture { place: place.to_owned(), fabric: old.fabric.clone() })
+}
+
+struct Run<'a> {
+    job: &'a Job<'a>,
+    place: &'a Utf8Path,
+    new: &'a Utf8Path,
+    old: &'a State,
+    folders: Mutex<BTreeSet<Utf8PathBuf>>,
+    written: AtomicU64,
+    done: &'a (dyn Fn(u64) + std::marker::Sync),
+}
+
+impl Run<'_> {
+    /// Renders or keeps every unit of the job.
+    fn units(&self) -> Result<BTreeMap<String, UnitState>, CompileError> {
+        let names: Vec<String> = self.job.units.iter().map(|unit| unit.name(self.job.plan)).collect();
+        let units = self.job.units.par_iter().zip(&names);
+        let done: Vec<UnitState> =
+            units.map(|(unit, name)| self.unit(*unit, name)).collect::<Result<_, CompileError>>()?;
+        Ok(names.into_iter().zip(done).collect())
+    }
+
+    /// Links what the old tree has of switches that are not selected, and of everything else.
+    fn keep_others(
+        &self,
+        old: &Manifest,
+        files: &mut BTreeMap<Utf8PathBuf, Entry>,
+    ) -> Result<(), CompileError> {
+        let naming = &self.job.plan.topology().naming;
+        let selected: BTreeSet<Utf8PathBuf> = self
+            .job
+            .units
+            .iter()
+            .filter_map(|unit| match unit {
+                Unit::Switch(switch) => {
+                    Some(Utf8Path::new(paths::SWITCHES).join(naming.switch(*switch).as_str()))
+                }
+                Unit::Host(_) | Unit::Group(..) | Unit::Cables(_) | Unit::Pipelines => None,
+            })
+            .collect();
+        let is_selected = |path: &Utf8Path| path.parent().is_some_and(|folder| selected.contains(folder));
+        for (path, entry) in old.files.iter().filter(|(path, _)| !is_selected(path)) {
+            self.folder_of(path)?;
+            link(&self.place.join(path), &self.new.join(path))?;
+            files.insert(path.clone(), entry.clone());
+        }
+        Ok(())
+    }
+
+    fn unit(&self, unit: Unit, name: &str) -> Result<UnitState, CompileError> {
+        let fingerprint = self.job.fingerprints.of(unit);
+        let state = match self.old.units.get(name) {
+            Some(old) if old.is_fresh(self.place, fingerprint) => {
+                self.keep(old)?;
+                old.clone()
+            }
+            before => {
+                let artefacts = unit.render(self.job.plan, self.job.templates)?;
+                let files = artefacts
+                    .into_iter()
+                    .map(|a| self.file(a, before))
+                    .collect::<Result<_, CompileError>>()?;
+                UnitState { fingerprint, files }
+            }
+        };
+        (self.done)(1);
+        Ok(state)
+    }
+
+    /// Links every file of a unit from the old tree.
+    fn keep(&self, unit: &UnitState) -> Result<(), CompileError> {
+        unit.files.iter().try_for_each(|file| {
+            self.folder_of(&file.path)?;
+            link(&self.place.join(&file.path), &self.new.join(&file.path))
+        })
+    }
+
+    /// Writes a file, or links it where the old tree has the same bytes.
+    fn file(&self, artefact: Artefact, before: Option<&UnitState>) -> Result<FileState, CompileError> {
+        let Entry { size, blake3 } = Entry::of(&artefact.bytes);
+        self.folder_of(&artefact.path)?;
+        let same = before
+            .and_then(|unit| unit.files.iter().find(|f| f.path == artefact.path && f.blake3 == blake3))
+            .filter(|file| file.is_unchanged(self.place));
+        if let Some(file) = same {
+            link(&self.place.join(&file.path), &self.new.join(&file.path))?;
+            return Ok(file.clone());
+        }
+        let place = self.new.join(&artefact.path);
+        let mut file = File::create_new(&place).map_err(CompileError::file("create", &place))?;
+        file.write_all(&artefact.bytes).map_err(CompileError::file("write", &place))?;
+        let meta = file.metadata().map_err(CompileError::file("read back", &place))?;
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(FileState { path: artefact.path, size, changed: state::changed(&meta), blake3 })
+    }
+
+    fn folder_of(&self, path: &Utf8Path) -> Result<(), CompileError> {
+        let Some(parent) = path.parent().filter(|parent| !parent.as_str().is_empty()) else { return Ok(()) };
+        let mut folders = self.folders.lock().expect("no thread panics while it holds the lock");
+        if folders.insert(parent.to_owned()) {
+            let place = self.new.join(parent);
+            std::fs::create_dir_all(&place).map_err(CompileError::file("create", &place))?;
+        }
+        Ok(())
+    }
+}
+
+/// Links a file into the new tree, or copies it where the file system has no links.
+fn link(from: &Utf8Path, to: &Utf8Path) -> Result<(), CompileError> {
+    std::fs::hard_link(from, to)
+        .or_else(|_| std::fs::copy(from, to).map(|_| ()))
+        .map_err(CompileError::file("carry over", from))
+}
+
+/// Carries over what somebody else put into the tree, where the new tree has nothing of that name.
+fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) -> Result<(), CompileError> {
+    let mut open = vec![Utf8PathBuf::new()];
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = old.join(&folder).read_dir_utf8() else { continue };
+        for entry in entries {
+            let entry = entry.map_err(CompileError::file("read", old))?;
+            let path = folder.join(entry.file_name());
+            // A signature is of the manifest that it was made for.
+            let ours = owned.contains(&path) || path == paths::MANIFEST || path == paths::SIGNATURE;
+            if entry.file_type().map_err(CompileError::file("read", entry.path()))?.is_dir() {
+                open.push(path);
+            } else if !ours && !new.join(&path).exists() {
+                let parent = new.join(&folder);
+                std::fs::create_dir_all(&parent).map_err(CompileError::file("create", &parent))?;
+                link(&old.join(&path), &new.join(&path))?;
+            }
+        }
+    }
+    Ok(())
+}

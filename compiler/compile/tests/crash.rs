@@ -1,0 +1,254 @@
+//! Loss of power: copies of a file system at many moments of compiling, each mounted and looked at.
+//!
+//! An ext4 image on a loop device stands for the disk. A copy of the image while nothing is being written to it holds
+//! what a disk would hold if the power went at that moment. Needs root.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk::{self, Sync};
+use closc_artefacts::{Files as _, Folder, Manifest};
+use closc_compile::{Job, Selection, Target, archive, tree};
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_tests::shape::Shape;
+
+/// Copies that are looked at.
+const POINTS: usize = 50;
+
+/// Copies in one round of tree, archive and state.
+const PER_ROUND: usize = 5;
+
+/// Size of the disk: small, so that a copy takes milliseconds.
+const DISK: u64 = 48 << 20;
+
+fn run(program: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    Err(format!("{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// An image on a loop device, mounted; both are gone when it is dropped.
+struct Disk {
+    device: String,
+    mount: Utf8PathBuf,
+}
+
+impl Disk {
+    /// Mounts an image, which replays its journal as it would after a loss of power.
+    ///
+    /// The journal is written after `commit` seconds where nobody waits for it.
+    fn mount(image: &Utf8Path, mount: &Utf8Path, commit: u32) -> Result<Disk, String> {
+        fs::create_dir_all(mount).map_err(|error| error.to_string())?;
+        let device = run("losetup", &["--find", "--show", image.as_str()])?;
+        let options = format!("commit={commit}");
+        let mounted = run("mount", &["-t", "ext4", "-o", &options, &device, mount.as_str()]);
+        let disk = Disk { device, mount: mount.to_owned() };
+        mounted.map(|_| disk)
+    }
+
+    /// Writes that were completed, where none is under way.
+    fn writes(&self) -> Option<u64> {
+        let name = self.device.rsplit('/').next()?;
+        let stat = fs::read_to_string(Path::new("/sys/class/block").join(name).join("stat")).ok()?;
+        let fields: Vec<u64> = stat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+        (fields.get(8) == Some(&0)).then(|| fields[4])
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = run("umount", &[self.mount.as_str()]);
+        let _ = run("losetup", &["--detach", &self.device]);
+    }
+}
+
+/// A fabric of which every table, and so every round, differs.
+fn plan(seed: u64) -> Plan {
+    let shape = Shape {
+        planes: 2,
+        groups: 4,
+        per_group: 4,
+        rails: 2,
+        t1: 4,
+        parallel: 1,
+        t2: None,
+        exceptions: format!("entropy: {{ seed: {seed} }}\n"),
+    };
+    shape.plan()
+}
+
+/// What was certainly on the disk, and what was being written, when a copy was made.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    finished: u64,
+    begun: u64,
+}
+
+/// The round that a whole tree is of, by its manifest; why it is not whole otherwise.
+fn round_of(tree: &Utf8Path, sources: &[String]) -> Result<Option<u64>, String> {
+    let folder = Folder::new(tree);
+    if !tree.exists() {
+        return Ok(None);
+    }
+    let manifest = Manifest::read(&folder).map_err(|error| error.to_string())?;
+    for (path, entry) in &manifest.files {
+        let bytes = folder.read(path.as_str()).map_err(|error| format!("{path}: {error}"))?;
+        if !entry.fits(&bytes) {
+            return Err(format!("{path} has {} of {} bytes, or others", bytes.len(), entry.size));
+        }
+    }
+    let round = sources.iter().position(|source| *source == manifest.source);
+    Ok(Some(round.ok_or("the tree is of no round")? as u64))
+}
+
+/// Whether one thing is the last that was finished, or the one that was begun.
+fn fits(what: &str, found: Option<u64>, moment: Moment) -> Result<(), String> {
+    let (first, last) = (moment.finished, moment.begun);
+    match found {
+        None if first == 0 => Ok(()),
+        Some(round) if (first..=last).contains(&(round + 1)) => Ok(()),
+        other => Err(format!("{what}: found {other:?}, finished {first}, begun {last}")),
+    }
+}
+
+/// Reads a whole archive; returns the manifest, which is the last in it.
+fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> {
+    let mut tar = tar::Archive::new(zstd::Decoder::new(fs::File::open(archive)?)?);
+    let mut last = Vec::new();
+    for entry in tar.entries()? {
+        last.clear();
+        std::io::Read::read_to_end(&mut entry?, &mut last)?;
+    }
+    Ok(Manifest::parse(&last)?)
+}
+
+/// Looks at a copy: tree, archive and state are each of the last round that was finished, or of one that was begun.
+fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), String> {
+    fits("tree", round_of(&root.join("tree"), sources)?, moment)?;
+    let packed = root.join("tree.tar.zst");
+    let round = if packed.exists() {
+        let manifest = unpacked(&packed).map_err(|error| format!("archive: {error}"))?;
+        sources.iter().position(|source| *source == manifest.source).map(|round| round as u64)
+    } else {
+        None
+    };
+    fits("archive", round, moment)?;
+    let state = match fs::read_to_string(root.join("state.json")) {
+        Ok(text) => Some(text.trim().parse().map_err(|error| format!("state: `{text}`: {error}"))?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("state: {error}")),
+    };
+    fits("state", state, moment)
+}
+
+/// After how many seconds the journal is written where nobody waits: soon where all must be on the disk in order, so
+/// that what is written too late shows; after the test where something must be lost.
+fn journal(sync: Sync) -> u32 {
+    match sync {
+        Sync::Yes => 1,
+        Sync::No => 300,
+    }
+}
+
+/// Compiles round after round while copies of the disk are made; returns what is wrong with each.
+fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, String> {
+    let image = folder.join("disk");
+    fs::File::create(&image).and_then(|file| file.set_len(DISK)).map_err(|error| error.to_string())?;
+    run("mkfs.ext4", &["-q", "-F", image.as_str()])?;
+    let disk = Disk::mount(&image, &folder.join("mount"), journal(sync))?;
+    let count = POINTS / PER_ROUND;
+    let plans: Vec<Plan> = (0..count as u64).map(plan).collect();
+    let sources: Vec<String> = plans.iter().map(|plan| closc_compile::meaning(plan).to_string()).collect();
+    let (begun, finished, over) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let copies: Mutex<Vec<(Utf8PathBuf, Moment)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0;
+            while !over.load(Ordering::SeqCst) || copies.lock().unwrap().len() < POINTS {
+                std::thread::sleep(Duration::from_millis(7 + 13 * (number % 11)));
+                number += 1;
+                let place = folder.join(format!("copy-{number}"));
+                let (before, first) = (disk.writes(), finished.load(Ordering::SeqCst));
+                run("cp", &["--sparse=always", image.as_str(), place.as_str()]).expect("an image is copied");
+                let moment = Moment { finished: first, begun: begun.load(Ordering::SeqCst) };
+                // A copy during which something was written is of no one moment.
+                if before.is_some() && before == disk.writes() && copies.lock().unwrap().len() < POINTS {
+                    copies.lock().unwrap().push((place, moment));
+                } else {
+                    fs::remove_file(&place).expect("a copy can be removed");
+                }
+            }
+        });
+        for (round, plan) in plans.iter().enumerate() {
+            begun.store(round as u64 + 1, Ordering::SeqCst);
+            write(plan, round, &disk.mount, sync);
+            finished.store(round as u64 + 1, Ordering::SeqCst);
+            // Long enough for the journal to be written, and for a share of the copies.
+            let (since, wanted) = (Instant::now(), (round + 1) * PER_ROUND);
+            while since.elapsed() < Duration::from_millis(1200) && copies.lock().unwrap().len() < wanted {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        over.store(true, Ordering::SeqCst);
+    });
+    drop(disk);
+    let copies = copies.into_inner().unwrap();
+    let look = |(number, (image, moment)): (usize, &(Utf8PathBuf, Moment))| {
+        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), journal(sync))?;
+        look(&disk.mount, &sources, *moment)
+    };
+    Ok(copies.iter().enumerate().map(look).collect())
+}
+
+fn write(plan: &Plan, round: usize, root: &Utf8Path, sync: Sync) {
+    let templates = Templates::shipped();
+    let job = Job::new(plan, &templates, blake3::hash(b""), Selection::default()).expect("all of it");
+    let target = Target { place: &root.join("tree"), force: false, sync };
+    tree(&job, target, &|_| {}).expect("a tree is written");
+    archive(&job, &root.join("tree.tar.zst"), sync, &|_| {}).expect("an archive is written");
+    disk::replace_with(&root.join("state.json"), sync, |file| {
+        std::io::Write::write_all(file, format!("{round}\n").as_bytes())
+    })
+    .expect("a state is written");
+}
+
+/// Runs the rounds, or says why that cannot be done here.
+fn tried(sync: Sync) -> Option<Vec<Result<(), String>>> {
+    if !nix::unistd::geteuid().is_root() {
+        closc_skip::skip("loss of power is tried on a loop device, which needs root");
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("its name is text");
+    match rounds(folder, sync) {
+        Ok(found) => Some(found),
+        Err(reason) => {
+            closc_skip::skip(format_args!("no loop device with ext4 here: {reason}"));
+            None
+        }
+    }
+}
+
+#[test]
+fn whenever_the_power_goes_the_old_or_the_new_tree_is_whole() {
+    let Some(found) = tried(Sync::Yes) else { return };
+    let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
+    println!("{} of {} whole", found.len() - wrong.len(), found.len());
+    assert!(wrong.is_empty() && found.len() == POINTS, "{wrong:#?}");
+}
+
+#[test]
+fn without_waiting_for_the_disk_the_test_sees_what_is_lost() {
+    let Some(found) = tried(Sync::No) else { return };
+    let wrong = found.iter().filter(|found| found.is_err()).count();
+    println!("{} of {} whole", found.len() - wrong, found.len());
+    assert!(wrong > 0, "nothing is lost without syncing: this test would see nothing");
+}

@@ -1,0 +1,67 @@
+//! Units of equal fingerprint render to the same bytes.
+
+use std::collections::BTreeMap;
+
+use closc_compile::{Fingerprint, Fingerprints, Selection, Unit};
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_tests::{exceptions, shape};
+use proptest::prelude::*;
+
+/// The fingerprint and the bytes of every unit.
+fn units(plan: &Plan) -> BTreeMap<Unit, (Fingerprint, Vec<u8>)> {
+    let templates = Templates::shipped();
+    let fingerprints = Fingerprints::new(plan, blake3::hash(b""));
+    let units = Unit::all(plan, &Selection::default()).into_iter();
+    units
+        .map(|unit| {
+            let files = unit.render(plan, &templates).expect("a valid fabric renders");
+            let bytes = files.into_iter().flat_map(|file| file.bytes).collect();
+            (unit, (fingerprints.of(unit), bytes))
+        })
+        .collect()
+}
+
+/// Returns how many units both plans have under one fingerprint, each with the same bytes.
+fn kept(old: &Plan, new: &Plan) -> usize {
+    let (old, new) = (units(old), units(new));
+    let same = new.iter().filter(|(unit, (print, _))| old.get(unit).is_some_and(|(own, _)| own == print));
+    same.inspect(|(unit, (_, bytes))| assert!(old[unit].1 == *bytes, "{unit:?} is stale")).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_unit_that_is_kept_has_the_bytes_it_would_be_rendered_to(
+        (old, new) in exceptions::related(),
+        routing in shape::any_routing(),
+    ) {
+        kept(&old.routed(routing), &new.routed(routing));
+    }
+}
+
+/// A pod of SONiC switches, of which the first uplink of the first T0 is as long as is said.
+fn pod(length: &str) -> Plan {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../topologies/examples/minimal.yaml"
+    ))
+    .expect("it ships");
+    // Small, so that all of it is rendered in no time.
+    let text =
+        text.replace("groups: 256, per_group: 128", "groups: 4, per_group: 16").replace("up: 128", "up: 16");
+    shape::plan(&format!(
+        "{text}\nexceptions: {{ cables: {{ p0-t0-001--p0-t1-001: {{ length: {length}, medium: fr }} }} }}\n"
+    ))
+}
+
+/// The first T0 marks later where its uplink is longer, and every path table states what follows from that.
+#[test]
+fn tables_follow_the_thresholds_of_the_first_t0() {
+    let (near, far) = (pod("40m"), pod("900m"));
+    assert_ne!(near.target_delay(), far.target_delay(), "the example has to show it");
+    let all = units(&near).len();
+    let same = kept(&near, &far);
+    assert!(same > 0 && same < all - 2, "{same} of {all}");
+}

@@ -1,0 +1,107 @@
+//! Trees in folders and archives: what is replaced, what stays, and what is refused.
+
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk::Sync;
+use closc_artefacts::{Files as _, Folder, Manifest};
+use closc_compile::{CompileError, Job, Report, Selection, Target, archive, memory, tree};
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_tests::shape::Shape;
+
+const SHAPE: Shape = Shape {
+    planes: 2,
+    groups: 2,
+    per_group: 2,
+    rails: 2,
+    t1: 2,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
+
+struct Place {
+    _folder: tempfile::TempDir,
+    root: Utf8PathBuf,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Utf8Path::from_path(folder.path()).expect("its name is text").to_owned();
+    Place { _folder: folder, root }
+}
+
+fn compile(plan: &Plan, place: &Utf8Path, select: &str, force: bool) -> Result<Report, CompileError> {
+    let templates = Templates::shipped();
+    let job = Job::new(plan, &templates, blake3::hash(b""), select.parse::<Selection>().expect("terms"))?;
+    tree(&job, Target { place, force, sync: Sync::No }, &|_| {})
+}
+
+#[test]
+fn memory_and_folder_hold_the_same() {
+    let (place, plan) = (place(), SHAPE.plan());
+    compile(&plan, &place.root.join("tree"), "", false).unwrap();
+    let (memory, folder) = (memory(&plan).unwrap(), Folder::new(place.root.join("tree")));
+    let (mut ours, theirs) = (Manifest::read(&memory).unwrap(), Manifest::read(&folder).unwrap());
+    ours.inputs.clone_from(&theirs.inputs);
+    assert_eq!(ours, theirs);
+    for path in ours.files.keys() {
+        assert_eq!(memory.read(path.as_str()).unwrap(), folder.read(path.as_str()).unwrap());
+    }
+}
+
+/// What a loss of power left of a tree that was not synced.
+#[test]
+fn a_tree_whose_manifest_says_nothing_is_replaced_by_force() {
+    let (place, plan) = (place(), SHAPE.plan());
+    let root = place.root.join("tree");
+    compile(&plan, &root, "", false).unwrap();
+    let whole = fs::read(root.join("manifest.json")).unwrap();
+    for file in ["manifest.json", "cables/plane-0.csv", "switches/p0-t0-001/ip.batch"] {
+        fs::write(root.join(file), "").unwrap();
+    }
+    fs::write(root.join("stray"), "").unwrap();
+    let error = compile(&plan, &root, "", false).unwrap_err().to_string();
+    assert!(error.contains("`manifest.json` does not parse: EOF"), "{error}");
+    assert!(error.ends_with("; `--force` replaces the tree, whatever is in it"), "{error}");
+    compile(&plan, &root, "", true).unwrap();
+    assert_eq!(fs::read(root.join("manifest.json")).unwrap(), whole);
+    assert!(!root.join("stray").exists() && fs::metadata(root.join("cables/plane-0.csv")).unwrap().len() > 0);
+}
+
+/// The cache beside a tree may be gone, or not be used: a part that is compiled into it leaves the rest there.
+#[test]
+fn a_part_leaves_the_rest_without_the_cache_too() {
+    let plan = SHAPE.plan();
+    for force in [false, true] {
+        let place = place();
+        let root = place.root.join("tree");
+        compile(&plan, &root, "", false).unwrap();
+        let before = Manifest::read(&Folder::new(&root)).unwrap();
+        fs::remove_file(place.root.join(".tree.closc")).unwrap();
+        compile(&plan, &root, "plane=1,tier=t0", force).unwrap();
+        assert_eq!(Manifest::read(&Folder::new(&root)).unwrap(), before);
+        let again = compile(&plan, &root, "", false).unwrap();
+        assert_eq!(again.removed, 0);
+        assert_eq!(Manifest::read(&Folder::new(&root)).unwrap(), before);
+    }
+}
+
+#[test]
+fn archives_at_once_each_leave_a_whole_one() {
+    let (place, plan) = (place(), SHAPE.plan());
+    let file = place.root.join("tree.tar.zst");
+    let templates = Templates::shipped();
+    std::thread::scope(|scope| {
+        for _ in 0..24 {
+            scope.spawn(|| {
+                let job = Job::new(&plan, &templates, blake3::hash(b""), Selection::default()).unwrap();
+                archive(&job, &file, Sync::No, &|_| {}).unwrap();
+            });
+        }
+    });
+    let mut tar = tar::Archive::new(zstd::Decoder::new(fs::File::open(&file).unwrap()).unwrap());
+    assert!(tar.entries().unwrap().map(|entry| entry.unwrap().size()).sum::<u64>() > 0);
+    assert_eq!(fs::read_dir(&place.root).unwrap().count(), 1, "nothing partial is left");
+}

@@ -1,0 +1,167 @@
+//! Which artefacts an exception touches.
+//!
+//! In: an exception and a fabric that has what it names. Out: [`Touch`]es. Invariants: an artefact that is not touched
+//! has the same bytes with and without the exception, but for what all switches or tables take from the delays of the
+//! fabric (see [`crate::Plan::target_delay`]). So one cable that changes renders two switches again, not six thousand.
+
+use closc_fabric::{End, Fabric, PortUse};
+use closc_topology::{Link, Nic, Node, PlaneId, Routing, Switch, ZoneId};
+
+/// Something that an exception is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// A plane.
+    Plane(PlaneId),
+    /// A switch.
+    Switch(Switch),
+    /// A NIC.
+    Nic(Nic),
+    /// A cable.
+    Link(Link),
+}
+
+/// What is said of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excepted {
+    /// It is not there.
+    Absent(Subject),
+    /// It carries no new traffic.
+    Drained(Subject),
+    /// The cable differs from its kind.
+    Cable(Link),
+    /// The switch is of other hardware or operating system than its tier.
+    Device(Switch),
+}
+
+/// Artefacts that are touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Everything of a switch.
+    Switch(Switch),
+    /// Everything of every switch of a plane.
+    Plane(PlaneId),
+    /// Everything of a node, its group's path table aside.
+    Host(Node),
+    /// The same of every node.
+    Hosts,
+    /// The path table of a T0 group.
+    Table(ZoneId, u16),
+    /// Every path table.
+    Tables,
+    /// The cable list of a plane.
+    List(PlaneId),
+}
+
+/// Names every artefact that an exception touches, some of them more than once.
+pub fn touch(exception: Excepted, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    match exception {
+        Excepted::Absent(subject) => {
+            weigh(subject, fabric, found);
+            absent(subject, fabric, found);
+        }
+        // Where NICs choose paths, hosts receive what is drained and switches do not.
+        Excepted::Drained(subject) => {
+            weigh(subject, fabric, found);
+            found(Touch::Hosts);
+            found(Touch::Tables);
+            if let Some(plane) = plane_of(subject) {
+                found(Touch::List(plane));
+            }
+        }
+        Excepted::Cable(link) => ends(link, fabric, found),
+        Excepted::Device(switch) => plugged(switch, fabric, found),
+    }
+}
+
+fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    if let Some(plane) = plane_of(subject) {
+        found(Touch::List(plane));
+    }
+    match subject {
+        Subject::Plane(_) => {}
+        Subject::Switch(switch) => {
+            plugged(switch, fabric, found);
+            found(Touch::Hosts);
+            found(Touch::Tables);
+        }
+        Subject::Link(link) => {
+            ends(link, fabric, found);
+            found(Touch::Hosts);
+            found(Touch::Tables);
+        }
+        Subject::Nic(nic) => {
+            found(Touch::Host(fabric.topology().node_of(nic).0));
+            // Nodes of small fabrics have a route to every NIC.
+            found(Touch::Hosts);
+            found(Touch::Table(nic.zone, nic.group));
+            for plane in fabric.topology().plane_ids() {
+                found(Touch::Switch(nic.t0(plane)));
+                found(Touch::List(plane));
+            }
+        }
+    }
+}
+
+/// Switches that choose paths and receive what is drained or absent.
+fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    match (fabric.topology().routing, subject) {
+        (Routing::Srv6Static, _) | (_, Subject::Nic(_)) => {}
+        // Static weights follow from everything that is missing in the plane.
+        (Routing::EcmpStatic, Subject::Switch(Switch { plane, .. }))
+        | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => found(Touch::Plane(plane)),
+        (Routing::EcmpStatic, Subject::Link(link)) => found(Touch::Plane(link.plane())),
+        // Switches learn at run time what is missing farther away.
+        (Routing::BgpUnnumbered, Subject::Switch(switch)) => neighbours(switch, fabric, found),
+        (Routing::BgpUnnumbered, Subject::Link(link)) => ends(link, fabric, found),
+    }
+}
+
+/// A switch, and those that it has sessions with.
+fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    found(Touch::Switch(switch));
+    if fabric.topology().tier(switch.tier).is_none() {
+        return;
+    }
+    for port in fabric.ports(switch) {
+        if let PortUse::Link { far: End::Switch { switch, .. }, .. } = port.used {
+            found(Touch::Switch(switch));
+        }
+    }
+}
+
+/// A switch, and both ends of every cable on it.
+fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    found(Touch::Switch(switch));
+    found(Touch::List(switch.plane));
+    if fabric.topology().tier(switch.tier).is_none() {
+        return;
+    }
+    for port in fabric.ports(switch) {
+        match port.used {
+            PortUse::Link { far: End::Switch { switch, .. }, .. } => found(Touch::Switch(switch)),
+            PortUse::Link { link, .. } | PortUse::Absent { link } => ends(link, fabric, found),
+            PortUse::Spare => {}
+        }
+    }
+}
+
+/// Both ends of a cable and the cable list of its plane.
+fn ends(link: Link, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+    found(Touch::List(link.plane()));
+    if let Some((upper, _)) = fabric.upper_end(link) {
+        found(Touch::Switch(upper));
+    }
+    match link {
+        Link::Host(port) => found(Touch::Host(fabric.topology().node_of(port.nic).0)),
+        Link::Fabric { lower, .. } => found(Touch::Switch(lower)),
+    }
+}
+
+fn plane_of(subject: Subject) -> Option<PlaneId> {
+    match subject {
+        Subject::Plane(plane) => Some(plane),
+        Subject::Switch(switch) => Some(switch.plane),
+        Subject::Link(link) => Some(link.plane()),
+        Subject::Nic(_) => None,
+    }
+}
