@@ -46,6 +46,11 @@ fn a_tree_is_verified_by_the_key_that_signed_it() {
     place.ends(0, &["verify", "tree", "--key", "ours.pub"]);
     let why = place.ends(1, &["verify", "tree", "--key", "theirs.pub"]);
     assert!(why.contains("`manifest.json` is not signed by SHA256:"), "{why}");
+    // What the manifest does not list, its signature does not vouch for.
+    place.write("tree/switches/extra.conf", "x");
+    let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
+    assert!(why.contains("`switches/extra.conf` is not in `manifest.json`"), "{why}");
+    std::fs::remove_file(place.path("tree/switches/extra.conf")).expect("it is there");
     // Whoever edits a file and its digest is found by the signature alone.
     let manifest = place.read("tree/manifest.json").replace("\"closc\": \"", "\"closc\": \"1");
     place.write("tree/manifest.json", manifest);

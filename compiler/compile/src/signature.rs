@@ -146,6 +146,10 @@ impl Files for SignedTree {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if path == MANIFEST { Ok(self.manifest.clone()) } else { self.folder.read(path) }
     }
+
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.folder.list()
+    }
 }
 
 /// Reads a signature in the one form that it is written in. Readers let other versions and odd line ends pass, neither

@@ -193,7 +193,8 @@ fn rest(files: &Files<'_>, options: &Options) -> Result<Findings, VerifyError> {
     }
     for path in files.tree.list().unwrap_or_default() {
         findings.checked(&EXTRA, 1);
-        if path != paths::MANIFEST && !files.manifest.files.contains_key(&path) {
+        let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
+        if !is_head && !files.manifest.files.contains_key(&path) {
             let message = format!("`{path}` is not in `{}`", paths::MANIFEST);
             findings.broken(Violation::new(&EXTRA, Place::file(path), message));
         }
