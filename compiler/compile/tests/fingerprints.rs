@@ -51,15 +51,20 @@ fn pod(length: &str) -> Plan {
     // Small, so that all of it is rendered in no time.
     let text =
         text.replace("groups: 256, per_group: 128", "groups: 4, per_group: 16").replace("up: 128", "up: 16");
+    // What a queue is filled to when it is marked follows from the headroom, and that from the cable.
     shape::plan(&format!(
-        "{text}\nexceptions: {{ cables: {{ p0-t0-001--p0-t1-001: {{ length: {length}, medium: fr }} }} }}\n"
+        "{text}
+cables: {{ nic-t0: {{ length: 3m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr }} }}
+qos: {{ base: lossless, classes: {{ data: {{ ecn: {{ fill: {{ min: 20, max: 80, probability: 5 }} }} }} }} }}
+exceptions: {{ cables: {{ p0-t0-001--p0-t1-001: {{ length: {length}, medium: fr }} }} }}
+"
     ))
 }
 
 /// The first T0 marks later where its uplink is longer, and every path table states what follows from that.
 #[test]
 fn tables_follow_the_thresholds_of_the_first_t0() {
-    let (near, far) = (pod("40m"), pod("900m"));
+    let (near, far) = (pod("40m"), pod("1900m"));
     assert_ne!(near.target_delay(), far.target_delay(), "the example has to show it");
     let all = units(&near).len();
     let same = kept(&near, &far);

@@ -5,7 +5,7 @@ mod common;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
-use closc_artefacts::{Entry, Manifest, Routing, paths};
+use closc_artefacts::Folder;
 use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open_gate, push, silent};
 use closc_lab::model::CableId;
 use closc_lab::probe::Accused;
@@ -23,16 +23,10 @@ fn up(topology: &str, fabric: &str) -> (Lab, Compiled) {
 
 /// Pushes as `closc push` does.
 fn program(compiled: &Compiled) -> PushReport {
-    let tree = compiled.tree.clone();
-    let files = move |path: &str| match path {
-        // What a push needs of it: which switches there are.
-        "manifest.json" => Ok(manifest(&tree)),
-        path => std::fs::read(tree.join(path)),
-    };
     let path = closc_lab::inventory(&compiled.fabric, &compiled.options).unwrap();
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    let tree = Arc::new(Tree::open(Arc::new(files)).unwrap());
+    let tree = Arc::new(Tree::open(Arc::new(Folder::new(compiled.tree.clone()))).unwrap());
     let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
@@ -71,16 +65,6 @@ fn cables_go_back_where_a_miswire_is_interrupted() {
     }
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "{report}");
-}
-
-fn manifest(tree: &camino::Utf8Path) -> Vec<u8> {
-    let mut manifest = Manifest::new("lab", Routing::Srv6Static);
-    for entry in tree.join("switches").read_dir_utf8().unwrap() {
-        let path = paths::switch(entry.unwrap().file_name(), paths::ENTRIES);
-        let entry = Entry::of(&std::fs::read(tree.join(&path)).unwrap());
-        manifest.files.insert(path, entry);
-    }
-    manifest.to_bytes()
 }
 
 #[test]
