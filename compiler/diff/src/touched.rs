@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use closc_fabric::Fabric;
 use closc_plan::{Excepted, Plan, Subject, Touch, touch};
-use closc_topology::{Node, PlaneId, Routing, Switch, TierId, ZoneId};
+use closc_topology::{Node, PlaneId, Switch, TierId, ZoneId};
 
 use crate::change::{Change, Difference, Exception, Field, Named, Thing, TierField, Turn};
 use crate::routed;
