@@ -4,7 +4,6 @@
 
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
-use closc_platform::Os;
 use closc_render::{Artefact, Templates, path_table, targets};
 use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
 
@@ -42,7 +41,7 @@ impl Unit {
             units.extend(plan.groups().map(|(zone, group)| Unit::Group(zone, group)));
         }
         units.extend(topology.plane_ids().map(Unit::Cables));
-        if plan.switches().any(|switch| topology.hardware(switch).1 == Os::P4) {
+        if plan.switches().any(|switch| topology.hardware(switch).1.is_programmed()) {
             units.push(Unit::Pipelines);
         }
         units

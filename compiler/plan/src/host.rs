@@ -9,7 +9,6 @@ pub(crate) mod written;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use closc_platform::Os;
 use closc_topology::{
     DomainRule, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Target, Topology,
 };
@@ -188,7 +187,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         plane: at.plane,
         interface: interface(number, at.plane),
         mac: addresses.nic_mac(at),
-        is_static: matches!(topology.hardware(t0).1, Os::P4 | Os::Linux),
+        is_static: topology.hardware(t0).1.has_static_neighbours(),
         pci: slot.and_then(|slot| slot.pci.function(at.plane.0)),
         speed: topology.port_speed(),
         table: FIRST_TABLE + u16::from(number) * PLANES_MAX + u16::from(at.plane.0),

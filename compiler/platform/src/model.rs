@@ -39,6 +39,49 @@ impl Os {
             Os::P4 => "p4",
         }
     }
+
+    /// Tells whether a controller writes the tables of switches, over P4Runtime.
+    pub fn is_programmed(self) -> bool {
+        match self {
+            Os::P4 => true,
+            Os::Sonic | Os::Frr | Os::Linux => false,
+        }
+    }
+
+    /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
+    pub fn has_hwskus(self) -> bool {
+        match self {
+            Os::Sonic => true,
+            Os::Frr | Os::Linux | Os::P4 => false,
+        }
+    }
+
+    /// Tells whether neighbours of a switch have to know its MAC address beforehand, as nothing on it answers for it.
+    pub fn has_static_neighbours(self) -> bool {
+        match self {
+            Os::Linux | Os::P4 => true,
+            Os::Sonic | Os::Frr => false,
+        }
+    }
+
+    /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.
+    pub fn port_mtu_max(self) -> Option<u16> {
+        match self {
+            // SONiC's model of a port (`sonic-port` YANG: 68 to 9216).
+            Os::Sonic => Some(9216),
+            Os::Frr | Os::Linux | Os::P4 => None,
+        }
+    }
+
+    /// Returns the largest number of a front port, where numbers have a limit of their own.
+    pub fn port_number_max(self) -> Option<u16> {
+        match self {
+            // Of nine bits (P4_16 v1model, `PortId_t`) 511 drops and 510 is the controller (`CPU_PORT` in
+            // `constants.p4`).
+            Os::P4 => Some(509),
+            Os::Sonic | Os::Frr | Os::Linux => None,
+        }
+    }
 }
 
 /// How a cage is split: `8x100G` is eight ports of 100G.

@@ -2,9 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
+use crate::PortNaming;
 use crate::file::File;
 use crate::read::span;
-use crate::{Os, PortNaming};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1008",
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let os = span(source, &file.os);
-    let runs = file.os.value.contains(&Os::Sonic);
+    let runs = file.os.value.iter().any(|os| os.has_hwskus());
     if file.os.value.is_empty() {
         found.push(Diagnostic::error(&RULE, "`os` lists no target").at(os, "empty"));
     }

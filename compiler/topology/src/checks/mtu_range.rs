@@ -1,9 +1,7 @@
 //! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
 
+use crate::lower::{Draft, Hardware};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Os;
-
-use crate::lower::Draft;
 
 /// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
 pub(crate) static RULE: Rule = Rule {
@@ -17,8 +15,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The least MTU of IPv6 (RFC 8200 section 5).
 const IPV6_MIN: u16 = 1280;
-/// The most that SONiC's model of a port takes (`sonic-port` YANG: 68 to 9216).
-const SONIC_MAX: u16 = 9216;
 
 /// Checks both MTUs.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
@@ -34,13 +30,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 )),
         );
     }
-    let sonic = draft.hardware.iter().find(|hardware| hardware.os == Os::Sonic);
-    if let Some(hardware) = sonic.filter(|_| link > SONIC_MAX) {
+    let refused = |hardware: &Hardware| hardware.os.port_mtu_max().filter(|largest| link > *largest);
+    let first = draft.hardware.iter().find_map(|hardware| Some((hardware, refused(hardware)?)));
+    if let Some((hardware, largest)) = first {
         out.push(
-            Diagnostic::error(&RULE, format!("links carry {link} bytes, a SONiC port at most {SONIC_MAX}"))
-                .at(draft.at("mtu.link"), "")
-                .and(hardware.os_span, format!("for {}", hardware.who))
-                .help(format!("set `mtu.link` to {SONIC_MAX} or less")),
+            Diagnostic::error(
+                &RULE,
+                format!("links carry {link} bytes, a port of `os: {}` at most {largest}", hardware.os.word()),
+            )
+            .at(draft.at("mtu.link"), "")
+            .and(hardware.os_span, format!("for {}", hardware.who))
+            .help(format!("set `mtu.link` to {largest} or less")),
         );
     }
 }
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(codes("mtu: { link: 1200 }"), ["E0705"]);
         assert_eq!(
             message("mtu: { link: 9500 }", "E0705"),
-            "links carry 9500 bytes, a SONiC port at most 9216"
+            "links carry 9500 bytes, a port of `os: sonic` at most 9216"
         );
     }
 }

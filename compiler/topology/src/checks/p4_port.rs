@@ -1,7 +1,7 @@
 //! E0901: a port of a P4 target has a number above 509.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::{Os, Slot};
+use closc_platform::Slot;
 
 use crate::checks::words::{count, side_word};
 use crate::lower::{Draft, DraftBlock, Hardware};
@@ -18,16 +18,13 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use fewer ports, or start the uplinks at a lower cage (`first_cage`).",
 };
 
-/// The largest front port: of nine bits (P4_16 v1model, `PortId_t`) 511 drops and 510 is the controller (`CPU_PORT` in
-/// `constants.p4`).
-const PORT_MAX: u16 = 509;
-
 /// Numbers the last port of each side.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::P4) {
+    for hardware in &draft.hardware {
+        let Some(largest) = hardware.os.port_number_max() else { continue };
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         for block in [&tier.down, &tier.up] {
-            let Some(number) = last_port(hardware, block).filter(|number| *number > PORT_MAX) else {
+            let Some(number) = last_port(hardware, block).filter(|number| *number > largest) else {
                 continue;
             };
             let side = side_word(block.side);
@@ -35,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 Diagnostic::error(
                     &RULE,
                     format!(
-                        "the last {side}link of {} is P4 port {number}, the largest is {PORT_MAX}",
+                        "the last {side}link of {} is P4 port {number}, the largest is {largest}",
                         hardware.who
                     ),
                 )

@@ -1,7 +1,7 @@
 //! E0717: a platform does not take the settings of trimming.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Os;
+use closc_platform::capability::Capability;
 use closc_qos::units::Bytes;
 
 use crate::lower::Draft;
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     let Some(trimming) = profile.trimming() else { return };
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::Sonic) {
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Trimming)) {
         let platform = &hardware.platform;
         let Some(limits) = &platform.trimming else { continue };
         if let Some(size) = trimming.size.filter(|size| !limits.takes(*size)) {

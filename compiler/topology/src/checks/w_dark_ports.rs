@@ -1,12 +1,11 @@
 //! W0302: more than half of the ports of a T1 have no cable.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-
-use closc_platform::Os;
+use closc_platform::capability::{Capability, Column, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::Draft;
+use crate::lower::{Draft, Hardware};
 
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
@@ -40,11 +39,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     )
     .at(tier.name.span, count(ports, "port"))
     .and(draft.at("hosts.groups"), format!("{used} are in use"));
-    // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are no redundancy under SONiC (W0402).
+    // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are not redundant everywhere (W0402).
     let is_alone = draft.t2.is_none();
-    let on_sonic =
-        draft.hardware.iter().any(|hardware| hardware.tier != TierId::T2 && hardware.os == Os::Sonic);
-    let is_safe = is_alone && !(draft.routing.is_source_routed() && on_sonic);
+    let takes_several = |hardware: &Hardware| {
+        hardware.tier == TierId::T2
+            || Column::of(hardware.os).support(Capability::SeveralLocators) == Support::Whole
+    };
+    let is_safe = is_alone && (!draft.routing.is_source_routed() || draft.hardware.iter().all(takes_several));
     out.push(match times {
         Some(times) if times > draft.t0.parallel && is_safe => diagnostic
             .help(format!(

@@ -1,7 +1,6 @@
 //! W0201: no hwsku of SONiC is for the breakouts of a switch.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Os;
 
 use crate::lower::Draft;
 
@@ -20,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks every kind of switch that runs SONiC.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.os == Os::Sonic) {
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os.has_hwskus()) {
         let platform = &hardware.platform;
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
         // What is not offered at all is said elsewhere, and what splits ports of an unknown platform is not known.

@@ -31,7 +31,7 @@ pub struct T0Doc {
     /// The hardware: a name of the catalogue.
     pub platform: Spanned<SmolStr>,
     /// The operating system. Default: the first one that the platform lists.
-    #[schemars(with = "Option<OsWord>")]
+    #[schemars(with = "Option<Os>")]
     pub os: Option<Spanned<Os>>,
     /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
     pub down: Option<PortsDoc>,
@@ -64,7 +64,7 @@ pub struct T1Doc {
     /// The hardware: a name of the catalogue.
     pub platform: Spanned<SmolStr>,
     /// The operating system. Default: the first one that the platform lists.
-    #[schemars(with = "Option<OsWord>")]
+    #[schemars(with = "Option<Os>")]
     pub os: Option<Spanned<Os>>,
     /// T1s in each plane and zone; follows from `t0.up`, and must agree with it where it is given.
     #[schemars(range(min = 1))]
@@ -101,7 +101,7 @@ pub struct T2Doc {
     /// The hardware: a name of the catalogue.
     pub platform: Spanned<SmolStr>,
     /// The operating system. Default: the first one that the platform lists.
-    #[schemars(with = "Option<OsWord>")]
+    #[schemars(with = "Option<Os>")]
     pub os: Option<Spanned<Os>>,
     /// T2s in each plane; follows from the wiring, and must agree with it where it is given.
     #[schemars(range(min = 1))]
@@ -211,7 +211,7 @@ pub struct HardwareDoc {
     /// The hardware: a name of the catalogue. Default: that of the tier.
     pub platform: Option<Spanned<SmolStr>>,
     /// The operating system. Default: that of the tier if the platform runs it, else the platform's first.
-    #[schemars(with = "Option<OsWord>")]
+    #[schemars(with = "Option<Os>")]
     pub os: Option<Spanned<Os>>,
 }
 
@@ -228,21 +228,6 @@ word!(Wiring, "wiring" {
     "full" => Wiring::Full,
     "rows" => Wiring::Rows,
 });
-
-/// The operating system of a switch.
-#[derive(JsonSchema)]
-#[schemars(rename = "Os", rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used: the type itself lives with the platforms")]
-enum OsWord {
-    /// SONiC: `config_db.json`.
-    Sonic,
-    /// FRRouting on any Linux: `frr.conf`.
-    Frr,
-    /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
-    Linux,
-    /// A P4Runtime target: pipeline and table entries.
-    P4,
-}
 
 /// How a cage is split.
 struct BreakoutText;

@@ -15,7 +15,6 @@ use closc_diagnostics::{Diagnostics, Sources};
 use closc_diff::tree::Files;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
-use closc_platform::Os;
 use closc_topology::Switch;
 
 use crate::args::Args;
@@ -68,7 +67,7 @@ impl Side {
 
 /// The entries of a plan, each switch rendered when it is asked for.
 fn made(plan: Plan) -> Tree {
-    let is_p4 = |switch: &Switch| plan.topology().hardware(*switch).1 == Os::P4;
+    let is_p4 = |switch: &Switch| plan.topology().hardware(*switch).1.is_programmed();
     let devices =
         plan.switches().filter(is_p4).map(|s| plan.topology().naming.switch(s).to_string()).collect();
     let fabric = plan.topology().name.to_string();
