@@ -155,8 +155,10 @@ capabilities! {
     Bfd, bfd, "BFD", "routing: bgp-unnumbered";
     /// Counters that show marks, pauses, trims and drops.
     Counters, counters, "QoS counters", "qos";
-    /// The management address of the switch.
-    Management, management, "a management address", "addresses.management";
+    /// The loopback address of the switch.
+    Loopback, loopback, "a loopback address", "addresses.loopbacks";
+    /// The management address of the switch, and the gateway of its network.
+    Management, management, "a management address", "addresses.management, addresses.management_gateway";
     /// Time, log and SNMP servers.
     Services, services, "time, log and SNMP servers", "services";
 }

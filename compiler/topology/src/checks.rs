@@ -97,6 +97,7 @@ mod usid_roles;
 mod usid_widths;
 mod usid_zone;
 mod w_absent_anyway;
+mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
 mod w_no_effect;
@@ -105,6 +106,7 @@ mod w_no_qp_hash;
 mod w_oversubscribed;
 mod w_parallel_locators;
 mod w_public_asn;
+mod w_routing_unused;
 mod w_services_unused;
 mod w_software_pause;
 mod w_software_qos;
@@ -247,9 +249,11 @@ const CHECKS: &[Check] = checks![
     w_dark_ports,
     w_srv6_unused,
     w_parallel_locators,
+    w_routing_unused,
     w_public_asn,
     w_software_pause,
     w_software_qos,
+    w_buffer_shares,
     w_no_effect,
     w_absent_anyway,
     w_services_unused,

@@ -32,6 +32,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::Bfd
         | Capability::Counters
         | Capability::Management
+        | Capability::Loopback
         | Capability::Services => false,
     };
     Capability::ALL.iter().copied().filter(asks).collect()

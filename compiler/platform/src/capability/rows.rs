@@ -25,6 +25,7 @@ const SONIC: Row = Row {
     bgp: Whole,
     bfd: Whole,
     counters: Whole,
+    loopback: Whole,
     management: Whole,
     services: Whole,
 };
@@ -45,6 +46,7 @@ const FRR: Row = Row {
     bgp: Whole,
     bfd: Whole,
     counters: NO_QUEUEING,
+    loopback: Whole,
     management: NO_SERVICES,
     services: NO_SERVICES,
 };
@@ -65,6 +67,7 @@ const LINUX: Row = Row {
     bgp: Not("a kernel without a routing daemon speaks no BGP"),
     bfd: Not("a kernel without a routing daemon speaks no BFD"),
     counters: NO_QUEUEING,
+    loopback: Whole,
     management: NO_SERVICES,
     services: NO_SERVICES,
 };
@@ -85,6 +88,7 @@ const P4_FABRIC: Row = Row {
     bgp: Not("a pipeline without a routing daemon speaks no BGP"),
     bfd: Not("a pipeline without a routing daemon speaks no BFD"),
     counters: Whole,
+    loopback: Not("a pipeline forwards packets and has no address of its own"),
     management: Not("a P4Runtime server has the address of the system below it"),
     services: Not("a P4Runtime server has the services of the system below it"),
 };

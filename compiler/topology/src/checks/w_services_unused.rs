@@ -10,8 +10,8 @@ use crate::lower::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
-    what: "Servers (`services`) and management addresses (`addresses.management`) are rendered for every operating \
-           system in use.",
+    what: "Servers (`services`), management addresses and their gateway (`addresses.management`, `management_gateway`) \
+           and loopbacks (`addresses.loopbacks`) are rendered for every operating system in use.",
     why: "Such a switch keeps no time, sends no logs or has no address of its own, and the file says that it does.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\
            qos: none\n\
@@ -22,7 +22,9 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the settings that only some targets render.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let settings = [
+        ("addresses.loopbacks", Capability::Loopback),
         ("addresses.management", Capability::Management),
+        ("addresses.management_gateway", Capability::Management),
         ("services.ntp", Capability::Services),
         ("services.syslog", Capability::Services),
         ("services.snmp", Capability::Services),

@@ -1,0 +1,46 @@
+//! W0705: shares of the buffer that no switch reserves.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+
+/// Shares of the buffer that no switch reserves.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0705",
+    title: "the lossless and lossy shares of the buffer have no effect",
+    what: "A profile of one's own has no `buffer_shares`: of its three shares only `headroom` is used, as the most that \
+           PFC headroom may take (E0720).",
+    why: "Junos cuts the buffer into three parts. No target of closc does: SONiC's pools are shared, and \
+          `ingress_threshold` and `egress_threshold` of each class say how much of them it may take.",
+    example: "qos: { base: lossless, buffer_shares: { lossless: 60, headroom: 30, lossy: 10 } }",
+    fix: "Set the thresholds of classes to what is meant, and `buffer_shares: off` if headroom needs no limit.",
+};
+
+/// Checks whether a file states shares.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.states("qos.buffer_shares.lossless") {
+        return;
+    }
+    out.push(
+        Diagnostic::warning(
+            &RULE,
+            "`lossless` and `lossy` of `qos.buffer_shares` have no effect: buffer pools are shared",
+        )
+        .at(draft.at("qos.buffer_shares"), "")
+        .note("`headroom` is the most that PFC headroom may take")
+        .help("set `ingress_threshold` and `egress_threshold` of the classes"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn shares_that_nothing_reserves_are_named() {
+        let text = "`lossless` and `lossy` of `qos.buffer_shares` have no effect: buffer pools are shared";
+        assert_eq!(message(RULE.example, "W0705"), text);
+        assert!(!codes("qos: lossless").contains(&"W0705"));
+    }
+}

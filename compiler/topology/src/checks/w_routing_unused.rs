@@ -1,0 +1,65 @@
+//! W0403: a setting is for another way of routing.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::lower::Draft;
+use crate::model::Routing;
+
+/// A setting is for another way of routing.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0403",
+    title: "a setting has no effect with this routing",
+    what: "`entropy` and `mtu.payload` are given only with `routing: srv6-static`, `addresses.asn_base` only with \
+           `bgp-unnumbered`.",
+    why: "Entropy values and the payload of packets are in path tables, which only source-routed fabrics have; without \
+          BGP no switch has an autonomous system. What is written there does nothing.",
+    example: "routing: ecmp-static\n\
+              entropy: { udp_port: 4800 }",
+    fix: "Remove the setting, or set the `routing` that uses it.",
+};
+
+/// Settings with the routing that uses them, and what they are in there.
+const SETTINGS: [(&str, Routing, &str); 3] = [
+    ("addresses.asn_base", Routing::BgpUnnumbered, "only switches that speak BGP have autonomous systems"),
+    ("entropy", Routing::Srv6Static, "only source-routed fabrics have path tables"),
+    ("mtu.payload", Routing::Srv6Static, "only path tables hold it"),
+];
+
+/// Checks that settings are used by the routing.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (path, routing, why) in SETTINGS {
+        if routing == draft.routing || !draft.states(path) {
+            continue;
+        }
+        let word = draft.routing.word();
+        out.push(
+            Diagnostic::warning(&RULE, format!("`{path}` has no effect with `routing: {word}`"))
+                .at(draft.at(path), "")
+                .and(draft.at("routing"), "")
+                .note(why)
+                .help(format!("remove it, or set `routing: {}`", routing.word())),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::checks::testing::{codes, message};
+
+    #[test]
+    fn settings_need_their_routing() {
+        assert_eq!(message(RULE.example, "W0403"), "`entropy` has no effect with `routing: ecmp-static`");
+        for (routing, fragment, is_used) in [
+            ("srv6-static", "entropy: { udp_port: 4800 }", true),
+            ("srv6-static", "addresses: { asn_base: 4200000000 }", false),
+            ("bgp-unnumbered", "addresses: { asn_base: 4200000000 }", true),
+            ("bgp-unnumbered", "mtu: { payload: 4000 }", false),
+            ("srv6-static", "mtu: { payload: 4000 }", true),
+            ("ecmp-static", "mtu: { link: 9000 }", true),
+        ] {
+            let found = codes(&format!("{{ routing: {routing}, {fragment} }}"));
+            assert_eq!(!found.contains(&"W0403"), is_used, "{routing}: {fragment}: {found:?}");
+        }
+    }
+}

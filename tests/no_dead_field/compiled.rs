@@ -1,0 +1,84 @@
+//! Compiles small fabrics in memory, as far as it takes to see whether anything changes.
+//!
+//! In: a document. Out: the codes of its findings and, without an error, a digest of each unit of its tree. Invariants: all
+//! stages run as they do for a file on a disk; the manifest is left out, because it repeats what the file says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use camino::Utf8PathBuf;
+use closc_compile::front::{Source, read_text};
+use closc_compile::{Selection, Unit};
+use closc_plan::Plan;
+use closc_render::Templates;
+use serde_json::Value;
+
+static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::shipped);
+
+/// Where fabric files would be: beside a file of pins, for those that name one.
+static SOURCE: LazyLock<Source> = LazyLock::new(|| {
+    let folder = Utf8PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/no_dead_field"));
+    Source::File(folder.join("fabric.yaml"))
+});
+
+/// What came of a document.
+pub(crate) struct Compiled {
+    /// Codes of all findings.
+    pub(crate) codes: BTreeSet<&'static str>,
+    plan: Option<Plan>,
+}
+
+/// The digest of every unit of a tree.
+pub(crate) type Digests = BTreeMap<String, u64>;
+
+/// Runs all stages that find faults.
+pub(crate) fn compile(document: &Value) -> Compiled {
+    let text = document.to_string();
+    let reading = read_text(&SOURCE, text.as_bytes(), &[]).expect("no platforms of a site are read");
+    let codes = reading.diagnostics.iter().map(|finding| finding.rule.code).collect();
+    Compiled { codes, plan: reading.plan }
+}
+
+impl Compiled {
+    /// Tells whether a tree comes of it.
+    pub(crate) fn has_tree(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// Renders everything.
+    pub(crate) fn digests(&self) -> Digests {
+        let Some(plan) = &self.plan else { return Digests::new() };
+        units(plan).into_iter().map(|unit| (unit.name(plan), digest(plan, unit))).collect()
+    }
+
+    /// Tells whether a tree differs from another, and stops at the first unit that does.
+    pub(crate) fn differs(&self, before: &Digests) -> bool {
+        let Some(plan) = &self.plan else { return !before.is_empty() };
+        let units = units(plan);
+        units.len() != before.len()
+            || units.into_iter().any(|unit| before.get(&unit.name(plan)) != Some(&digest(plan, unit)))
+    }
+}
+
+/// Returns the units of a tree: those that are made in no time first, and one switch of each tier before all others.
+/// Pipelines are the same in every tree.
+fn units(plan: &Plan) -> Vec<Unit> {
+    let mut units = Unit::all(plan, &Selection::default());
+    units.retain(|unit| *unit != Unit::Pipelines);
+    units.sort_by_key(|unit| match unit {
+        Unit::Cables(_) => (0, None),
+        Unit::Switch(switch) => (1, Some((switch.index, switch.plane, switch.zone))),
+        Unit::Group(..) => (2, None),
+        Unit::Host(_) | Unit::Pipelines => (3, None),
+    });
+    units
+}
+
+fn digest(plan: &Plan, unit: Unit) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for artefact in unit.render(plan, &TEMPLATES).expect("a unit of a valid fabric is rendered") {
+        (artefact.path, artefact.bytes).hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,321 @@
+//! Values for leaves of the language for which the schema lists none, and how a leaf is written into a document.
+//!
+//! In: the path of a leaf. Out: values, each with what the file has to say besides. Invariants: none of this decides which
+//! leaves are tried.
+
+use serde_json::{Map, Value, json};
+
+/// A value to try.
+#[derive(Debug, Clone)]
+pub(crate) struct Try {
+    /// What the file says besides, before the change and after.
+    pub(crate) setup: Value,
+    /// What has to change too. Alone it is refused or without an effect, which the test proves.
+    pub(crate) with: Value,
+    /// The value.
+    pub(crate) value: Value,
+}
+
+/// Makes tries of values alone.
+pub(crate) fn plain(values: impl IntoIterator<Item = Value>) -> Vec<Try> {
+    tries(&Value::Null, values)
+}
+
+fn tries(setup: &Value, values: impl IntoIterator<Item = Value>) -> Vec<Try> {
+    let of = |value| Try { setup: setup.clone(), with: Value::Null, value };
+    values.into_iter().map(of).collect()
+}
+
+fn pairs<const N: usize>(pairs: [(Value, Value); N]) -> Vec<Try> {
+    pairs.into_iter().map(|(with, value)| Try { setup: Value::Null, with, value }).collect()
+}
+
+/// What a leaf is tried with where the schema lists no values that will do; nothing where it does.
+pub(crate) fn values(leaf: &str) -> Option<Vec<Try>> {
+    let parts: Vec<&str> = leaf.split('.').collect();
+    match parts[..] {
+        ["qos", ..] => qos(leaf),
+        ["tiers", tier, ..] => tiers(leaf, tier),
+        ["hosts", ..] => hosts(leaf),
+        ["srv6", ..] => srv6(leaf),
+        _ => others(leaf),
+    }
+}
+
+fn others(leaf: &str) -> Option<Vec<Try>> {
+    let few = json!({ "entropy": { "active": 2 } });
+    let management = json!({ "addresses": { "management": "10.128.0.0/14" } });
+    let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
+    Some(match leaf {
+        "addresses.asn_base" => plain([json!(4_210_000_000_u32)]),
+        "addresses.hosts" => plain([json!("2001:db8:7000::/36")]),
+        "addresses.links" => plain([json!("2001:db8:8000::/36")]),
+        "addresses.loopbacks" => plain([json!("2001:db8:9000::/48")]),
+        "addresses.management" => plain([json!("10.128.0.0/14")]),
+        "addresses.management_gateway" => tries(&management, [json!("10.131.255.254")]),
+        "cables.by_zone.*.length"
+        | "exceptions.cables.*.length"
+        | "cables.nic-t0.length"
+        | "cables.t0-t1.length"
+        | "cables.t1-t2.length" => plain([json!("2m")]),
+        "cables.by_zone.*.medium"
+        | "exceptions.cables.*.medium"
+        | "cables.nic-t0.medium"
+        | "cables.t0-t1.medium"
+        | "cables.t1-t2.medium" => plain([json!("aoc"), json!("dr4")]),
+        "ecmp.pin" => plain([json!("downlink")]),
+        "ecmp.pins" => plain([json!("pins.csv")]),
+        "entropy.backup" => tries(&few, [json!(2), json!(4), json!(0)]),
+        "entropy.seed" => plain([json!(7)]),
+        "entropy.udp_port" => plain([json!(4_800)]),
+        "exceptions.absent.[]" | "exceptions.drained.[]" => plain([json!("z0-p0-t1-002")]),
+        "exceptions.devices.*.platform" => platforms(),
+        "fabric" => plain([json!("other")]),
+        "mtu.link" => plain([json!(9_000)]),
+        "mtu.payload" => plain([json!(4_000)]),
+        "naming.node" => plain([json!("z{zone}-u{unit}-n{node}")]),
+        "naming.t0" => plain([json!("z{zone}-p{plane}-leaf-{index}")]),
+        "naming.t1" => plain([json!("z{zone}-p{plane}-spine-{index}")]),
+        "naming.t2" => plain([json!("p{plane}-core-{index}")]),
+        "planes" => pairs([(down("2x400G"), json!(4)), (down("1x200G"), json!(1))]),
+        "services.ntp.[]" | "services.syslog.[]" => plain([json!("192.0.2.77")]),
+        "services.snmp.contact" | "services.snmp.location" => plain([json!("somewhere")]),
+        _ => return None,
+    })
+}
+
+fn platforms() -> Vec<Try> {
+    let names = ["th5-512x100g", "th5-128x400g", "sonic-vs", "linux", "bmv2"];
+    plain(names.map(|name| json!(name)))
+}
+
+fn hosts(leaf: &str) -> Option<Vec<Try>> {
+    let slots = json!({ "hosts": { "slots": [
+        { "pci": "0000:18:00.0", "gpu": "0000:1b:00.0", "numa": 0, "power": "a" },
+        { "pci": "0000:3c:00.0", "gpu": "0000:43:00.0", "numa": 0, "power": "a" },
+    ] } });
+    let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
+    let room = json!({ "tiers": { "t0": { "down": { "count": 4 } } } });
+    Some(match leaf {
+        "hosts.per_group" => tries(&room, [json!(4)]),
+        "hosts.nic.speed" => pairs([(down("2x400G"), json!("800G")), (down("1x200G"), json!("400G"))]),
+        "hosts.slots.[].gpu" => tries(&slots, [json!("0000:2b:00.0")]),
+        "hosts.slots.[].pci" => tries(&slots, [json!("0000:19:00.0")]),
+        "hosts.slots.[].numa" => tries(&slots, [json!(1)]),
+        "hosts.slots.[].power" => tries(&slots, [json!("b")]),
+        _ => return None,
+    })
+}
+
+fn srv6(leaf: &str) -> Option<Vec<Try>> {
+    let widths = |field: &str, width: u8| json!({ "srv6": { "widths": { field: width } } });
+    let roles = |field: &str, code: u8| json!({ "srv6": { "roles": { field: code } } });
+    Some(match leaf {
+        "srv6.block" => plain([json!("fcbb:cccc::/32")]),
+        "srv6.widths.index" => pairs([(widths("zone", 4), json!(7))]),
+        "srv6.widths.zone" | "srv6.widths.plane" => pairs([(widths("index", 7), json!(4))]),
+        "srv6.widths.role" => pairs([(widths("index", 7), json!(3))]),
+        "srv6.roles.t0" => pairs([(roles("t2", 0), json!(3))]),
+        "srv6.roles.t1" => pairs([(roles("t2", 1), json!(3))]),
+        "srv6.roles.nic" => pairs([(roles("t2", 2), json!(3))]),
+        "srv6.roles.t2" => pairs([(roles("t0", 3), json!(0))]),
+        _ => return None,
+    })
+}
+
+fn tiers(leaf: &str, tier: &str) -> Option<Vec<Try>> {
+    let no_qos = json!({ "qos": "none" });
+    if leaf.ends_with(".platform") && leaf.contains("by_plane") {
+        return Some(platforms());
+    }
+    let breakouts = |tier: &str, side: &str| {
+        let with = |breakout: &str| json!({ "tiers": { tier: { side: { "breakout": breakout } } } });
+        pairs([(with("2x400G"), json!("2x400G")), (with("1x200G"), json!("1x200G"))])
+    };
+    let nic = |speed: &str| json!({ "hosts": { "nic": { "speed": speed } } });
+    let wide = json!({ "hosts": { "per_group": 4 }, "tiers": { "t0": { "down": { "count": 4 } } } });
+    let narrow = json!({ "tiers": { "t1": { "up": { "count": 1 } } } });
+    let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 4 } } });
+    let four_rows = json!({ "tiers": { "t2": { "rows": 4 } } });
+    let room = json!({ "tiers": { "t2": { "ports_per_zone": 16 } } });
+    Some(match leaf {
+        "tiers.t0.platform" | "tiers.t1.platform" | "tiers.t2.platform" => {
+            let os = |os: &str| json!({ "tiers": { tier: { "os": os } } });
+            let mut found = plain([json!("th5-64x800g")]);
+            found.extend(tries(&no_qos, [json!("th5-512x100g")]));
+            found.extend(pairs([(os("p4"), json!("bmv2")), (os("linux"), json!("linux"))]));
+            found
+        }
+        "tiers.t0.os" | "tiers.t1.os" | "tiers.t2.os" => {
+            tries(&no_qos, ["frr", "linux", "sonic", "p4"].map(|os| json!(os)))
+        }
+        "tiers.t0.oversubscription" => tries(&wide, [json!("2:1")]),
+        "tiers.t1.oversubscription" => tries(&narrow, [json!("2:1")]),
+        "tiers.t1.parallel" => tries(&room, [json!(2)]),
+        "tiers.t2.rows" => tries(&rows, [json!(8)]),
+        "tiers.t2.wiring" => pairs([(four_rows, json!("rows"))]),
+        "tiers.t0.down.breakout" => pairs([(nic("800G"), json!("2x400G")), (nic("400G"), json!("1x200G"))]),
+        "tiers.t0.up.breakout" => breakouts("t1", "down"),
+        "tiers.t1.down.breakout" => breakouts("t0", "up"),
+        "tiers.t1.up.breakout" => breakouts("t2", "down"),
+        "tiers.t2.down.breakout" => breakouts("t1", "up"),
+        _ if leaf.ends_with(".first_cage") => plain([json!(20)]),
+        _ => return None,
+    })
+}
+
+fn lossless(more: &Value) -> Value {
+    let mut setup = json!({ "qos": { "base": "lossless" } });
+    lay(&mut setup["qos"], more);
+    setup
+}
+
+fn qos(leaf: &str) -> Option<Vec<Try>> {
+    if let Some(part) = leaf.strip_prefix("qos.trimming") {
+        return trimming(part);
+    }
+    if let Some(field) = leaf.strip_prefix("qos.classes.*.ecn.") {
+        return marking(field);
+    }
+    if let Some(field) = leaf.strip_prefix("qos.classes.*.") {
+        return class(field);
+    }
+    let with = |more: Value, value: Value| tries(&lossless(&more), [value]);
+    let shares = json!({ "buffer_shares": { "lossless": 60, "headroom": 30, "lossy": 10 } });
+    let traffic = json!({ "lossless_traffic": { "mtu": "1024B", "small_packets": 50 } });
+    let ratio = json!({ "shared_headroom": { "over_subscribe_ratio": 2 } });
+    Some(match leaf {
+        "qos" | "qos.base" => plain([json!("lossless"), json!("sonic-azure")]),
+        "qos.buffer_shares" => with(shares, json!("off")),
+        "qos.buffer_shares.headroom" => with(shares, json!(1)),
+        "qos.buffer_shares.lossless" | "qos.buffer_shares.lossy" => with(shares, json!(5)),
+        "qos.default" => with(Value::Null, json!("cnp")),
+        "qos.ecn_last_hop" => with(Value::Null, json!(false)),
+        "qos.lossless_traffic.mtu" => with(traffic, json!("4096B")),
+        "qos.lossless_traffic.small_packets" => with(traffic, json!(90)),
+        "qos.name" => with(Value::Null, json!("mine")),
+        "qos.shared_headroom" => with(ratio, json!("off")),
+        "qos.shared_headroom.over_subscribe_ratio" => with(ratio, json!(3)),
+        "qos.watchdog" => with(Value::Null, json!("off")),
+        "qos.watchdog.action" => with(Value::Null, json!("alert")),
+        "qos.watchdog.detection" | "qos.watchdog.restoration" => with(Value::Null, json!("1300ms")),
+        "qos.watchdog.poll" => with(Value::Null, json!("150ms")),
+        "qos.without.[]" => with(Value::Null, json!("cts")),
+        _ => return None,
+    })
+}
+
+fn class(field: &str) -> Option<Vec<Try>> {
+    let with = |value: Value| tries(&lossless(&Value::Null), [value]);
+    Some(match field {
+        "dscp.[]" => with(json!(27)),
+        "ecn" => with(json!("off")),
+        "pfc" => tries(&lossless(&json!({ "watchdog": "off" })), [json!(false)]),
+        "priority" | "priority_group" | "tc" | "queue" => with(json!(4)),
+        "role" => tries(&lossless(&Value::Null), ["acknowledge", "other"].map(|role| json!(role))),
+        "scheduler" => with(json!("strict")),
+        "scheduler.dwrr" => with(json!(40)),
+        "trim" => tries(&json!({ "qos": { "base": "lossy-trim" } }), [json!(false)]),
+        "egress_threshold" | "ingress_threshold" => with(json!(-2)),
+        _ => return None,
+    })
+}
+
+fn marking(field: &str) -> Option<Vec<Try>> {
+    let ecn = |ecn: Value| lossless(&json!({ "classes": { "data": { "ecn": ecn } } }));
+    let computed = ecn(json!({ "computed": {} }));
+    let fill = ecn(json!({ "fill": { "min": 20, "max": 40, "probability": 50 } }));
+    let sizes = ecn(json!({ "thresholds": { "min": "20KB", "max": "40KB", "probability": 50 } }));
+    Some(match field {
+        "computed.max_over_min" => tries(&computed, [json!(3)]),
+        "computed.min" => tries(&computed, [json!(30)]),
+        "computed.probability" => tries(&computed, [json!(11)]),
+        "fill.max" => tries(&fill, [json!(60)]),
+        "fill.min" => tries(&fill, [json!(10)]),
+        "fill.probability" => tries(&fill, [json!(11)]),
+        "thresholds.max" => tries(&sizes, [json!("60KB")]),
+        "thresholds.min" => tries(&sizes, [json!("10KB")]),
+        "thresholds.probability" => tries(&sizes, [json!(11)]),
+        "preset" => tries(&lossless(&Value::Null), [json!("sonic-rdma"), json!("hpcc-dcqcn")]),
+        _ => return None,
+    })
+}
+
+fn trimming(part: &str) -> Option<Vec<Try>> {
+    let settings = json!({ "class": "trimmed", "fabric_dscp": 12, "last_hop_dscp": 16 });
+    let setup = |dscp: Value| json!({ "qos": { "base": "lossy-trim", "trimming": settings, "classes": { "trimmed": { "dscp": dscp } } } });
+    let (both, third) = (setup(json!([12, 16])), setup(json!([12, 16, 18])));
+    let moved =
+        json!({ "qos": { "classes": { "trimmed": { "dscp": [13] }, "control": { "dscp": [46, 12, 16] } } } });
+    let untrimmed = json!({ "data": { "trim": false }, "retransmit": { "trim": false } });
+    Some(match part {
+        "" => pairs([(json!({ "qos": { "classes": untrimmed } }), json!("off"))]),
+        ".class" => vec![Try { setup: both, with: moved, value: json!("control") }],
+        ".fabric_dscp" | ".last_hop_dscp" => tries(&third, [json!(18)]),
+        ".size" => tries(&both, [json!("300B")]),
+        ".tc" => tries(&both, [json!(9)]),
+        _ => return None,
+    })
+}
+
+/// Where a map or list is entered: the key or index that the base has, or makes.
+fn step(leaf: &str, at: usize) -> &'static str {
+    let parts: Vec<&str> = leaf.split('.').collect();
+    match (parts[at], parts.get(at.wrapping_sub(1)).copied()) {
+        ("[]", _) => "0",
+        (_, Some("by_plane" | "by_zone" | "groups_by_zone")) => "1",
+        (_, Some("classes")) => {
+            if leaf.ends_with("trim") {
+                "retransmit"
+            } else if leaf.ends_with("role") {
+                "cnp"
+            } else {
+                "data"
+            }
+        }
+        (_, Some("cables")) => "z0-p0-t0-001--z0-p0-t1-001",
+        (_, Some("devices")) => "z0-p0-t0-001",
+        (_, _) => "racks",
+    }
+}
+
+/// Lays one document over another.
+pub(crate) fn lay(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (_, Value::Null) => {}
+        (Value::Object(base), Value::Object(over)) => {
+            for (key, value) in over {
+                lay(base.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+/// Writes a value at a leaf; what is in the way is replaced.
+pub(crate) fn set(document: &mut Value, leaf: &str, value: Value) {
+    let parts: Vec<&str> = leaf.split('.').collect();
+    let mut place = document;
+    for (at, part) in parts.iter().enumerate() {
+        place = match *part {
+            "[]" => {
+                if !place.is_array() {
+                    *place = json!([]);
+                }
+                let list = place.as_array_mut().expect("it was made a list");
+                if list.is_empty() {
+                    list.push(Value::Null);
+                }
+                &mut list[0]
+            }
+            part => {
+                let key = if part == "*" { step(leaf, at) } else { part };
+                if !place.is_object() {
+                    *place = Value::Object(Map::new());
+                }
+                place.as_object_mut().expect("it was made a mapping").entry(key).or_insert(Value::Null)
+            }
+        };
+    }
+    *place = value;
+}
