@@ -59,8 +59,10 @@ impl Unit {
             }
             Unit::Host(node) => {
                 let mut artefacts = targets::host(&plan.host(node), templates)?;
-                if plan.topology().hosts.os == HostOs::Linux {
-                    artefacts.extend(targets::linux::host_routes(plan, node, templates)?);
+                if plan.topology().hosts.os == HostOs::Linux
+                    && let Some(routes) = plan.node_routes(node)
+                {
+                    artefacts.push(targets::linux::host_routes(&routes, templates)?);
                 }
                 Ok(artefacts)
             }

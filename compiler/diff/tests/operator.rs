@@ -157,7 +157,9 @@ fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     for node in new.nodes().filter(|node| nodes.contains(node) && !touched.host(*node)) {
         let files = |plan: &Plan| -> Bytes {
             let files = targets::host(&plan.host(node), &templates).expect("a valid fabric renders");
-            let routes = targets::linux::host_routes(plan, node, &templates).expect("a valid fabric renders");
+            let routes = plan.node_routes(node).map(|routes| {
+                targets::linux::host_routes(&routes, &templates).expect("a valid fabric renders")
+            });
             files.into_iter().chain(routes).map(|file| (file.path.to_string(), file.bytes)).collect()
         };
         prop_assert_eq!(files(&old), files(&new), "{:?}", node);

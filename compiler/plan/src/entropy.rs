@@ -18,18 +18,33 @@ use closc_topology::{Nic, PlaneId, Topology, ZoneId};
 use crate::segment::UplinkChoice;
 
 /// The entropy sets of a T0 group.
-#[derive(Debug, Clone, Copy)]
-pub struct EntropySets<'a> {
-    topology: &'a Topology,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntropySets {
     zone: ZoneId,
     group: u16,
+    /// Values of each plane that are active at a time, and those in reserve.
+    active: u16,
+    backup: u16,
+    t0_uplinks: u16,
+    t1_uplinks: u16,
+    seed: u64,
     t1_start: u16,
 }
 
-impl<'a> EntropySets<'a> {
+impl EntropySets {
     /// Takes a group.
-    pub fn new(topology: &'a Topology, zone: ZoneId, group: u16) -> Self {
-        EntropySets { topology, zone, group, t1_start: start(group, topology.t1.up.count) }
+    pub fn new(topology: &Topology, zone: ZoneId, group: u16) -> Self {
+        let planes = u16::from(topology.planes);
+        EntropySets {
+            zone,
+            group,
+            active: topology.entropy.active / planes,
+            backup: topology.entropy.backup / planes,
+            t0_uplinks: topology.t0.up.count,
+            t1_uplinks: topology.t1.up.count,
+            seed: topology.entropy.seed,
+            t1_start: start(group, topology.t1.up.count),
+        }
     }
 
     /// Returns where the sets of the group start among the uplinks of a T1; 0 in two tiers.
@@ -39,17 +54,17 @@ impl<'a> EntropySets<'a> {
 
     /// Returns how many values of each plane are active at a time.
     pub fn active_per_plane(&self) -> u16 {
-        self.topology.entropy.active / u16::from(self.topology.planes)
+        self.active
     }
 
     /// Returns how many values of each plane are held in reserve.
     pub fn backup_per_plane(&self) -> u16 {
-        self.topology.entropy.backup / u16::from(self.topology.planes)
+        self.backup
     }
 
     /// Returns the uplinks of a plane in the order that windows are cut from.
     pub fn order(&self, plane: PlaneId) -> Vec<u16> {
-        let mut order: Vec<u16> = (0..self.topology.t0.up.count).collect();
+        let mut order: Vec<u16> = (0..self.t0_uplinks).collect();
         order.sort_by_key(|uplink| (self.rank(plane, *uplink), *uplink));
         order
     }
@@ -66,7 +81,7 @@ impl<'a> EntropySets<'a> {
 
     fn window(&self, order: &[u16], nic: Nic, skip: u16, take: u16) -> Vec<UplinkChoice> {
         let first = usize::from(nic.downlink) * usize::from(self.active_per_plane()) + usize::from(skip);
-        let t1_uplinks = usize::from(self.topology.t1.up.count.max(1));
+        let t1_uplinks = usize::from(self.t1_uplinks.max(1));
         (first..first + usize::from(take))
             .map(|at| {
                 let t0 = order[at % order.len()];
@@ -81,7 +96,7 @@ impl<'a> EntropySets<'a> {
             | u64::from(self.group) << 32
             | u64::from(plane.0) << 16
             | u64::from(uplink);
-        mix(self.topology.entropy.seed ^ mix(place))
+        mix(self.seed ^ mix(place))
     }
 }
 

@@ -4,6 +4,7 @@
 //! cable are left out.
 
 mod reach;
+pub(crate) mod routes;
 pub(crate) mod written;
 
 use std::cmp::Reverse;

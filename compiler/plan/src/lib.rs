@@ -34,6 +34,7 @@ pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, Bgp
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
 pub use ecmp::{NextHops, Way};
 pub use entropy::{EntropyFormat, EntropySets};
+pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
 pub use host::written::HostRoutes;
 pub use intent::{
     Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
@@ -45,5 +46,8 @@ pub use placement::{Crossing, Job, JobError, PlacedNode, Placement, Traffic, Uni
 pub use plan::{CableEnds, Plan};
 pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};
-pub use table::{Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane};
+pub use table::{
+    Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane, TableSegments,
+    TableSize,
+};
 pub use touch::{Excepted, Subject, Touch, touch};

@@ -7,6 +7,7 @@ use closc_topology::{Link, Node, PortRef, Side, Switch, Topology, ZoneId};
 use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
+use crate::host::routes::NodeRoutes;
 use crate::intent::{DeviceIntent, HostIntent};
 use crate::segment::Segments;
 use crate::table::PathTable;
@@ -110,6 +111,12 @@ impl Plan {
     /// Makes the intent of a node.
     pub fn host(&self, node: Node) -> HostIntent<'_> {
         host::intent(self, node)
+    }
+
+    /// Makes the routes of a node to every NIC elsewhere; nothing where hosts do not choose paths, or the fabric is too
+    /// large to write them out.
+    pub fn node_routes(&self, node: Node) -> Option<NodeRoutes> {
+        host::routes::routes(self, node)
     }
 
     /// Makes the path table of a T0 group.

@@ -76,12 +76,7 @@ impl<'a> Segments<'a> {
 
     /// Returns the destination address that carries a list.
     pub fn address(&self, list: &[Usid]) -> Ipv6Addr {
-        debug_assert!(list.len() <= CONTAINER, "the topology check refuses more than six uSIDs");
-        let mut bits = u128::from(self.topology.srv6.block.network());
-        for (at, usid) in list.iter().enumerate() {
-            bits |= u128::from(usid.0) << (80 - 16 * at);
-        }
-        Ipv6Addr::from(bits)
+        address(self.topology.srv6.block, list)
     }
 
     /// Returns the list from a T0 group to a NIC in a plane.
@@ -129,4 +124,14 @@ impl<'a> Segments<'a> {
     pub fn role(tier: TierId) -> Role {
         Role::of(tier)
     }
+}
+
+/// Returns the destination address that carries a list behind a block.
+pub(crate) fn address(block: Ipv6Net, list: &[Usid]) -> Ipv6Addr {
+    debug_assert!(list.len() <= CONTAINER, "the topology check refuses more than six uSIDs");
+    let mut bits = u128::from(block.network());
+    for (at, usid) in list.iter().enumerate() {
+        bits |= u128::from(usid.0) << (80 - 16 * at);
+    }
+    Ipv6Addr::from(bits)
 }

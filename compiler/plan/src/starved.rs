@@ -87,7 +87,7 @@ fn buckets(plan: &Plan, (zone, group): (ZoneId, u16), plane: PlaneId) -> Buckets
 /// A group in a plane.
 struct Source<'a> {
     plan: &'a Plan,
-    sets: EntropySets<'a>,
+    sets: EntropySets,
     zone: ZoneId,
     group: u16,
     plane: PlaneId,

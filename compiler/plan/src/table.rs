@@ -2,12 +2,18 @@
 //! destination address.
 //!
 //! In: a plan and a group. Out: [`PathTable`]: one template for each destination group, with plane, uplink and
-//! downlink left open, plus what must not be used. Invariants: one table serves every NIC of the group; its size
-//! grows with the number of groups, not of NICs or paths.
+//! downlink left open, plus what must not be used, and every number that its readers need: who renders it asks the
+//! plan for nothing. Invariants: one table serves every NIC of the group; its size grows with the number of groups, not
+//! of NICs or paths.
 
 use std::net::Ipv6Addr;
 
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Usid, Wiring, ZoneId};
+use closc_qos::bdp::Delay;
+use closc_qos::profile::Profile;
+use closc_qos::units::Nanoseconds;
+use closc_topology::{
+    Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, Usid, UsidLayout, Wiring, ZoneId,
+};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -15,17 +21,31 @@ use crate::entropy::{EntropyFormat, EntropySets};
 use crate::mac::Mac;
 use crate::path::PathKind;
 use crate::plan::Plan;
-use crate::segment::UplinkChoice;
+use crate::segment::{UplinkChoice, address};
 
 /// The path table of a T0 group.
 #[derive(Debug, Clone)]
 pub struct PathTable<'a> {
-    /// The plan it belongs to.
-    pub plan: &'a Plan,
+    /// Name of the fabric.
+    pub fabric: &'a str,
     /// Zone of the group.
     pub zone: ZoneId,
     /// The group.
     pub group: u16,
+    /// Prefix of the group's NICs.
+    pub prefix: Ipv6Net,
+    /// What the fabric has.
+    pub size: TableSize,
+    /// How uSIDs are cut and named.
+    pub segments: TableSegments,
+    /// Which entropy values NICs use.
+    pub sets: EntropySets,
+    /// Least values in use before a NIC complains.
+    pub min_active: u16,
+    /// Destination port of packets whose entropy is in the source port.
+    pub udp_port: u16,
+    /// The seed of the order of uplinks.
+    pub seed: u64,
     /// How entropy values are packed.
     pub format: EntropyFormat,
     /// The group's T0 in each plane.
@@ -42,6 +62,61 @@ pub struct PathTable<'a> {
     pub denied: Vec<Denied>,
     /// What to send to find out what works.
     pub probes: Vec<Probe>,
+    /// What packets are treated like.
+    pub qos: &'a Profile,
+    /// Largest packet that fits inside the outer header.
+    pub payload_mtu: u16,
+    /// The longest round trip.
+    pub delay: Delay,
+    /// The delay that senders aim for; absent where no queue is marked.
+    pub target_delay: Option<Nanoseconds>,
+}
+
+/// What a fabric has, in the numbers that a table needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableSize {
+    /// Planes.
+    pub planes: u8,
+    /// Zones.
+    pub zones: u16,
+    /// T0 groups of a zone.
+    pub groups: u16,
+    /// NICs of a group.
+    pub nics: u16,
+    /// Uplinks of a T0.
+    pub t0_uplinks: u16,
+    /// Uplinks of a T1; 0 in two tiers.
+    pub t1_uplinks: u16,
+    /// Whether there is a T2 tier.
+    pub has_t2: bool,
+    /// The prefix of all NICs.
+    pub pool: Ipv6Net,
+}
+
+/// How uSIDs are cut and named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableSegments {
+    /// The block that all uSIDs are in.
+    pub block: Ipv6Net,
+    /// The fields of a uSID.
+    pub layout: UsidLayout,
+    /// Parallel cables of a T0 to one T1.
+    pub parallel_t0_t1: u16,
+    /// Parallel cables of a T1 to one T2.
+    pub parallel_t1_t2: u16,
+    /// uSIDs that each T1 owns.
+    pub per_t1: u16,
+    /// What a step of the T1 uplink adds to the uSID of the T2 that is reached.
+    pub t2_step: u16,
+    /// What the index of the T1 adds to it.
+    pub t2_row: u16,
+}
+
+impl TableSegments {
+    /// Returns the destination address that carries a list.
+    pub fn address(&self, list: &[Usid]) -> Ipv6Addr {
+        address(self.block, list)
+    }
 }
 
 /// The T0 of a group in one plane.
@@ -173,11 +248,6 @@ impl Denied {
 }
 
 impl PathTable<'_> {
-    /// Returns the entropy sets of the group.
-    pub fn sets(&self) -> EntropySets<'_> {
-        EntropySets::new(self.plan.topology(), self.zone, self.group)
-    }
-
     /// Returns what denies a path, if anything does.
     pub fn denies(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Option<&Denied> {
         self.denied.iter().find(|d| d.covers(plane, from, to, choice))
@@ -188,9 +258,16 @@ pub(crate) fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
     let topology = plan.topology();
     let sets = EntropySets::new(topology, zone, group);
     PathTable {
-        plan,
+        fabric: &topology.name,
         zone,
         group,
+        prefix: plan.addresses().group(zone, group),
+        size: size(topology),
+        segments: segments(plan),
+        sets,
+        min_active: topology.entropy.min_active,
+        udp_port: topology.entropy.udp_port,
+        seed: topology.entropy.seed,
         format: EntropyFormat::of(topology),
         planes: topology.plane_ids().map(|plane| table_plane(plan, plane, zone, group)).collect(),
         nics: plan.fabric().group_nics(zone, group).map(|nic| table_nic(plan, nic)).collect(),
@@ -199,6 +276,37 @@ pub(crate) fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         t1_start: sets.t1_start(),
         denied: denied(plan, zone, group),
         probes: probes(plan, zone, group),
+        qos: &topology.qos,
+        payload_mtu: topology.mtu.payload,
+        delay: plan.delay(),
+        target_delay: plan.target_delay(),
+    }
+}
+
+fn size(topology: &Topology) -> TableSize {
+    TableSize {
+        planes: topology.planes,
+        zones: topology.zones,
+        groups: topology.t0.count,
+        nics: topology.hosts.per_group,
+        t0_uplinks: topology.t0.up.count,
+        t1_uplinks: topology.t1.up.count,
+        has_t2: topology.t2.is_some(),
+        pool: topology.addresses.hosts,
+    }
+}
+
+fn segments(plan: &Plan) -> TableSegments {
+    let topology = plan.topology();
+    let (t2_step, t2_row) = plan.segments().t2_strides();
+    TableSegments {
+        block: topology.srv6.block,
+        layout: topology.srv6.layout,
+        parallel_t0_t1: topology.t0.parallel,
+        parallel_t1_t2: topology.t1.parallel,
+        per_t1: plan.segments().per_switch(TierId::T1),
+        t2_step,
+        t2_row,
     }
 }
 

@@ -37,8 +37,8 @@ fn counted(plan: &Plan) -> u64 {
             for plane in topology.plane_ids() {
                 for from in plan.fabric().group_nics(*zone, *group) {
                     let order = &table.orders[usize::from(plane.0)];
-                    let mut values = table.sets().active(order, from);
-                    values.extend(table.sets().backup(order, from));
+                    let mut values = table.sets.active(order, from);
+                    values.extend(table.sets.backup(order, from));
                     let mut all = (0..topology.t0.up.count)
                         .flat_map(|t0| (0..t1_ups).map(move |t1| UplinkChoice { t0, t1 }));
                     let is_open = all.any(|choice| !denied(&table, plane, from, to, choice));

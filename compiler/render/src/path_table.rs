@@ -14,7 +14,7 @@ use crate::Artefact;
 
 /// Renders both forms of a path table.
 pub fn render(table: &PathTable<'_>) -> [Artefact; 2] {
-    let zone = table.plan.topology().t2.as_ref().map(|_| table.zone.0);
+    let zone = table.size.has_t2.then_some(table.zone.0);
     let [text, binary] = paths::path_table(zone, table.group + 1);
     [Artefact::new(text, json::bytes(table)), Artefact::new(binary, binary::bytes(table))]
 }

@@ -35,7 +35,7 @@ fn switch(plan: &Plan, name: &str) -> Vec<Artefact> {
 
 fn routes(plan: &Plan, node: &str) -> Option<String> {
     let node = plan.nodes().find(|n| plan.topology().naming.node(*n) == node).unwrap();
-    let artefact = host_routes(plan, node, &Templates::shipped()).unwrap()?;
+    let artefact = host_routes(&plan.node_routes(node)?, &Templates::shipped()).unwrap();
     Some(String::from_utf8(artefact.bytes).unwrap())
 }
 

@@ -49,7 +49,7 @@ fn same_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
     let table = plan.path_table(nic.zone, nic.group);
     for plane in plan.topology().plane_ids() {
         let order = &table.orders[usize::from(plane.0)];
-        let (active, backup) = (table.sets().active(order, nic), table.sets().backup(order, nic));
+        let (active, backup) = (table.sets.active(order, nic), table.sets.backup(order, nic));
         let planned: Vec<u32> =
             active.iter().chain(&backup).map(|choice| table.format.pack(plane, *choice)).collect();
         let read: Vec<u32> = compact.entropy_values(plane.0, nic.downlink).collect();

@@ -2,16 +2,12 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_lab::{Interrupt, LabError, Options, Watch};
 use closc_plan::Plan;
-use closc_render::{Artefact, Templates, path_table, targets};
-use closc_topology::{HostOs, Link, PlaneId};
 use serde_json::json;
 
 pub(crate) mod simulated;
@@ -33,10 +29,10 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap().to_owned();
     let tree = root.join("tree");
-    for artefact in artefacts(&plan) {
-        let path = tree.join(&artefact.path);
+    for (path, bytes) in closc_compile::memory(&plan).unwrap().files {
+        let path = tree.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, artefact.bytes).unwrap();
+        fs::write(path, bytes).unwrap();
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
     let compiled =
@@ -87,50 +83,6 @@ pub(crate) fn shipped(name: &str) -> String {
 fn plan(yaml: &str, fabric: &str) -> Plan {
     let line = yaml.lines().find(|line| line.starts_with("fabric:")).unwrap();
     closc_tests::shape::plan(&yaml.replace(line, &format!("fabric: {fabric}")))
-}
-
-fn artefacts(plan: &Plan) -> Vec<Artefact> {
-    let templates = Templates::shipped();
-    let mut out = Vec::new();
-    let own = |file: closc_entries::File| Artefact::new(file.path, file.text);
-    for switch in plan.switches() {
-        let intent = plan.device(switch);
-        match targets::target(intent.os) {
-            Some(target) => out.extend(target.device(&intent, &templates).unwrap()),
-            None => out.push(own(entries_file(Pipeline::fabric(), &intent).unwrap())),
-        }
-    }
-    if out.iter().any(|artefact| artefact.path.as_str().ends_with("entries.txtpb")) {
-        out.extend(pipeline_files(Pipeline::fabric()).map(own));
-    }
-    if plan.topology().hosts.os == HostOs::Linux {
-        for node in plan.nodes() {
-            out.extend(targets::host(&plan.host(node), &templates).unwrap());
-            if plan.is_source_routed() {
-                out.extend(targets::linux::host_routes(plan, node, &templates).unwrap());
-            }
-        }
-    }
-    for (zone, group) in plan.groups().filter(|_| plan.is_source_routed()) {
-        out.extend(path_table::render(&plan.path_table(zone, group)));
-    }
-    out.extend(plan.topology().plane_ids().map(|plane| cables(plan, plane)));
-    out
-}
-
-fn cables(plan: &Plan, plane: PlaneId) -> Artefact {
-    let mut text = String::from(closc_artefacts::cables::HEADER);
-    for link in plan.fabric().links().filter(|link| link.plane() == plane) {
-        let ends = plan.cable_ends(link);
-        let kind = match link {
-            Link::Host(_) => "nic-t0",
-            Link::Fabric { lower, .. } if lower.tier == closc_topology::TierId::T0 => "t0-t1",
-            Link::Fabric { .. } => "t1-t2",
-        };
-        let (lower, upper) = (ends.lower, ends.upper);
-        let _ = writeln!(text, "{plane},{kind},{},{},{},{},1m,dac,up", lower.0, lower.1, upper.0, upper.1);
-    }
-    Artefact::new(format!("cables/plane-{plane}.csv"), text)
 }
 
 /// Runs something with a watch that nobody looks at.

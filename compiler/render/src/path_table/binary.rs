@@ -3,7 +3,7 @@
 use closc_paths::write::{Body, write};
 use closc_paths::{Denied, Header, Kind, Reason, Scope};
 use closc_plan::{Destination, PathKind, PathTable, ProbeKind};
-use closc_topology::{TierId, Usid};
+use closc_topology::Usid;
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     let body = Body {
@@ -17,35 +17,33 @@ pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
 }
 
 fn header(table: &PathTable<'_>) -> Header {
-    let topology = table.plan.topology();
-    let layout = topology.srv6.layout;
-    let (t2_step, t2_row) = table.plan.segments().t2_strides();
+    let (size, segments) = (table.size, table.segments);
     let t2 = table.probes.iter().find(|probe| probe.kind == ProbeKind::T2);
     Header {
-        planes: topology.planes,
-        plane_shift: layout.zone_bits + layout.index_bits,
+        planes: size.planes,
+        plane_shift: segments.layout.zone_bits + segments.layout.index_bits,
         uplink_bits: table.format.uplink_bits,
         plane_bits: table.format.plane_bits,
         t1_uplink_bits: table.format.t1_uplink_bits,
-        pool_len: topology.addresses.hosts.prefix_len(),
-        pool: u128::from(topology.addresses.hosts.network()),
-        parallel0: topology.t0.parallel,
-        parallel1: topology.t1.parallel.max(1),
-        per_t1: table.plan.segments().per_switch(TierId::T1),
-        t0_uplinks: topology.t0.up.count,
-        t1_uplinks: topology.t1.up.count,
-        t2_step,
-        t2_row,
+        pool_len: size.pool.prefix_len(),
+        pool: u128::from(size.pool.network()),
+        parallel0: segments.parallel_t0_t1,
+        parallel1: segments.parallel_t1_t2.max(1),
+        per_t1: segments.per_t1,
+        t0_uplinks: size.t0_uplinks,
+        t1_uplinks: size.t1_uplinks,
+        t2_step: segments.t2_step,
+        t2_row: segments.t2_row,
         zone: table.zone.0,
         group: table.group,
-        zones: topology.zones,
-        groups: topology.t0.count,
-        nics: topology.hosts.per_group,
-        active: table.sets().active_per_plane(),
-        backup: table.sets().backup_per_plane(),
-        min_active: topology.entropy.min_active,
-        udp_port: topology.entropy.udp_port,
-        mtu: topology.mtu.payload,
+        zones: size.zones,
+        groups: size.groups,
+        nics: size.nics,
+        active: table.sets.active_per_plane(),
+        backup: table.sets.backup_per_plane(),
+        min_active: table.min_active,
+        udp_port: table.udp_port,
+        mtu: table.payload_mtu,
         t1_start: table.t1_start,
         t2_usid: t2.and_then(|probe| probe.template.get(2)).map_or(0, |usid| usid.0),
     }
@@ -65,7 +63,7 @@ fn probe(table: &PathTable<'_>, kind: ProbeKind) -> u128 {
 }
 
 fn address(table: &PathTable<'_>, list: &[Usid]) -> u128 {
-    u128::from(table.plan.segments().address(list))
+    u128::from(table.segments.address(list))
 }
 
 fn denied(denied: &closc_plan::Denied) -> Denied {

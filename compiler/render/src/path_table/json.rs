@@ -1,24 +1,23 @@
 //! The form for people and tools. Indices in it count from 0 where they are fields of an entropy value (plane,
 //! uplinks) and from 1 where they are names (group, downlink), as everywhere in artefacts.
 
-use std::net::Ipv6Addr;
-
 use closc_artefacts::path_table as form;
-use closc_plan::{Denied, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane};
-use closc_topology::{Role, Usid};
+use closc_plan::{
+    Denied, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane, TableSegments,
+};
+use closc_topology::Role;
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     document(table).to_bytes()
 }
 
 fn document(table: &PathTable<'_>) -> form::Document {
-    let topology = table.plan.topology();
     form::Document {
         format: form::FORMAT.into(),
-        fabric: topology.name.clone(),
+        fabric: table.fabric.into(),
         zone: table.zone.0,
         group: table.group + 1,
-        prefix: table.plan.addresses().group(table.zone, table.group),
+        prefix: table.prefix,
         segments: segments(table),
         entropy: entropy(table),
         planes: table.planes.iter().zip(&table.orders).map(|(p, order)| plane(p, order)).collect(),
@@ -32,20 +31,19 @@ fn document(table: &PathTable<'_>) -> form::Document {
 }
 
 fn delay(table: &PathTable<'_>) -> form::Delay {
-    let delay = table.plan.delay();
+    let delay = &table.delay;
     form::Delay {
         base_rtt_ns: delay.base_rtt.0,
         bandwidth_delay_bytes: delay.bdp.0,
-        target_ns: table.plan.target_delay().map(|target| target.0),
+        target_ns: table.target_delay.map(|target| target.0),
     }
 }
 
 fn segments(table: &PathTable<'_>) -> form::Segments {
-    let topology = table.plan.topology();
-    let layout = topology.srv6.layout;
-    let strides = topology.t2.as_ref().map(|_| table.plan.segments().t2_strides());
+    let TableSegments { block, layout, parallel_t0_t1, parallel_t1_t2, per_t1, t2_step, t2_row } =
+        table.segments;
     form::Segments {
-        block: topology.srv6.block,
+        block,
         role_bits: layout.role_bits,
         plane_bits: layout.plane_bits,
         zone_bits: layout.zone_bits,
@@ -56,29 +54,28 @@ fn segments(table: &PathTable<'_>) -> form::Segments {
             nic: layout.code(Role::Nic),
             t2: layout.code(Role::T2),
         },
-        parallel_t0_t1: topology.t0.parallel,
-        parallel_t1_t2: topology.t1.parallel,
-        usids_per_t1: table.plan.segments().per_switch(closc_topology::TierId::T1),
-        t2_step: strides.map(|(step, _)| step),
-        t2_row: strides.map(|(_, row)| row),
+        parallel_t0_t1,
+        parallel_t1_t2,
+        usids_per_t1: per_t1,
+        t2_step: table.size.has_t2.then_some(t2_step),
+        t2_row: table.size.has_t2.then_some(t2_row),
     }
 }
 
 fn entropy(table: &PathTable<'_>) -> form::Entropy {
-    let topology = table.plan.topology();
     form::Entropy {
         bits: table.format.width(),
         t0_uplink_bits: table.format.uplink_bits,
         plane_bits: table.format.plane_bits,
         t1_uplink_bits: table.format.t1_uplink_bits,
-        t0_uplinks: topology.t0.up.count,
-        t1_uplinks: topology.t1.up.count,
-        t1_start: topology.t2.as_ref().map(|_| table.t1_start),
-        active_per_plane: table.sets().active_per_plane(),
-        backup_per_plane: table.sets().backup_per_plane(),
-        min_active: topology.entropy.min_active,
-        udp_port: topology.entropy.udp_port,
-        seed: topology.entropy.seed,
+        t0_uplinks: table.size.t0_uplinks,
+        t1_uplinks: table.size.t1_uplinks,
+        t1_start: table.size.has_t2.then_some(table.t1_start),
+        active_per_plane: table.sets.active_per_plane(),
+        backup_per_plane: table.sets.backup_per_plane(),
+        min_active: table.min_active,
+        udp_port: table.udp_port,
+        seed: table.seed,
     }
 }
 
@@ -99,7 +96,7 @@ fn nic(nic: &TableNic) -> form::Nic {
 
 fn destination(table: &PathTable<'_>, destination: &Destination) -> form::Destination {
     form::Destination {
-        zone: table.plan.topology().t2.as_ref().map(|_| destination.zone.0),
+        zone: table.size.has_t2.then_some(destination.zone.0),
         group: destination.group + 1,
         kind: match destination.kind {
             PathKind::Local => "local",
@@ -108,7 +105,7 @@ fn destination(table: &PathTable<'_>, destination: &Destination) -> form::Destin
         }
         .into(),
         prefix: destination.prefix,
-        template: address(table, &destination.template),
+        template: table.segments.address(&destination.template),
     }
 }
 
@@ -133,28 +130,23 @@ fn probe(table: &PathTable<'_>, probe: &Probe) -> form::Probe {
         ProbeKind::T1 => "t1",
         ProbeKind::T2 => "t2",
     };
-    form::Probe { kind: kind.into(), template: address(table, &probe.template) }
+    form::Probe { kind: kind.into(), template: table.segments.address(&probe.template) }
 }
 
 fn qos(table: &PathTable<'_>) -> form::Qos {
-    let topology = table.plan.topology();
-    let classes = topology.qos.classes().map(|class| form::QosClass {
+    let classes = table.qos.classes().map(|class| form::QosClass {
         name: class.name.as_str().into(),
         dscp: class.dscp.iter().map(|dscp| dscp.get()).collect(),
         traffic_class: class.tc.get(),
         trim: class.trim,
     });
     form::Qos {
-        profile: topology.qos.name().as_str().into(),
-        payload_mtu: topology.mtu.payload,
+        profile: table.qos.name().as_str().into(),
+        payload_mtu: table.payload_mtu,
         classes: classes.collect(),
-        trimmed: topology.qos.trimming().map(|trimming| form::Trimmed {
+        trimmed: table.qos.trimming().map(|trimming| form::Trimmed {
             fabric_dscp: trimming.fabric_dscp.get(),
             last_hop_dscp: trimming.last_hop_dscp.get(),
         }),
     }
-}
-
-fn address(table: &PathTable<'_>, list: &[Usid]) -> Ipv6Addr {
-    table.plan.segments().address(list)
 }

@@ -1,0 +1,128 @@
+//! The routes of a node to every NIC elsewhere: the paths in use, as segment lists with their shares.
+//!
+//! In: a plan and a node. Out: [`NodeRoutes`], or nothing where hosts do not choose paths or [`HostRoutes`] says that the
+//! fabric is too large. Invariants: every plane gets the same share; denied paths are replaced by backup ones of the same
+//! plane.
+//!
+//! A node reaches a NIC elsewhere from its own NIC of the same number, as collectives over rails do.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+
+use closc_topology::{Nic, Node, PlaneId};
+use smol_str::SmolStr;
+
+use super::written::HostRoutes;
+use crate::intent::{NicIntent, NicPortIntent};
+use crate::path::PathKind;
+use crate::plan::Plan;
+use crate::segment::UplinkChoice;
+use crate::table::PathTable;
+
+/// The routes of a node to every NIC elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeRoutes {
+    /// Name of the node.
+    pub name: SmolStr,
+    /// Planes of the fabric.
+    pub planes: u8,
+    /// Largest packet that fits inside the outer header.
+    pub mtu: u16,
+    /// The NICs of other nodes, in order.
+    pub destinations: Vec<NodeDestination>,
+}
+
+/// A NIC elsewhere, and the paths to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeDestination {
+    /// The NIC.
+    pub nic: Nic,
+    /// Its name, for people.
+    pub name: String,
+    /// Its address.
+    pub address: Ipv6Addr,
+    /// Address of the own NIC that packets are from.
+    pub source: Ipv6Addr,
+    /// The paths over each port.
+    pub ports: Vec<PortPaths>,
+}
+
+/// The paths to a NIC over one port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortPaths {
+    /// Plane of the port.
+    pub plane: PlaneId,
+    /// Interface of the port.
+    pub interface: SmolStr,
+    /// Address of the T0.
+    pub gateway: Ipv6Addr,
+    /// Outer destination addresses, each with the number of active entropy values that lead to it.
+    pub lists: Vec<(Ipv6Addr, u16)>,
+}
+
+pub(crate) fn routes(plan: &Plan, node: Node) -> Option<NodeRoutes> {
+    let topology = plan.topology();
+    if !plan.is_source_routed() || !HostRoutes::new(topology).are_written() {
+        return None;
+    }
+    let nics = plan.host(node).nics;
+    let table = |nic: &NicIntent| {
+        let group = (nic.nic.zone, nic.nic.group);
+        (group, plan.path_table(group.0, group.1))
+    };
+    let tables: BTreeMap<_, _> = nics.iter().map(table).collect();
+    let others = plan.fabric().nics().filter_map(|to| {
+        let (far, number) = topology.node_of(to);
+        let from = nics.iter().find(|nic| nic.number == number).or(nics.first())?;
+        let table = tables.get(&(from.nic.zone, from.nic.group))?;
+        (far != node).then(|| destination(plan, table, from, to))
+    });
+    Some(NodeRoutes {
+        name: topology.naming.node(node),
+        planes: topology.planes,
+        mtu: topology.mtu.payload,
+        destinations: others.filter(|to| !to.ports.is_empty()).collect(),
+    })
+}
+
+fn destination(plan: &Plan, table: &PathTable<'_>, from: &NicIntent, to: Nic) -> NodeDestination {
+    let (node, number) = plan.topology().node_of(to);
+    let over = |port: &NicPortIntent| PortPaths {
+        plane: port.plane,
+        interface: port.interface.clone(),
+        gateway: port.gateway,
+        lists: lists(plan, table, from.nic, port.plane, to),
+    };
+    NodeDestination {
+        nic: to,
+        name: plan.topology().naming.nic(node, number),
+        address: plan.addresses().nic(to),
+        source: from.address,
+        ports: from.ports.iter().map(over).filter(|port| !port.lists.is_empty()).collect(),
+    }
+}
+
+/// The outer destination addresses over one port, each with its share of the active entropy values.
+fn lists(plan: &Plan, table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<(Ipv6Addr, u16)> {
+    let mut out: Vec<(Ipv6Addr, u16)> = Vec::new();
+    for choice in choices(table, from, plane, to) {
+        let list = plan.segments().list(plane, (from.zone, from.group), to, choice);
+        let address = plan.segments().address(&list);
+        match out.iter().position(|(known, _)| *known == address) {
+            Some(at) => out[at].1 += 1,
+            None => out.push((address, 1)),
+        }
+    }
+    out
+}
+
+/// The choices in use in a plane: as many as are active, those that are denied replaced by backup ones.
+fn choices(table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<UplinkChoice> {
+    let sets = table.sets;
+    let Some(order) = table.orders.get(usize::from(plane.0)) else { return Vec::new() };
+    let local = PathKind::between(from, to) == PathKind::Local;
+    let fine = |choice: &UplinkChoice| table.denies(plane, from, to, *choice).is_none();
+    let active = sets.active(order, from);
+    let backup = if local { Vec::new() } else { sets.backup(order, from) };
+    active.into_iter().chain(backup).filter(fine).take(usize::from(sets.active_per_plane())).collect()
+}
