@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            // Nobody is left to be told where this fails.
+            // Nobody is left to receive it where this fails.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { output::USAGE } else { 0 });
         }

@@ -11,7 +11,7 @@ pub enum EditError {
     There(String),
     /// The name is not in the list by itself.
     #[error(
-        "`{0}` does not stand in `exceptions.drained` by itself; if a range or its plane is there, edit the file"
+        "`{0}` is not in `exceptions.drained` by itself; if a range or its plane is there, edit the file"
     )]
     NotThere(String),
     /// The list is written in a way that this cannot change.

@@ -98,14 +98,14 @@ fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
         for path in traffic::outgoing(tree, model, table, from).paths {
             let (sender, port) = model.end(path.port);
             let name = |device: crate::model::DeviceId| model.devices[device.0].name.clone();
-            let Ok(journey) = &path.journey else { continue };
+            let Ok(route) = &path.route else { continue };
             let source = from.address.to_string();
             paths.push([
                 name(sender),
                 port.to_owned(),
                 source.clone(),
                 path.named.destination.to_string(),
-                name(model.end(journey.end()).0),
+                name(model.end(route.end()).0),
                 source,
                 path.to.address.to_string(),
             ]);

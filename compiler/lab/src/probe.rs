@@ -17,7 +17,7 @@ use crate::packet::{self, Inner, Tag};
 use crate::progress::Watch;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
-use crate::walk::Journey;
+use crate::walk::PacketPath;
 
 /// What self-probes found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -91,23 +91,23 @@ struct Probe {
     address: Ipv6Addr,
     destination: Ipv6Addr,
     udp_port: u16,
-    journey: Journey,
+    route: PacketPath,
     returned: bool,
 }
 
 impl Probe {
     /// The tier that it turns at: it goes down over as many cables as up.
     fn tier(&self) -> usize {
-        (self.journey.crossings.len() / 2).saturating_sub(1)
+        (self.route.crossings.len() / 2).saturating_sub(1)
     }
 
     /// The last cable on its way up.
     fn under_test(&self) -> CableId {
-        self.journey.crossings[self.tier()].cable()
+        self.route.crossings[self.tier()].cable()
     }
 }
 
-impl Journey {
+impl PacketPath {
     /// The ports left on the way up to a tier.
     fn up(&self, tier: usize) -> &[PortId] {
         &self.crossings[..=tier]
@@ -157,13 +157,13 @@ fn probes(tree: &Tree, model: &Model) -> Vec<Probe> {
             let t2 = pairs.filter_map(|(up, t1_up)| table.t2_probe(plane, up, t1_up, nic.downlink));
             for destination in std::iter::once(table.t0_probe(plane, nic.downlink)).chain(t1).chain(t2) {
                 let destination = Ipv6Addr::from(destination);
-                if let Ok(journey) = model.walk(port, destination) {
+                if let Ok(route) = model.walk(port, destination) {
                     out.push(Probe {
                         port,
                         address: nic.address,
                         destination,
                         udp_port: group.udp_port(),
-                        journey,
+                        route,
                         returned: false,
                     });
                 }
@@ -244,10 +244,10 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
 /// cable under test, or the switch above it if all its cables lose all.
 fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
     let fine: BTreeSet<&[PortId]> =
-        probes.iter().filter(|probe| probe.returned).map(|probe| probe.journey.up(probe.tier())).collect();
+        probes.iter().filter(|probe| probe.returned).map(|probe| probe.route.up(probe.tier())).collect();
     let mut cables: BTreeMap<CableId, (u64, u64)> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == tier) {
-        if !fine.contains(probe.journey.up(tier - 1)) {
+        if !fine.contains(probe.route.up(tier - 1)) {
             continue;
         }
         let (sent, returned) = cables.entry(probe.under_test()).or_default();

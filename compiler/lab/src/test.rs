@@ -56,7 +56,7 @@ pub(crate) fn run_with_outcomes<'a>(
         watch.check()?;
         watch.step("send packets", at, senders);
         report.absent += outgoing.absent;
-        let (good, bad): (Vec<_>, Vec<_>) = outgoing.paths.into_iter().partition(|path| path.journey.is_ok());
+        let (good, bad): (Vec<_>, Vec<_>) = outgoing.paths.into_iter().partition(|path| path.route.is_ok());
         for path in &bad {
             report.take_unnamed(path);
         }
@@ -84,12 +84,12 @@ pub(crate) fn run_with_outcomes<'a>(
 
 /// Counts what a packet ought to move.
 fn expect(expected: &mut Counters, path: &PathRef<'_>) {
-    let Ok(journey) = &path.journey else { return };
-    for port in &journey.crossings {
+    let Ok(route) = &path.route else { return };
+    for port in &route.crossings {
         expected.ports.entry(*port).or_default().sent += 1;
         expected.ports.entry(port.far()).or_default().received += 1;
     }
-    for place in &journey.segments {
+    for place in &route.segments {
         expected.segments.entry(*place).or_default().packets += 1;
     }
 }

@@ -119,9 +119,9 @@ fn over<'a, 'p>(
 ) -> Vec<(&'a PathRef<'p>, usize)> {
     let mut ways: BTreeMap<(usize, &[PortId]), &'a PathRef<'p>> = BTreeMap::new();
     for path in paths {
-        let Ok(journey) = &path.journey else { continue };
-        let Some(step) = journey.crossings.iter().position(|crossing| *crossing == port) else { continue };
-        let before = &journey.crossings[..step];
+        let Ok(route) = &path.route else { continue };
+        let Some(step) = route.crossings.iter().position(|crossing| *crossing == port) else { continue };
+        let before = &route.crossings[..step];
         let doubtful = before.iter().filter(|crossing| suspects.contains(crossing)).count();
         ways.entry((doubtful, before)).or_insert(path);
     }
@@ -154,7 +154,7 @@ fn pulse(
     path: &PathRef<'_>,
     step: usize,
 ) -> Result<Mate, LabError> {
-    let Ok(journey) = &path.journey else { return Ok(Mate::Unreached) };
+    let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
     let before = backend.port_counters()?;
     // P4 switches let nobody send from no address, and answer nothing.
     let silent = backend.answers_losses();
@@ -165,23 +165,23 @@ fn pulse(
     let received = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.received);
     let sent = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.sent);
     let wanted = u64::from(PULSE);
-    let port = journey.crossings[step];
-    let astray = journey.crossings[..step].iter().any(|before| received(before.far()) < wanted);
+    let port = route.crossings[step];
+    let astray = route.crossings[..step].iter().any(|before| received(before.far()) < wanted);
     if astray || sent(port) < wanted {
         return Ok(Mate::Unreached);
     }
     if received(port.far()) >= wanted {
-        let forwarded = journey.crossings.get(step + 1).is_none_or(|next| sent(*next) >= wanted);
+        let forwarded = route.crossings.get(step + 1).is_none_or(|next| sent(*next) >= wanted);
         return Ok(Mate::Right { forwarded });
     }
-    let on_path: BTreeSet<PortId> = journey.crossings.iter().map(|crossing| crossing.far()).collect();
+    let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
     // Where they came in first, whoever belongs to that port has not sent them; further on somebody has.
     let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // A swap on the path itself: the packets skip a step and come in where they would have come in later.
-    let later = journey.crossings[step + 1..].iter().map(|crossing| crossing.far());
+    let later = route.crossings[step + 1..].iter().map(|crossing| crossing.far());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
     Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
 }

@@ -1,6 +1,6 @@
 //! Which packets a test sends: one for every path of every ordered pair of NICs, or for a sample of them.
 //!
-//! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the journey it ought to make.
+//! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the path it ought to take.
 //! Invariants: paths that the table calls absent are counted and left out; drained ones are sent.
 
 use std::net::Ipv6Addr;
@@ -11,7 +11,7 @@ use crate::backend::Packet;
 use crate::model::{Model, PortId};
 use crate::packet::{Inner, Tag};
 use crate::tree::{GroupTable, Named, Nic, Tree};
-use crate::walk::Journey;
+use crate::walk::PacketPath;
 
 /// One path of one pair.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct PathRef<'a> {
     /// The sender's port.
     pub port: PortId,
     /// Where it ought to go; the fault as text where it leads nowhere.
-    pub journey: Result<Journey, String>,
+    pub route: Result<PacketPath, String>,
 }
 
 /// A path in a report.
@@ -81,7 +81,7 @@ impl PathRef<'_> {
 
     /// Returns the ports it ought to leave by.
     pub fn crossings(&self) -> impl Iterator<Item = PortId> + '_ {
-        self.journey.iter().flat_map(|journey| &journey.crossings).copied()
+        self.route.iter().flat_map(|route| &route.crossings).copied()
     }
 
     /// Returns how many packets are sent over it: more on the second of parallel cables, and so on, so that
@@ -148,17 +148,17 @@ pub(crate) fn path<'a>(
     named: Named,
 ) -> Option<PathRef<'a>> {
     let port = model.nic_port(from, named.plane).filter(|_| !named.absent)?;
-    let journey = model.walk(port, named.destination).map_err(|fault| fault.to_string());
-    let journey = journey.and_then(|journey| reaches(model, journey, to, named.plane));
+    let route = model.walk(port, named.destination).map_err(|fault| fault.to_string());
+    let route = route.and_then(|route| reaches(model, route, to, named.plane));
     let (udp_port, parallel) = (table.udp_port(), table.parallel);
-    Some(PathRef { from, to, named, udp_port, parallel, port, journey })
+    Some(PathRef { from, to, named, udp_port, parallel, port, route })
 }
 
-/// Refuses a journey that ends elsewhere than at the receiver's port of the plane.
-fn reaches(model: &Model, journey: Journey, to: &Nic, plane: u8) -> Result<Journey, String> {
-    let end = journey.end();
+/// Refuses a route that ends elsewhere than at the receiver's port of the plane.
+fn reaches(model: &Model, route: PacketPath, to: &Nic, plane: u8) -> Result<PacketPath, String> {
+    let end = route.end();
     if model.nic_port(to, plane) == Some(end) {
-        return Ok(journey);
+        return Ok(route);
     }
     Err(format!("the address leads to {} and not to {} in plane {plane}", model.port_name(end), to.name))
 }

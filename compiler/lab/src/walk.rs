@@ -1,6 +1,6 @@
 //! Where a packet ought to go: from its destination address and the cable list alone.
 //!
-//! In: the port it leaves a NIC by, and the outer destination address. Out: [`Journey`]: every cable and segment
+//! In: the port it leaves a NIC by, and the outer destination address. Out: [`PacketPath`]: every cable and segment
 //! it passes. Invariants: no route of any device and no plan is asked, so that a fault in either shows as a
 //! difference between what is expected here and what counters say.
 
@@ -10,17 +10,17 @@ use crate::model::{DeviceId, Model, PortId};
 
 /// Where a packet ought to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Journey {
+pub struct PacketPath {
     /// Ports it leaves by, in order; it comes in at the far port of each.
     pub crossings: Vec<PortId>,
     /// Devices it passes and the segments it has there; the last is the NIC's.
     pub segments: Vec<(DeviceId, u16)>,
 }
 
-impl Journey {
+impl PacketPath {
     /// Returns the port where it ends.
     pub fn end(&self) -> PortId {
-        self.crossings.last().expect("a journey has at least the cable of the NIC").far()
+        self.crossings.last().expect("a route has at least the cable of the NIC").far()
     }
 }
 
@@ -53,31 +53,31 @@ pub enum WalkFault {
 
 impl Model {
     /// Walks a packet from the port of a NIC.
-    pub fn walk(&self, from: PortId, destination: Ipv6Addr) -> Result<Journey, WalkFault> {
+    pub fn walk(&self, from: PortId, destination: Ipv6Addr) -> Result<PacketPath, WalkFault> {
         if !self.block.contains(&destination) {
             return Err(WalkFault::OutsideBlock(destination));
         }
         let list = segments(destination);
-        let mut journey = Journey { crossings: vec![from], segments: Vec::with_capacity(list.len()) };
+        let mut route = PacketPath { crossings: vec![from], segments: Vec::with_capacity(list.len()) };
         let (mut at, _) = self.end(from.far());
         let first = list.first().copied().unwrap_or(0);
         if self.devices[at.0].segments.binary_search(&first).is_err() {
             return Err(WalkFault::WrongSwitch { found: self.devices[at.0].name.clone(), segment: first });
         }
-        journey.segments.push((at, first));
+        route.segments.push((at, first));
         for segment in list.into_iter().skip(1) {
-            if self.nic_segment(journey.end()).is_some() {
-                return Err(WalkFault::WrongEnd(self.port_name(journey.end())));
+            if self.nic_segment(route.end()).is_some() {
+                return Err(WalkFault::WrongEnd(self.port_name(route.end())));
             }
             let name = || self.devices[at.0].name.clone();
             let port = self.towards(at, segment).ok_or_else(|| WalkFault::NoCable { at: name(), segment })?;
-            journey.crossings.push(port);
+            route.crossings.push(port);
             (at, _) = self.end(port.far());
-            journey.segments.push((at, segment));
+            route.segments.push((at, segment));
         }
-        match self.nic_segment(journey.end()) {
-            Some(_) if journey.crossings.len() > 1 => Ok(journey),
-            Some(_) | None => Err(WalkFault::WrongEnd(self.port_name(journey.end()))),
+        match self.nic_segment(route.end()) {
+            Some(_) if route.crossings.len() > 1 => Ok(route),
+            Some(_) | None => Err(WalkFault::WrongEnd(self.port_name(route.end()))),
         }
     }
 }

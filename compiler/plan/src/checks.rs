@@ -15,10 +15,10 @@ use crate::host::written::HostRoutes;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::SwitchQos;
-use crate::starved::{self, Starved};
+use crate::unusable::{self, NoUsableValue};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &STARVED, &UNWRITTEN];
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NO_USABLE_VALUE, &UNWRITTEN];
 
 /// Headroom that the buffer does not hold.
 pub static HEADROOM: Rule = Rule {
@@ -51,7 +51,7 @@ pub static MARKS: Rule = Rule {
 };
 
 /// Entropy values that are all denied.
-pub static STARVED: Rule = Rule {
+pub static NO_USABLE_VALUE: Rule = Rule {
     code: "W0702",
     title: "every entropy value of a NIC is denied, and paths are open",
     what: "Where a plane has paths from a NIC to a T0 group after `exceptions`, at least one of the NIC's active or backup \
@@ -82,8 +82,8 @@ pub static UNWRITTEN: Rule = Rule {
 
 /// Checks quality of service of every kind of switch, and that faults leave NICs a way.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
-    if let Some(starved) = starved::find(plan) {
-        diagnostics.push(no_value(plan, &starved));
+    if let Some(found) = unusable::find(plan) {
+        diagnostics.push(no_value(plan, &found));
     }
     if let Some(found) = unwritten(plan) {
         diagnostics.push(found);
@@ -130,10 +130,10 @@ fn unwritten(plan: &Plan) -> Option<Diagnostic> {
     }))
 }
 
-fn no_value(plan: &Plan, starved: &Starved) -> Diagnostic {
+fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
     let topology = plan.topology();
-    let (node, number) = topology.node_of(starved.from);
-    let (zone, group) = starved.to;
+    let (node, number) = topology.node_of(found.from);
+    let (zone, group) = found.to;
     let to = match topology.t2 {
         Some(_) => format!("zone {zone} group {}", group + 1),
         None => format!("group {}", group + 1),
@@ -141,24 +141,24 @@ fn no_value(plan: &Plan, starved: &Starved) -> Diagnostic {
     let message = format!(
         "`{}` has no entropy value left for {to} in plane {}, and {} of {} paths are open",
         topology.naming.nic(node, number),
-        starved.plane,
-        starved.open.0,
-        starved.open.1
+        found.plane,
+        found.open.0,
+        found.open.1
     );
-    let mut diagnostic = Diagnostic::warning(&STARVED, message);
+    let mut diagnostic = Diagnostic::warning(&NO_USABLE_VALUE, message);
     if let Some(span) = topology.spans.get("exceptions") {
-        let what = if starved.values == 1 {
+        let what = if found.values == 1 {
             "denies its one value".to_owned()
         } else {
-            format!("denies all {}", starved.values)
+            format!("denies all {}", found.values)
         };
         diagnostic = diagnostic.at(span, what);
     }
-    if starved.count > 1 {
+    if found.count > 1 {
         diagnostic =
-            diagnostic.note(format!("so it is {} times, counting NICs, groups and planes", starved.count));
+            diagnostic.note(format!("so it is {} times, counting NICs, groups and planes", found.count));
     }
-    let room = u64::from(topology.t0.up.count) > u64::from(starved.values);
+    let room = u64::from(topology.t0.up.count) > u64::from(found.values);
     diagnostic.help(if room {
         "raise `entropy.backup`, or drain the plane"
     } else {

@@ -104,7 +104,7 @@ impl<'a> NextHops<'a> {
 
 /// A way out of a switch towards a destination, with what its weight is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct NextHop {
     /// Index in [`crate::DeviceIntent::ports`].
     pub port: usize,
     /// The switch at the other end.
@@ -120,7 +120,7 @@ pub struct Way {
 impl NextHops<'_> {
     /// Returns every way that the group of a route was chosen from, and whether drained ones were taken because nothing
     /// else was left; nothing where the prefix is neither a T0 group's nor a zone's.
-    pub fn ways(&mut self, switch: Switch, prefix: Ipv6Net) -> Option<(Vec<Way>, bool)> {
+    pub fn ways(&mut self, switch: Switch, prefix: Ipv6Net) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
         let in_zone = |zone: ZoneId| {
@@ -135,7 +135,7 @@ impl NextHops<'_> {
         let at = (0..groups.capacities.len()).find(|at| !groups.hops(*at, scope).is_empty())?;
         let hops = groups.hops(at, scope);
         let weight = |port| hops.iter().find(|hop| hop.port == port).map_or(0, |hop| hop.weight);
-        let way = |(share, neighbour, _): (Share, Switch, Link)| Way {
+        let way = |(share, neighbour, _): (Share, Switch, Link)| NextHop {
             port: share.port,
             neighbour,
             left: (share.left.part, share.left.whole),

@@ -20,7 +20,7 @@ use crate::address::{AddressPlan, CableEnd};
 use crate::device;
 use crate::intent::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use crate::plan::Plan;
-use reach::{Reach, Way};
+use reach::{PlaneState, Reach};
 
 pub(crate) fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
     let topology = plan.topology();
@@ -140,19 +140,19 @@ fn odd_nics(topology: &Topology) -> BTreeSet<Nic> {
     nics.collect()
 }
 
-fn way(plan: &Plan, link: Link) -> Way {
+fn way(plan: &Plan, link: Link) -> PlaneState {
     match (plan.fabric().has_link(link), plan.fabric().is_drained(link)) {
-        (false, _) => Way::Gone,
-        (true, true) => Way::Drained,
-        (true, false) => Way::Open,
+        (false, _) => PlaneState::Gone,
+        (true, true) => PlaneState::Drained,
+        (true, false) => PlaneState::Open,
     }
 }
 
 /// Returns the ports that lead somewhere, without drained ones where others are left.
-fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> Way) -> Vec<usize> {
-    let near = |port: &NicPortIntent| if port.drained { Way::Drained } else { Way::Open };
-    let worth: Vec<Way> = ports.iter().map(|port| far(port).and(near(port))).collect();
-    let best = worth.iter().copied().max().filter(|best| *best != Way::Gone);
+fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneState) -> Vec<usize> {
+    let near = |port: &NicPortIntent| if port.drained { PlaneState::Drained } else { PlaneState::Open };
+    let worth: Vec<PlaneState> = ports.iter().map(|port| far(port).and(near(port))).collect();
+    let best = worth.iter().copied().max().filter(|best| *best != PlaneState::Gone);
     (0..ports.len()).filter(|at| Some(worth[*at]) == best).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Intents: everything one device needs to be told, with every number and name worked out.
+//! Intents: everything one device needs, with every number and name worked out.
 //!
 //! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Invariants: an intent holds no
 //! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
@@ -20,7 +20,7 @@ use smol_str::SmolStr;
 use crate::bgp::BgpIntent;
 use crate::mac::Mac;
 
-/// Everything one switch needs to be told.
+/// Everything one switch needs.
 #[derive(Debug, Clone)]
 pub struct DeviceIntent<'a> {
     /// Where it stands.
@@ -248,7 +248,7 @@ pub struct Hop {
     pub weight: u16,
 }
 
-/// Everything one node needs to be told.
+/// Everything one node needs.
 #[derive(Debug, Clone)]
 pub struct HostIntent<'a> {
     /// Where it stands.

@@ -21,10 +21,10 @@ mod plan;
 mod qos;
 mod routes;
 mod segment;
-mod starved;
 mod stated;
 mod table;
 mod touch;
+mod unusable;
 
 pub mod checks;
 
@@ -32,7 +32,7 @@ pub use address::{AddressPlan, CableEnd};
 pub use backup::{BackupPair, PortName, Shared};
 pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
-pub use ecmp::{NextHops, Way};
+pub use ecmp::{NextHop, NextHops};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
 pub use host::written::HostRoutes;

@@ -76,7 +76,7 @@ pub fn delay(path: &Path<'_>) -> Delay {
         "propagation",
         two * length * exact(1_000_000_000_u32, LIGHT_METERS_PER_SECOND),
         format!("2 x cable / {LIGHT_METERS_PER_SECOND} m/s"),
-        "light in fibre, as SONiC reckons",
+        "light in fibre, as SONiC computes",
     );
     let switches = path.switches();
     let latency = path.switch_latency.0;

@@ -109,7 +109,7 @@ struct Lengths {
 }
 
 /// A commodity's shortest way: kind, length, and route where it leaves its group.
-type Way = (usize, f64, Option<Route>);
+type ShortestPath = (usize, f64, Option<Route>);
 
 /// Rounds of improving, at least and at most.
 const ROUNDS: std::ops::RangeInclusive<u64> = 30..=500_000;
@@ -230,11 +230,11 @@ impl Solver<'_> {
     }
 
     /// Returns the shortest way of a commodity over all kinds of planes.
-    fn shortest(&self, lengths: &Lengths, at: usize) -> Option<Way> {
+    fn shortest(&self, lengths: &Lengths, at: usize) -> Option<ShortestPath> {
         let network = self.problem.network;
         let commodity = &self.problem.commodities.all[at];
         let run = Run::of(network, self.problem.sides, commodity);
-        let mut best: Option<Way> = None;
+        let mut best: Option<ShortestPath> = None;
         for kind in (0..network.kinds.len()).filter(|kind| commodity.usable >> kind & 1 == 1) {
             let ports = lengths.up[kind][commodity.from as usize] + lengths.down[kind][commodity.to as usize];
             let way = match run {

@@ -34,17 +34,17 @@ struct State {
 pub(crate) fn place(problem: &Problem<'_>, even: &Loads, target: f64) -> Splits {
     let commodities = &problem.commodities.all;
     let order = largest_first(commodities);
-    let mut pourer = Pourer::new(problem, even);
+    let mut filling = WaterFilling::new(problem, even);
     let mut splits: Splits = vec![None; commodities.len()];
-    let mut max = pourer.max();
+    let mut max = filling.max();
     for _ in 0..PASSES {
         if max <= target {
             break;
         }
         for at in &order {
-            pourer.improve(&commodities[*at], &mut splits[*at], target);
+            filling.improve(&commodities[*at], &mut splits[*at], target);
         }
-        let next = pourer.max();
+        let next = filling.max();
         let gain = max - next;
         max = next;
         if gain < GAIN_MIN * max {
@@ -70,7 +70,7 @@ struct Room {
     all: f64,
 }
 
-struct Pourer<'a> {
+struct WaterFilling<'a> {
     problem: &'a Problem<'a>,
     state: State,
     /// What all NIC ports of a class in a plane can carry, given that its busiest NIC is full first.
@@ -80,7 +80,7 @@ struct Pourer<'a> {
     parts: Vec<Parts>,
 }
 
-impl<'a> Pourer<'a> {
+impl<'a> WaterFilling<'a> {
     fn new(problem: &'a Problem<'a>, even: &Loads) -> Self {
         let (network, sides) = (problem.network, problem.sides);
         let kinds = network.kinds.len();
@@ -106,7 +106,7 @@ impl<'a> Pourer<'a> {
                 down[kind][commodity.to as usize] += rate;
             }
         }
-        Pourer {
+        WaterFilling {
             problem,
             state: State { fabric: even.fabric.clone(), up, down },
             up_cap: capacity(&sides.from, &even.nic_up),

@@ -11,7 +11,7 @@ use closc_runtime::order::Ordered;
 
 use crate::difference::{Counts, difference, updates};
 use crate::event::What;
-use crate::fault::{Doing, Fault, WriteFault};
+use crate::fault::{Fault, Operation, WriteFault};
 use crate::fleet::Wanted;
 use crate::options::PushOptions;
 use crate::plan::DevicePlan;
@@ -172,8 +172,8 @@ pub(crate) async fn connect(
     options: &PushOptions,
     progress: &Progress,
 ) -> Result<Client, Fault> {
-    let doing = progress.begin(Doing::Connecting);
-    target.connect(options.client).await.map_err(|source| Fault::Call { doing, source })
+    let operation = progress.begin(Operation::Connecting);
+    target.connect(options.client).await.map_err(|source| Fault::Call { operation, source })
 }
 
 /// Becomes primary.
@@ -183,8 +183,8 @@ pub(crate) async fn lead(
     options: &PushOptions,
     progress: &Progress,
 ) -> Result<Session, Fault> {
-    let doing = progress.begin(Doing::Arbitrating);
-    let fault = |source| Fault::Call { doing: doing.clone(), source };
+    let operation = progress.begin(Operation::Arbitrating);
+    let fault = |source| Fault::Call { operation: operation.clone(), source };
     let session = Session::open(client, target.controller.clone()).await.map_err(fault)?;
     let highest = match session.primacy() {
         // Nobody is there to be disturbed: an id above the highest that was ever seen is all it takes.
@@ -225,8 +225,8 @@ pub(crate) async fn has_pipeline(
     program: &Program,
     progress: &Progress,
 ) -> Result<bool, Fault> {
-    let doing = progress.begin(Doing::ComparingPipeline);
-    client.has_pipeline(program.pipeline()).await.map_err(|source| Fault::Call { doing, source })
+    let operation = progress.begin(Operation::ComparingPipeline);
+    client.has_pipeline(program.pipeline()).await.map_err(|source| Fault::Call { operation, source })
 }
 
 /// Brings a program into force unless it is already.
@@ -239,9 +239,9 @@ pub(crate) async fn set_pipeline(
     if has_pipeline(session.client(), program, progress).await? {
         return Ok(PipelineStep::Unchanged);
     }
-    let doing = progress.begin(Doing::SettingPipeline);
+    let operation = progress.begin(Operation::SettingPipeline);
     let set = session.commit_pipeline(program.pipeline(), commit).await;
-    set.map(PipelineStep::from).map_err(|source| Fault::Call { doing, source })
+    set.map(PipelineStep::from).map_err(|source| Fault::Call { operation, source })
 }
 
 /// Writes ordered updates.
@@ -252,7 +252,7 @@ async fn write(
     progress: &Progress,
     sent: &mut Counts,
 ) -> Result<(), Fault> {
-    progress.begin(Doing::Writing);
+    progress.begin(Operation::Writing);
     let options = session.client().options().write;
     let (updates, of) = (&ordered.updates, ordered.updates.len());
     let each = |answered| progress.report(What::Written { updates: answered, of });

@@ -129,7 +129,7 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
             reporter.send(What::DeviceStarted);
             let progress = Progress::new(reporter);
             let found = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, doing: progress.doing() };
+            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
             let drift = found.map_err(late).flatten().unwrap_or_else(DeviceDrift::Unknown);
             (member.target.name, drift)
         }
@@ -142,8 +142,8 @@ async fn one(member: &Member, options: &PushOptions, progress: &Progress) -> Res
     let (program, info) = (&desired.program, desired.program.info());
     let client = device::connect(&member.target, options, progress).await?;
     if !device::has_pipeline(&client, program, progress).await? {
-        let doing = progress.doing();
-        let live = client.pipeline_cookie().await.map_err(|source| Fault::Call { doing, source })?;
+        let operation = progress.operation();
+        let live = client.pipeline_cookie().await.map_err(|source| Fault::Call { operation, source })?;
         let wanted = Cookie(program.pipeline().cookie());
         return Ok(DeviceDrift::Pipeline { wanted, live: live.map(Cookie) });
     }

@@ -18,7 +18,7 @@ const LISTED: usize = 10;
 
 /// What was being done when something went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doing {
+pub enum Operation {
     /// The connection was being made.
     Connecting,
     /// The controller took part in the arbitration.
@@ -36,15 +36,15 @@ pub enum Doing {
     Writing,
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doing::Connecting => f.write_str("connecting"),
-            Doing::Arbitrating => f.write_str("arbitrating"),
-            Doing::ComparingPipeline => f.write_str("comparing the pipeline"),
-            Doing::SettingPipeline => f.write_str("setting the pipeline"),
-            Doing::Reading { object } => write!(f, "reading `{object}`"),
-            Doing::Writing => f.write_str("writing"),
+            Operation::Connecting => f.write_str("connecting"),
+            Operation::Arbitrating => f.write_str("arbitrating"),
+            Operation::ComparingPipeline => f.write_str("comparing the pipeline"),
+            Operation::SettingPipeline => f.write_str("setting the pipeline"),
+            Operation::Reading { object } => write!(f, "reading `{object}`"),
+            Operation::Writing => f.write_str("writing"),
         }
     }
 }
@@ -63,10 +63,10 @@ pub struct DeviceError {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
     /// A call failed.
-    #[error("while {doing}: {source}")]
+    #[error("while {operation}: {source}")]
     Call {
         /// What it was for.
-        doing: Doing,
+        operation: Operation,
         /// How it failed.
         source: ClientError,
     },
@@ -94,20 +94,20 @@ pub enum Fault {
         entities: u64,
     },
     /// The switch returned something that cannot be.
-    #[error("while {doing}: {nonsense}")]
-    Nonsense {
+    #[error("while {operation}: {invalid}")]
+    InvalidState {
         /// What was asked for.
-        doing: Doing,
+        operation: Operation,
         /// What is wrong with the answer.
-        nonsense: Nonsense,
+        invalid: InvalidState,
     },
     /// The time for the switch is over.
-    #[error("not finished within {} s, while {doing}", after.as_secs_f64())]
+    #[error("not finished within {} s, while {operation}", after.as_secs_f64())]
     Timeout {
         /// How long it took.
         after: Duration,
         /// What it was at.
-        doing: Doing,
+        operation: Operation,
     },
     /// The compiled entries of the switch cannot be used.
     #[error("{0}")]
@@ -122,7 +122,7 @@ pub enum Fault {
 
 /// Entities that no target can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Nonsense {
+pub enum InvalidState {
     /// Nothing identifies it.
     #[error("an entity without identity: {entity}")]
     NoKey {
@@ -240,7 +240,7 @@ impl Fault {
     pub fn kind(&self) -> &'static str {
         match self {
             Fault::Call { source: ClientError::NotPrimary { .. }, .. } => "not-primary",
-            Fault::Call { doing: Doing::Connecting, .. } => "unreachable",
+            Fault::Call { operation: Operation::Connecting, .. } => "unreachable",
             Fault::Call { .. } => "call",
             Fault::Write(fault) if matches!(fault.cause, Some(ClientError::NotPrimary { .. })) => {
                 "not-primary"
@@ -250,7 +250,7 @@ impl Fault {
             Fault::Differs { .. } => "differs",
             Fault::Moved { .. } => "moved",
             Fault::Unsupported { .. } => "unsupported",
-            Fault::Nonsense { .. } => "nonsense",
+            Fault::InvalidState { .. } => "invalid-state",
             Fault::Timeout { .. } => "timeout",
             Fault::Tree(_) => "tree",
             Fault::Ended { .. } => "ended",
@@ -261,7 +261,7 @@ impl Fault {
     pub fn is_transient(&self) -> bool {
         match self {
             // The id is still that of a stream of our own which the switch has not seen end.
-            Fault::Call { doing: Doing::Arbitrating, source }
+            Fault::Call { operation: Operation::Arbitrating, source }
                 if source.code() == Some(Code::InvalidArgument) =>
             {
                 true
@@ -276,7 +276,7 @@ impl Fault {
             Fault::Differs { .. } => true,
             Fault::Moved { .. }
             | Fault::Unsupported { .. }
-            | Fault::Nonsense { .. }
+            | Fault::InvalidState { .. }
             | Fault::Timeout { .. }
             | Fault::Tree(_)
             | Fault::Ended { .. } => false,

@@ -30,7 +30,7 @@ mod watch;
 pub use difference::{Change, Counts, difference};
 pub use drift::{DeviceDrift, Difference, DriftReport, drift};
 pub use event::{Event, Observer, What, silent};
-pub use fault::{DeviceError, Doing, Fault, Nonsense, Refused, WriteFault};
+pub use fault::{DeviceError, Fault, InvalidState, Operation, Refused, WriteFault};
 pub use fleet::{Fleet, FleetError, Member, Wanted};
 pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
 pub use options::PushOptions;

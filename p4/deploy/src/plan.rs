@@ -16,7 +16,7 @@ use closc_runtime::proto::v1;
 use crate::device::{self, load};
 use crate::difference::{Counts, difference, updates};
 use crate::event::Reporter;
-use crate::fault::{DeviceError, Doing, Fault, Nonsense};
+use crate::fault::{DeviceError, Fault, InvalidState, Operation};
 use crate::fleet::{Fleet, Member};
 use crate::options::PushOptions;
 use crate::parallel::each;
@@ -66,7 +66,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
         async move {
             let progress = Progress::new(reporter);
             let made = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
-            let late = |_| Fault::Timeout { after: options.timeout, doing: progress.doing() };
+            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
             (member.target.name, made.map_err(late).flatten())
         }
     })
@@ -184,8 +184,8 @@ impl DevicePlan {
         if found != self.live {
             return Err(Fault::Moved { moved: moved(&self.live, &found) });
         }
-        let nonsense = |nonsense: Nonsense| Fault::Nonsense { doing: Doing::Writing, nonsense };
-        let state = live.after(info, &self.updates).map_err(nonsense)?;
+        let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
+        let state = live.after(info, &self.updates).map_err(invalid)?;
         if state.digest(info) != self.desired {
             let reason = "the updates of the plan do not lead to the state that it names".to_owned();
             return Err(Fault::Ended { reason });

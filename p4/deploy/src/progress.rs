@@ -3,29 +3,29 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::{Reporter, What};
-use crate::fault::Doing;
+use crate::fault::Operation;
 
 /// What one switch is at. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Progress {
-    doing: Arc<Mutex<Doing>>,
+    operation: Arc<Mutex<Operation>>,
     reporter: Reporter,
 }
 
 impl Progress {
     pub(crate) fn new(reporter: Reporter) -> Self {
-        Progress { doing: Arc::new(Mutex::new(Doing::Connecting)), reporter }
+        Progress { operation: Arc::new(Mutex::new(Operation::Connecting)), reporter }
     }
 
     /// Takes note of what is begun, and returns it.
-    pub(crate) fn begin(&self, doing: Doing) -> Doing {
-        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing.clone();
-        doing
+    pub(crate) fn begin(&self, operation: Operation) -> Operation {
+        *self.operation.lock().unwrap_or_else(PoisonError::into_inner) = operation.clone();
+        operation
     }
 
     /// Returns what was begun last.
-    pub(crate) fn doing(&self) -> Doing {
-        self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn operation(&self) -> Operation {
+        self.operation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn report(&self, what: What) {

@@ -190,7 +190,9 @@ async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String
             Outcome::Good(good)
         }
         Ok(Err(fault)) => failed(&reporter, fault),
-        Err(_) => failed(&reporter, Fault::Timeout { after: options.timeout, doing: progress.doing() }),
+        Err(_) => {
+            failed(&reporter, Fault::Timeout { after: options.timeout, operation: progress.operation() })
+        }
     };
     (target.name, outcome)
 }

@@ -12,7 +12,7 @@ use closc_runtime::{Info, RoleName};
 use tonic::Code;
 use v1::entity::Entity;
 
-use crate::fault::{Doing, Fault, Nonsense};
+use crate::fault::{Fault, InvalidState, Operation};
 use crate::progress::Progress;
 use crate::state::{State, object};
 
@@ -39,7 +39,7 @@ pub(crate) async fn live(
     // One for everything, so that a switch without end is as bad as one.
     let mut budget = client.options().memory_limit.max(expected.saturating_mul(ENTITY_BYTES));
     for wildcard in everything(info) {
-        let doing = progress.begin(Doing::Reading { object: object(info, &wildcard) });
+        let operation = progress.begin(Operation::Reading { object: object(info, &wildcard) });
         let mut stray = None;
         let read = client.read_each(vec![wildcard.clone()], role, &mut budget, |entity| {
             if belongs(&wildcard, &entity) {
@@ -53,15 +53,18 @@ pub(crate) async fn live(
             Ok(()) => {
                 if let Some(stray) = stray {
                     let entity = crate::state::shown(info, &stray);
-                    return Err(Fault::Nonsense { doing, nonsense: Nonsense::NotAsked { entity } });
+                    return Err(Fault::InvalidState {
+                        operation,
+                        invalid: InvalidState::NotAsked { entity },
+                    });
                 }
             }
             Err(error) if is_unimplemented(&error) => unsupported.push(wildcard),
-            Err(source) => return Err(Fault::Call { doing, source }),
+            Err(source) => return Err(Fault::Call { operation, source }),
         }
     }
-    let doing = progress.doing();
-    let state = State::new(info, entities).map_err(|nonsense| Fault::Nonsense { doing, nonsense })?;
+    let operation = progress.operation();
+    let state = State::new(info, entities).map_err(|invalid| Fault::InvalidState { operation, invalid })?;
     Ok(Live { state, unsupported })
 }
 

@@ -15,7 +15,7 @@ use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
 use v1::table_action::Type as ActionForm;
 
-use crate::fault::Nonsense;
+use crate::fault::InvalidState;
 
 /// The entities of a switch by key.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub struct State {
 
 impl State {
     /// Takes entities in any order and form.
-    pub fn new(info: &Info, entities: Vec<v1::Entity>) -> Result<Self, Nonsense> {
+    pub fn new(info: &Info, entities: Vec<v1::Entity>) -> Result<Self, InvalidState> {
         let mut keyed = Vec::with_capacity(entities.len());
         for mut entity in entities {
             canonical::normalise(info, &mut entity);
@@ -34,7 +34,7 @@ impl State {
                 continue;
             }
             let key =
-                EntityKey::of(&entity).ok_or_else(|| Nonsense::NoKey { entity: shown(info, &entity) })?;
+                EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
             keyed.push((key, entity));
         }
         // Targets and compiled files mostly keep an order of their own; a stable sort makes use of that.
@@ -42,7 +42,7 @@ impl State {
         // The same thing said twice is said once.
         keyed.dedup();
         match keyed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(Nonsense::Twice { entity: shown(info, &pair[1].1) }),
+            Some(pair) => Err(InvalidState::Twice { entity: shown(info, &pair[1].1) }),
             None => Ok(State { entities: keyed }),
         }
     }
@@ -68,13 +68,13 @@ impl State {
     }
 
     /// Returns the state after updates. What an update says of a key counts, whatever was there.
-    pub(crate) fn after(&self, info: &Info, updates: &[v1::Update]) -> Result<State, Nonsense> {
+    pub(crate) fn after(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
         let mut by_key: BTreeMap<EntityKey, v1::Entity> = self.entities.iter().cloned().collect();
         for update in updates {
             let mut entity = update.entity.clone().unwrap_or_default();
             canonical::normalise(info, &mut entity);
             let key =
-                EntityKey::of(&entity).ok_or_else(|| Nonsense::NoKey { entity: shown(info, &entity) })?;
+                EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
             if update.r#type() == v1::update::Type::Delete || is_initial(info, &entity) {
                 by_key.remove(&key);
             } else {

@@ -18,7 +18,7 @@ use closc_runtime::{Info, render};
 use thiserror::Error;
 use v1::entity::Entity;
 
-use crate::fault::Nonsense;
+use crate::fault::InvalidState;
 use crate::inventory::Artefacts;
 use crate::state::State;
 use crate::target::Program;
@@ -101,12 +101,12 @@ pub enum TreeError {
         reason: &'static str,
     },
     /// An entity is there twice, or without identity.
-    #[error("`{path}`: {nonsense}")]
-    Nonsense {
+    #[error("`{path}`: {invalid}")]
+    InvalidState {
         /// Its path in the tree.
         path: String,
         /// What is wrong.
-        nonsense: Nonsense,
+        invalid: InvalidState,
     },
 }
 
@@ -210,7 +210,7 @@ pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired,
         entities.extend(update.entity);
     }
     let state = State::new(&info, entities)
-        .map_err(|nonsense| TreeError::Nonsense { path: path.to_owned(), nonsense })?;
+        .map_err(|invalid| TreeError::InvalidState { path: path.to_owned(), invalid })?;
     Ok(Desired { program, state })
 }
 

@@ -15,7 +15,7 @@ use closc_topology::TierId;
 use ipnet::Ipv6Net;
 
 use crate::error::{EntriesError, Fault};
-use groups::{Groups, Way};
+use groups::{Forwarding, Groups};
 
 /// The name, for messages.
 const NAME: &str = "fabric";
@@ -194,10 +194,12 @@ impl Maker<'_> {
             let entry = self.info.entry("ingress.ipv6_route")?;
             let entry = entry.lpm("dst", route.prefix.network(), route.prefix.prefix_len().into());
             let entry = match *way {
-                Way::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
-                Way::Group(group) => entry.action("set_wcmp_group", &[("wcmp_group_id", group.into())]),
+                Forwarding::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
+                Forwarding::Group(group) => {
+                    entry.action("set_wcmp_group", &[("wcmp_group_id", group.into())])
+                }
                 // A route whose cables are all gone must not fall to a shorter prefix.
-                Way::Nowhere => entry.action("blackhole", &[]),
+                Forwarding::Nowhere => entry.action("blackhole", &[]),
             };
             self.push(entry.build()?);
         }

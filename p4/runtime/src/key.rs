@@ -11,7 +11,7 @@ use v1::packet_replication_engine_entry::Type as Replication;
 
 /// The identity of an entity.
 ///
-/// A range that holds every value can only be told by the width of its field: bring entities that may have one
+/// A range that holds every value can only be identified by the width of its field: bring entities that may have one
 /// into the form of [`crate::canonical`] first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityKey(Box<[u8]>);

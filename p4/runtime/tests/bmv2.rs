@@ -199,7 +199,7 @@ async fn controllers_take_turns() {
     let higher = bmv2.session(20).await;
     assert!(matches!(higher.primacy(), Primacy::Primary { .. }));
     let mut watch = first.watch_primacy();
-    watch.wait_for(|state| matches!(state, Primacy::Backup { .. })).await.expect("the first is told");
+    watch.wait_for(|state| matches!(state, Primacy::Backup { .. })).await.expect("the first is notified");
     let refused = first.commit_pipeline(&pipeline, Commit::Clear).await;
     assert!(matches!(refused, Err(ClientError::NotPrimary { .. })), "{refused:?}");
     assert_eq!(first.take_over(PATIENCE).await, Ok(ElectionId(21)));

@@ -43,7 +43,7 @@ fn reads_for_the_other_tests() {
         let info = info();
         drop(client.capabilities().await);
         let base = peak_kib();
-        let error = client.read_state(&info).await.expect_err("it answers nonsense");
+        let error = client.read_state(&info).await.expect_err("it answers malformed messages");
         assert!(matches!(error, ClientError::Protocol { rpc: Rpc::Read, .. }), "{error}");
         println!("\ncost {}", peak_kib() - base);
     });
@@ -100,7 +100,7 @@ async fn cost(message: Vec<u8>, times: usize) -> u64 {
         // To the last line: a closed pipe would end the child before its time.
         let lines: Vec<String> = lines.map_while(Result::ok).collect();
         let cost = lines.iter().find_map(|line| line.strip_prefix("cost ")?.parse().ok());
-        assert!(child.wait().expect("it ran").success(), "it found nonsense");
+        assert!(child.wait().expect("it ran").success(), "it found malformed messages");
         cost.expect("it says so")
     });
     let cost = run.await.expect("it ends");

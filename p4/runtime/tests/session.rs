@@ -36,8 +36,11 @@ async fn a_second_controller_stands_by_and_takes_over() {
 
     let mut watch = second.watch_primacy();
     first.close().await;
-    let vacant =
-        watch.wait_for(|state| matches!(state, Primacy::Vacant { .. })).await.expect("it is told").clone();
+    let vacant = watch
+        .wait_for(|state| matches!(state, Primacy::Vacant { .. }))
+        .await
+        .expect("it is notified")
+        .clone();
     assert_eq!(vacant, Primacy::Vacant { highest: Some(ElectionId(10)) });
     assert_eq!(second.take_over(PATIENCE).await, Ok(ElectionId(11)));
 }
@@ -47,10 +50,10 @@ async fn a_higher_controller_demotes_and_stepping_down_leaves_nobody() {
     let target = target().await;
     let first = open(&target, options(), 10).await;
     let second = open(&target, options(), 20).await;
-    eventually("the first is told", || !is_primary(&first)).await;
+    eventually("the first is notified", || !is_primary(&first)).await;
     assert_eq!(first.primacy(), Primacy::Backup { primary: Some(ElectionId(20)) });
     second.set_election(None).await.expect("the stream is open");
-    eventually("the first is told again", || matches!(first.primacy(), Primacy::Vacant { .. })).await;
+    eventually("the first is notified again", || matches!(first.primacy(), Primacy::Vacant { .. })).await;
     let error = first.wait_primary(Duration::from_millis(20)).await.expect_err("10 is below 20");
     let message = error.to_string();
     assert!(
@@ -86,7 +89,7 @@ async fn a_broken_stream_is_opened_again_with_the_same_id() {
     let session = primary(&target, options()).await;
     let mut watch = session.watch_primacy();
     target.disconnect();
-    watch.wait_for(|state| matches!(state, Primacy::Lost { .. })).await.expect("the loss is told");
+    watch.wait_for(|state| matches!(state, Primacy::Lost { .. })).await.expect("the loss is notified");
     assert_eq!(session.wait_primary(PATIENCE).await, Ok(ElectionId(10)));
 }
 
@@ -119,9 +122,9 @@ async fn the_primacy_is_lost_and_won_back() {
     let target = target().await;
     let session = primary(&target, options()).await;
     target.lose_primary();
-    eventually("the loss is told", || matches!(session.primacy(), Primacy::Backup { .. })).await;
+    eventually("the loss is notified", || matches!(session.primacy(), Primacy::Backup { .. })).await;
     target.free_primary();
-    eventually("the vacancy is told", || matches!(session.primacy(), Primacy::Vacant { .. })).await;
+    eventually("the vacancy is notified", || matches!(session.primacy(), Primacy::Vacant { .. })).await;
     // The rival had the greatest of all ids: nobody is above it, but equal is enough.
     assert_eq!(session.take_over(PATIENCE).await, Ok(ElectionId(u128::MAX)));
 }

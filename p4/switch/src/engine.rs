@@ -20,7 +20,7 @@ pub use trace::PACKETS;
 
 use crate::program::Program;
 use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Replication, Table, ValueSet};
-use flow::Workshop;
+use flow::Scratch;
 use queue::Queues;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub struct Engine {
     pub replication: Replication,
     digests: BTreeMap<u32, DigestState>,
     queues: Queues,
-    work: Workshop,
+    work: Scratch,
 }
 
 impl Engine {
@@ -96,7 +96,7 @@ impl Engine {
             replication: Replication::default(),
             digests: BTreeMap::new(),
             queues: Queues::new(config.priority_queues),
-            work: Workshop::default(),
+            work: Scratch::default(),
             program,
             config,
         }

@@ -33,13 +33,13 @@ async fn the_greatest_election_id_is_primary_and_only_it_writes() {
 
     second.arbitrate(11).await;
     assert_eq!(second.arbitration().await.expect("the stream lives"), Code::Ok);
-    assert_eq!(first.arbitration().await.expect("it is told"), Code::AlreadyExists);
+    assert_eq!(first.arbitration().await.expect("it is notified"), Code::AlreadyExists);
     let denied = first.write(vec![], Atomicity::ContinueOnError).await.expect_err("no longer primary");
     assert_eq!(denied.code(), Code::PermissionDenied);
     second.write_ok(vec![v1::Update::insert(send_to(1, 1))]).await;
 
     drop(second);
-    assert_eq!(first.arbitration().await.expect("it is told"), Code::NotFound, "there is no primary now");
+    assert_eq!(first.arbitration().await.expect("it is notified"), Code::NotFound, "there is no primary now");
 }
 
 #[tokio::test]

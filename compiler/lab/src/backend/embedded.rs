@@ -159,7 +159,7 @@ impl Site for Embedded {
         p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
     }
 
-    /// Switches keep what they were told; only cables have to go back, and they are back by now.
+    /// Switches keep what they received; only cables have to go back, and they are back by now.
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         watch.check()
     }

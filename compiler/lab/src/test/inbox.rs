@@ -79,10 +79,10 @@ impl Sink for Inbox<'_, '_> {
         match arrival {
             Arrival::Wire { port, destination, inner } => {
                 let Some(at) = self.find(packet::payload(inner)) else { return };
-                let Ok(journey) = &self.paths[at].journey else { return };
-                let last = journey.segments.last().map(|(_, segment)| self.model.prefix(*segment).network());
+                let Ok(route) = &self.paths[at].route else { return };
+                let last = route.segments.last().map(|(_, segment)| self.model.prefix(*segment).network());
                 let end = &mut self.ends[at];
-                if port != journey.end() {
+                if port != route.end() {
                     end.wrong.push(port);
                 } else if inner == self.inner[at].as_slice() && Some(destination) == last {
                     end.correct += 1;
@@ -93,8 +93,8 @@ impl Sink for Inbox<'_, '_> {
             }
             Arrival::Accepted { node, payload } => {
                 let Some(at) = self.find(payload) else { return };
-                let Ok(journey) = &self.paths[at].journey else { return };
-                if self.model.end(journey.end()).0 != node {
+                let Ok(route) = &self.paths[at].route else { return };
+                if self.model.end(route.end()).0 != node {
                     self.ends[at].thieves.push(node);
                 } else if payload == packet::payload(&self.inner[at]) {
                     self.ends[at].accepted += 1;

@@ -151,7 +151,7 @@ impl TestReport {
     /// Takes a path whose address leads nowhere.
     pub(super) fn take_unnamed(&mut self, path: &PathRef<'_>) {
         self.unnamed += 1;
-        let fault = path.journey.as_ref().err().cloned().unwrap_or_default();
+        let fault = path.route.as_ref().err().cloned().unwrap_or_default();
         self.failed.extend((self.failed.len() < NAMED_MAX).then(|| path.name(fault)));
     }
 

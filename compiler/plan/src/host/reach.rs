@@ -14,15 +14,15 @@ use crate::plan::Plan;
 
 /// What a plane is worth as a way, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum PlaneState {
     Gone,
     Drained,
     Open,
 }
 
-impl Way {
+impl PlaneState {
     /// Returns what two ways are worth one after the other.
-    pub(super) fn and(self, next: Way) -> Way {
+    pub(super) fn and(self, next: PlaneState) -> PlaneState {
         self.min(next)
     }
 }
@@ -84,36 +84,36 @@ impl<'a> Reach<'a> {
     }
 
     /// Returns what a plane is worth on the way from a T0 to a T0 group.
-    pub(super) fn group(&mut self, from: Switch, zone: ZoneId, index: u16) -> Way {
+    pub(super) fn group(&mut self, from: Switch, zone: ZoneId, index: u16) -> PlaneState {
         let to = Switch { zone, index, ..from };
         let ends = self.switch(from).and(self.switch(to));
-        if from == to || ends == Way::Gone || !self.may_be_parted(from, Some(to)) {
+        if from == to || ends == PlaneState::Gone || !self.may_be_parted(from, Some(to)) {
             return ends;
         }
         ends.and(self.left(from, Scope::Group(zone, index)))
     }
 
     /// Returns what a plane is worth on the way from a T0 to a zone in which nothing is missing.
-    pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> Way {
+    pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> PlaneState {
         let near = self.switch(from);
-        if near == Way::Gone || !self.may_be_parted(from, None) {
+        if near == PlaneState::Gone || !self.may_be_parted(from, None) {
             return near;
         }
         near.and(self.left(from, Scope::Zone(zone)))
     }
 
     /// Returns what a plane is worth on the way from a T0 to whatever it leads to best.
-    pub(super) fn anywhere(&mut self, from: Switch) -> Way {
+    pub(super) fn anywhere(&mut self, from: Switch) -> PlaneState {
         let zones = self.plan.topology().zone_ids();
-        zones.map(|zone| self.zone(from, zone)).max().unwrap_or(Way::Gone)
+        zones.map(|zone| self.zone(from, zone)).max().unwrap_or(PlaneState::Gone)
     }
 
-    fn switch(&self, switch: Switch) -> Way {
+    fn switch(&self, switch: Switch) -> PlaneState {
         let exceptions = &self.plan.topology().exceptions;
         match (exceptions.absent_switches.contains(&switch), exceptions.drained_switches.contains(&switch)) {
-            (true, _) => Way::Gone,
-            (false, true) => Way::Drained,
-            (false, false) => Way::Open,
+            (true, _) => PlaneState::Gone,
+            (false, true) => PlaneState::Drained,
+            (false, false) => PlaneState::Open,
         }
     }
 
@@ -127,12 +127,12 @@ impl<'a> Reach<'a> {
         ways > 0 && uplinks(from) + to.map_or(0, uplinks) + above >= ways
     }
 
-    fn left(&mut self, from: Switch, scope: Scope) -> Way {
+    fn left(&mut self, from: Switch, scope: Scope) -> PlaneState {
         let [open, all] = self.capacities.each_mut().map(|some| some.to(from, scope) > Fraction::ZERO);
         match (open, all) {
-            (true, _) => Way::Open,
-            (false, true) => Way::Drained,
-            (false, false) => Way::Gone,
+            (true, _) => PlaneState::Open,
+            (false, true) => PlaneState::Drained,
+            (false, false) => PlaneState::Gone,
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "platform name is malformed",
     what: "A platform name is 1 to 63 small letters, digits and dashes, begins with a letter, and has no dash at \
            the end and no two in a row.",
-    why: "The name stands in topologies, in artefacts and on command lines.",
+    why: "The name is in topologies, in artefacts and on command lines.",
     example: "id: My Switch",
     fix: "Rename the platform, for example `my-switch`.",
 };

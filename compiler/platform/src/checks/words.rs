@@ -7,7 +7,7 @@ use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1013",
-    title: "a text of the platform cannot stand in artefacts",
+    title: "a text of the platform cannot be in artefacts",
     what: "`hwsku` and `platform` of SONiC are words of letters, digits, `.`, `_`, `+` and `-`, at most 127 of them, \
            that start with a letter or digit and hold no `..`; `title` and `sources` are single lines of printable text.",
     why: "SONiC makes paths of its names (`/usr/share/sonic/device/PLATFORM/HWSKU`), and the others are shown on \

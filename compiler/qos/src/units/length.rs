@@ -29,7 +29,7 @@ impl Length {
         self.0
     }
 
-    /// Returns the length in metres, rounded up: what a target that knows only whole metres must be told
+    /// Returns the length in metres, rounded up: what a target that knows only whole metres needs
     /// (SONiC's `CABLE_LENGTH`), because a headroom for less cable than there is loses packets.
     pub const fn meters_ceil(self) -> u64 {
         self.0.div_ceil(1000)

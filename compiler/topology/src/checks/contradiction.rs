@@ -11,7 +11,7 @@ use crate::read::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0804",
     title: "exceptions contradict each other",
-    what: "What is absent, or hangs on something absent, is in no other list.",
+    what: "What is absent, or is attached to something absent, is in no other list.",
     why: "A cable cannot be 40 m long and not there; one of the two is a leftover.",
     example: "exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }",
     fix: "Remove one of the two.",

@@ -1,13 +1,13 @@
-//! E0322: a domain cannot be told.
+//! E0322: a domain cannot be resolved.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::lower::Draft;
 
-/// A domain cannot be told.
+/// A domain cannot be resolved.
 pub(crate) static RULE: Rule = Rule {
     code: "E0322",
-    title: "a domain cannot be told",
+    title: "a domain cannot be resolved",
     what: "Every kind of domain has either `by`, with coordinates or one other kind that has numbers, or `members`; \
            `run` and `count` are at least 1 and go with `by`.",
     why: "What fails together decides which failures are asked for; a domain that means nothing asks for none.",
@@ -15,10 +15,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
 };
 
-/// Checks that domains can be told.
+/// Checks that domains can be resolved.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (span, why) in &draft.domains.faults {
-        out.push(Diagnostic::error(&RULE, "this domain cannot be told").at(*span, why.clone()));
+        out.push(Diagnostic::error(&RULE, "this domain cannot be resolved").at(*span, why.clone()));
     }
 }
 

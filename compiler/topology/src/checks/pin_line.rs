@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(*span, "")
                 .and(draft.at("tiers.t0.up"), "counted from 0")
             }
-            PinFault::Own => Diagnostic::error(&RULE, "the NIC hangs on this T0 itself")
+            PinFault::Own => Diagnostic::error(&RULE, "the NIC is attached to this T0 itself")
                 .at(*span, "no uplink leads there")
                 .help("remove the line"),
             PinFault::Twice(_) => continue,

@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0715",
     title: "a NIC has two pins on one switch",
     what: "In the file of `ecmp.pins`, a T0 and a NIC stand together in one line only.",
-    why: "A route leads over one uplink; which of two lines holds would depend on their order.",
+    why: "A route uses one uplink; which of two lines holds would depend on their order.",
     example: "# twice.csv names a T0 and a NIC in two lines\n\
            { routing: ecmp-static, ecmp: { pins: twice.csv } }",
     fix: "Remove one of the lines.",

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks each pattern, and each pair of them.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.names.faults.is_empty() {
-        return; // The defaults stand in; nothing can be said.
+        return; // The defaults are used; nothing can be said.
     }
     let patterns = patterns(draft);
     for (key, pattern, fields) in &patterns {

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0512",
     title: "a server address cannot be a server",
     what: "Addresses in `services` are unicast addresses of a host, and none is listed twice.",
-    why: "A switch that is told a multicast or unspecified address has no time and no log.",
+    why: "A switch with a multicast or unspecified address for a server has no time and no log.",
     example: "services: { ntp: [0.0.0.0] }",
     fix: "Write the address of the server, once.",
 };

@@ -9,7 +9,7 @@ use crate::lower::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0318",
     title: "sites do not cover the zones",
-    what: "Where `sites` is given, every zone stands in exactly one site, every site has a name of its own, \
+    what: "Where `sites` is given, every zone is in exactly one site, every site has a name of its own, \
            and no site names a zone that is not there.",
     why: "Cable lengths, placement and documents go by site; a zone in two places or in none would be in \
            the wrong one.",
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 );
             } else if let Some((first, other)) = zones.insert(zone.value, (zone.span, &site.name.value)) {
                 out.push(
-                    Diagnostic::error(&RULE, format!("zone {} stands in two sites", zone.value))
+                    Diagnostic::error(&RULE, format!("zone {} is in two sites", zone.value))
                         .at(zone.span, format!("in `{}` here", site.name.value))
                         .and(first, format!("in `{other}` here"))
                         .help("list every zone once"),
@@ -59,7 +59,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .collect();
     if !missing.is_empty() && u16::try_from(draft.zones).is_ok() {
         out.push(
-            Diagnostic::error(&RULE, format!("zone {} stands in no site", missing.join(", ")))
+            Diagnostic::error(&RULE, format!("zone {} is in no site", missing.join(", ")))
                 .at(draft.at("sites"), "lists other zones only")
                 .help("list every zone once"),
         );
@@ -76,6 +76,6 @@ mod tests {
         assert_eq!(codes("sites: [{ name: north, zones: [0, 1] }]"), ["E0318"]);
         assert_eq!(codes("sites: [{ name: north, zones: [0] }, { name: south, zones: [0] }]"), ["E0318"]);
         assert_eq!(codes("sites: [{ name: north, zones: [0] }, { name: north, zones: [] }]"), ["E0318"]);
-        assert_eq!(message("sites: []", "E0318"), "zone 0 stands in no site");
+        assert_eq!(message("sites: []", "E0318"), "zone 0 is in no site");
     }
 }

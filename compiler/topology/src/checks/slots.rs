@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "the slots do not go with the NICs",
     what: "`hosts.slots` has one entry for each NIC of a node, every port and GPU has a PCI address of its own, \
            and the bus has a function for every plane.",
-    why: "Interfaces are named by their PCI address; a NIC without one, or two of one, could not be told apart.",
+    why: "Interfaces are named by their PCI address; a NIC without one, or two of one, could not be distinguished.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }] }",
     fix: "Write one entry for each NIC, in the order of the rails.",
 };

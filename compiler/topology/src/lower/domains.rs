@@ -1,6 +1,6 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
-//! In: `domains`. Out: the kinds that can be told, and every fault. Invariants: a kind goes by coordinates, or by one other
+//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind goes by coordinates, or by one other
 //! kind that in the end does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(crate) struct DraftDomains {
     known: Domains,
     /// Every name of a list with what it means.
     pub(crate) members: Vec<Entry>,
-    /// Where a kind cannot be told, and why.
+    /// Where a kind cannot be resolved, and why.
     pub(crate) faults: Vec<(Span, String)>,
 }
 
@@ -37,7 +37,7 @@ impl DraftDomains {
         for (name, domain) in listed {
             let fault = match (&domain.by, &domain.members) {
                 (None, None) => Some("write `by` or `members`"),
-                (Some(_), Some(_)) => Some("it is told by position or by a list, not by both"),
+                (Some(_), Some(_)) => Some("it is given by position or by a list, not by both"),
                 (None, Some(_))
                     if domain.run.is_some() || domain.count.is_some() || domain.tiers.is_some() =>
                 {
@@ -114,7 +114,7 @@ impl DraftDomains {
         (found.len() == by.len() && !found.is_empty()).then_some(DomainBy::Coordinates(found))
     }
 
-    /// Returns the domains; nothing if one cannot be told.
+    /// Returns the domains; nothing if one cannot be resolved.
     pub(super) fn finish(&self) -> Option<Domains> {
         let whole = self.faults.is_empty() && self.members.iter().all(|entry| entry.target.is_ok());
         whole.then(|| self.known.clone())

@@ -96,7 +96,7 @@ pub enum PatternError {
     #[error("a pattern cannot be empty")]
     Empty,
     /// A character that host names cannot have.
-    #[error("`{found}` cannot stand in a name: use `a`-`z`, `0`-`9` and single `-`")]
+    #[error("`{found}` cannot be in a name: use `a`-`z`, `0`-`9` and single `-`")]
     Character {
         /// The character.
         found: char,

@@ -116,7 +116,7 @@ fn sessions(
         if let Some(why) = silent(&device.ports[port], neighbour) {
             // A link-local address is a matter of the port, and not of the routing.
             let about =
-                if device.ports[port].hello.link_local { about } else { About::Port(&neighbour.name) };
+                if device.ports[port].discovery.link_local { about } else { About::Port(&neighbour.name) };
             binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
             continue;
         }
@@ -144,11 +144,11 @@ fn sessions(
 
 /// Says what keeps a session from coming up.
 fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
-    if !port.hello.link_local {
+    if !port.discovery.link_local {
         return Some("has a session and no link-local address");
     }
     if !neighbour.terms.active {
         return Some("has a session that carries no IPv6 prefixes");
     }
-    (!port.hello.advertises).then_some("has a session and tells nobody its address")
+    (!port.discovery.advertises).then_some("has a session and tells nobody its address")
 }

@@ -163,7 +163,7 @@ impl Binding<'_> {
             }
         }
         for way in host.first.iter().filter(|way| !known.contains(&way.port)) {
-            let message = format!("`{}` leads over `{}`, which has no cable", way.text, way.port);
+            let message = format!("`{}` uses `{}`, which has no cable", way.text, way.port);
             self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
         }
         let mut seen = HashMap::new();

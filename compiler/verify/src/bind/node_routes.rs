@@ -45,10 +45,8 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address());
             let peer = own.is_some() && hop.gateway == own.map(other_half);
             if !peer {
-                let message = format!(
-                    "`{}` leads over `{}`, and not to the other end of its cable",
-                    told.prefix, hop.port
-                );
+                let message =
+                    format!("`{}` uses `{}`, and not to the other end of its cable", told.prefix, hop.port);
                 broken(format!("route replace {} ", told.prefix), message, findings);
             }
             if let Some(whose) = whose {

@@ -61,7 +61,7 @@ impl Binding<'_, '_> {
         self.peer(port, id, cable, far);
         if port.length_m.is_none() && self.lengths {
             self.findings.checked(&LENGTH, 1);
-            self.broken(&LENGTH, About::Length(name), &format!("port `{name}` is told no cable length"));
+            self.broken(&LENGTH, About::Length(name), &format!("port `{name}` has no cable length"));
         }
         let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
         let address = self.address(port, far);
@@ -153,7 +153,7 @@ impl Binding<'_, '_> {
         }
         self.findings.checked(&HALVES, 1);
         let about = About::Address(&port.name);
-        if port.hello.link_local
+        if port.discovery.link_local
             && self.device.language.link_local == LinkLocal::Forwards
             && !self.finds_itself(far)
         {

@@ -100,7 +100,7 @@ fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u
     let port = binding.device.port(hop.port);
     binding.findings.checked(&HOP, 1);
     let Some(slot) = binding.slots[usize::from(hop.port)] else {
-        let message = format!("`{}` leads over port `{}`, which has no cable", route.text, port.name);
+        let message = format!("`{}` uses port `{}`, which has no cable", route.text, port.name);
         binding.broken(&HOP, about, &message);
         return (None, Gateway::Other);
     };

@@ -232,7 +232,7 @@ fn shares(
         .filter_map(|member| {
             let wanted = active.get(&member.segments).copied().unwrap_or(0).min(WEIGHT_MAX);
             let message = format!(
-                "{} weighs {}, and {wanted} active entropy values lead over it",
+                "{} weighs {}, and {wanted} active entropy values use it",
                 member.segments, member.weight
             );
             (u64::from(member.weight) != wanted).then_some((member.line, message))

@@ -120,7 +120,7 @@ fn length(fabric: &Fabric, id: CableId, cable: &Cable, own: End, findings: &mut 
     let Some(told) = fabric.facts(own).and_then(|facts| facts.length_m) else { return };
     findings.expect(told == cable.meters, &LENGTH, || {
         let end = fabric.cabling.end(own);
-        let message = format!("`{end}` is told {told} m, and the cable has {} m", cable.meters);
+        let message = format!("`{end}` has {told} m, and the cable has {} m", cable.meters);
         Violation::new(&LENGTH, place(fabric, own, Aspect::Length), message).and(fabric.cabling.place(id))
     });
 }

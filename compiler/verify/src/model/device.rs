@@ -184,7 +184,7 @@ pub(crate) struct Port<'a> {
     /// Length of the cable in whole metres, where buffers depend on it.
     pub(crate) length_m: Option<u32>,
     /// How it finds its neighbour by itself.
-    pub(crate) hello: Hello,
+    pub(crate) discovery: NeighbourDiscovery,
     /// Own MAC address, where it is set.
     pub(crate) mac: Option<Mac>,
     /// Index in [`QosConfig::ports`].
@@ -199,7 +199,7 @@ pub(crate) struct Port<'a> {
 
 /// How a port finds its neighbour by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Hello {
+pub(crate) struct NeighbourDiscovery {
     /// Whether a link-local address is made, where the language says so.
     pub(crate) link_local: bool,
     /// Whether it tells its neighbour who it is by router advertisements.

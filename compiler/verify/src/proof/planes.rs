@@ -99,7 +99,7 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
 fn unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables.iter().enumerate() {
         findings.expect(used.get(at), &UNUSED, || {
-            let message = format!("no path leads over `{}`", fabric.cabling.describe(cable));
+            let message = format!("no path uses `{}`", fabric.cabling.describe(cable));
             Violation::new(&UNUSED, fabric.cabling.place(CableId(at as u32)), message)
         });
     }

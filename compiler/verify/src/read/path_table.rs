@@ -98,10 +98,7 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
     }
     for (at, plane) in document.planes.iter().enumerate() {
         if usize::from(plane.number) != at || plane.nic_port != plane.number {
-            return Err(format!(
-                "plane {} and NIC port {} stand in place {at}",
-                plane.number, plane.nic_port
-            ));
+            return Err(format!("plane {} and NIC port {} are in place {at}", plane.number, plane.nic_port));
         }
     }
     Ok(Group {

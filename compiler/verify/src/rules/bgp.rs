@@ -6,7 +6,7 @@ use closc_diagnostics::Rule;
 pub(crate) static SESSION: Rule = Rule {
     code: "V1801",
     title: "a cable between switches without a session",
-    what: "Over every cable between two switches both ends speak BGP: a neighbour is told by the name of the port, \
+    what: "Over every cable between two switches both ends speak BGP: a neighbour is identified by the name of the port, \
            IPv6 is activated for it, and the port has a link-local address and tells it by router advertisements. No session carries IPv4 by \
            itself.",
     why: "Without a session neither end learns what is behind the cable, and it carries nothing.",

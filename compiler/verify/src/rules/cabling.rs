@@ -27,7 +27,7 @@ pub(crate) static ONCE: Rule = Rule {
 pub(crate) static PEER: Rule = Rule {
     code: "V0203",
     title: "a device expects another neighbour than the cable list has",
-    what: "Device and port that a switch is told to expect at the other end of a port are those of the cable \
+    what: "Device and port that a switch expects at the other end of a port are those of the cable \
            list, in its neighbour table and in the port's description.",
     why: "Cabling is checked by comparing LLDP with these tables: a wrong one sends people to the wrong rack.",
     example: "\"DEVICE_NEIGHBOR\": { \"Ethernet256\": { \"name\": \"p3-t1-002\", \"port\": \"Ethernet0\" } }",

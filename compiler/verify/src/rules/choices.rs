@@ -7,7 +7,7 @@ pub(crate) static ADDRESS: Rule = Rule {
     code: "V1701",
     title: "a NIC whose address is not the same everywhere",
     what: "Every NIC has one address, which no other NIC has: what its node says, if the tree describes nodes, and what \
-           the T0 of each plane leads over the NIC's cable are the same.",
+           the T0 of each plane routes over the NIC's cable are the same.",
     why: "Packets arrive by some planes and die, or go to another NIC, by the others.",
     example: "\"default|2001:db8:1000:1::7/128\" on one T0 and \"default|2001:db8:1000:1::1/128\" on the T0 of the next \
               plane, both over the port to the same NIC",
@@ -60,8 +60,8 @@ pub(crate) static VALLEY: Rule = Rule {
 /// Ways lead on.
 pub(crate) static DEAD_END: Rule = Rule {
     code: "V1706",
-    title: "a route leads over a switch from which there is no way",
-    what: "From the switch at the other end of every cable that a route leads over, cables lead to every NIC that the \
+    title: "a route uses a switch from which there is no way",
+    what: "From the switch at the other end of every cable that a route uses, cables lead to every NIC that the \
            route is for and that can be reached at all.",
     why: "The share of the traffic that takes this cable is lost.",
     example: "a T1 in the group of a route, whose cable to the T0 is absent",
@@ -105,7 +105,7 @@ pub(crate) static SHARE: Rule = Rule {
 pub(crate) static UNUSED_WAY: Rule = Rule {
     code: "V1710",
     title: "a route leaves out a cable that leads there",
-    what: "A route leads over every cable behind which capacity is left, and over none that is drained as long as others \
+    what: "A route uses every cable behind which capacity is left, and none that is drained as long as others \
            are left.",
     why: "Capacity that was paid for stays unused, or work on a drained cable takes traffic down.",
     example: "one of 32 uplinks missing in the group of a route",

@@ -82,7 +82,7 @@ pub(crate) static PIPELINE: Rule = Rule {
     code: "V0108",
     title: "a pipeline that is not the one of this program",
     what: "The P4 program and its P4Info are byte for byte those that this program ships, where it says which.",
-    why: "Entries say what a table is told; what a table does is in the program. A program without its filters forwards what the entries forbid.",
+    why: "Entries say what is in a table; what a table does is in the program. A program without its filters forwards what the entries forbid.",
     example: "p4/fabric.bmv2.json without the table ingress.nic_source",
     fix: "Compile again.",
 };

@@ -28,7 +28,7 @@ pub(crate) static LENGTH: Rule = Rule {
     code: "V0303",
     title: "a cable is longer or shorter than a switch believes",
     what: "`CABLE_LENGTH` of a port is the length of the cable list, in whole metres rounded up, where the \
-           switch is told lengths; it is told all of them or none.",
+           switch has lengths; it has all of them or none.",
     why: "Headroom is computed from the length: for a longer cable it overflows and a lossless class loses \
           packets.",
     example: "\"CABLE_LENGTH\": { \"AZURE\": { \"Ethernet256\": \"5m\" } } for a cable of 30 m",

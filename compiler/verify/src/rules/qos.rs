@@ -53,7 +53,7 @@ pub(crate) static MARKS: Rule = Rule {
 /// Ports that are alike are given the same.
 pub(crate) static ALIKE: Rule = Rule {
     code: "V1105",
-    title: "two ports that are alike are told different things",
+    title: "two ports that are alike have different settings",
     what: "Ports of the same place on the path, hardware, speed, packet size and cable length have the same \
            queues, schedulers, thresholds, buffers and maps, on all switches.",
     why: "A port with other weights or buffers is the one that loses packets, and nobody looks for it.",

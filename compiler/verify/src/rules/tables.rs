@@ -61,7 +61,7 @@ pub(crate) static NICS: Rule = Rule {
 pub(crate) static PROBES: Rule = Rule {
     code: "V0706",
     title: "a probe does not come back",
-    what: "The list of a T0 probe leads over the T0 back to the sender, that of a T1 probe over T0 and T1, that of a \
+    what: "The list of a T0 probe goes over the T0 back to the sender, that of a T1 probe over T0 and T1, that of a \
            T2 probe over T0, T1 and T2 and back by the same cables.",
     why: "Probes tell which cable is at fault; one that never returns reports a fault that is not there.",
     example: "{ \"kind\": \"t1\", \"template\": \"fcbb:bbbb:1:4001:2:8001::\" } in the table of group 1",

@@ -15,11 +15,11 @@ use crate::proof::chosen::network::{Network, Step};
 /// What walking every way found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct ChoiceWalk {
-    /// Journeys walked.
+    /// Deliveries walked.
     pub deliveries: u128,
-    /// Journeys that arrive whatever the switches choose.
+    /// Deliveries that arrive whatever the switches choose.
     pub arrive: u128,
-    /// Journeys that arrive by some choice, not by every one.
+    /// Deliveries that arrive by some choice, not by every one.
     pub doubtful: u128,
     /// Ways that arrive.
     pub ways: u128,

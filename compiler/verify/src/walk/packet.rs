@@ -1,4 +1,4 @@
-//! One packet, hop by hop, by longest prefix match over everything that a switch was told.
+//! One packet, hop by hop, by longest prefix match over everything that a switch has received.
 //!
 //! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends;
 //! a packet that passes more switches than any list has uSIDs goes round.

@@ -36,7 +36,7 @@ pub(crate) const ROUTES: &[Mutation] = &[
     ("no blackhole", Sonic, T0, Unset(&["STATIC_ROUTE", BLOCK]), "V0602"),
     ("blackhole of half the block", Sonic, T0, Text(BLOCK, "default|fcbb:bbbb::/33"), "V0602"),
     ("blackhole of a neighbour", Sonic, T0, Set(&["STATIC_ROUTE", UP], r#"{"blackhole":"true"}"#), "V0601"),
-    ("block leads over a port", Sonic, T0, Set(&["STATIC_ROUTE", BLOCK], r#"{"ifname":"Ethernet256","nexthop":"fd00:c105:2:1000:1:1:0:b"}"#), "V0602"),
+    ("block uses a port", Sonic, T0, Set(&["STATIC_ROUTE", BLOCK], r#"{"ifname":"Ethernet256","nexthop":"fd00:c105:2:1000:1:1:0:b"}"#), "V0602"),
     ("blackhole is off", Sonic, T0, Set(&["STATIC_ROUTE", BLOCK, "blackhole"], "\"false\""), "V0102"),
     ("two next hops for a uSID", Sonic, T0, Set(&["STATIC_ROUTE", UP], r#"{"ifname":"Ethernet256,Ethernet257","nexthop":"fd00:c105:2:1000:1:1:0:b,fd00:c105:2:1000:1:2:0:b"}"#), "V0604"),
     ("more ports than next hops", Sonic, T0, Set(&["STATIC_ROUTE", UP, "ifname"], "\"Ethernet256,Ethernet257\""), "V0102"),

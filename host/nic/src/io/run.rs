@@ -20,7 +20,7 @@ use crate::agent::{Agent, At, Options};
 use crate::api;
 use crate::batch::Batch;
 use crate::io::serve::Server;
-use crate::io::setup::{self, SetupFault, Way};
+use crate::io::setup::{self, NextHop, SetupFault};
 use crate::io::sys::{self, Inbox};
 use crate::io::{serve, state};
 use crate::region::Region;
@@ -61,7 +61,7 @@ pub struct Machine {
     pub packets: OwnedFd,
     /// Interfaces of the planes.
     pub interfaces: Vec<libc::c_int>,
-    ways: Vec<Option<Way>>,
+    ways: Vec<Option<NextHop>>,
     looked_ns: u64,
 }
 

@@ -118,7 +118,7 @@ fn clean_rule(table: &Table<'_>) {
 
 /// The port of a plane, as the kernel's routes have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct NextHop {
     /// The interface.
     pub device: String,
     /// The MAC address of the T0, if it is known.
@@ -127,7 +127,7 @@ pub struct Way {
 
 /// Asks the kernel by which port, and to which neighbour, packets to the T0 of a plane go. Nothing, if there is no
 /// route, as while the port is down.
-pub fn way(table: &Table<'_>, plane: u8, downlink: u16) -> Option<Way> {
+pub fn way(table: &Table<'_>, plane: u8, downlink: u16) -> Option<NextHop> {
     let to = Ipv6Addr::from(table.t0_probe(plane, downlink)).to_string();
     let route: Value = serde_json::from_str(&ip(&["-j", "-6", "route", "get", &to], "").ok()?).ok()?;
     let route = route.get(0)?;
@@ -135,7 +135,7 @@ pub fn way(table: &Table<'_>, plane: u8, downlink: u16) -> Option<Way> {
     let known = ip(&["-j", "-6", "neighbour", "show", "to", gateway, "dev", device], "").ok();
     let known: Option<Value> = known.and_then(|text| serde_json::from_str(&text).ok());
     let neighbour = known.as_ref().and_then(|known| known.get(0)?.get("lladdr")?.as_str()).and_then(mac);
-    Some(Way { device: device.to_owned(), neighbour })
+    Some(NextHop { device: device.to_owned(), neighbour })
 }
 
 fn mac(text: &str) -> Option<[u8; 6]> {

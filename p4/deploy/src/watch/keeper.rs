@@ -17,7 +17,7 @@ use super::board::Role;
 use crate::device::{self, above, load};
 use crate::difference::Counts;
 use crate::event::What;
-use crate::fault::{Doing, Fault};
+use crate::fault::{Fault, Operation};
 use crate::fleet::{Member, Wanted};
 use crate::progress::Progress;
 use crate::read::live;
@@ -170,15 +170,18 @@ impl Keeper<'_> {
     async fn open(&self) -> Result<Session, Fault> {
         let target = &self.member.target;
         let client = device::connect(target, &self.shared.options.push, &self.progress).await?;
-        let doing = self.progress.begin(Doing::Arbitrating);
+        let operation = self.progress.begin(Operation::Arbitrating);
         let opened = Session::open(client, target.controller.clone()).await;
-        opened.map_err(|source| Fault::Call { doing, source })
+        opened.map_err(|source| Fault::Call { operation, source })
     }
 
     fn broken(&self, reason: String) -> Fault {
         let endpoint = self.name().to_owned();
         let rpc = closc_runtime::client::Rpc::Stream;
-        Fault::Call { doing: self.progress.doing(), source: ClientError::Protocol { endpoint, rpc, reason } }
+        Fault::Call {
+            operation: self.progress.operation(),
+            source: ClientError::Protocol { endpoint, rpc, reason },
+        }
     }
 
     /// Reaches for a primacy that nobody has. Whether it was had shows as the next change.
@@ -190,9 +193,9 @@ impl Keeper<'_> {
         let (Some(own), Some(highest)) = (self.member.target.controller.election, highest) else {
             return Ok(());
         };
-        let doing = self.progress.begin(Doing::Arbitrating);
+        let operation = self.progress.begin(Operation::Arbitrating);
         let reached = session.set_election(Some(above(own, highest))).await;
-        reached.map_err(|source| Fault::Call { doing, source })
+        reached.map_err(|source| Fault::Call { operation, source })
     }
 
     /// Checks and repairs, and returns when to do so again; `None` where the primacy was lost over it.
@@ -231,7 +234,7 @@ impl Keeper<'_> {
             status.updates += sent;
             status.repairs += u64::from(sent.total() > 0);
         });
-        let late = |_| Fault::Timeout { after: limit, doing: self.progress.doing() };
+        let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
         let entities = done.map_err(late).flatten()?;
         self.shared.board.in_sync(self.name(), entities);
         if sent.total() > 0 {

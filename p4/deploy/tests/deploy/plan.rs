@@ -114,7 +114,7 @@ async fn a_file_that_was_tampered_with_is_refused() {
         "the plan has the form `closc-push-plan/2`, this program reads `closc-push-plan/1`"
     );
     assert!(matches!(Plan::from_json("{}"), Err(PlanFileError::Form { .. })));
-    assert!(matches!(Plan::from_json("nonsense"), Err(PlanFileError::Form { .. })));
+    assert!(matches!(Plan::from_json("no plan"), Err(PlanFileError::Form { .. })));
     let other = text.replacen("\"cookie\": \"0x", "\"cookie\": \"0x1", 1);
     assert!(Plan::from_json(&other).is_err());
 }

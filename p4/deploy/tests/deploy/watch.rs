@@ -237,7 +237,7 @@ async fn metrics_and_health_are_served() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\n\r\n", "404"),
         ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
-        ("nonsense\r\n\r\n", "405"),
+        ("malformed\r\n\r\n", "405"),
         (&format!("GET /{} HTTP/1.1\r\n", "x".repeat(20_000)), "431"),
     ] {
         let answer = get(address, request).await;

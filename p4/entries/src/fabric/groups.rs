@@ -21,7 +21,7 @@ type Shares = Vec<(u16, u64)>;
 
 /// The way of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Forwarding {
     /// To nobody: the route says so, or its cables are all gone.
     Nowhere,
     /// Over one port, by its number.
@@ -34,7 +34,7 @@ pub(super) enum Way {
 pub(super) struct Groups {
     ids: BTreeMap<Shares, u16>,
     /// By place of the route.
-    ways: Vec<Way>,
+    ways: Vec<Forwarding>,
 }
 
 impl Groups {
@@ -68,16 +68,16 @@ impl Groups {
             return Err(EntriesError::Full { device, table, needed, size }.into());
         }
         let way = |shares: &Shares| match shares.as_slice() {
-            [] => Way::Nowhere,
-            [(port, _)] => Way::Port(*port),
-            [..] => Way::Group(ids[shares]),
+            [] => Forwarding::Nowhere,
+            [(port, _)] => Forwarding::Port(*port),
+            [..] => Forwarding::Group(ids[shares]),
         };
         let ways = shares.iter().map(way).collect();
         Ok(Groups { ids, ways })
     }
 
     /// Returns the way of each route.
-    pub(super) fn ways(&self) -> &[Way] {
+    pub(super) fn ways(&self) -> &[Forwarding] {
         &self.ways
     }
 

@@ -11,7 +11,7 @@ use closc_tests::shape::{Shape, T2, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch};
 use proptest::prelude::*;
 
-use crate::support::{State, Way};
+use crate::support::{Outcome, State};
 use crate::{plan, shape, updates};
 
 /// A switch with its entries loaded.
@@ -203,7 +203,7 @@ proptest! {
                 // The same shares, so the same group.
                 prop_assert_eq!(way(0), way(1));
                 let id = way(0).argument("wcmp_group_id");
-                let Some(Way::Group(group)) = device.state.look("wcmp_group", &[("wcmp_group_id", id)]) else {
+                let Some(Outcome::Group(group)) = device.state.look("wcmp_group", &[("wcmp_group_id", id)]) else {
                     panic!("group {id} is not there")
                 };
                 let total: i32 = used.iter().map(|hop| i32::from(hop.weight)).sum();

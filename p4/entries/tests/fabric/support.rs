@@ -36,7 +36,7 @@ impl Call {
 
 /// What a hit leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Outcome {
     Call(Call),
     Group(u32),
 }
@@ -45,7 +45,7 @@ pub(crate) enum Way {
 struct Row {
     key: BTreeMap<u32, FieldMatchType>,
     priority: i32,
-    way: Way,
+    way: Outcome,
 }
 
 /// The state of one switch.
@@ -107,16 +107,16 @@ impl<'a> State<'a> {
 
     fn entry(&mut self, entry: &v1::TableEntry, kind: v1::update::Type) {
         let way = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
-            Some(Type::Action(call)) => Way::Call(calls(self.info, call)),
+            Some(Type::Action(call)) => Outcome::Call(calls(self.info, call)),
             Some(Type::ActionProfileGroupId(id)) => {
                 assert!(self.groups.contains_key(id), "group {id} is missing");
-                Way::Group(*id)
+                Outcome::Group(*id)
             }
             other => panic!("{other:?}"),
         };
         if entry.is_default_action {
             assert_eq!(kind, v1::update::Type::Modify);
-            let Way::Call(call) = way else { panic!("a default action is an action") };
+            let Outcome::Call(call) = way else { panic!("a default action is an action") };
             self.defaults.insert(entry.table_id, call);
             return;
         }
@@ -141,7 +141,7 @@ impl<'a> State<'a> {
     }
 
     /// Looks a table up; a miss gives the default action.
-    pub(crate) fn look(&self, table: &str, key: &[(&str, u128)]) -> Option<Way> {
+    pub(crate) fn look(&self, table: &str, key: &[(&str, u128)]) -> Option<Outcome> {
         let table = self.table(table);
         let key: BTreeMap<u32, (u32, u128)> = key
             .iter()
@@ -156,14 +156,14 @@ impl<'a> State<'a> {
         let best = hits.max_by_key(|row| (row.priority, row.key.values().map(prefix).sum::<i32>()));
         match best {
             Some(row) => Some(row.way.clone()),
-            None => self.defaults.get(&table.preamble.id).cloned().map(Way::Call),
+            None => self.defaults.get(&table.preamble.id).cloned().map(Outcome::Call),
         }
     }
 
     /// Looks up a table without groups.
     pub(crate) fn call(&self, table: &str, key: &[(&str, u128)]) -> Call {
         match self.look(table, key) {
-            Some(Way::Call(call)) => call,
+            Some(Outcome::Call(call)) => call,
             other => panic!("{table}: {other:?}"),
         }
     }

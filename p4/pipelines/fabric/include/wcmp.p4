@@ -50,7 +50,7 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         wcmp_hash.apply();
-        // IPv4 has no flow label; its addresses stand in the low bits of the IPv6 ones' places.
+        // IPv4 has no flow label; its addresses are in the low bits of the IPv6 ones' places.
         ipv6_addr_t src = hdr.ipv6.src;
         ipv6_addr_t dst = hdr.ipv6.dst;
         bit<20> flow_label = hdr.ipv6.flow_label;

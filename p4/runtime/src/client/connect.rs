@@ -129,11 +129,11 @@ impl Client {
             grpc.unary(request, rpc.path(), RawCodec).await
         };
         let answer = self.target.call(rpc, deadline, call).await?.into_inner();
-        wire::decode(answer, self.target.options.memory_limit).map_err(|error| self.nonsense(rpc, &error))
+        wire::decode(answer, self.target.options.memory_limit).map_err(|error| self.malformed(rpc, &error))
     }
 
     /// Says that an answer is none, or takes too much memory.
-    pub(super) fn nonsense(&self, rpc: Rpc, error: &WireError) -> ClientError {
+    pub(super) fn malformed(&self, rpc: Rpc, error: &WireError) -> ClientError {
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc, reason: error.to_string() }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client may be told to do otherwise.
+//! What a client can be set to do otherwise.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ impl Client {
         {
             let mut elements = Elements::<v1::Entity>::new(answer, ENTITIES, *budget);
             while let Some(entity) = elements.next() {
-                let entity = entity.map_err(|error| self.nonsense(Rpc::Read, &error))?;
+                let entity = entity.map_err(|error| self.malformed(Rpc::Read, &error))?;
                 let Some(left) = budget.checked_sub(elements.weight()) else {
                     return Err(self.too_much());
                 };

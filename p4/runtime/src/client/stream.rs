@@ -176,7 +176,7 @@ impl Stream {
         let limit = self.client.options().memory_limit;
         let weighed = wire::weigh::<v1::StreamMessageResponse>(&answer, limit);
         let decoded = weighed.and_then(|weight| Ok((v1::StreamMessageResponse::decode(answer)?, weight)));
-        decoded.map_err(|error| self.client.nonsense(Rpc::Stream, &error))
+        decoded.map_err(|error| self.client.malformed(Rpc::Stream, &error))
     }
 
     fn arbitration(&self) -> Bytes {

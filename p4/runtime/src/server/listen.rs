@@ -176,7 +176,7 @@ pub async fn serve<S>(
 
 /// Waits until the server is asked to stop; dropping the sender tells it as well.
 async fn told(closing: &mut watch::Receiver<bool>) {
-    // What it was told is known, so the value is not looked at.
+    // What it receives is known, so the value is not looked at.
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
@@ -231,7 +231,7 @@ async fn connection<S>(
     drive(served, &ender, closing).await;
 }
 
-/// Runs a connection until it ends, must end, or has answered everything after the server was told to stop.
+/// Runs a connection until it ends, must end, or has answered everything after the server was asked to stop.
 async fn drive<F>(served: F, ender: &Ender, mut closing: watch::Receiver<bool>)
 where
     F: Future + Graceful,

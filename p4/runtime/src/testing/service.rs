@@ -67,7 +67,7 @@ impl State {
     pub(super) fn cut(&mut self) {
         self.lines.drain(..).for_each(|line| line.cut());
         for stream in std::mem::take(&mut self.streams).into_keys() {
-            // Nobody is left to be told.
+            // Nobody is left to receive it.
             drop(self.arbitration.disconnect(stream));
         }
     }

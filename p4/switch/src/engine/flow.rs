@@ -31,7 +31,7 @@ const MOST_PASSES: usize = 4096;
 
 /// A packet at rest between ingress and egress.
 #[derive(Debug)]
-pub(crate) struct Parked {
+pub(crate) struct QueuedPacket {
     /// Headers and metadata.
     pub(crate) words: Box<[u64]>,
     /// What the parser left.
@@ -58,12 +58,12 @@ struct Again {
 #[derive(Debug)]
 enum Task {
     Ingress(Again),
-    Egress(Parked),
+    Egress(QueuedPacket),
 }
 
 /// Buffers kept from packet to packet.
 #[derive(Debug, Default)]
-pub(crate) struct Workshop {
+pub(crate) struct Scratch {
     words: Vec<u64>,
     copy: Vec<u64>,
     out: Vec<u8>,
@@ -162,15 +162,15 @@ impl Engine {
                 Task::Ingress(mut again) => {
                     self.ingress(now_ns, &mut again.words, again.packet, &again.data, sink);
                 }
-                Task::Egress(parked) => self.leave(now_ns, parked, 0, sink),
+                Task::Egress(queued) => self.leave(now_ns, queued, 0, sink),
             }
         }
     }
 
-    fn leave(&mut self, now_ns: u64, mut parked: Parked, left: usize, sink: &mut impl Sink) {
+    fn leave(&mut self, now_ns: u64, mut queued: QueuedPacket, left: usize, sink: &mut impl Sink) {
         let wait =
-            Wait { port: parked.port, priority: parked.priority, enqueued_ns: parked.enqueued_ns, left };
-        self.egress(now_ns, &mut parked.words, parked.packet, &parked.payload, &wait, sink);
+            Wait { port: queued.port, priority: queued.priority, enqueued_ns: queued.enqueued_ns, left };
+        self.egress(now_ns, &mut queued.words, queued.packet, &queued.payload, &wait, sink);
     }
 
     fn parts(&mut self, now_ns: u64) -> (Parts<'_>, &mut Queues) {
@@ -335,8 +335,8 @@ impl Engine {
         }
         if self.queues.has(port) {
             let (words, payload) = ((&*words).into(), payload.to_vec());
-            let parked = Parked { words, payload, packet, port, priority, enqueued_ns: now_ns };
-            self.queues.push(port, priority, parked);
+            let queued = QueuedPacket { words, payload, packet, port, priority, enqueued_ns: now_ns };
+            self.queues.push(port, priority, queued);
             return;
         }
         self.egress(
@@ -424,11 +424,12 @@ impl Engine {
             store(&mut words, &queueing.enq_timestamp, u128::from(now_ns / 1000));
             store(&mut words, &queueing.enq_qdepth, self.queues.depth(port, priority) as u128);
         }
-        let parked = Parked { words, payload: payload.to_vec(), packet, port, priority, enqueued_ns: now_ns };
+        let queued =
+            QueuedPacket { words, payload: payload.to_vec(), packet, port, priority, enqueued_ns: now_ns };
         if self.queues.has(port) {
-            self.queues.push(port, priority, parked);
+            self.queues.push(port, priority, queued);
         } else {
-            self.work.tasks.push_back(Task::Egress(parked));
+            self.work.tasks.push_back(Task::Egress(queued));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
 //! another, the highest priority first; a packet waits in its queue and learns how deep that was.
 
-use super::flow::Parked;
+use super::flow::QueuedPacket;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How fast a port sends.
@@ -39,7 +39,7 @@ impl QueueConfig {
 struct Port {
     config: QueueConfig,
     /// One for each priority.
-    queues: Vec<VecDeque<Parked>>,
+    queues: Vec<VecDeque<QueuedPacket>>,
     /// When the port has sent what it took last.
     free_ns: u64,
 }
@@ -57,7 +57,7 @@ impl Port {
 #[derive(Debug)]
 pub(crate) struct Departure {
     /// The packet.
-    pub(crate) packet: Parked,
+    pub(crate) packet: QueuedPacket,
     /// When it leaves.
     pub(crate) at_ns: u64,
     /// Packets that stay in its queue.
@@ -109,7 +109,7 @@ impl Queues {
     }
 
     /// Puts a packet into a queue; returns whether there was room.
-    pub(crate) fn push(&mut self, port: u32, priority: usize, packet: Parked) -> bool {
+    pub(crate) fn push(&mut self, port: u32, priority: usize, packet: QueuedPacket) -> bool {
         let Some(port) = self.ports.get_mut(&port) else { return false };
         let depth = port.config.depth;
         match port.queues.get_mut(priority) {
@@ -131,7 +131,7 @@ impl Queues {
         let due = self.ports.values_mut().filter_map(|port| Some((port.due_ns()?, port)));
         let (at_ns, port) = due.min_by_key(|(at, _)| *at).filter(|(at, _)| *at <= now_ns)?;
         let arrived =
-            |queue: &VecDeque<Parked>| queue.front().is_some_and(|packet| packet.enqueued_ns <= at_ns);
+            |queue: &VecDeque<QueuedPacket>| queue.front().is_some_and(|packet| packet.enqueued_ns <= at_ns);
         let queue = port.queues.iter_mut().rev().find(|queue| arrived(queue))?;
         let packet = queue.pop_front()?;
         let left = queue.len();

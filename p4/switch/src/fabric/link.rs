@@ -52,7 +52,7 @@ struct Half {
 
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Destination {
     /// To a port of another switch.
     To(LinkEnd),
     /// Out of the fabric.
@@ -132,14 +132,14 @@ impl Links {
     }
 
     /// Finds out where a packet goes that leaves a port, and counts it.
-    pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Way {
-        let Some(half) = self.half_mut(end) else { return Way::Out };
+    pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Destination {
+        let Some(half) = self.half_mut(end) else { return Destination::Out };
         if !half.up {
             half.count.lost += 1;
-            return Way::Lost;
+            return Destination::Lost;
         }
         half.count.packets += 1;
         half.count.bytes += bytes as u64;
-        Way::To(half.peer)
+        Destination::To(half.peer)
     }
 }

@@ -4,7 +4,7 @@
 //! one every switch works for itself, on as many threads as there are.
 
 use super::inbox::Mail;
-use super::link::Way;
+use super::link::Destination;
 use super::{Arrival, Delivery, Fabric, LinkEnd, Node};
 use crate::switch::{Clock, Outbox};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -192,12 +192,14 @@ impl Fabric {
         deliver: &mut impl FnMut(Delivery),
     ) {
         match self.links.way(end, frame.len()) {
-            Way::To(peer) => self.arrive(at_ns.saturating_add(self.config.latency_ns.max(1)), peer, frame),
-            Way::Out => {
+            Destination::To(peer) => {
+                self.arrive(at_ns.saturating_add(self.config.latency_ns.max(1)), peer, frame);
+            }
+            Destination::Out => {
                 count.delivered += 1;
                 deliver(Delivery { node: end.node, port: end.port, at_ns, frame });
             }
-            Way::Lost => {}
+            Destination::Lost => {}
         }
     }
 

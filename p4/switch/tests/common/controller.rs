@@ -45,7 +45,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Opens a stream and takes part in the arbitration; returns what it was told.
+    /// Opens a stream and takes part in the arbitration; returns what it received.
     pub async fn open(address: SocketAddr, device: u64, election: u64) -> (Self, Result<Code, Status>) {
         let channel = Channel::from_shared(format!("http://{address}")).expect("an address");
         let channel = channel.connect().await.expect("the server listens");

@@ -4,7 +4,7 @@ mod bgp;
 mod show;
 
 use camino::Utf8Path;
-use closc_plan::{DeviceIntent, NextHops, Plan, Target, Way};
+use closc_plan::{DeviceIntent, NextHop, NextHops, Plan, Target};
 use closc_topology::TierId;
 use serde::Serialize;
 
@@ -112,12 +112,12 @@ fn explained(
         return Route { prefix, over: Vec::new(), left_out: Vec::new(), why: None };
     };
     if let Some((ways, drained)) = next_hops.and_then(|hops| hops.ways(intent.switch, route.prefix)) {
-        let hop = |way: &Way| Hop {
+        let hop = |way: &NextHop| Hop {
             port: name(way.port),
             weight: way.weight,
             left: Some(format!("{}/{}", way.left.0, way.left.1)),
         };
-        let (over, left_out): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| way.weight > 0);
+        let (over, left_out): (Vec<&NextHop>, Vec<&NextHop>) = ways.iter().partition(|way| way.weight > 0);
         let why = if drained {
             Some("nothing but drained ways is left")
         } else if left_out.iter().any(|way| way.left.0 > 0) {
@@ -125,7 +125,7 @@ fn explained(
         } else {
             None
         };
-        let hops = |ways: Vec<&Way>| ways.into_iter().map(hop).collect();
+        let hops = |ways: Vec<&NextHop>| ways.into_iter().map(hop).collect();
         return Route { prefix, over: hops(over), left_out: hops(left_out), why };
     }
     let is_pin = intent.routing.has_static_groups()

@@ -52,7 +52,7 @@ impl Panel {
         for at in 0..self.model.cables.len() {
             let cable = CableId(at);
             let bridge = bridge(cable);
-            // 65528: everything that a bridge may be told to pass on, LLDP among it. A bridge that snoops joins the
+            // 65528: everything that a bridge can be set to pass on, LLDP among it. A bridge that snoops joins the
             // snoopers' group (RFC 4286) and reports so at both ports: frames that nobody in the fabric sent.
             let _ = writeln!(
                 batch,

@@ -73,7 +73,7 @@ impl Request {
             4 => Some(Request::Stop),
             _ => None,
         };
-        request.map(Some).ok_or_else(nonsense)
+        request.map(Some).ok_or_else(malformed)
     }
 }
 
@@ -97,11 +97,11 @@ impl Answer {
             4 => Some(Answer::Failed(text(&bytes))),
             _ => None,
         };
-        answer.ok_or_else(nonsense)
+        answer.ok_or_else(malformed)
     }
 }
 
-fn nonsense() -> io::Error {
+fn malformed() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a message that makes no sense")
 }
 
@@ -129,7 +129,7 @@ fn read(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     input.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length);
     if length > LENGTH_MAX {
-        return Err(nonsense());
+        return Err(malformed());
     }
     let mut bytes = Vec::new();
     // Memory grows with what comes, not with what a length promises.
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_an_error_and_takes_no_memory() {
+    fn malformed_input_is_an_error_and_takes_no_memory() {
         for bytes in [&[9, 0, 0, 0, 0][..], &[1, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 9, 1], &[1, 0]] {
             assert!(Request::read(&mut &*bytes).is_err(), "{bytes:?}");
         }

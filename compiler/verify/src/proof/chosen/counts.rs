@@ -5,7 +5,7 @@ use serde::Serialize;
 /// What was proved where switches choose the way. A delivery is a NIC that sends, a plane, and a NIC that is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct DeliveryCounts {
-    /// Journeys of NICs with a cable in the plane.
+    /// Deliveries of NICs with a cable in the plane.
     pub deliveries: u128,
     /// Those that cables lead to: up, then down, inside a zone over T1s only.
     pub possible: u128,

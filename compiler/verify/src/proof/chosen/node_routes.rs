@@ -57,7 +57,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
     }
 }
 
-/// What one NIC should be told.
+/// What one NIC should receive.
 struct Teller<'a> {
     network: &'a Network<'a>,
     from_t0s: &'a HashMap<SwitchId, Reach>,

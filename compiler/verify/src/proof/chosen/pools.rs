@@ -42,8 +42,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         };
         for route in switch.other_routes.iter().filter(outside) {
             let text = route.prefix.to_string();
-            let message =
-                format!("`{name}`: `{text}` is not inside the pool of NICs, and leads over a cable");
+            let message = format!("`{name}`: `{text}` is not inside the pool of NICs, and uses a cable");
             findings.broken(Violation::new(&NOBODY, fabric.place(id, About::Route(&text)), message));
         }
     }

@@ -82,7 +82,7 @@ pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, routing: Routin
 fn join<'a>(port: &mut Port<'a>, more: Port<'a>) {
     port.addresses.extend(more.addresses);
     port.description = port.description.take().or(more.description);
-    port.hello.advertises |= more.hello.advertises;
+    port.discovery.advertises |= more.discovery.advertises;
 }
 
 fn configuration<'a>(
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
                 }
             }
             (Some(Context::Interface(name)), ["no", "ipv6", "nd", "suppress-ra"]) => {
-                self.ports.port(Cow::Borrowed(name)).hello.advertises = true;
+                self.ports.port(Cow::Borrowed(name)).discovery.advertises = true;
             }
             (Some(Context::Interface(_)), ["ipv6", "nd", "ra-interval", seconds]) => {
                 parse::<u16>(seconds)?;
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
             (Via::Many(hops), Some(hop)) => hops.push(hop),
             (Via::Blackhole, None) => {}
             (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
-                return Err(format!("`{text}` is a blackhole and leads over a port"));
+                return Err(format!("`{text}` is a blackhole and uses a port"));
             }
         }
         Ok(())

@@ -81,7 +81,7 @@ pub(crate) fn port<'a>(
         Command::Set { port, mac, mtu, link_local } => {
             let port = ports.port(Cow::Borrowed(port));
             port.declared = true;
-            port.hello.link_local = link_local.unwrap_or(port.hello.link_local);
+            port.discovery.link_local = link_local.unwrap_or(port.discovery.link_local);
             port.mac = mac.or(port.mac);
             port.wire.mtu = mtu.or(port.wire.mtu);
         }

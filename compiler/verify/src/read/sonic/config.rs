@@ -392,7 +392,7 @@ impl<'a> Reader<'a> {
                 let address = parse(&address)?;
                 self.ports.port(port).addresses.push(address);
             }
-            Err(port) => self.ports.port(port).hello.link_local |= link_local,
+            Err(port) => self.ports.port(port).discovery.link_local |= link_local,
         }
         Ok(())
     }

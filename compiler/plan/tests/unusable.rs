@@ -42,8 +42,8 @@ fn counted(plan: &Plan) -> u64 {
                     let mut all = (0..topology.t0.up.count)
                         .flat_map(|t0| (0..t1_ups).map(move |t1| UplinkChoice { t0, t1 }));
                     let is_open = all.any(|choice| !denied(&table, plane, from, to, choice));
-                    let starved = values.iter().all(|choice| denied(&table, plane, from, to, *choice));
-                    count += u64::from(is_open && starved);
+                    let unusable = values.iter().all(|choice| denied(&table, plane, from, to, *choice));
+                    count += u64::from(is_open && unusable);
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::table::{Scope, View};
 
 /// NICs without a value for a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Starved {
+pub(crate) struct NoUsableValue {
     /// The first NIC.
     pub(crate) from: Nic,
     /// The group that it has no value for, by zone and index.
@@ -34,7 +34,7 @@ pub(crate) struct Starved {
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
 /// Looks at every group.
-pub(crate) fn find(plan: &Plan) -> Option<Starved> {
+pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
     let topology = plan.topology();
     let exceptions = &topology.exceptions;
     let mut switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
@@ -44,7 +44,7 @@ pub(crate) fn find(plan: &Plan) -> Option<Starved> {
     if !plan.is_source_routed() || !has_faults {
         return None;
     }
-    let mut found: Option<Starved> = None;
+    let mut found: Option<NoUsableValue> = None;
     for (zone, group) in plan.groups() {
         for plane in topology.plane_ids().filter(|plane| !exceptions.drained_planes.contains(plane)) {
             if is_gone(plan, plane, zone, group) {
@@ -94,7 +94,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn look(&self, buckets: &Buckets, found: &mut Option<Starved>) {
+    fn look(&self, buckets: &Buckets, found: &mut Option<NoUsableValue>) {
         let topology = self.plan.topology();
         let values = self.sets.active_per_plane() + self.sets.backup_per_plane();
         let order = self.sets.order(self.plane);
@@ -144,7 +144,7 @@ impl Source<'_> {
         to: (ZoneId, u16),
         times: u64,
         order: &[u16],
-        found: &mut Option<Starved>,
+        found: &mut Option<NoUsableValue>,
     ) {
         let topology = self.plan.topology();
         let far = to.0 != self.zone;
@@ -170,7 +170,7 @@ impl Source<'_> {
             values.extend(self.sets.backup(order, from));
             if values.iter().all(|choice| denied(*choice)) {
                 let paths = u64::from(t0_ups) * u64::from(t1_ups);
-                let first = found.get_or_insert_with(|| Starved {
+                let first = found.get_or_insert_with(|| NoUsableValue {
                     from,
                     to,
                     plane: self.plane,
