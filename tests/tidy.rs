@@ -219,7 +219,8 @@ fn has_phrase(line: &str, phrase: &str) -> bool {
     line.match_indices(phrase).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + phrase.len()..].chars().next();
-        !before.is_some_and(is_word) && !(after.is_some_and(is_word) && phrase.ends_with(is_word))
+        let goes_on = after.is_some_and(is_word) && phrase.ends_with(is_word);
+        !(before.is_some_and(is_word) || goes_on)
     })
 }
 
@@ -253,4 +254,56 @@ fn words_are_those_of_the_field() {
         }
     }
     assert!(found.is_empty(), "words that the field does not use:\n{}", found.join("\n"));
+}
+
+/// Dependencies that no source names, each with the reason.
+const NAMED_BY_NOBODY: &[(&str, &str, &str)] =
+    &[("closc-runtime", "tonic-prost", "the code that its build script makes names it")];
+
+/// The sources of a crate, and what its tests include from other folders by `#[path]`.
+fn sources(folder: &Path) -> String {
+    let below = |folder: &Path| files(".rs").into_iter().filter(|file| file.starts_with(folder)).collect();
+    let mut open: Vec<PathBuf> = below(folder);
+    let (mut read, mut text) = (BTreeSet::new(), String::new());
+    while let Some(file) = open.pop() {
+        if !read.insert(file.clone()) {
+            continue;
+        }
+        let source = fs::read_to_string(&file).expect("a tracked file can be read");
+        for included in source.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let place = file.parent().expect("a file is in a folder").join(included);
+            // It is not there where the text is that of a test like this one.
+            let Ok(place) = place.canonicalize() else { continue };
+            let modules: Vec<PathBuf> = below(place.parent().expect("a file is in a folder"));
+            open.extend(modules.into_iter().chain([place]));
+        }
+        text.push_str(&source);
+    }
+    text
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo knows the workspace");
+    if files(".rs").is_empty() {
+        return;
+    }
+    let mut unused = Vec::new();
+    for package in &metadata.packages {
+        let folder = package.manifest_path.parent().expect("a manifest is in a folder");
+        let text = sources(folder.as_std_path());
+        for dependency in &package.dependencies {
+            let name = dependency.rename.as_ref().unwrap_or(&dependency.name).replace('-', "_");
+            let own = (package.name.as_str(), dependency.name.as_str());
+            let is_kept = NAMED_BY_NOBODY.iter().any(|(package, name, _)| own == (*package, *name));
+            if !has_phrase(&text, &name) && !is_kept {
+                unused.push(format!("{} names {} nowhere", package.name, dependency.name));
+            }
+        }
+    }
+    assert!(unused.is_empty(), "dependencies that nothing uses:\n{}", unused.join("\n"));
 }
