@@ -87,8 +87,10 @@ pub(crate) fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> 
             found.sort();
             if found.has_errors() { Err(found) } else { Ok(file) }
         }
-        Err(diagnostic) => {
-            found.push(diagnostic);
+        Err(faults) => {
+            for fault in faults {
+                found.push(fault);
+            }
             Err(found)
         }
     }

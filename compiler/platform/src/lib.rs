@@ -14,9 +14,11 @@ mod lower;
 mod model;
 mod port;
 mod read;
+mod required;
 
 pub use breakout::BreakoutError;
 pub use catalogue::Catalogue;
 pub use checks::RULES;
 pub use file::schema;
 pub use model::*;
+pub use required::{Missing, missing};

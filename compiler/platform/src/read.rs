@@ -1,27 +1,63 @@
 //! From the text of a catalogue file to its shape.
 //!
-//! In: YAML text of a site. Out: a [`File`], or one diagnostic that points at the fault. Invariants: the text is
+//! In: YAML text of a site. Out: a [`File`], or diagnostics that point at
+//! the faults: the first of its kind, and every key that is missing. Invariants: the text is
 //! small and plain: at most [`BYTES_MAX`] bytes, no second document, a key once.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
 
 use crate::checks::{shape, syntax};
-use crate::file::{At, File};
+use crate::file::{At, File, schema};
+use crate::required;
 
 /// Bytes a catalogue file may have; the largest one shipped has a tenth of it.
 pub(crate) const BYTES_MAX: usize = 128 * 1024;
 
 /// Reads a file.
-pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Diagnostic> {
+pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>> {
     if text.len() > BYTES_MAX {
-        return Err(syntax::too_large(text.len(), Span::new(source, 0..0)));
+        return Err(vec![syntax::too_large(text.len(), Span::new(source, 0..0))]);
     }
     let options: Options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::Error,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| diagnostic(source, text, &error))
+    serde_saphyr::from_str_with_options(text, options).map_err(|error: Error| {
+        let first = diagnostic(source, text, &error);
+        match error.without_snippet() {
+            Error::SerdeMissingField { field, .. } => missing(source, text, field, first),
+            _ => vec![first],
+        }
+    })
+}
+
+/// Returns every key that is missing: the first, at the place that the parser names, and the others at the key of the
+/// mapping that lacks them.
+fn missing(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
+    let options: Options = serde_saphyr::options! { with_snippet: false };
+    let tree = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
+    let mut lacking = tree.map_or_else(|_| Vec::new(), |tree| required::missing(schema().as_value(), &tree));
+    let known = lacking.iter().position(|missing| missing.key == field);
+    let mut found = vec![first];
+    if let Some(known) = known {
+        lacking.remove(known);
+    }
+    for missing in lacking {
+        let line = missing.path.last().and_then(|key| {
+            let start = text.lines().scan(0, |at, line| {
+                let start = *at;
+                *at += line.len() + 1;
+                Some((start + line.len() - line.trim_start().len(), line.trim_start()))
+            });
+            start
+                .into_iter()
+                .find(|(_, line)| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
+                .map(|(start, _)| start..start + key.len())
+        });
+        found.push(shape::missing(&missing.key, Span::new(source, line.unwrap_or(0..0))));
+    }
+    found
 }
 
 /// Returns where a value was written.

@@ -129,6 +129,17 @@ fn shape() {
     expect("os: [sonic]", "os: [ios]", "E1002", "`ios` is not a word known here", "ios");
     let (code, message, _) = one("title: A switch of the site\n", "");
     assert_eq!((code, message.as_str()), ("E1002", "key `title` is missing"));
+    let lacking = [("title: A switch of the site\n", ""), ("  lanes: 4\n", ""), ("my_sids: 0, ", "")];
+    let found = faults(&lacking);
+    let found: Vec<_> = found.iter().map(|(_, message, place)| (message.as_str(), place.as_str())).collect();
+    for (key, place) in [("title", None), ("lanes", Some("panel")), ("my_sids", Some("limits"))] {
+        let message = format!("key `{key}` is missing");
+        let fault = found.iter().find(|(said, _)| *said == message);
+        let (_, at) = fault.unwrap_or_else(|| panic!("{key}: {found:?}"));
+        // The first is where the parser stopped.
+        assert!(place.is_none_or(|place| *at == place || *at == found[0].1), "{key}: {found:?}");
+    }
+    assert_eq!(found.len(), lacking.len(), "{found:?}");
     let (code, message, place) = one("1x100G, 4x25G", "1x100G, 4by25");
     assert_eq!((code, place.as_str()), ("E1002", "4by25"));
     assert!(message.contains("`4by25` is not a breakout"), "{message}");

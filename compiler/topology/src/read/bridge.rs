@@ -1,10 +1,11 @@
 //! A serde reader over a tree, for types of other crates.
 //!
 //! In: an item. Out: any type that implements `Deserialize`, or one diagnostic at the innermost place that was
-//! reached. Invariants: serde's own words are replaced by ours.
+//! reached; for a key that is missing, one for each key that is. Invariants: serde's own words are replaced by ours.
 
 use std::fmt;
 
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
@@ -16,10 +17,13 @@ use crate::checks::loader;
 use crate::yaml::{Entry, Item, Place, Value};
 
 /// Reads an item into a type of another crate.
-pub(crate) fn read<T: DeserializeOwned>(item: &Item, reader: &mut Reader<'_>) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> Option<T> {
     match T::deserialize(ItemReader(item)) {
         Ok(value) => Some(value),
         Err(fault) => {
+            if let (Kind::MissingKey(_), true) = (&fault.kind, missing_keys::<T>(item, reader)) {
+                return None;
+            }
             let place = fault.place.unwrap_or(item.place);
             let mut path = reader.path();
             for key in fault.path.iter().rev() {
@@ -38,6 +42,40 @@ pub(crate) fn read<T: DeserializeOwned>(item: &Item, reader: &mut Reader<'_>) ->
             });
             None
         }
+    }
+}
+
+/// Reports every key that is missing, in all mappings; tells whether there were any.
+fn missing_keys<T: JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> bool {
+    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+    let found = closc_platform::missing(schema.as_value(), &json(item));
+    for missing in &found {
+        let mut at = item;
+        let mut path = reader.path();
+        for key in &missing.path {
+            path = format!("{path}.{key}");
+            let listed = || match &at.value {
+                Value::List(items) => key.parse::<usize>().ok().and_then(|place| items.get(place)),
+                _ => None,
+            };
+            let entry = at.entries().iter().find(|entry| entry.key == *key);
+            at = entry.map(|entry| &entry.item).or_else(listed).unwrap_or(at);
+        }
+        let place = at.entries().first().map_or(at.place, |entry| entry.key_place);
+        let span = reader.span(place);
+        reader.push(loader::missing_key(&path, &missing.key, span));
+    }
+    !found.is_empty()
+}
+
+/// Returns the shape of an item; its scalars do not matter.
+fn json(item: &Item) -> serde_json::Value {
+    match &item.value {
+        Value::Mapping(entries) => {
+            entries.iter().map(|entry| (entry.key.to_string(), json(&entry.item))).collect()
+        }
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) => true.into(),
     }
 }
 
