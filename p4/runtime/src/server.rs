@@ -13,7 +13,7 @@ mod tls;
 
 pub use arbitration::{Arbitration, Notification, Refusal, StreamId};
 pub use limits::Limits;
-pub use listen::{Listener, serve};
+pub use listen::{Listener, Places, serve};
 pub use request::Place;
 pub use tls::{Acceptor, ServerTls, TlsError};
 

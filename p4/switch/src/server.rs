@@ -15,7 +15,7 @@ mod stream;
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use packets::PacketService;
-pub use service::Service;
+pub use service::{Load, Service};
 
 /// Version of the interface that the server speaks.
 pub const API_VERSION: &str = "1.5.0";

@@ -325,6 +325,16 @@ impl Arbitration {
         own.is_some_and(|(device, role)| self.primary(*device, role) == Some(stream))
     }
 
+    /// Returns how many controllers there are, over all devices and roles.
+    pub fn controllers(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Returns how many roles are remembered, over all devices.
+    pub fn roles(&self) -> usize {
+        self.devices.values().map(BTreeMap::len).sum()
+    }
+
     /// Returns the device that a stream was opened for.
     pub fn device_of(&self, stream: StreamId) -> Option<DeviceId> {
         self.streams.get(&stream).map(|(device, _)| *device)

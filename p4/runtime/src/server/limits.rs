@@ -30,7 +30,7 @@ pub struct Limits {
     pub pipeline_bytes: usize,
     /// Bytes of a message of a controller on its stream.
     pub stream_message_bytes: usize,
-    /// Bytes that requests may take on their way in, all together.
+    /// Bytes that requests may take on their way in, all together. One that may be longer has all of them to itself.
     pub arriving_bytes: usize,
     /// Bytes that requests may take once they are decoded, all together.
     pub decoded_bytes: usize,
@@ -52,7 +52,7 @@ impl Default for Limits {
             message_bytes: 4 << 20,
             pipeline_bytes: 16 << 20,
             stream_message_bytes: 128 << 10,
-            arriving_bytes: 20 << 20,
+            arriving_bytes: 12 << 20,
             decoded_bytes: 24 << 20,
             queued_bytes: 2 << 20,
         }

@@ -104,24 +104,52 @@ impl Listener {
     }
 }
 
-/// What a server has to do with every connection.
-struct Server<S> {
-    service: S,
-    tls: Option<Acceptor>,
+/// The places of a server, within its limits. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Places {
     limits: Limits,
     connections: Roster,
     requests: Roster,
-    http: http2::Builder<TokioExecutor>,
 }
 
-impl<S> Server<S> {
+impl Places {
+    /// Returns the places that limits allow, all of them free.
+    pub fn new(limits: Limits) -> Self {
+        let connections = Roster::new(limits.connections, limits.grace);
+        let requests = Roster::new(limits.requests, limits.grace);
+        Places { limits, connections, requests }
+    }
+
+    /// Returns the limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns how many connections there are.
+    pub fn connections(&self) -> usize {
+        self.connections.taken()
+    }
+
+    /// Returns how many requests and streams there are.
+    pub fn requests(&self) -> usize {
+        self.requests.taken()
+    }
+
     /// Takes a place for a connection. Where all have requests, one whose requests all stand still makes room.
-    fn place(&self, ender: &Ender) -> Option<Seat> {
+    fn connection(&self, ender: &Ender) -> Option<Seat> {
         self.connections.take(ender).or_else(|| {
             self.connections.free(&self.requests.stillest()?);
             self.connections.take(ender)
         })
     }
+}
+
+/// What a server has to do with every connection.
+struct Server<S> {
+    service: S,
+    tls: Option<Acceptor>,
+    places: Places,
+    http: http2::Builder<TokioExecutor>,
 }
 
 /// A connection that was accepted and waits for a place.
@@ -134,7 +162,7 @@ struct Waiting {
 pub async fn serve<S>(
     listener: Listener,
     tls: Option<Acceptor>,
-    limits: Limits,
+    places: Places,
     service: S,
     closing: watch::Receiver<bool>,
 ) where
@@ -142,9 +170,8 @@ pub async fn serve<S>(
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {
-    let connections = Roster::new(limits.connections, limits.grace);
-    let requests = Roster::new(limits.requests, limits.grace);
-    let server = Arc::new(Server { service, tls, limits, connections, requests, http: http(&limits) });
+    let limits = places.limits;
+    let server = Arc::new(Server { service, tls, places, http: http(&limits) });
     let mut look = tokio::time::interval((limits.stall / LOOKS).max(Duration::from_millis(1)));
     let mut open = JoinSet::new();
     let mut closed = closing.clone();
@@ -158,13 +185,13 @@ pub async fn serve<S>(
                 Err(_) => tokio::time::sleep(AFTER_ERROR).await,
             },
             () = tokio::time::sleep(FOR_A_PLACE), if waiting.is_some() => {}
-            _ = look.tick() => server.requests.end_still(limits.stall),
+            _ = look.tick() => server.places.requests.end_still(limits.stall),
             Some(_) = open.join_next() => {}
             () = told(&mut closed) => break,
         }
         let Some(next) = waiting.take() else { continue };
         let ender = Ender::new();
-        if let Some(seat) = server.place(&ender) {
+        if let Some(seat) = server.places.connection(&ender) {
             open.spawn(connection(Arc::clone(&server), (ender, seat), next.stream, closing.clone()));
         } else if next.since.elapsed() < limits.handshake {
             waiting = Some(next);
@@ -211,7 +238,7 @@ async fn connection<S>(
         preface(stream).await
     };
     let stream = tokio::select! {
-        opened = timeout(server.limits.handshake, opened) => match opened {
+        opened = timeout(server.places.limits.handshake, opened) => match opened {
             Ok(Ok(stream)) => stream,
             // A client that leaves, speaks something else, or takes too long.
             Ok(Err(_)) | Err(_) => return,
@@ -322,7 +349,7 @@ where
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {
-    let Some(seat) = server.requests.take(&ender) else {
+    let Some(seat) = server.places.requests.take(&ender) else {
         let status = Status::resource_exhausted("the server answers as many requests as it may");
         return Ok(status.into_http::<Body>().map(|body| Counted { body, _busy: busy }));
     };

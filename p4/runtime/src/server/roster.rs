@@ -169,8 +169,7 @@ impl Roster {
     }
 
     /// Returns how many places are taken.
-    #[cfg(test)]
-    fn taken(&self) -> usize {
+    pub(super) fn taken(&self) -> usize {
         self.lock().taken.len()
     }
 }

@@ -81,6 +81,12 @@ impl Device {
         self.announce(&arbitration, notifications);
     }
 
+    /// Returns how many controllers and roles there are.
+    pub(super) fn held(&self) -> (usize, usize) {
+        let arbitration = lock(&self.arbitration);
+        (arbitration.controllers(), arbitration.roles())
+    }
+
     /// Returns whether a stream is that of a primary.
     pub(super) fn is_primary(&self, stream: StreamId) -> bool {
         lock(&self.arbitration).is_primary(stream)

@@ -2,7 +2,7 @@
 
 use super::Service;
 use crate::switch::Outbox;
-use closc_runtime::server::{Acceptor, Limits, Listener, ServerTls, TlsError, serve};
+use closc_runtime::server::{Acceptor, Listener, Places, ServerTls, TlsError, serve};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -60,16 +60,16 @@ impl Endpoint {
         address: SocketAddr,
         tls: Option<Acceptor>,
     ) -> Result<Self, EndpointError> {
-        let limits = *service.limits();
+        let places = service.places().clone();
         let ticker = tokio::spawn(tick(service.clone()));
-        Self::start(address, tls, limits, ticker, |closing| service.until(closing)).await
+        Self::start(address, tls, places, ticker, |closing| service.until(closing)).await
     }
 
     /// Serves what is made with the signal to end, at an address.
     pub(super) async fn start<S>(
         address: SocketAddr,
         tls: Option<Acceptor>,
-        limits: Limits,
+        places: Places,
         ticker: JoinHandle<()>,
         service: impl FnOnce(watch::Receiver<bool>) -> S,
     ) -> Result<Self, EndpointError>
@@ -82,7 +82,7 @@ impl Endpoint {
         let listener = Listener::tcp(address).await.map_err(bind)?;
         let address = listener.address().unwrap_or(address);
         let closing = watch::Sender::new(false);
-        let server = serve(listener, tls, limits, service(closing.subscribe()), closing.subscribe());
+        let server = serve(listener, tls, places, service(closing.subscribe()), closing.subscribe());
         Ok(Self { address, closing, server: tokio::spawn(server), ticker })
     }
 
@@ -98,9 +98,9 @@ impl Endpoint<PathBuf> {
         let bind = |error| EndpointError::Bind { address: path.display().to_string(), error };
         let listener = Listener::unix(path).await.map_err(bind)?;
         let closing = watch::Sender::new(false);
-        let limits = *service.limits();
+        let places = service.places().clone();
         let ticker = tokio::spawn(tick(service.clone()));
-        let server = serve(listener, None, limits, service.until(closing.subscribe()), closing.subscribe());
+        let server = serve(listener, None, places, service.until(closing.subscribe()), closing.subscribe());
         Ok(Self { address: path.to_owned(), closing, server: tokio::spawn(server), ticker })
     }
 

@@ -5,7 +5,7 @@
 use super::endpoint::{Endpoint, EndpointError};
 use crate::ports::Interfaces;
 use crate::switch::{Outbox, Ports, Switch};
-use closc_runtime::server::{Limits, Place};
+use closc_runtime::server::{Limits, Place, Places};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -89,7 +89,7 @@ impl PacketService {
     pub async fn serve(&self, address: SocketAddr) -> Result<Endpoint, EndpointError> {
         let this = self.clone();
         let ticker = tokio::spawn(std::future::pending());
-        Endpoint::start(address, None, Limits::default(), ticker, |_| this).await
+        Endpoint::start(address, None, Places::new(Limits::default()), ticker, |_| this).await
     }
 
     fn clients(&self) -> MutexGuard<'_, (u64, Clients)> {

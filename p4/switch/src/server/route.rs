@@ -73,7 +73,7 @@ fn grpc(limit: usize) -> Grpc<RawCodec> {
 
 impl Service {
     async fn answer(self, request: http::Request<Body>) -> http::Response<Body> {
-        let limits = *self.limits();
+        let limits = *self.places().limits();
         let Some(("", method)) = request.uri().path().strip_prefix('/').and_then(|path| {
             let (service, method) = path.split_once('/')?;
             Some((service.strip_prefix(SERVICE)?, method))

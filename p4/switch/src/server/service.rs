@@ -12,7 +12,7 @@ use crate::switch::{NoPipeline, Outbox, Switch};
 use bytes::Bytes;
 use closc_runtime::election::{DeviceId, ElectionId, RoleName};
 use closc_runtime::proto::v1;
-use closc_runtime::server::{Limits, Place, Refusal, StreamId};
+use closc_runtime::server::{Limits, Place, Places, Refusal, StreamId};
 use closc_runtime::status::pack;
 use closc_runtime::wire;
 use prost::{Message, Name};
@@ -56,10 +56,24 @@ impl Budget {
 struct Shared {
     streams: AtomicU64,
     limits: Limits,
+    places: Places,
     arriving: Budget,
     decoded: Budget,
     reading: Budget,
     configs: Arc<Semaphore>,
+}
+
+/// What clients hold of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Connections.
+    pub connections: usize,
+    /// Requests and streams.
+    pub requests: usize,
+    /// Streams that take part in the arbitration of a switch.
+    pub controllers: usize,
+    /// Roles that are remembered, with or without controllers.
+    pub roles: usize,
 }
 
 /// The P4Runtime service over some switches. Clones share them.
@@ -122,6 +136,7 @@ impl Service {
         let shared = Shared {
             streams: AtomicU64::new(0),
             limits,
+            places: Places::new(limits),
             arriving: Budget::new(limits.arriving_bytes),
             decoded: Budget::new(limits.decoded_bytes),
             reading: Budget::new(limits.message_bytes),
@@ -143,8 +158,21 @@ impl Service {
         }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        &self.shared.limits
+    /// Returns the places that connections and requests take where the service is served.
+    pub(super) fn places(&self) -> &Places {
+        &self.shared.places
+    }
+
+    /// Returns what clients hold now.
+    pub fn load(&self) -> Load {
+        let held = |device: &Arc<Device>| device.held();
+        let held: Vec<(usize, usize)> = self.devices.values().map(held).collect();
+        Load {
+            connections: self.shared.places.connections(),
+            requests: self.shared.places.requests(),
+            controllers: held.iter().map(|(controllers, _)| controllers).sum(),
+            roles: held.iter().map(|(_, roles)| roles).sum(),
+        }
     }
 
     /// Waits for room for a request that arrives.
