@@ -3,5 +3,6 @@
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+mod frozen;
 mod process;
 mod tls;
