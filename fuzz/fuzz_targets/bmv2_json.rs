@@ -1,39 +1,10 @@
 //! Any bytes as a program: compiled and run on packets, without a panic.
 //!
-//! In: BMv2 JSON. Out: nothing. Invariants: either there is a program that takes packets, or there is an error.
+//! What is tried is in `entry/bmv2_json.rs`, which tests run too.
 
 #![no_main]
 
-use std::sync::Arc;
+#[path = "../entry/bmv2_json.rs"]
+mod bmv2_json;
 
-use closc_switch::engine::{Engine, EngineConfig, Sink};
-use closc_switch::program::Program;
-use libfuzzer_sys::fuzz_target;
-
-/// Takes packets and forgets them.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn transmit(&mut self, _port: u32, _frame: &[u8]) {}
-}
-
-/// A packet with something for every parser: Ethernet, IPv6, UDP.
-const PACKET: [u8; 96] = {
-    let mut packet = [0; 96];
-    packet[5] = 1;
-    packet[11] = 2;
-    packet[12] = 0x86;
-    packet[13] = 0xdd;
-    packet[14] = 0x60;
-    packet[20] = 17;
-    packet[21] = 64;
-    packet
-};
-
-fuzz_target!(|json: &[u8]| {
-    let Ok(program) = Program::from_json(json) else { return };
-    let mut engine = Engine::new(Arc::new(program), EngineConfig::default());
-    for (at, length) in [(0, 0), (1, 1), (2, 14), (3, 60), (4, PACKET.len())] {
-        engine.receive(u64::from(at) * 1_000, at, &PACKET[..length], &mut Nowhere);
-    }
-});
+libfuzzer_sys::fuzz_target!(|json: &[u8]| bmv2_json::run(json));

@@ -1,22 +1,10 @@
 //! Any text as a P4Info: read, indexed and written again, without a panic.
 //!
-//! In: text. Out: nothing. Invariants: what is read is written so that the same is read again.
+//! What is tried is in `entry/p4info.rs`, which tests run too.
 
 #![no_main]
 
-use closc_runtime::Info;
-use closc_runtime::text::{self, read_p4info};
-use libfuzzer_sys::fuzz_target;
+#[path = "../entry/p4info.rs"]
+mod p4info;
 
-fuzz_target!(|given: &str| {
-    let Ok(info) = read_p4info(given) else { return };
-    let written = text::write(&info);
-    let again = read_p4info(&written).expect("what was written can be read");
-    // Not a number differs from itself, so texts are compared.
-    assert_eq!(text::write(&again), written);
-    if let Ok(index) = Info::new(info) {
-        for request in closc_runtime::entry::everything(&index) {
-            assert!(request.entity.is_some());
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|given: &str| p4info::run(given));

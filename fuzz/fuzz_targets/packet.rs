@@ -1,56 +1,10 @@
 //! Any bytes as a packet into the fabric pipeline, without a panic.
 //!
-//! In: which of the packet tests has set the tables, the port, and the packet. Out: nothing. Invariants: a packet that comes
-//! out is no longer than the one that went in, its controller header aside.
+//! What is tried is in `entry/packet.rs`, which tests run too.
 
 #![no_main]
 
-use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+#[path = "../entry/packet.rs"]
+mod packet;
 
-use closc_switch::engine::{Engine, EngineConfig, Sink};
-use closc_switch::program::Program;
-use closc_switch::stf::{Script, run};
-use libfuzzer_sys::fuzz_target;
-
-/// Bytes of the header of a packet for the controller.
-const CONTROLLER_HEADER: usize = 4;
-
-/// Looks at what is sent.
-struct Shorter(usize);
-
-impl Sink for Shorter {
-    fn transmit(&mut self, _port: u32, frame: &[u8]) {
-        assert!(frame.len() <= self.0 + CONTROLLER_HEADER, "{} bytes became {}", self.0, frame.len());
-    }
-}
-
-/// A switch for each packet test, with the entries that it leaves.
-static SWITCHES: LazyLock<Mutex<Vec<Engine>>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../p4/pipelines/fabric");
-    let json = std::fs::read(folder.join("fabric.bmv2.json")).expect("it is in the repository");
-    let program = Arc::new(Program::from_json(&json).expect("p4c made it"));
-    let mut scripts: Vec<_> = std::fs::read_dir(folder.join("stf"))
-        .expect("a folder")
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    scripts.retain(|path| path.extension().is_some_and(|extension| extension == "stf"));
-    scripts.sort();
-    let engine = |path| {
-        let script = Script::parse(&std::fs::read_to_string(path).expect("a text")).expect("a packet test");
-        let config = EngineConfig { priority_queues: 8, ..EngineConfig::default() };
-        let mut engine = Engine::new(Arc::clone(&program), config);
-        run(&script, &mut engine).expect("it passes");
-        engine
-    };
-    Mutex::new(scripts.iter().map(engine).collect())
-});
-
-fuzz_target!(|input: (u8, u16, u64, &[u8])| {
-    let (which, port, wait_ns, packet) = input;
-    let mut engines = SWITCHES.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = usize::from(which) % engines.len();
-    let now_ns = (1 << 40) + wait_ns % (1 << 40);
-    engines[at].receive(now_ns, u32::from(port) % 512, packet, &mut Shorter(packet.len()));
-});
+libfuzzer_sys::fuzz_target!(|input: (u8, u16, u64, &[u8])| packet::run(input));

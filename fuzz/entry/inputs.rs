@@ -1,0 +1,73 @@
+//! Inputs for short runs without a fuzzer: seeds with pieces changed, the same each time.
+//!
+//! In: a number and seeds. Out: bytes. Invariants: the same number and seeds give the same bytes; an input is at most
+//! twice as long as the longest seed and a few bytes.
+
+/// Makes inputs.
+pub(crate) struct Inputs {
+    state: u64,
+}
+
+/// Bytes that mean something in many formats.
+const WORDS: &[&[u8]] = &[
+    b"",
+    b"\0",
+    b"\xff",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+    b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
+    b"-1",
+    b"18446744073709551615",
+    b"1e999",
+    b"\n",
+    b"\t",
+    b"{",
+    b"[",
+    b"\"",
+    b": ",
+    b"&a ",
+    b"*a",
+    b"\xe2\x80\xae",
+];
+
+impl Inputs {
+    /// Begins at a number.
+    pub(crate) fn new(number: u64) -> Self {
+        Inputs { state: number }
+    }
+
+    /// Returns a number below a limit, by splitmix64.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % limit.max(1) as u64).expect("it is below a usize")
+    }
+
+    fn piece(&mut self, of: &[u8]) -> std::ops::Range<usize> {
+        let start = self.below(of.len() + 1);
+        start..start + self.below((of.len() - start).min(256) + 1)
+    }
+
+    /// Returns a seed with pieces changed, lost, doubled, or taken from another; or bytes of no seed.
+    pub(crate) fn next(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
+        let seed = self.below(seeds.len() + 1);
+        let Some(mut bytes) = seeds.get(seed).cloned() else {
+            return (0..self.below(400)).map(|_| self.below(256) as u8).collect();
+        };
+        for _ in 0..=self.below(6) {
+            let piece = self.piece(&bytes);
+            let other = match self.below(5) {
+                0 => WORDS[self.below(WORDS.len())].to_vec(),
+                1 => vec![self.below(256) as u8; 1 + self.below(8)],
+                2 => [&bytes[piece.clone()], &bytes[piece.clone()]].concat(),
+                3 => {
+                    let from = &seeds[self.below(seeds.len())];
+                    from[self.piece(from)].to_vec()
+                }
+                _ => bytes[piece.clone()].iter().map(|byte| byte ^ (1 << self.below(8))).collect(),
+            };
+            bytes.splice(piece, other);
+        }
+        bytes
+    }
+}
