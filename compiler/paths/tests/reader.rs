@@ -205,9 +205,17 @@ fn the_c_header_agrees_with_the_rust_reader() {
         }
     }
     let run = |bytes: &[u8]| {
-        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new(&program);
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for sanitizer in ["ASAN_OPTIONS", "UBSAN_OPTIONS"] {
+            child.env(sanitizer, format!("exitcode={UNDEFINED}"));
+        }
+        let mut child = child.spawn().unwrap();
         child.stdin.take().unwrap().write_all(bytes).unwrap();
         let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A table that is refused ends it with 1.
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", output.status);
         (output.status.success(), String::from_utf8(output.stdout).unwrap())
     };
     let whole = bytes();
@@ -220,7 +228,45 @@ fn the_c_header_agrees_with_the_rust_reader() {
     assert!(Table::open(&wild).is_ok());
     assert!(run(&wild).0, "the C reader does something undefined");
     assert!(!run(&whole[..whole.len() - 1]).0);
+    let mut opened = 0;
+    for seed in 0..120 {
+        let corrupt = corrupt(&whole, seed);
+        let is_table = Table::open(&corrupt).is_ok();
+        opened += usize::from(is_table);
+        assert_eq!(run(&corrupt).0, is_table, "table {seed}");
+    }
+    assert!((10..110).contains(&opened), "{opened} of 120 are tables: some should be, and some not");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Exit code of a program in which a sanitizer found something.
+const UNDEFINED: u8 = 99;
+
+/// Changes some bytes of a table, or cuts it, and lets its length and checksum be right.
+fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut below = |limit: usize| {
+        // splitmix64
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    };
+    let mut bytes = whole.to_vec();
+    for _ in 0..=below(4) {
+        // Half of them in the header, whose numbers say where everything else is.
+        let end = if below(2) == 0 { 128 } else { bytes.len() };
+        let at = 16 + below(end - 16);
+        bytes[at] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
+    }
+    if below(4) == 0 {
+        bytes.truncate(128 + below(bytes.len() - 128));
+    }
+    let length = (bytes.len() as u32).to_le_bytes();
+    bytes[8..12].copy_from_slice(&length);
+    let crc = crc32(&bytes[16..]).to_le_bytes();
+    bytes[12..16].copy_from_slice(&crc);
+    bytes
 }
 
 /// Prints what `walk.c` prints: entropy sets and probes of every NIC, every destination with a spread of values.

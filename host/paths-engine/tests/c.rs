@@ -3,7 +3,7 @@
 mod common;
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The archive that cargo made beside this test, the newest if it made several.
 fn archive() -> Option<PathBuf> {
@@ -24,19 +24,30 @@ fn a_program_in_c_leaves_a_lost_path_and_comes_back() {
     let (program, table) = (folder.path().join("drive"), folder.path().join("group.bin"));
     std::fs::write(&table, common::table(&common::Shape::default())).unwrap();
     let root = env!("CARGO_MANIFEST_DIR");
-    let compiled = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"])
-        .args([format!("-I{root}/include"), format!("-I{root}/../../compiler/paths/include")])
-        .arg("-o")
-        .args([&program, &PathBuf::from(format!("{root}/tests/drive.c")), &archive])
-        .args(["-lpthread", "-ldl", "-lm"])
-        .status();
-    match compiled {
+    let compile = |more: &[&str]| {
+        Command::new("cc")
+            .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"])
+            .args(more)
+            .args([format!("-I{root}/include"), format!("-I{root}/../../compiler/paths/include")])
+            .arg("-o")
+            .args([&program, &PathBuf::from(format!("{root}/tests/drive.c")), &archive])
+            .args(["-lpthread", "-ldl", "-lm"])
+            .stderr(Stdio::piped())
+            .output()
+    };
+    // The sanitizers see what crosses the border in either direction: memory of C, and memory that Rust frees.
+    match compile(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]) {
         Err(error) => {
             closc_skip::skip(format_args!("no C compiler `cc` ({error})"));
             return;
         }
-        Ok(status) => assert!(status.success(), "the program in C does not compile or link"),
+        Ok(done) if done.status.success() => {}
+        Ok(_) => {
+            closc_skip::skip("`cc` has no sanitizers: the program in C is compiled without");
+            let done = compile(&[]).unwrap();
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "the program in C does not compile or link: {said}");
+        }
     }
     let run = Command::new(&program).arg(&table).output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
