@@ -73,3 +73,114 @@ fn overlays_take_no_foreign_file() {
     assert!(said.contains("outside of the folder"), "{said}");
     assert!(!said.contains(SECRET), "{said}");
 }
+
+/// Puts something that is no file of a tree in the place of one, by turns.
+fn instead(place: &Place, number: usize, path: &std::path::Path) {
+    std::fs::remove_file(path).expect("a file of the tree");
+    let secret = place.path("secret");
+    let target = match number % 12 {
+        0 => secret.to_str().expect("plain"),
+        1 => "/proc/self/environ",
+        2 => "/dev/zero",
+        3 => "../../../secret",
+        4 => "/etc/passwd",
+        5 => "/proc/self/fd/0",
+        6 => "/",
+        7 => path.file_name().and_then(|name| name.to_str()).expect("plain"),
+        8 => "/dev/stdin",
+        9 => {
+            nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+            return;
+        }
+        10 => {
+            let (kind, mode) = (nix::sys::stat::SFlag::S_IFSOCK, nix::sys::stat::Mode::S_IRWXU);
+            nix::sys::stat::mknod(path, kind, mode, 0).expect("a socket");
+            return;
+        }
+        _ => {
+            std::fs::create_dir(path).expect("a folder");
+            return;
+        }
+    };
+    symlink(target, path).expect("a link");
+}
+
+/// Every command that reads a tree refuses the one file that is something else, and shows nothing of it.
+#[test]
+fn trees_lead_nowhere() {
+    let place = Place::new();
+    place.write("secret", SECRET);
+    place.ends(0, &["compile", "topologies/lab/two-planes.yaml", "--out", "whole", "--quiet"]);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&place.read("whole/manifest.json")).expect("a manifest");
+    let files: Vec<&String> = manifest["files"].as_object().expect("files").keys().collect();
+    let picked: Vec<&String> = files.iter().step_by(files.len().div_ceil(11)).copied().collect();
+    let copied = place.program("cp").args(["-a", "whole", "tree"]).status().expect("every system has `cp`");
+    assert!(copied.success());
+    // Of each file another kind, and all kinds of the manifest itself.
+    let own = String::from("manifest.json");
+    let cases = picked.into_iter().enumerate().chain((0..12).map(|kind| (kind, &own)));
+    for (number, file) in cases {
+        let path = place.path("tree").join(file);
+        instead(&place, number, &path);
+        for arguments in [&["verify", "tree"][..], &["diff", "whole", "tree", "--text"]] {
+            let output = place.command(arguments).env("SECRET", SECRET).output().expect("closc runs");
+            let shown = [output.stdout, output.stderr].concat();
+            let shown = String::from_utf8_lossy(&shown);
+            assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{file}, {number}: {shown}");
+            assert_ne!(output.status.code(), Some(0), "{file}, {number}, {arguments:?}: {shown}");
+        }
+        let removed = if path.is_dir() && !path.is_symlink() {
+            std::fs::remove_dir(&path)
+        } else {
+            std::fs::remove_file(&path)
+        };
+        removed.expect("it is ours");
+        std::fs::copy(place.path("whole").join(file), &path).expect("a file of the tree");
+    }
+    place.ends(0, &["diff", "whole", "tree"]);
+}
+
+/// A difference that somebody saved names its sides; what they are is not shown.
+#[test]
+fn saved_differences_lead_nowhere() {
+    let place = Place::new();
+    place.write("secret", SECRET);
+    place.write("old.yaml", place.read("topologies/lab/two-planes.yaml"));
+    place.write("new.yaml", format!("{}exceptions: {{ drained: [p0-t0-001] }}\n", place.read("old.yaml")));
+    nix::unistd::mkfifo(&place.path("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    symlink("pipe", place.path("link")).expect("a link");
+    place.ends(2, &["diff", "old.yaml", "new.yaml", "--out", "saved.json"]);
+    let saved: serde_json::Value = serde_json::from_str(&place.read("saved.json")).expect("JSON");
+    let secret = place.text("secret");
+    for source in [
+        secret.as_str(),
+        "secret",
+        "/etc/passwd",
+        "/proc/self/environ",
+        "/dev/zero",
+        "/dev/stdin",
+        "pipe",
+        "link",
+        "/",
+        "/proc/self",
+        "git:HEAD:../../etc/passwd",
+        "git:--output=x:y",
+        "a\0b",
+        "\u{1b}[31m",
+        "",
+    ] {
+        for side in ["old", "new"] {
+            let mut hostile = saved.clone();
+            hostile[side]["source"] = source.into();
+            place.write("hostile.json", hostile.to_string());
+            let output = place.command(&["diff", "--check", "hostile.json"]).env("SECRET", SECRET).output();
+            let output = output.expect("closc runs");
+            let shown = [output.stdout, output.stderr].concat();
+            let shown = String::from_utf8_lossy(&shown);
+            assert_eq!(output.status.code(), Some(1), "{source:?}: {shown}");
+            assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{source:?}: {shown}");
+        }
+    }
+    place.ends(2, &["diff", "--check", "saved.json"]);
+}

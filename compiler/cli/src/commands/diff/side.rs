@@ -112,7 +112,11 @@ pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
 
 /// Reads a side of a saved difference, and refuses one that is no longer what it was.
 pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
-    // What a saved file names may be any file of this machine: its faults would quote it.
+    // What a saved file names may be any file of this machine: its faults would quote it, and a pipe would never end.
+    let is_object = then.source.starts_with("git:");
+    if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
+        bail!("`{}` of the saved difference is no file or tree", then.source.escape_debug());
+    }
     let reading = read(args, &then.source)?;
     let Some(side) = reading.side.filter(|_| !reading.diagnostics.has_errors()) else {
         bail!("`{}` of the saved difference is no longer valid: `closc check` says why", then.source)
