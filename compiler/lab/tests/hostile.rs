@@ -209,25 +209,62 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
         ip(&["-6", "route", "show", "table", "all"]),
         ip(&["netns", "list"]),
     ];
-    for setting in ["hostname", "core_pattern"] {
-        seen.push(fs::read_to_string(format!("/proc/sys/kernel/{setting}")).unwrap());
+    seen.push(fs::read_to_string("/proc/thread-self/mountinfo").unwrap());
+    seen.extend(SETTINGS.iter().map(|name| value(&Utf8Path::new("/proc/sys").join(name))));
+    for folder in ["net/core", "net/ipv4", "net/ipv6"] {
+        values(&Utf8Path::new("/proc/sys").join(folder), &mut seen);
     }
-    for which in ["all", "default", "lo"] {
-        let folder = Utf8PathBuf::from(format!("/proc/sys/net/ipv6/conf/{which}"));
-        let mut values: Vec<String> = folder
-            .read_dir_utf8()
-            .unwrap()
-            .map(|entry| entry.unwrap().into_path())
-            .map(|path| format!("{path} {}", fs::read_to_string(&path).unwrap_or_default()))
-            .collect();
-        values.sort();
-        seen.extend(values);
-    }
+    seen.push(format!("processes of it: {:?}", processes()));
+    // What is in the tree is part of the attack, so it is enough to see that nothing was added beside it.
     let mut files: Vec<String> =
         outside.read_dir_utf8().unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
     files.sort();
     seen.extend(files);
     seen
+}
+
+/// Settings of the machine that nothing but a person changes.
+const SETTINGS: [&str; 16] = [
+    "kernel/hostname",
+    "kernel/domainname",
+    "kernel/core_pattern",
+    "kernel/core_uses_pid",
+    "kernel/modprobe",
+    "kernel/panic",
+    "kernel/sysrq",
+    "kernel/pid_max",
+    "kernel/randomize_va_space",
+    "kernel/kptr_restrict",
+    "kernel/dmesg_restrict",
+    "vm/panic_on_oom",
+    "vm/overcommit_memory",
+    "vm/swappiness",
+    "fs/suid_dumpable",
+    "fs/protected_symlinks",
+];
+
+/// Returns a setting with its name; some are for reading by nobody, or not there.
+fn value(path: &Utf8Path) -> String {
+    let value = fs::read_to_string(path).unwrap_or_default();
+    format!("{path} {value}")
+}
+
+/// Adds all settings below a folder, in order.
+fn values(folder: &Utf8Path, seen: &mut Vec<String>) {
+    let Ok(entries) = folder.read_dir_utf8() else { return };
+    let mut paths: Vec<Utf8PathBuf> = entries.map(|entry| entry.unwrap().into_path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() { values(&path, seen) } else { seen.push(value(&path)) }
+    }
+}
+
+/// Returns the processes in the calling thread's own folder of namespaces: those that it started and that stayed.
+fn processes() -> Vec<String> {
+    let own = fs::read_link("/proc/thread-self/ns/mnt").unwrap();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter(|entry| fs::read_link(entry.path().join("ns/mnt")).is_ok_and(|ns| ns == own));
+    pids.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Gives the calling thread a machine of its own to look at: names, network and the folder of namespaces.
