@@ -129,6 +129,15 @@ fn trees_lead_nowhere() {
             let shown = String::from_utf8_lossy(&shown);
             assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{file}, {number}: {shown}");
             assert_ne!(output.status.code(), Some(0), "{file}, {number}, {arguments:?}: {shown}");
+            if file != &own {
+                // What has the same digest is the same, so a difference looks into the others only.
+                let mut other = manifest.clone();
+                other["files"][file.as_str()]["blake3"] = "0".repeat(64).into();
+                place.write("tree/manifest.json", other.to_string());
+            }
+        }
+        if file != &own {
+            place.write("tree/manifest.json", manifest.to_string());
         }
         let removed = if path.is_dir() && !path.is_symlink() {
             std::fs::remove_dir(&path)
@@ -139,6 +148,7 @@ fn trees_lead_nowhere() {
         std::fs::copy(place.path("whole").join(file), &path).expect("a file of the tree");
     }
     place.ends(0, &["diff", "whole", "tree"]);
+    place.ends(0, &["verify", "tree", "--quiet"]);
 }
 
 /// A difference that somebody saved names its sides; what they are is not shown.

@@ -22,7 +22,7 @@ const P4INFO: &str = include_str!("programs/features.p4info.txtpb");
 #[test]
 fn any_text_may_be_a_p4info() {
     let seeds = [P4INFO.as_bytes().to_vec()];
-    for number in 0..200 {
+    for number in 0..800 {
         let input = Inputs::new(number).next(&seeds);
         p4info::run(&String::from_utf8_lossy(&input));
     }
@@ -33,7 +33,7 @@ fn any_bytes_may_be_a_program() {
     // Without white space, or most changes are to that.
     let value: serde_json::Value = serde_json::from_slice(PROGRAM).expect("p4c made it");
     let seeds = [serde_json::to_vec(&value).expect("a value has a form")];
-    for number in 0..150 {
+    for number in 0..600 {
         bmv2_json::run(&Inputs::new(number).next(&seeds));
     }
 }
@@ -80,7 +80,7 @@ fn any_bytes_may_be_requests() {
             .concat()
         })
         .to_vec();
-    for number in 0..60 {
+    for number in 0..400 {
         server::run(&Inputs::new(number).next(&seeds));
     }
 }

@@ -28,6 +28,10 @@ use v1::write_request::Atomicity;
 /// Bytes of the request of a Read that count for nothing.
 const SHORT_READ: usize = 16 << 10;
 
+/// What a decoded request and the outcomes of its updates take, in the weight of the request alone: every update may be
+/// refused with a reason of its own.
+const ANSWERED: usize = 2;
+
 /// Pipelines that are on their way to clients.
 const CONFIGS: usize = 2;
 
@@ -206,7 +210,7 @@ impl Service {
             wire::WireError::TooHeavy { .. } => Status::resource_exhausted(error.to_string()),
             wire::WireError::Malformed { .. } | wire::WireError::Decode(_) => invalid(error),
         })?;
-        Ok(self.shared.decoded.take(weight + request.len()).await)
+        Ok(self.shared.decoded.take(weight * ANSWERED + request.len()).await)
     }
 
     pub(super) async fn write(
