@@ -1,5 +1,10 @@
 //! Rules about the tree itself: which crate may import which, how files open, what must not be in them.
 
+#[path = "tidy/circles.rs"]
+mod circles;
+#[path = "tidy/rooms.rs"]
+mod rooms;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,6 +39,7 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
     ("verify", "fabric", "the second reader never asks the planner"),
     ("verify", "topology", "the second reader never asks the planner"),
     ("verify", "render", "the second reader reads bytes"),
+    ("render", "fabric", "intents say all that render needs"),
 ];
 
 /// What runs on nodes, below host/.
@@ -45,6 +51,27 @@ fn root() -> PathBuf {
 
 fn stage_of(name: &str) -> Option<usize> {
     STAGES.iter().position(|stage| stage.contains(&name))
+}
+
+/// The folders of the crates, by their short names.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo knows the workspace");
+    let folder = |package: &cargo_metadata::Package| {
+        let name = package.name.strip_prefix("closc-").filter(|name| !["tests", "skip"].contains(name))?;
+        Some((name.to_owned(), package.manifest_path.parent()?.as_std_path().to_owned()))
+    };
+    metadata.packages.iter().filter_map(folder).collect()
+}
+
+/// A source without its comments and what is only there for tests.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let plain = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    plain.fold(String::new(), |all, line| all + line + "\n")
 }
 
 fn imports() -> BTreeMap<String, BTreeSet<String>> {

@@ -33,10 +33,25 @@ pub fn replace(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     replace_with(place, Sync::Yes, |file| file.write_all(bytes))
 }
 
+/// Replaces a file that only its owner reads.
+pub fn replace_private(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    put(place, Sync::Yes, 0o600, |file| file.write_all(bytes))
+}
+
 /// Replaces a file with what is written into the one that is handed over.
 pub fn replace_with(
     place: &Utf8Path,
     sync: Sync,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    put(place, sync, 0o666, write)
+}
+
+/// Replaces a file, which keeps its mode; a new one gets `mode`.
+fn put(
+    place: &Utf8Path,
+    sync: Sync,
+    mode: u32,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     let name =
@@ -45,9 +60,9 @@ pub fn replace_with(
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
         // The link is replaced, not what it names.
-        Ok(meta) if meta.is_symlink() => 0o666,
+        Ok(meta) if meta.is_symlink() => mode,
         Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0o666,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => mode,
         Err(error) => return Err(error),
     };
     let mut partial = tempfile::Builder::new()
@@ -95,6 +110,10 @@ mod tests {
         replace(&place, b"two").unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"two");
         assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+        let secret = place.with_file_name("secret");
+        replace_private(&secret, b"x").unwrap();
+        assert_eq!(fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_file(secret).unwrap();
         let failed = replace_with(&place, Sync::Yes, |file| {
             file.write_all(b"half")?;
             Err(io::Error::other("the pen broke"))

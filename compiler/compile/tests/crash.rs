@@ -4,6 +4,7 @@
 //! what a disk would hold if the power went at that moment. Needs root.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -18,14 +19,24 @@ use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
 
-/// Copies that are looked at.
+/// Says how many copies are looked at, instead of [`POINTS`].
+const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
+
+/// Copies that are looked at: some seconds, most of them waiting for the disk.
 const POINTS: usize = 50;
 
-/// Copies in one round of tree, archive and state.
+/// Lines of the pins of a round: many blocks, so that they can be torn.
+const PINS: usize = 20_000;
+
+/// Copies in one round of tree, archive, pins and state.
 const PER_ROUND: usize = 5;
 
 /// Size of the disk: small, so that a copy takes milliseconds.
 const DISK: u64 = 48 << 20;
+
+fn points() -> usize {
+    std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
+}
 
 fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
@@ -130,7 +141,20 @@ fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> 
     Ok(Manifest::parse(&last)?)
 }
 
-/// Looks at a copy: tree, archive and state are each of the last round that was finished, or of one that was begun.
+/// The round that pins are of, where each line is.
+fn pinned(file: &Utf8Path) -> Result<Option<u64>, String> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| format!("pins: {error}"))?,
+    };
+    let round = text.lines().next().ok_or("the pins are empty")?;
+    if text != format!("{round}\n").repeat(PINS) {
+        return Err(format!("pins: {} bytes, not all of round {round}", text.len()));
+    }
+    round.parse().map(Some).map_err(|error| format!("pins: `{round}`: {error}"))
+}
+
+/// Looks at a copy: tree, archive, pins and state are each of the last round that was finished, or of one that was begun.
 fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), String> {
     fits("tree", round_of(&root.join("tree"), sources)?, moment)?;
     let packed = root.join("tree.tar.zst");
@@ -141,6 +165,7 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
         None
     };
     fits("archive", round, moment)?;
+    fits("pins", pinned(&root.join("pins.csv"))?, moment)?;
     let state = match fs::read_to_string(root.join("state.json")) {
         Ok(text) => Some(text.trim().parse().map_err(|error| format!("state: `{text}`: {error}"))?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -164,7 +189,7 @@ fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, Stri
     fs::File::create(&image).and_then(|file| file.set_len(DISK)).map_err(|error| error.to_string())?;
     run("mkfs.ext4", &["-q", "-F", image.as_str()])?;
     let disk = Disk::mount(&image, &folder.join("mount"), journal(sync))?;
-    let count = POINTS / PER_ROUND;
+    let (points, count) = (points(), points().div_ceil(PER_ROUND));
     let plans: Vec<Plan> = (0..count as u64).map(plan).collect();
     let sources: Vec<String> = plans.iter().map(|plan| closc_compile::meaning(plan).to_string()).collect();
     let (begun, finished, over) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
@@ -172,7 +197,7 @@ fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, Stri
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut number = 0;
-            while !over.load(Ordering::SeqCst) || copies.lock().unwrap().len() < POINTS {
+            while !over.load(Ordering::SeqCst) || copies.lock().unwrap().len() < points {
                 std::thread::sleep(Duration::from_millis(7 + 13 * (number % 11)));
                 number += 1;
                 let place = folder.join(format!("copy-{number}"));
@@ -180,7 +205,7 @@ fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, Stri
                 run("cp", &["--sparse=always", image.as_str(), place.as_str()]).expect("an image is copied");
                 let moment = Moment { finished: first, begun: begun.load(Ordering::SeqCst) };
                 // A copy during which something was written is of no one moment.
-                if before.is_some() && before == disk.writes() && copies.lock().unwrap().len() < POINTS {
+                if before.is_some() && before == disk.writes() && copies.lock().unwrap().len() < points {
                     copies.lock().unwrap().push((place, moment));
                 } else {
                     fs::remove_file(&place).expect("a copy can be removed");
@@ -214,10 +239,17 @@ fn write(plan: &Plan, round: usize, root: &Utf8Path, sync: Sync) {
     let target = Target { place: &root.join("tree"), force: false, sync };
     tree(&job, target, &|_| {}).expect("a tree is written");
     archive(&job, &root.join("tree.tar.zst"), sync, &|_| {}).expect("an archive is written");
-    disk::replace_with(&root.join("state.json"), sync, |file| {
-        std::io::Write::write_all(file, format!("{round}\n").as_bytes())
-    })
-    .expect("a state is written");
+    let line = format!("{round}\n");
+    let put = |name: &str, count: usize| {
+        let lines = |file: &mut fs::File| {
+            let mut file = std::io::BufWriter::new(file);
+            (0..count).try_for_each(|_| file.write_all(line.as_bytes()))?;
+            file.flush()
+        };
+        disk::replace_with(&root.join(name), sync, lines).expect("a file is written");
+    };
+    put("pins.csv", PINS);
+    put("state.json", 1);
 }
 
 /// Runs the rounds, or says why that cannot be done here.
@@ -242,7 +274,7 @@ fn whenever_the_power_goes_the_old_or_the_new_tree_is_whole() {
     let Some(found) = tried(Sync::Yes) else { return };
     let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
     println!("{} of {} whole", found.len() - wrong.len(), found.len());
-    assert!(wrong.is_empty() && found.len() == POINTS, "{wrong:#?}");
+    assert!(wrong.is_empty() && found.len() == points(), "{wrong:#?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk;
 use closc_deploy::{Device as Entry, Inventory, Target};
 use closc_runtime::client::{Client, ClientError, Options};
 use closc_runtime::proto::v1;
@@ -58,10 +59,7 @@ pub(crate) fn write_inventory(
         inventory.devices.insert(name.to_owned(), entry);
     }
     let path = folder.join(INVENTORY);
-    let new = folder.join(format!(".{INVENTORY}"));
-    fs::write(&new, inventory.to_json())
-        .and_then(|()| fs::rename(&new, &path))
-        .map_err(LabError::io(format!("write `{path}`")))
+    disk::replace(&path, inventory.to_json().as_bytes()).map_err(LabError::io(format!("write `{path}`")))
 }
 
 /// Which counters are read.

@@ -3,10 +3,11 @@
 //! Invariants: the file is written before anything is made and removed after everything is gone.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
@@ -106,12 +107,8 @@ impl State {
     /// Writes it down.
     pub(super) fn save(&self, runtime: &Utf8Path) -> Result<(), LabError> {
         let path = file(runtime, &self.fabric);
-        let what = || format!("write `{path}`");
-        let new = path.with_extension("json.new");
         let bytes = serde_json::to_vec_pretty(self).expect("a state has only string keys");
-        let mut out = create(&new)?;
-        out.write_all(&bytes).and_then(|()| out.sync_all()).map_err(LabError::io(what()))?;
-        fs::rename(&new, &path).map_err(LabError::io(what()))
+        disk::replace_private(&path, &bytes).map_err(LabError::io(format!("write `{path}`")))
     }
 
     /// Reads what is written down about a fabric, if anything is.
