@@ -45,7 +45,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("compiler/lab/src/backend/linux/wire.rs", "settings of the kernel"),
     ("compiler/lab/src/lab/state.rs", "a lock"),
     ("host/nic/src/io/doctor.rs", "a device of the kernel"),
-    ("host/nic/src/io/run.rs", "a lock"),
+    ("host/nic/src/io/run.rs", "a region of bytes that a person names"),
     ("host/nic/src/io/state.rs", "hosts import nothing of the compiler; denials are synced there"),
     ("host/nic/src/io/sys.rs", "a device of the kernel"),
     ("p4/switch/src/command/log.rs", "a log"),
@@ -150,10 +150,7 @@ fn is_path(quoted: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./:".contains(sign);
     let Some((first, _)) = quoted.split_once('/') else { return false };
     let is_folder = |base: &&str| root().join(base).join(first).is_dir();
-    quoted.chars().all(plain)
-        && !first.is_empty()
-        && !first.starts_with('.')
-        && BASES.iter().any(|base| is_folder(base))
+    quoted.chars().all(plain) && !first.is_empty() && !first.starts_with('.') && BASES.iter().any(is_folder)
 }
 
 fn is_there(folder: &Path, path: &str) -> bool {
