@@ -4,10 +4,15 @@
 //! read by editors. Invariants: the same bytes from the same types; what the schema accepts has the shape that the
 //! loader accepts.
 
+use closc_platform::Catalogue;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::document::FabricDoc;
+use crate::media::Medium;
+
+/// What other schemas and editors call it.
+const ID: &str = "urn:closc:fabric";
 
 /// Returns the schema, ending in a line break.
 pub fn schema() -> String {
@@ -21,12 +26,37 @@ pub(crate) fn value() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut root = generator.into_root_schema_for::<FabricDoc>().to_value();
     strict(&mut root);
+    complete(&mut root);
     if let Some(root) = root.as_object_mut() {
+        root.insert("$id".to_owned(), ID.into());
         root.insert("title".to_owned(), "closc fabric".into());
         // Keys that start with `x-` are a place for anchors.
         root.insert("patternProperties".to_owned(), serde_json::json!({ "^x-": true }));
     }
     sorted(root)
+}
+
+/// Lists the words of texts that are names: media, which are all known, and the platforms of the program, beside which a
+/// site may have platforms of its own.
+fn complete(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::Object(properties)) = map.get_mut("properties") {
+                let media = Medium::all().iter().map(|medium| medium.word).collect::<Vec<_>>();
+                let platforms = Catalogue::builtin();
+                let platforms = platforms.ids().collect::<Vec<_>>();
+                for (key, keyword, words) in [("medium", "enum", media), ("platform", "examples", platforms)]
+                {
+                    if let Some(Value::Object(text)) = properties.get_mut(key) {
+                        text.insert(keyword.to_owned(), words.into());
+                    }
+                }
+            }
+            map.values_mut().for_each(complete);
+        }
+        Value::Array(items) => items.iter_mut().for_each(complete),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Takes out `null`: an optional key is left out, not written without a value.
@@ -107,6 +137,18 @@ mod tests {
 
     fn strings(value: &Value) -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn editors_complete_media_and_platforms() {
+        let root = value();
+        assert_eq!(root["$id"], ID);
+        let media = strings(&root["$defs"]["Cable"]["properties"]["medium"]["enum"]);
+        assert!(media.iter().any(|word| word == "dac"), "{media:?}");
+        for tier in ["T0", "T1", "T2", "Hardware"] {
+            let platforms = strings(&root["$defs"][tier]["properties"]["platform"]["examples"]);
+            assert!(platforms.iter().any(|id| id == "th5-512x100g"), "{tier}: {platforms:?}");
+        }
     }
 
     #[test]
