@@ -26,7 +26,6 @@ const STILL: &[(&str, usize)] = &[
     ("switch", 7),
     ("topology", 14),
     ("verify", 4),
-    ("whatif", 2),
 ];
 
 /// The path of a module in its crate, the crate itself having none.

@@ -8,17 +8,8 @@ use std::collections::BTreeMap;
 use closc_fabric::Fabric;
 use closc_topology::{DomainRule, Target};
 
-use crate::element::{Element, Elements};
+use crate::element::{Domain, Element, Elements};
 use crate::lines::{self, LineError};
-
-/// Elements that fail together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Domain {
-    /// Its name.
-    pub name: String,
-    /// What fails with it.
-    pub members: Vec<Element>,
-}
 
 /// Returns the domains of a fabric file, in the order of their kinds and names.
 pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {

@@ -9,8 +9,6 @@ use closc_fabric::{Fabric, PortUse};
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 use serde::{Serialize, Serializer};
 
-use crate::domain::Domain;
-
 /// Something that fails as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
@@ -185,6 +183,15 @@ impl Losses {
     pub fn is_empty(&self) -> bool {
         self.planes.is_empty() && self.switches.is_empty() && self.nics.is_empty() && self.links.is_empty()
     }
+}
+
+/// Elements that fail together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// What fails with it.
+    pub members: Vec<Element>,
 }
 
 /// The elements of a fabric.

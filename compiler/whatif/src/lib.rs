@@ -30,9 +30,9 @@ use state::State;
 
 pub use design::{Design, Figure, ratio};
 pub use distribution::Distribution;
-pub use domain::{Domain, of_fabric as domains_of, read as read_domains};
+pub use domain::{of_fabric as domains_of, read as read_domains};
 pub use each::Class;
-pub use element::{Element, Elements, Kind, Losses};
+pub use element::{Domain, Element, Elements, Kind, Losses};
 pub use lines::LineError;
 pub use outcome::{Apart, Outcome, Worst, kind_word};
 pub use random::{Draw, Rate, draw, unknown as unknown_kind};
