@@ -203,7 +203,9 @@ impl<'a> Senders<'a> {
         let mut shares = BTreeMap::new();
         for nic in &self.group.nics {
             let values = self.table.entropy_values(self.plane, nic.downlink);
-            let open = values.filter(|value| met.is_empty() || !denies(nic.downlink, *value));
+            // A value that names no uplink is a fault of the table, and reported there.
+            let named = values.filter(|value| self.table.in_range(self.table.choice(*value)));
+            let open = named.filter(|value| met.is_empty() || !denies(nic.downlink, *value));
             let open: Vec<u32> = open.take(h.active.into()).collect();
             for value in &open {
                 let choice = self.table.choice(*value);
