@@ -9,12 +9,12 @@ use closc_runtime::ElectionId;
 use closc_runtime::client::{Client, Commit, Primacy, Session};
 use closc_runtime::order::Ordered;
 
+use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
 use crate::event::What;
 use crate::fault::{Fault, Operation, WriteFault};
 use crate::fleet::Wanted;
 use crate::options::PushOptions;
-use crate::plan::DevicePlan;
 use crate::progress::Progress;
 use crate::read::{Live, live};
 use crate::report::{Good, PipelineStep};

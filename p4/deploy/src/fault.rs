@@ -13,6 +13,8 @@ use serde::ser::SerializeStruct as _;
 use thiserror::Error;
 use tonic::Code;
 
+use crate::invalid::InvalidState;
+
 /// Refused updates and differences that a message lists; the rest is counted.
 const LISTED: usize = 10;
 
@@ -117,29 +119,6 @@ pub enum Fault {
     Ended {
         /// How.
         reason: String,
-    },
-}
-
-/// Entities that no target can have.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum InvalidState {
-    /// Nothing identifies it.
-    #[error("an entity without identity: {entity}")]
-    NoKey {
-        /// The entity, by names.
-        entity: String,
-    },
-    /// Nobody asked for it.
-    #[error("an entity that was not asked for: {entity}")]
-    NotAsked {
-        /// The entity, by names.
-        entity: String,
-    },
-    /// It is there twice.
-    #[error("an entity twice: {entity}")]
-    Twice {
-        /// The entity, by names.
-        entity: String,
     },
 }
 

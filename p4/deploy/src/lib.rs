@@ -9,11 +9,13 @@
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
 mod device;
+mod device_plan;
 mod difference;
 mod drift;
 mod event;
 mod fault;
 mod fleet;
+mod invalid;
 mod inventory;
 mod options;
 mod parallel;
@@ -27,14 +29,16 @@ mod target;
 mod tree;
 mod watch;
 
+pub use device_plan::DevicePlan;
 pub use difference::{Change, Counts, difference};
 pub use drift::{DeviceDrift, Difference, DriftReport, drift};
 pub use event::{Event, Observer, What, silent};
-pub use fault::{DeviceError, Fault, InvalidState, Operation, Refused, WriteFault};
+pub use fault::{DeviceError, Fault, Operation, Refused, WriteFault};
 pub use fleet::{Fleet, FleetError, Member, Wanted};
+pub use invalid::InvalidState;
 pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
 pub use options::PushOptions;
-pub use plan::{DevicePlan, Plan, PlanFileError, PlanResult, plan};
+pub use plan::{Plan, PlanFileError, PlanResult, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
 pub use report::{Good, Outcome, PipelineStep, PushReport};
 pub use state::{ObjectDigest, State, StateDigest};

@@ -12,7 +12,8 @@ use closc_runtime::{Info, RoleName};
 use tonic::Code;
 use v1::entity::Entity;
 
-use crate::fault::{Fault, InvalidState, Operation};
+use crate::fault::{Fault, Operation};
+use crate::invalid::InvalidState;
 use crate::progress::Progress;
 use crate::state::{State, object};
 

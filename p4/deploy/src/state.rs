@@ -15,7 +15,7 @@ use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
 use v1::table_action::Type as ActionForm;
 
-use crate::fault::InvalidState;
+use crate::invalid::InvalidState;
 
 /// The entities of a switch by key.
 #[derive(Debug, Clone, Default, PartialEq)]

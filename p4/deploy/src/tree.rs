@@ -18,7 +18,7 @@ use closc_runtime::{Info, render};
 use thiserror::Error;
 use v1::entity::Entity;
 
-use crate::fault::InvalidState;
+use crate::invalid::InvalidState;
 use crate::inventory::Artefacts;
 use crate::state::State;
 use crate::target::Program;

@@ -8,8 +8,10 @@
 mod backoff;
 mod batch;
 mod connect;
+mod controller;
 mod endpoint;
 mod error;
+mod event;
 mod fault;
 mod options;
 mod pipeline;
@@ -21,11 +23,13 @@ mod write;
 
 pub use backoff::{Backoff, Jitter};
 pub use connect::Client;
+pub use controller::{Controller, Primacy};
 pub use endpoint::{ClientTls, Endpoint};
 pub use error::{ClientError, Rpc};
+pub use event::Event;
 pub use fault::{ConnectFault, TlsFault};
 pub use options::{Deadlines, Options, WriteOptions};
 pub use pipeline::{Commit, Pipeline, PipelineChange};
 pub use read::State;
-pub use session::{Controller, Event, Events, Primacy, Session};
+pub use session::{Events, Session};
 pub use write::{FailedUpdate, WriteError};

@@ -4,11 +4,13 @@
 //! but loopback unless the arguments say so.
 
 mod arguments;
+mod error;
 mod log;
 mod options;
 mod run;
 mod tls;
 
 pub use arguments::{Request, UsageError, parse};
+pub use error::CommandError;
 pub use options::{Level, LogTarget, Options, TlsFiles};
-pub use run::{Addresses, CommandError, switch_main};
+pub use run::{Addresses, switch_main};

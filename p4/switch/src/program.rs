@@ -9,6 +9,7 @@ mod build;
 mod codec;
 mod control;
 mod expr;
+mod field;
 mod hash;
 mod header;
 mod parser;
@@ -22,8 +23,9 @@ pub use control::{
     KeySource, MatchKind, MeterTarget, Node, Profile, Selector, Table, TableKind, TableMatch,
 };
 pub use expr::{Binary, BinaryOp, BoolOp, Compare, Comparison, Cond, Expr, HeaderRef, Mode, UnionRef, Value};
+pub use field::{Field, FieldSpec};
 pub use hash::{Algorithm, Calculation, Crc, HashCall, HashInput, crc_table};
-pub use header::{Field, FieldSpec, Header, HeaderType, Stack, Union, UnionStack};
+pub use header::{Header, HeaderType, Stack, Union, UnionStack};
 pub use parser::{Case, Key, KeyPart, Parser, ParserOp, State, Target};
 
 use crate::json::{self, Document};

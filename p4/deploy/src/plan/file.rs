@@ -15,8 +15,9 @@ use prost::Message as _;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::Plan;
 use super::show::lines;
-use super::{DevicePlan, Plan};
+use crate::device_plan::DevicePlan;
 use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use closc_runtime::render;
 
-use super::{DevicePlan, Plan};
+use super::Plan;
+use crate::device_plan::DevicePlan;
 use crate::difference::Counts;
 
 /// Switches whose names stand before their common updates.

@@ -1,4 +1,4 @@
-//! Values of registers and digests against their types.
+//! Values of registers and digests against their types, and of meters and counters.
 
 use super::Fault;
 use crate::proto::config::{self, p4_bitstring_like_type_spec, p4_data_type_spec, p4_new_type_spec};
@@ -216,4 +216,27 @@ fn kind(spec: &TypeSpec) -> &'static str {
         TypeSpec::SerializableEnum(_) => "a numbered enum",
         TypeSpec::NewType(_) => "a declared type",
     }
+}
+
+/// Checks rates and bursts.
+pub(super) fn check_config(config: Option<&v1::MeterConfig>) -> Result<(), Fault> {
+    let Some(config) = config else { return Ok(()) };
+    let rates = [
+        ("cir", config.cir),
+        ("cburst", config.cburst),
+        ("pir", config.pir),
+        ("pburst", config.pburst),
+        ("eburst", config.eburst),
+    ];
+    match rates.into_iter().find(|(_, value)| *value < 0) {
+        Some((field, value)) => Err(Fault::NegativeRate { field, value }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that counters of colours are only cleared.
+pub(super) fn check_colour_counters(data: Option<&v1::MeterCounterData>) -> Result<(), Fault> {
+    let Some(data) = data else { return Ok(()) };
+    let mut colours = [data.green, data.yellow, data.red].into_iter().flatten();
+    if colours.all(|data| data == v1::CounterData::default()) { Ok(()) } else { Err(Fault::ColourCounters) }
 }

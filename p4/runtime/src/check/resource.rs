@@ -1,6 +1,6 @@
 //! Counters, meters, registers, value sets, digests and externs.
 
-use super::data::check_data;
+use super::data::{check_colour_counters, check_config, check_data};
 use super::matches::check_key;
 use super::{Fault, Violation, at, table};
 use crate::info::{Info, LookupError, ObjectKind};
@@ -20,29 +20,6 @@ fn check_index(index: Option<&v1::Index>, size: u64) -> Result<(), Fault> {
             Ok(_) => Ok(()),
         },
     }
-}
-
-/// Checks rates and bursts.
-pub(super) fn check_config(config: Option<&v1::MeterConfig>) -> Result<(), Fault> {
-    let Some(config) = config else { return Ok(()) };
-    let rates = [
-        ("cir", config.cir),
-        ("cburst", config.cburst),
-        ("pir", config.pir),
-        ("pburst", config.pburst),
-        ("eburst", config.eburst),
-    ];
-    match rates.into_iter().find(|(_, value)| *value < 0) {
-        Some((field, value)) => Err(Fault::NegativeRate { field, value }),
-        None => Ok(()),
-    }
-}
-
-/// Checks that counters of colours are only cleared.
-pub(super) fn check_colour_counters(data: Option<&v1::MeterCounterData>) -> Result<(), Fault> {
-    let Some(data) = data else { return Ok(()) };
-    let mut colours = [data.green, data.yellow, data.red].into_iter().flatten();
-    if colours.all(|data| data == v1::CounterData::default()) { Ok(()) } else { Err(Fault::ColourCounters) }
 }
 
 pub(crate) fn check_counter(info: &Info, kind: Type, entry: &v1::CounterEntry) -> Result<(), Violation> {

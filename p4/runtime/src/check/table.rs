@@ -1,8 +1,8 @@
 //! Table entries, the default entry among them.
 
 use super::action::{Use, check_table_action};
+use super::data::{check_colour_counters, check_config};
 use super::matches::check_key;
-use super::resource::{check_colour_counters, check_config};
 use super::{Fault, Violation, at};
 use crate::info::{Info, ObjectKind, Table};
 use crate::proto::v1;

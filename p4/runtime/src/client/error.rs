@@ -7,8 +7,8 @@ use thiserror::Error;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Status};
 
+use super::controller::Primacy;
 use super::fault::{ConnectFault, diagnose};
-use super::session::Primacy;
 use crate::status::{Outcome, code_name, unpack};
 
 /// The calls of the service.

@@ -1,6 +1,5 @@
 //! A controller on a target: takes part in the arbitration and keeps its stream alive.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,104 +10,12 @@ use tokio::time::timeout;
 use tonic::Code;
 
 use super::connect::Client;
+use super::controller::{Controller, Primacy};
 use super::error::{ClientError, Rpc};
+use super::event::{Event, Shared};
 use super::stream::{Command, Stream};
 use crate::election::{ElectionId, RoleName};
 use crate::proto::v1;
-
-/// Who a controller is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Controller {
-    /// The id that decides who is primary; `None` never becomes primary.
-    pub election: Option<ElectionId>,
-    /// The role.
-    pub role: RoleName,
-    /// What the role may do, in a message that the target understands.
-    pub role_config: Option<prost_types::Any>,
-}
-
-impl Controller {
-    /// Returns the controller of the default role with an election id.
-    pub fn new(election: ElectionId) -> Self {
-        Controller { election: Some(election), ..Default::default() }
-    }
-}
-
-/// What a controller is at the moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Primacy {
-    /// Not known yet: the stream is being opened.
-    Opening,
-    /// The primary: it may write.
-    Primary {
-        /// With this id.
-        election: ElectionId,
-    },
-    /// A backup; another controller is primary.
-    Backup {
-        /// The id of the primary, where the target says it.
-        primary: Option<ElectionId>,
-    },
-    /// A backup; no controller is primary.
-    Vacant {
-        /// The highest id that the target has seen.
-        highest: Option<ElectionId>,
-    },
-    /// The stream broke; it is being opened again.
-    Lost {
-        /// Why.
-        reason: String,
-    },
-    /// The stream ended and is not opened again.
-    Closed {
-        /// Why.
-        reason: String,
-    },
-}
-
-impl fmt::Display for Primacy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Primacy::Opening => f.write_str("the stream is being opened"),
-            Primacy::Primary { election } => write!(f, "primary with election id {election}"),
-            Primacy::Backup { primary: Some(id) } => {
-                write!(f, "another controller is primary, with election id {id}")
-            }
-            Primacy::Backup { primary: None } => f.write_str("another controller is primary"),
-            Primacy::Vacant { highest: Some(id) } => {
-                write!(f, "no controller is primary; the highest election id so far is {id}")
-            }
-            Primacy::Vacant { highest: None } => f.write_str("no controller is primary"),
-            Primacy::Lost { reason } => write!(f, "the stream broke: {reason}"),
-            Primacy::Closed { reason } => write!(f, "the stream is closed: {reason}"),
-        }
-    }
-}
-
-/// What a target sends of its own accord.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A packet; see [`crate::packet`] for its metadata by name.
-    PacketIn(v1::PacketIn),
-    /// Values from the data plane; acknowledge it with [`Session::acknowledge`].
-    Digest(v1::DigestList),
-    /// Entries that no packet has hit for a while.
-    IdleTimeout(v1::IdleTimeoutNotification),
-    /// A message of ours that the target could not use.
-    Error(v1::StreamError),
-    /// A message of the architecture's own.
-    Other(prost_types::Any),
-}
-
-/// What the session and its stream share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) primacy: watch::Sender<Primacy>,
-    /// What waits to be fetched, each with what it takes in memory.
-    pub(super) events: mpsc::Sender<(Event, usize)>,
-    pub(super) queued_bytes: AtomicUsize,
-    pub(super) n_dropped: AtomicU64,
-}
 
 /// What a target sent of its own accord and nobody has fetched yet.
 #[derive(Debug)]

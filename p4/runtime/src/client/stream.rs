@@ -11,8 +11,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Streaming};
 
 use super::connect::{Client, ready};
+use super::controller::{Controller, Primacy};
 use super::error::{ClientError, Rpc};
-use super::session::{Controller, Event, Primacy, Shared};
+use super::event::{Event, Shared};
 use crate::election::ElectionId;
 use crate::proto::v1;
 use crate::wire::{self, RawCodec};

@@ -1,80 +1,23 @@
 //! Runs one switch as the command line says.
 
 use super::arguments::{Request, UsageError, parse};
+use super::error::CommandError;
 use super::log;
 use super::options::Options;
 use super::tls::acceptor;
 use crate::engine::EngineConfig;
-use crate::pipeline::{Pipeline, PipelineError};
-use crate::ports::{InterfaceError, Interfaces};
-use crate::server::{Endpoint, EndpointError, PacketService, Service};
+use crate::pipeline::Pipeline;
+use crate::ports::Interfaces;
+use crate::server::{Endpoint, PacketService, Service};
 use crate::switch::{Clock, Switch, SwitchConfig};
 use closc_runtime::server::Acceptor;
-use closc_runtime::text::{TextError, read_p4info};
+use closc_runtime::text::read_p4info;
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use thiserror::Error;
-
-/// A switch that cannot be started or that broke.
-#[derive(Debug, Error)]
-pub enum CommandError {
-    /// The arguments make no sense.
-    #[error(transparent)]
-    Usage(#[from] UsageError),
-    /// A file cannot be read.
-    #[error("`{}` cannot be read: {error}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A P4Info is not in text format.
-    #[error("`{}`: {error}", file.display())]
-    Info {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        error: TextError,
-    },
-    /// A program cannot be run.
-    #[error("`{}`: {error}", file.display())]
-    Program {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        error: PipelineError,
-    },
-    /// Others than the owner can read a private key.
-    #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
-    OpenKey {
-        /// The file.
-        file: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// An address means nothing.
-    #[error("`{address}` is no address to listen on: {error}")]
-    Address {
-        /// What was given.
-        address: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// An interface cannot be used.
-    #[error(transparent)]
-    Interface(#[from] InterfaceError),
-    /// An endpoint cannot be served.
-    #[error(transparent)]
-    Endpoint(#[from] EndpointError),
-    /// The system refuses something else.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
 
 const HELP: &str = "\
 Usage: switch [options] [program.json] [-- options]

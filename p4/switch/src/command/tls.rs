@@ -1,7 +1,7 @@
 //! The certificates of a switch: read from files that nobody else can read, and read again when they change.
 
+use super::error::CommandError;
 use super::options::TlsFiles;
-use super::run::CommandError;
 use closc_runtime::server::{Acceptor, ServerTls, TlsError};
 use std::fs;
 use std::io;

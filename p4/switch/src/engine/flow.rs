@@ -4,7 +4,7 @@
 use super::control::{KeyRoom, Lookups};
 use super::frame::{Frame, PacketState, Surroundings, load, store};
 use super::parse::report;
-use super::queue::{Departure, Queues};
+use super::queue::{Departure, QueuedPacket, Queues};
 use super::{Engine, PACKETS, Sink};
 use crate::program::Program;
 use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
@@ -28,23 +28,6 @@ mod instance {
 
 /// Passes that one arrival may cause. A program that recirculates or clones for ever must not stop the switch.
 const MOST_PASSES: usize = 4096;
-
-/// A packet at rest between ingress and egress.
-#[derive(Debug)]
-pub(crate) struct QueuedPacket {
-    /// Headers and metadata.
-    pub(crate) words: Box<[u64]>,
-    /// What the parser left.
-    pub(crate) payload: Vec<u8>,
-    /// What is known of it.
-    pub(crate) packet: PacketState,
-    /// Port it leaves by.
-    pub(crate) port: u32,
-    /// Queue of the port.
-    pub(crate) priority: usize,
-    /// When it came to rest.
-    pub(crate) enqueued_ns: u64,
-}
 
 /// A packet that enters ingress again.
 #[derive(Debug)]

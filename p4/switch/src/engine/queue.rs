@@ -3,7 +3,7 @@
 //! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
 //! another, the highest priority first; a packet waits in its queue and learns how deep that was.
 
-use super::flow::QueuedPacket;
+use super::frame::PacketState;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How fast a port sends.
@@ -33,6 +33,23 @@ impl QueueConfig {
         };
         (amount * 1_000_000_000 / u128::from(rate.max(1))) as u64
     }
+}
+
+/// A packet at rest between ingress and egress.
+#[derive(Debug)]
+pub(crate) struct QueuedPacket {
+    /// Headers and metadata.
+    pub(crate) words: Box<[u64]>,
+    /// What the parser left.
+    pub(crate) payload: Vec<u8>,
+    /// What is known of it.
+    pub(crate) packet: PacketState,
+    /// Port it leaves by.
+    pub(crate) port: u32,
+    /// Queue of the port.
+    pub(crate) priority: usize,
+    /// When it came to rest.
+    pub(crate) enqueued_ns: u64,
 }
 
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Actions as lists of resolved primitives.
 
 use super::expr::{HeaderRef, UnionRef, Value};
+use super::field::Field;
 use super::hash::HashCall;
-use super::header::Field;
 
 /// An action.
 #[derive(Debug)]

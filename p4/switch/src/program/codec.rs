@@ -3,7 +3,7 @@
 //! Fields are read and written in groups that start and end on a byte and span at most eight, so that one load and a
 //! shift a field are enough. Fields wider than that, or placed so that no such group exists, go bit by bit.
 
-use super::header::FieldSpec;
+use super::field::FieldSpec;
 use crate::bits;
 
 /// Plan for a type's fixed fields.

@@ -1,8 +1,8 @@
 //! Control flow: tables, conditions, what follows what; and checksums, which run around it.
 
 use super::expr::Cond;
+use super::field::Field;
 use super::hash::Algorithm;
-use super::header::Field;
 
 /// A node of a control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

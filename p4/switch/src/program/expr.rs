@@ -3,7 +3,7 @@
 //! BMv2 computes with unlimited integers. Nearly every expression that p4c writes can be computed modulo 2^128 with the
 //! same result: [`Mode`] says for each whether that is so, and the rest is computed with big integers.
 
-use super::header::Field;
+use super::field::Field;
 use num_bigint::BigInt;
 
 /// An expression that gives a number.

@@ -4,7 +4,7 @@
 //! the name itself (`poly_0x18005_init_0x0_xout_0x0_not_rev`).
 
 use super::expr::Value;
-use super::header::Field;
+use super::field::Field;
 
 /// A hash algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::action::Primitive;
 use super::expr::{Cond, Value};
-use super::header::Field;
+use super::field::Field;
 
 /// A parser.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Lays out headers, stacks and unions in a packet's words: validity first, then what counts and varies, metadata
 //! together, headers last.
 
-use super::super::header::{Field, FieldSpec, Header, HeaderType, Stack, Union, UnionStack};
+use super::super::field::{Field, FieldSpec};
+use super::super::header::{Header, HeaderType, Stack, Union, UnionStack};
 use super::super::{Codec, range};
 use super::operand::Scope;
 use super::{Builder, check_bits};

@@ -1,7 +1,7 @@
 //! Expressions and operands: `{"type": ..., "value": ...}` in all its forms.
 
 use super::super::expr::{Binary, BinaryOp, BoolOp, Compare, Cond, Expr, HeaderRef, UnionRef};
-use super::super::header::Field;
+use super::super::field::Field;
 use super::super::{Aim, StackRef, range};
 use super::{Builder, Number};
 use crate::{Error, bits};

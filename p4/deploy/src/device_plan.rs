@@ -1,0 +1,90 @@
+//! What will be sent to one switch, with digests of what it holds before and after.
+//!
+//! In: a plan that was made or loaded, and what the switch holds. Out: the state that the plan leads to. Invariants: a
+//! switch that is not as it was, nor as it will be, is refused.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_runtime::proto::v1;
+
+use crate::fault::{Fault, Operation};
+use crate::invalid::InvalidState;
+use crate::state::{State, StateDigest};
+use crate::target::Program;
+use crate::tree::Desired;
+
+/// What will be sent to one switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DevicePlan {
+    /// Its plane, where that is known.
+    pub plane: Option<u8>,
+    /// Name of the program it is to run.
+    pub program: String,
+    /// Whether the program has to be set, which empties the tables.
+    pub set_pipeline: bool,
+    /// What it holds now, or once the program is set.
+    pub live: StateDigest,
+    /// What it will hold.
+    pub desired: StateDigest,
+    /// The updates, in the order in which they are sent.
+    pub updates: Vec<v1::Update>,
+}
+
+impl DevicePlan {
+    /// Returns the most entities that the switch can hold before and after.
+    pub(crate) fn most_entities(&self) -> usize {
+        let held: u64 = self.live.objects.values().map(|object| object.entities).sum();
+        usize::try_from(held).unwrap_or(usize::MAX).saturating_add(self.updates.len())
+    }
+
+    /// Says whether anything will be sent.
+    pub fn changes(&self) -> bool {
+        self.set_pipeline || !self.updates.is_empty()
+    }
+
+    /// Checks that the switch runs what it ran when the plan was made.
+    pub(crate) fn check_pipeline(&self, has_pipeline: bool) -> Result<(), Fault> {
+        if has_pipeline || self.set_pipeline {
+            return Ok(());
+        }
+        Err(Fault::Moved { moved: vec![format!("it no longer runs pipeline `{}`", self.program)] })
+    }
+
+    /// Returns the state that the plan leads to, if the switch is as it was when the plan was made, or if it is
+    /// already as it will be.
+    pub(crate) fn resolve(&self, program: &Arc<Program>, live: &State) -> Result<Desired, Fault> {
+        let info = program.info();
+        let found = live.digest(info);
+        if found == self.desired {
+            return Ok(Desired { program: program.clone(), state: live.clone() });
+        }
+        if found != self.live {
+            return Err(Fault::Moved { moved: moved(&self.live, &found) });
+        }
+        let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
+        let state = live.after(info, &self.updates).map_err(invalid)?;
+        if state.digest(info) != self.desired {
+            let reason = "the updates of the plan do not lead to the state that it names".to_owned();
+            return Err(Fault::Ended { reason });
+        }
+        Ok(Desired { program: program.clone(), state })
+    }
+}
+
+/// Says which objects are not as they were.
+fn moved(planned: &StateDigest, found: &StateDigest) -> Vec<String> {
+    let names: BTreeSet<&String> = planned.objects.keys().chain(found.objects.keys()).collect();
+    let differs = |name: &&&String| planned.objects.get(**name) != found.objects.get(**name);
+    let entities =
+        |digest: &StateDigest, name: &str| digest.objects.get(name).map_or(0, |object| object.entities);
+    let say = |name: &String| {
+        let (before, now) = (entities(planned, name), entities(found, name));
+        if before == now {
+            format!("other entries in `{name}`")
+        } else {
+            format!("`{name}` had {before} entries and has {now}")
+        }
+    };
+    names.iter().filter(differs).map(|name| say(name)).collect()
+}

@@ -1,0 +1,67 @@
+//! Why a switch cannot be started, or that it broke.
+
+use super::arguments::UsageError;
+use crate::pipeline::PipelineError;
+use crate::ports::InterfaceError;
+use crate::server::EndpointError;
+use closc_runtime::text::TextError;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A switch that cannot be started or that broke.
+#[derive(Debug, Error)]
+pub enum CommandError {
+    /// The arguments make no sense.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// A file cannot be read.
+    #[error("`{}` cannot be read: {error}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A P4Info is not in text format.
+    #[error("`{}`: {error}", file.display())]
+    Info {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        error: TextError,
+    },
+    /// A program cannot be run.
+    #[error("`{}`: {error}", file.display())]
+    Program {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        error: PipelineError,
+    },
+    /// Others than the owner can read a private key.
+    #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
+    OpenKey {
+        /// The file.
+        file: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// An address means nothing.
+    #[error("`{address}` is no address to listen on: {error}")]
+    Address {
+        /// What was given.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// An interface cannot be used.
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
+    /// An endpoint cannot be served.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The system refuses something else.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
