@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{are, count};
 use crate::lower::Draft;
 
 /// The downlinks of T1s or T2s are more or fewer than what follows.
@@ -42,8 +42,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(
             &RULE,
             format!(
-                "{} are stated for a {label}, {follows} follow from the tier below",
-                count(stated, "downlink")
+                "{} {} stated for a {label}, {follows} follow from the tier below",
+                count(stated, "downlink"),
+                are(stated)
             ),
         )
         .at(span, count(stated, "downlink"))

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{are, count};
 use crate::coordinate::{Side, TierId};
 use crate::lower::Draft;
 
@@ -25,7 +25,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let diagnostic = Diagnostic::error(
         &RULE,
-        format!("{} are stated, the uplinks of a T0 lead to {follows}", count(stated.value.into(), "T1")),
+        format!(
+            "{} {} stated, the uplinks of a T0 lead to {follows}",
+            count(stated.value.into(), "T1"),
+            are(stated.value.into())
+        ),
     )
     .at(stated.span, count(stated.value.into(), "T1"))
     .and(draft.ports_span(TierId::T0, Side::Up), count(up, "uplink"))

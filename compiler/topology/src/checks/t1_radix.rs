@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, fewer_spare};
 use crate::coordinate::TierId;
 use crate::lower::Draft;
 
@@ -31,19 +31,28 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let spare = if down.spare > 0 { format!(" + {} spare", down.spare) } else { String::new() };
         let needed = down.count + down.spare;
         let groups_max = has.saturating_sub(down.spare) / parallel.max(1);
+        let fewer = fewer_spare("tiers.t1.down.spare", down.spare, has, down.count)
+            .or_else(|| (groups_max > 0).then(|| format!("lower `hosts.groups` to {groups_max}")));
+        let fewer = fewer.map(|advice| format!("{advice}, ")).unwrap_or_default();
         out.push(
-            Diagnostic::error(&RULE, format!("{} needs {needed} ports to reach all T0s, `{}` has {has}", hardware.who, hardware.platform.id))
-                .at(draft.at("hosts.groups"), format!("{} in each plane", count(groups, "T0")))
-                .and(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
-                .note(format!("{} x {parallel} parallel{spare} = {needed}", count(groups, "T0")))
-                .help(format!("lower `hosts.groups` to {groups_max}, use a larger platform, or split the fabric into zones under a T2 tier")),
+            Diagnostic::error(
+                &RULE,
+                format!(
+                    "{} needs {needed} ports to reach all T0s, `{}` has {has}",
+                    hardware.who, hardware.platform.id
+                ),
+            )
+            .at(draft.at("hosts.groups"), format!("{} in each plane", count(groups, "T0")))
+            .and(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
+            .note(format!("{} x {parallel} parallel{spare} = {needed}", count(groups, "T0")))
+            .help(format!("{fewer}use a larger platform, or split the fabric into zones under a T2 tier")),
         );
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::checks::testing::{codes, help, message};
 
     #[test]
     fn every_t1_reaches_every_t0() {
@@ -56,5 +65,12 @@ mod tests {
             message("{ hosts: { groups: 200 }, tiers: { t0: { parallel: 2 } } }", "E0310"),
             "each T1 needs 400 ports to reach all T0s, `th5-256x200g` has 256"
         );
+    }
+
+    #[test]
+    fn spare_ports_that_do_not_fit_are_what_to_lower() {
+        let text = "{ hosts: { groups: 200 }, tiers: { t1: { down: { spare: 300 } } } }";
+        assert_eq!(codes(text), ["E0310"]);
+        assert!(help(text, "E0310").starts_with("lower `tiers.t1.down.spare` to 56, use a larger platform"));
     }
 }

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{are, count};
 use crate::coordinate::{Side, TierId};
 use crate::lower::Draft;
 use crate::model::Wiring;
@@ -48,8 +48,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(
             &RULE,
             format!(
-                "{} are stated, the uplinks of the T1s lead to {follows}",
-                count(stated.value.into(), "T2")
+                "{} {} stated, the uplinks of the T1s lead to {follows}",
+                count(stated.value.into(), "T2"),
+                are(stated.value.into())
             ),
         )
         .at(stated.span, count(stated.value.into(), "T2"))

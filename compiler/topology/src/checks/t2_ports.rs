@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, fewer_spare};
 use crate::coordinate::{Side, TierId};
 use crate::lower::Draft;
 use crate::model::Wiring;
@@ -61,6 +61,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let has = u64::from(hardware.platform.panel.cages) * u64::from(breakout.ports);
         let all = t2.down.count + t2.down.spare;
+        let kept_max = has.saturating_sub(t2.down.spare) / draft.zones.max(1);
+        let fewer = fewer_spare("tiers.t2.down.spare", t2.down.spare, has, t2.down.count)
+            .or_else(|| (kept_max > 0).then(|| format!("lower `tiers.t2.ports_per_zone` to {kept_max}")));
+        let fewer = fewer.map(|advice| format!("{advice}, or ")).unwrap_or_default();
         out.push(
             Diagnostic::error(
                 &RULE,
@@ -79,10 +83,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 count(draft.zones, "zone"),
                 spare_text(t2.down.spare)
             ))
-            .help(format!(
-                "lower `tiers.t2.ports_per_zone` to {}, or use a larger platform",
-                has.saturating_sub(t2.down.spare) / draft.zones.max(1)
-            )),
+            .help(format!("{fewer}use a larger platform")),
         );
     }
 }

@@ -84,6 +84,13 @@ pub(crate) fn message(fragment: &str, code: &str) -> String {
     first.map_or_else(|| format!("no {code} among {:?}", codes(fragment)), |found| found.message.clone())
 }
 
+/// Returns the first advice of the first finding with a code.
+pub(crate) fn help(fragment: &str, code: &str) -> String {
+    let found = findings(fragment);
+    let first = found.iter().find(|found| found.rule.code == code);
+    first.and_then(|found| found.help.first().cloned()).unwrap_or_default()
+}
+
 /// Lays one tree over another: mappings are merged, anything else is replaced.
 fn merge(base: &Item, over: &Item) -> Item {
     let (Value::Mapping(base_entries), Value::Mapping(over_entries)) = (&base.value, &over.value) else {

@@ -10,6 +10,18 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
+/// Returns the verb that goes with a number of things.
+pub(crate) fn are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// Advises to keep fewer spare ports where they alone do not fit beside the ports in use.
+///
+/// `path` is the setting, `has` what a panel offers, and `in_use` what has to fit before any spare port.
+pub(crate) fn fewer_spare(path: &str, spare: u64, has: u64, in_use: u64) -> Option<String> {
+    (spare > 0 && in_use <= has).then(|| format!("lower `{path}` to {}", has - in_use))
+}
+
 /// Returns the key of a side: `down` or `up`.
 pub(crate) fn side_word(side: Side) -> &'static str {
     match side {
