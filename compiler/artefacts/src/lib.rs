@@ -15,4 +15,4 @@ pub mod profile;
 
 pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError, Routing};
-pub use profile::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedWatchdog};
+pub use profile::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog};

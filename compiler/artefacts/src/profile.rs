@@ -36,6 +36,9 @@ pub struct StatedSwitch {
     /// What is done with a queue that stays paused; its times depend on the number of ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<StatedWatchdog>,
+    /// How packets are trimmed, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimming: Option<StatedTrimming>,
     /// Ports with a cable.
     pub ports: Vec<StatedPort>,
 }
@@ -56,9 +59,24 @@ pub struct StatedPort {
     /// Bytes of headroom of each paused group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom_bytes: Option<u64>,
+    /// Bytes that each paused group has of its own, headroom included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_bytes: Option<u64>,
+    /// When a paused group goes on: bytes left in it, and bytes below the threshold, where the chip has that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<(u64, Option<u64>)>,
     /// When each queue is marked: least, most, probability just below it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<u8, (u64, u64, u64)>,
+}
+
+/// How packets are trimmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedTrimming {
+    /// What is left of them, in bytes.
+    pub size_bytes: u64,
+    /// The queue of what is left, on the switch that trims.
+    pub queue: u8,
 }
 
 /// What switches do with packets of each class.
@@ -107,4 +125,7 @@ pub struct StatedWatchdog {
     pub detection_ms: u64,
     /// Until it was free for how long, at the least.
     pub restoration_ms: u64,
+    /// How often queues are looked at.
+    #[serde(default)]
+    pub poll_ms: u64,
 }

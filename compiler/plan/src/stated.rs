@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use closc_artefacts::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedWatchdog};
+use closc_artefacts::{
+    Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+};
 use closc_qos::QosError;
 use closc_qos::codes::Dscp;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
@@ -52,6 +54,8 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             mtu: port.mtu,
             meters: kind.cable.meters_ceil(),
             headroom_bytes: headroom.map(|headroom| headroom.xoff.0),
+            reserved_bytes: headroom.map(|headroom| headroom.size.0),
+            resumes: headroom.map(|headroom| (headroom.xon.0, headroom.xon_offset.map(|offset| offset.0))),
             marks: marks.collect(),
         };
         if !ports.contains(&stated) {
@@ -69,9 +73,18 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
         platform: intent.platform.sonic.as_ref().map(|sonic| sonic.platform.clone()),
         pool_bytes: pool,
         lossless_queue_bytes: most,
+        trimming: trimming(intent),
         watchdog: qos.watchdog.and_then(|times| watchdog(intent.qos, times)),
         ports,
     })
+}
+
+/// What trimming leaves and where it goes: what is asked for, or what the platform takes.
+fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
+    let trimming = intent.qos.trimming().filter(|_| intent.platform.buffer.is_some())?;
+    let class = intent.qos.class(&trimming.class)?;
+    let queue = intent.platform.trim_queue(&intent.hardware).unwrap_or(class.queue);
+    Some(StatedTrimming { size_bytes: intent.platform.trim_size(trimming.size).0, queue: queue.get() })
 }
 
 fn tier(tier: TierId) -> &'static str {
@@ -114,5 +127,6 @@ fn watchdog(profile: &Profile, times: WatchdogTimes) -> Option<StatedWatchdog> {
         action: action.to_owned(),
         detection_ms: times.detection.millis_ceil(),
         restoration_ms: times.restoration.millis_ceil(),
+        poll_ms: times.poll.millis_ceil(),
     })
 }

@@ -32,6 +32,17 @@ impl Platform {
         }
     }
 
+    /// Returns every port that some way of splitting its cage gives.
+    pub fn ports(&self) -> impl Iterator<Item = PhysicalPort> + '_ {
+        let slots = (0..self.panel.cages).flat_map(move |cage| {
+            let of_cage = self.panel.breakouts.iter().map(move |breakout| (cage, *breakout));
+            of_cage.flat_map(|(cage, breakout)| {
+                (0..breakout.ports).map(move |part| Slot { cage, part, breakout })
+            })
+        });
+        slots.map(|slot| self.port(slot))
+    }
+
     /// Returns the name of the port of a slot, without the rest.
     pub fn port_name(&self, slot: Slot) -> SmolStr {
         self.name_at(slot, self.place(slot))

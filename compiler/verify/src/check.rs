@@ -17,4 +17,5 @@ pub(crate) mod qos;
 pub(crate) mod routes;
 pub(crate) mod segments;
 pub(crate) mod stated_qos;
+pub(crate) mod system;
 pub(crate) mod tables;

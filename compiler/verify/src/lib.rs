@@ -141,6 +141,8 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
     check::buffers::check(fabric, &options.limits, &mut findings);
     check::files::settings(fabric, &mut findings);
     check::lanes::check(fabric, &mut findings);
+    check::lanes::chassis(fabric, &options.ports, &mut findings);
+    check::system::check(fabric, &mut findings);
     findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))
 }
 

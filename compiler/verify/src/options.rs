@@ -1,6 +1,6 @@
 //! What to verify, and how thoroughly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 
@@ -17,6 +17,8 @@ pub struct Options {
     pub shown: usize,
     /// Digests (BLAKE3) of the files of pipelines that are known, by path; others are read as they are.
     pub pipelines: BTreeMap<Utf8PathBuf, String>,
+    /// Ports that hardware has, by SONiC hwsku: name and, with spaces between, lanes, alias, number on the panel and part.
+    pub ports: BTreeMap<String, BTreeSet<(String, String)>>,
     /// Limits of hardware by SONiC hwsku, or platform name of other targets.
     pub limits: BTreeMap<String, Limits>,
 }
@@ -28,6 +30,7 @@ impl Default for Options {
             walk_up_to: 1 << 20,
             shown: 10,
             pipelines: BTreeMap::new(),
+            ports: BTreeMap::new(),
             limits: BTreeMap::new(),
         }
     }

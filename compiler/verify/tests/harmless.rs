@@ -291,7 +291,7 @@ fn harmless_rewrites_raise_no_alarm() {
                 }
                 count += 1;
                 common::sign(&mut tree, "shape", base.routing());
-                match verify(&tree, &base::options()) {
+                match verify(&tree, base::options()) {
                     Ok(report) if report.holds() => {}
                     Ok(report) => {
                         let first = &report.violations[0];

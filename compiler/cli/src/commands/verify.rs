@@ -4,7 +4,7 @@
 //! file, line and the trace of a packet. Exits with 0 where everything holds, with 1 where the tree could not be
 //! verified, with 2 where it could and something does not hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 
@@ -29,6 +29,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         walk_up_to: command.walk.into(),
         shown: command.shown,
         pipelines: pipelines(),
+        ports: ports(&catalogue),
         limits: limits(&catalogue),
     };
     let tree = Watched::new(args, command)?;
@@ -60,6 +61,27 @@ fn limits(catalogue: &Catalogue) -> BTreeMap<String, Limits> {
         }
     }
     limits
+}
+
+/// Ports by what a `config_db.json` calls the hardware: all that any breakout gives.
+fn ports(catalogue: &Catalogue) -> BTreeMap<String, BTreeSet<(String, String)>> {
+    let mut known: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+    for platform in catalogue.ids().filter_map(|id| catalogue.get(id)) {
+        let Some(sonic) = &platform.sonic else { continue };
+        let ports = platform.ports().map(|port| {
+            let lanes: Vec<String> = port.lanes.iter().map(u16::to_string).collect();
+            (
+                port.name.to_string(),
+                format!("{} {} {} {}", lanes.join(","), port.alias, port.panel, port.subport),
+            )
+        });
+        let ports: BTreeSet<(String, String)> = ports.collect();
+        let names = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
+        for hwsku in std::iter::once(&sonic.hwsku).chain(names) {
+            known.entry(hwsku.clone()).or_default().extend(ports.iter().cloned());
+        }
+    }
+    known
 }
 
 /// One box has several entries, one for each breakout: what fits none of them fits nowhere.

@@ -17,7 +17,7 @@ use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
 use crate::rules::hosts::DECAPSULATION;
 use crate::rules::hosts::FIRST;
-use crate::rules::ports::HALVES;
+use crate::rules::ports::{HALVES, PROFILE};
 use camino::Utf8PathBuf;
 use closc_diagnostics::Rule;
 use std::collections::HashMap;
@@ -58,6 +58,10 @@ pub(crate) fn bind(
             node.first.push(Vec::new());
             continue;
         };
+        work.findings.checked(&PROFILE, 1);
+        if found.mac.is_none() || found.wire.mtu.is_none() {
+            work.broken(&PROFILE, port, &format!("port `{port}` has no address of its own, or no MTU"));
+        }
         let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
         let mut end = EndState::of(facts.facts(&shared), found.mac);
         work.findings.checked(&HALVES, 1);

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 
+use ipnet::Ipv6Net;
+
 /// Keeps what a node is given: its routes by slot, and which NIC has which address.
 pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {
     let name = &cabling.nodes[id.0 as usize];
@@ -63,6 +65,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
         }
         routes.push((told.scope.metric, from, OtherRoute { prefix: told.prefix, ways: ways.into() }));
     }
+    dropped_in_the_end(host, &mut |needle, message| broken(needle, message, findings));
     for (address, numbers) in owners {
         match numbers.iter().copied().collect::<Vec<u16>>().as_slice() {
             [number] => node.nics.push((*number, address)),
@@ -76,6 +79,21 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     // Of routes of one prefix those for one source count before others, and of these the one of the lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
+}
+
+/// What is routed is dropped when its routes are gone, for packets from each address and for those that have none yet:
+/// nothing falls to a default route of the site.
+fn dropped_in_the_end(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
+    let sources: BTreeSet<Option<Ipv6Net>> = host.routes.iter().map(|route| route.scope.from).collect();
+    for from in sources {
+        let own = || host.routes.iter().filter(|route| route.scope.from == from);
+        let dropped =
+            |prefix: &Ipv6Net| own().any(|route| route.hops.is_empty() && route.prefix.contains(prefix));
+        for route in own().filter(|route| !dropped(&route.prefix)) {
+            let message = format!("`{}` is dropped nowhere when its routes are gone", route.prefix);
+            broken("route replace blackhole ".to_owned(), message);
+        }
+    }
 }
 
 /// Returns the number of the NIC whose port is `nicNpP`.

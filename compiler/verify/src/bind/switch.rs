@@ -105,8 +105,13 @@ fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a st
 }
 
 fn identity(this: &mut Binding<'_, '_>) {
-    // Batch files and entries name no device: which one they are for is said by their folder alone.
-    let Some(hostname) = &this.device.hostname else { return };
+    let Some(hostname) = &this.device.hostname else {
+        // Batch files and entries name no device: which one they are for is said by their folder alone.
+        if this.device.language.states_peers {
+            this.broken(&COMPLETE, About::Device, "it does not say what it is called");
+        }
+        return;
+    };
     this.findings.checked(&COMPLETE, 1);
     if hostname != this.name() {
         this.broken(&COMPLETE, About::Device, &format!("it calls itself `{hostname}`"));

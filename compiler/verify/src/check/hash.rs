@@ -26,8 +26,10 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());
         let model = most.and_then(|(seed, ids)| Some(((*seed)?, *ids.first()?)));
         meant.extend(model.map(|(seed, id)| (*tier, seed, id)));
-        for id in
-            seeds.iter().filter(|(seed, _)| **seed != model.map(|model| model.0)).flat_map(|(_, ids)| ids)
+        for id in seeds
+            .iter()
+            .filter(|(seed, _)| seed.is_none() || **seed != model.map(|model| model.0))
+            .flat_map(|(_, ids)| ids)
         {
             odd(fabric, *tier, *id, findings);
         }

@@ -1,5 +1,8 @@
 //! V1106 and V1107: quality of service is as the fabric states in its manifest, and losses are counted.
 
+mod maps;
+mod rows;
+
 use std::collections::{BTreeSet, HashSet};
 
 use crate::check::profile::{own, port};
@@ -52,8 +55,13 @@ fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated),
     let pauses = qos.classes.iter().any(|class| class.pauses.is_some());
     let watched = own.and_then(|own| own.watchdog.as_ref()).map(|_| "PFCWD");
     let trims = qos.trimmed.map(|_| "SWITCH");
-    let wanted =
-        COUNTED.into_iter().chain(COUNTED_PAUSES.into_iter().filter(|_| pauses)).chain(watched).chain(trims);
+    let segments = fabric.layout.is_some().then_some("SRV6");
+    let wanted = COUNTED
+        .into_iter()
+        .chain(COUNTED_PAUSES.into_iter().filter(|_| pauses))
+        .chain(watched)
+        .chain(trims)
+        .chain(segments);
     for name in wanted {
         findings.expect(on.contains(name), &COUNTERS, || {
             let message = format!("`{}`: counters `{name}` are off", fabric.cabling.switch(id));
@@ -105,7 +113,13 @@ fn ports(
             of_switch: own,
             ranked,
         };
-        for message in work.faults() {
+        let unmeasured = work.buffered()
+            && switch.language.states_peers
+            && stated.qos.classes.iter().any(|class| class.pauses.is_some())
+            && end.facts.of(&fabric.facts).length_m.is_none();
+        let unmeasured =
+            unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
+        for message in work.faults().into_iter().chain(unmeasured) {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
             findings.broken(Violation::new(&STATED, fabric.place(id, About::Qos(name)), message));
@@ -134,6 +148,8 @@ impl Compared<'_> {
         if self.buffered() {
             faults.extend(self.pauses());
             faults.extend(self.marks());
+            faults.extend(maps::faults(self));
+            faults.extend(rows::faults(self));
         }
         faults
     }
@@ -243,9 +259,9 @@ impl Compared<'_> {
         let fits = text("action") == Some(&*watchdog.action)
             && at_least("detection_time", watchdog.detection_ms)
             && at_least("restoration_time", watchdog.restoration_ms)
-            && in_range("detection_time", 5_000)
-            && in_range("restoration_time", 60_000)
-            && self.qos.settings.get("PFC_WD|global").is_some_and(|row| row.contains("POLL_INTERVAL="));
+            && in_range("detection_time", 5_000.min(2 * watchdog.detection_ms))
+            && in_range("restoration_time", 60_000.min(2 * watchdog.restoration_ms))
+            && self.qos.settings.get("PFC_WD|global") == Some(&format!("POLL_INTERVAL={}", watchdog.poll_ms));
         if !fits {
             faults.push("has no watchdog as it is stated".to_owned());
         }

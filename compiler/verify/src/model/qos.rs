@@ -27,6 +27,10 @@ pub(crate) struct PortQos {
     pub(crate) dscp_to_class: BTreeMap<u8, u8>,
     /// Queue of each traffic class.
     pub(crate) class_to_queue: BTreeMap<u8, u8>,
+    /// Priority group of each traffic class.
+    pub(crate) class_to_group: BTreeMap<u8, u8>,
+    /// Queue that each pause stops.
+    pub(crate) pause_queues: BTreeMap<u8, u8>,
     /// Priorities that are paused.
     pub(crate) pauses: Vec<u8>,
     /// DSCP of packets that were trimmed on the way out of this port.

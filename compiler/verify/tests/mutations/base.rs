@@ -1,6 +1,7 @@
 //! The trees that are damaged: small fabrics, each of which holds before.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use closc_artefacts::Memory;
 use closc_plan::Plan;
@@ -8,7 +9,7 @@ use closc_tests::shape::{self, Shape, T2};
 use closc_verify::{Options, verify};
 
 use crate::common::fabrics::Target;
-use crate::common::{limits, pipelines, tree};
+use crate::common::{limits, pipelines, ports, tree};
 
 /// A fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +135,7 @@ impl Trees {
         let compiled = |base: Base| {
             let plan = base.plan();
             let tree = tree(&plan);
-            let report = verify(&tree, &options()).expect("the tree can be read");
+            let report = verify(&tree, options()).expect("the tree can be read");
             assert!(report.holds(), "{base:?} holds before it is damaged\n{}", report.text());
             (base, (plan, tree))
         };
@@ -151,6 +152,13 @@ impl Trees {
 }
 
 /// How trees are verified: with limits, and every violation shown.
-pub(crate) fn options() -> Options {
-    Options { limits: limits(), pipelines: pipelines(), shown: usize::MAX, ..Options::default() }
+pub(crate) fn options() -> &'static Options {
+    static OPTIONS: OnceLock<Options> = OnceLock::new();
+    OPTIONS.get_or_init(|| Options {
+        limits: limits(),
+        ports: ports(),
+        pipelines: pipelines(),
+        shown: usize::MAX,
+        ..Options::default()
+    })
 }

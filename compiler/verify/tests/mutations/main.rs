@@ -72,7 +72,7 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
         common::sign(&mut tree, "shape", base.routing());
     }
     let mut line = format!("{base:?} {file}: {name} ({rule}): ");
-    let report = match verify(&tree, &base::options()) {
+    let report = match verify(&tree, base::options()) {
         Ok(report) => report,
         Err(error) => return Some(line + &error.to_string()),
     };

@@ -199,7 +199,14 @@ impl<'a> BgpReader<'a> {
         let bgp = self.process.as_mut().ok_or(Refusal::Unknown)?;
         match words {
             ["network", prefix] => bgp.networks.push(parse(prefix)?),
-            ["maximum-paths", paths] => bgp.process.width = Some(parse(paths)?),
+            ["maximum-paths", paths] => {
+                let width = parse(paths)?;
+                // FRR refuses the line above what it is built for (`--enable-multipath=256`), and keeps one path.
+                if !(1..=256).contains(&width) {
+                    return Err(Refusal::Value(format!("`maximum-paths {width}` is refused: at most 256")));
+                }
+                bgp.process.width = Some(width);
+            }
             ["neighbor", name, rest @ ..] => bgp.agreed(name).family(rest)?,
             _ => return Err(Refusal::Unknown),
         }

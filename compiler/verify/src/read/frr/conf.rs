@@ -30,7 +30,9 @@ pub(crate) fn read<'a>(
 ) -> Result<Device<'a>, ReadError> {
     let (mut device, mut ports) = configuration(conf, language, routing)?;
     let beside = |error: ReadError| error.beside(PORTS);
-    for line in batch::read(file).map_err(beside)? {
+    let lines = batch::read(file).map_err(beside)?;
+    switch::down(&mut device, &lines);
+    for line in lines {
         switch::port(&mut device, &mut ports, line).map_err(beside)?;
     }
     device.ports = ports.finish();

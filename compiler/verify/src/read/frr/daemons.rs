@@ -12,6 +12,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
     let mut faults = Vec::new();
     let mut running = Vec::new();
+    let mut managed = Vec::new();
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim_ascii();
         if line.is_empty() {
@@ -24,6 +25,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
         let value = value.trim_matches(['"', '\'']).trim_ascii();
         if let Some(daemon) = name.strip_suffix("_options") {
             faults.extend(options(daemon, value));
+            managed.push(daemon);
         } else if value == "yes" {
             running.push(name);
             if !QUIET.contains(&name) && !wanted.contains(&name) {
@@ -33,6 +35,16 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
             faults.push(format!("`{name}` is `{value}`, which the proof does not know"));
         } else if QUIET.contains(&name) {
             faults.push(format!("`{name}` does not run"));
+        }
+    }
+    // Without it `frr.conf` is never read; without options a daemon listens to anybody, and zebra loses messages of the
+    // kernel in large fabrics.
+    if !running.contains(&"vtysh_enable") {
+        faults.push("`vtysh_enable` is not set, and nobody reads `frr.conf`".to_owned());
+    }
+    for daemon in ["zebra", "mgmtd", "staticd"].iter().chain(wanted) {
+        if !managed.contains(daemon) {
+            faults.push(format!("`{daemon}` has no options, and listens on every address"));
         }
     }
     let missing = wanted.iter().filter(|daemon| !running.contains(daemon));
@@ -45,6 +57,11 @@ const NETLINK_MIN: u64 = 1 << 20;
 
 /// What of the options of a daemon changes what it does: with `-n` or `-p 0`, for example, nobody can connect to bgpd.
 fn options(daemon: &str, text: &str) -> Option<String> {
+    let asked = |option: &str| text.split_ascii_whitespace().any(|word| word == option);
+    if !asked("-A") || daemon == "zebra" && !asked("-s") {
+        let message = "does not say where it listens, or how large its buffer is";
+        return Some(format!("`{daemon}` {message}"));
+    }
     let mut rest: &[&str] = &text.split_ascii_whitespace().collect::<Vec<_>>();
     while !rest.is_empty() {
         rest = match rest {

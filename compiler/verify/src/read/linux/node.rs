@@ -78,7 +78,11 @@ pub(crate) fn read<'a>(
         routes: Vec::new(),
         faults: Vec::new(),
     };
-    for line in batch::read(file)? {
+    let lines = batch::read(file)?;
+    for message in surroundings::own_devices(&lines) {
+        host.faults.push((place::FILE, "link set dev".to_owned(), message));
+    }
+    for line in lines {
         match line.1 {
             Command::Blackhole { prefix, scope, .. } if !source_routed => {
                 host.routes.push(NodeRoute { prefix, scope, hops: Vec::new() });

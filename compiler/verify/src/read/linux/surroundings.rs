@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::batch::{self, Command};
+use super::batch::{self, Command, Line};
 use super::place::SEGMENT_DEVICE;
-use crate::model::device::{Device, FaultKind};
+use crate::model::device::{Device, FaultKind, Via};
 
 /// The device that segments are bound to.
 pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
@@ -14,10 +14,28 @@ pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 /// Checks what is in the files beside: the device of the segments, and that a switch forwards and a node
 /// does not.
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
+    // Where the kernel chooses among ways it must hash ports too, or all flows of two NICs take one.
+    let chooses = device.bgp.is_some() || device.routes.iter().any(|route| matches!(route.via, Via::Many(_)));
+    if chooses && setting(settings, SPREAD.0) != Some(SPREAD.1) {
+        let text = format!("`{}` is not {}", SPREAD.0, SPREAD.1);
+        device.fault(FaultKind::Setting, SETTINGS, vec![SPREAD.0.to_owned()], text);
+    }
     for message in faults(devices, settings, forwards) {
         let (file, needle, text) = message;
         device.fault(FaultKind::Setting, file, vec![needle], text);
     }
+}
+
+/// What is missing for packets to reach the kernel itself and its segments: routes of a device that is down are not taken.
+pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
+    let up = |name: &str| {
+        commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
+    };
+    ["lo", SEGMENT_DEVICE]
+        .into_iter()
+        .filter(|name| !up(name))
+        .map(|name| format!("`{name}` stays down"))
+        .collect()
 }
 
 /// The same, as file, text to look for and message.

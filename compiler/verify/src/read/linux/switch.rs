@@ -19,12 +19,21 @@ pub(crate) fn read<'a>(
 ) -> Result<Device<'a>, ReadError> {
     let mut device = Device::new(language);
     let mut ports = Ports::default();
-    for line in batch::read(file)? {
+    let lines = batch::read(file)?;
+    down(&mut device, &lines);
+    for line in lines {
         command(&mut device, &mut ports, line)?;
     }
     device.ports = ports.finish();
     surroundings::surroundings(&mut device, devices, settings, true);
     Ok(device)
+}
+
+/// Reports devices of the kernel that stay down.
+pub(crate) fn down(device: &mut Device<'_>, lines: &[Line<'_>]) {
+    for message in surroundings::own_devices(lines) {
+        device.fault(FaultKind::Setting, FILE, vec!["link set dev".to_owned()], message);
+    }
 }
 
 fn command<'a>(device: &mut Device<'a>, ports: &mut Ports<'a>, line: Line<'a>) -> Result<(), ReadError> {

@@ -122,6 +122,9 @@ pub(crate) fn read<'n>(text: &str, names: &'n Names) -> Result<Vec<(usize, Writt
     if let Some(name) = request.names().find(|name| *name != "updates") {
         return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
     }
+    if let Some((name, line)) = request.twice() {
+        return Err(ReadError::at(line, format!("`{name}` is there twice")));
+    }
     let mut all = Vec::new();
     for (update, line) in request.messages("updates") {
         let fault = |message: String| ReadError::at(line, message);
@@ -179,7 +182,12 @@ fn entry<'n>(entry: &Message<'_>, names: &'n Names) -> Result<Entry<'n>, String>
             matched(field).ok_or_else(|| format!("`{table}`: field `{name}` does not parse"))?,
         ))
     });
-    let key = key.collect::<Result<_, String>>()?;
+    let key = key.collect::<Result<Vec<(&str, Match)>, String>>()?;
+    // P4Runtime 1.3, section 9.1: entries of tables with ternary keys have a priority above zero.
+    let ranked = key.iter().any(|(_, matched)| matches!(matched, Match::Ternary(..)));
+    if ranked && entry.number("priority") == 0 {
+        return Err(format!("an entry of `{table}` has no priority"));
+    }
     let does = match entry.message("action") {
         None => Does::Nothing,
         Some(action) => match (action.message("action"), action.word("action_profile_group_id")) {
@@ -197,7 +205,9 @@ fn matched(field: &Message<'_>) -> Option<Match> {
         return number(exact.bytes("value")?).map(Match::Exact);
     }
     if let Some(lpm) = field.message("lpm") {
-        return Some(Match::Prefix(number(lpm.bytes("value")?)?, lpm.number("prefix_len")));
+        // P4Runtime 1.3, section 9.1.1: what matches anything is left out, so a length is never 0.
+        let length = Some(lpm.number("prefix_len")).filter(|length| *length > 0)?;
+        return Some(Match::Prefix(number(lpm.bytes("value")?)?, length));
     }
     let ternary = field.message("ternary")?;
     Some(Match::Ternary(number(ternary.bytes("value")?)?, number(ternary.bytes("mask")?)?))

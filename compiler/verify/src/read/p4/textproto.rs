@@ -78,6 +78,24 @@ impl<'a> Message<'a> {
         })
     }
 
+    /// Returns a field with a value that is no message and that is there twice, here or below: of those that are there
+    /// once, readers refuse a second.
+    pub(crate) fn twice(&self) -> Option<(&'a str, usize)> {
+        let mut seen = Vec::new();
+        for (name, value, line) in &self.fields {
+            match value {
+                Value::Message(message) => {
+                    if let Some(twice) = message.twice() {
+                        return Some(twice);
+                    }
+                }
+                Value::Word(_) | Value::Bytes(_) if seen.contains(name) => return Some((name, *line)),
+                Value::Word(_) | Value::Bytes(_) => seen.push(name),
+            }
+        }
+        None
+    }
+
     /// Returns the names of all fields.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.fields.iter().map(|field| field.0)

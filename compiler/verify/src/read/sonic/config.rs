@@ -367,6 +367,12 @@ impl<'a> Reader<'a> {
                 self.device.fault(FaultKind::Setting, FILE, needles, message);
             }
         }
+        // SONiC refuses a port without them (sonic-port YANG).
+        if row.lanes.is_none() {
+            let needles = vec!["\"PORT\":".to_owned(), format!("\"{key}\"")];
+            let message = format!("port `{key}` does not say which lanes it has");
+            self.device.fault(FaultKind::Setting, FILE, needles, message);
+        }
         let port = self.ports.port(key);
         let text =
             |field: &Option<Str<'a>>| field.as_ref().map_or_else(String::new, |text| text.0.to_string());

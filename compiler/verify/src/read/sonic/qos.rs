@@ -160,8 +160,13 @@ impl Resolver<'_, '_> {
         }
         for (table, row) in &self.reader.globals {
             let name = PORT_TABLES[*table];
-            match serde_json::from_str(row) {
-                Ok(row) => self.set(format!("{name}|global"), fields(&row)),
+            match serde_json::from_str::<BTreeMap<String, String>>(row) {
+                Ok(row) => {
+                    if let Some(map) = row.get("dscp_to_tc_map").filter(|_| *table == PORT_QOS_MAP) {
+                        self.follow((*table, "global"), "dscp_to_tc_map", "DSCP_TO_TC_MAP", map);
+                    }
+                    self.set(format!("{name}|global"), fields(&row));
+                }
                 Err(_) => self.fault(*table, "global", "has fields that are no text"),
             }
         }
@@ -230,6 +235,8 @@ impl Resolver<'_, '_> {
         match field {
             "dscp_to_tc_map" => self.qos.dscp_to_class = numbers,
             "tc_to_queue_map" => self.qos.class_to_queue = numbers,
+            "tc_to_pg_map" => self.qos.class_to_group = numbers,
+            "pfc_to_queue_map" => self.qos.pause_queues = numbers,
             "pfc_to_pg_map" => self.qos.pause_groups = numbers,
             "tc_to_dscp_map" => {
                 let trimming = self.reader.small("SWITCH_TRIMMING", "GLOBAL");
@@ -260,6 +267,8 @@ impl Resolver<'_, '_> {
         if let Some(pool) = profile.get("pool") {
             let row = self.follow((table, range), "pool", "BUFFER_POOL", pool);
             self.qos.sized.insert(format!("pool {pool}"), fields(&row));
+        } else {
+            self.fault(table, range, &format!("names profile `{value}`, which is of no pool"));
         }
         let what = if table == BUFFER_PG { "group" } else { "queue" };
         for number in numbers(range) {

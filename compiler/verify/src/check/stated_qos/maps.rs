@@ -1,0 +1,50 @@
+//! Maps between code points, classes, queues and groups: each class goes where it is stated, and what is trimmed goes with
+//! the class of its code point.
+
+use std::collections::BTreeMap;
+
+use super::Compared;
+use crate::model::stated::StatedClass;
+
+/// Returns what is not as stated.
+pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [what, which]: [&str; 2]| {
+        if map.get(&from) != Some(&to) {
+            let found = map.get(&from).map_or("nothing".to_owned(), u8::to_string);
+            faults.push(format!("maps {what} {from} to {which} {found} and not {to}"));
+        }
+    };
+    let trimmed = trimmed(port);
+    for class in &port.stated.classes {
+        expect(&port.qos.class_to_queue, class.tc, class.queue, ["class", "queue"]);
+        expect(&port.qos.class_to_group, class.tc, class.group, ["class", "group"]);
+        if let Some(priority) = class.pauses {
+            expect(&port.qos.pause_queues, priority, class.queue, ["pause", "queue"]);
+        }
+    }
+    if let Some((tc, class)) = trimmed {
+        expect(&port.qos.class_to_queue, tc, class.queue, ["class", "queue"]);
+        expect(&port.qos.class_to_group, tc, class.group, ["class", "group"]);
+    }
+    let own = |tc: &u8| port.stated.classes.iter().any(|class| class.tc == *tc);
+    let strange = |map: &BTreeMap<u8, u8>| {
+        map.keys().find(|tc| !own(tc) && trimmed.map(|(own, _)| own) != Some(**tc)).copied()
+    };
+    for map in [&port.qos.class_to_queue, &port.qos.class_to_group] {
+        faults.extend(strange(map).map(|tc| format!("maps class {tc}, which is stated nowhere")));
+    }
+    if let Some((tc, _)) = trimmed.filter(|(tc, _)| own(tc)) {
+        faults.push(format!("gives trimmed packets class {tc}, which other packets have"));
+    }
+    faults
+}
+
+/// The traffic class that trimmed packets are given, and the class of their code point.
+fn trimmed<'a>(port: &Compared<'a>) -> Option<(u8, &'a StatedClass)> {
+    let (dscp, _) = port.stated.trimmed?;
+    let tc = port.stated.dscp.get(usize::from(dscp))?;
+    let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;
+    let given = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
+    Some((given.parse().ok()?, class))
+}

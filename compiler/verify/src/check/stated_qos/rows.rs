@@ -1,0 +1,139 @@
+//! Rows of buffers, marks and trimming, whole: every field that SONiC takes has the value that is stated, or that a fabric
+//! without colours and reservations has.
+
+use super::{Compared, near};
+
+/// Returns what is not as stated.
+pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    faults.extend(trimming(port));
+    faults.extend(watched(port));
+    for class in &port.stated.classes {
+        let lossless = class.pauses.is_some();
+        let queue = format!("buffer of queue {}", class.queue);
+        faults.extend(reserved(port, &queue, None));
+        let group = format!("buffer of group {}", class.group);
+        let own = port.of_port.and_then(|port| port.reserved_bytes).filter(|_| lossless);
+        if !lossless || own.is_some() {
+            faults.extend(reserved(port, &group, own));
+        }
+        if lossless {
+            faults.extend(resumes(port, &group));
+        }
+    }
+    faults.extend(pools(port));
+    faults.extend(marks(port));
+    faults.sort_unstable();
+    faults.dedup();
+    faults
+}
+
+/// Returns a field of a row.
+pub(super) fn field<'a>(row: &'a str, name: &str) -> Option<&'a str> {
+    row.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn number(row: &str, name: &str) -> Option<u64> {
+    field(row, name)?.parse().ok()
+}
+
+/// The size and the queue that the platform takes, and code points by class: they differ at the last hop.
+fn trimming(port: &Compared<'_>) -> Option<String> {
+    let stated = port.of_switch?.trimming?;
+    port.stated.trimmed?;
+    let row = port.qos.settings.get("trimming").map_or("", String::as_str);
+    let fits = number(row, "size") == Some(stated.size_bytes)
+        && number(row, "queue_index") == Some(stated.queue.into())
+        && field(row, "dscp_value") == Some("from-tc");
+    (!fits).then(|| {
+        format!(
+            "is of a switch that trims with `{row}`, and {} bytes to queue {} are stated",
+            stated.size_bytes, stated.queue
+        )
+    })
+}
+
+/// What is paused is watched, where a watchdog is stated.
+fn watched(port: &Compared<'_>) -> Option<String> {
+    let paused = port.qos.settings.get("pfc_enable")?;
+    let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
+    let watched = port.qos.settings.get("pfcwd_sw_enable");
+    (watched.is_some() != stated || watched.is_some_and(|watched| watched != paused)).then(|| {
+        let watched = watched.map_or("nothing", String::as_str);
+        format!("pauses {paused} and watches {watched}")
+    })
+}
+
+/// Bytes that queues and groups have of their own: none but those of headroom.
+fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<String> {
+    let row = port.qos.settings.get(what).map_or("", String::as_str);
+    let found = number(row, "size");
+    (found != Some(own.unwrap_or(0))).then(|| {
+        let found = field(row, "size").unwrap_or("nothing");
+        format!("reserves {found} as {what}, and {} are stated", own.unwrap_or(0))
+    })
+}
+
+/// When a paused group goes on.
+fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
+    let (xon, offset) = port.of_port?.resumes?;
+    let row = port.qos.settings.get(group)?;
+    let most = port.of_port?.headroom_bytes?.saturating_mul(2);
+    let fits = number(row, "xon") == Some(xon)
+        && number(row, "xoff").is_some_and(|xoff| xoff <= most)
+        && field(row, "xon_offset").map(|text| text.parse().ok()) == offset.map(Some);
+    (!fits).then(|| format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated"))
+}
+
+/// Pools are of the kind that their users need, and as large as the buffer.
+fn pools(port: &Compared<'_>) -> Vec<String> {
+    let Some(own) = port.of_switch else { return Vec::new() };
+    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let mut faults = Vec::new();
+    for (what, row) in &port.qos.settings {
+        let kind = match what {
+            what if what.starts_with("buffer of queue ") => "egress",
+            what if what.starts_with("buffer of group ") => "ingress",
+            _ => continue,
+        };
+        let Some(name) = field(row, "pool") else {
+            faults.push(format!("has no pool for {what}"));
+            continue;
+        };
+        let pool = port.qos.sized.get(&format!("pool {name}")).map_or("", String::as_str);
+        let fixed = kind == "egress" && lossless && own.lossless_queue_bytes.is_some();
+        let mode = if fixed { "static" } else { "dynamic" };
+        let size = number(pool, "size").unwrap_or(0) + number(pool, "xoff").unwrap_or(0);
+        let fits = field(pool, "type") == Some(kind)
+            && field(pool, "mode") == Some(mode)
+            && own.pool_bytes.is_none_or(|meant| near(size, meant));
+        if !fits {
+            faults.push(format!("has `{pool}` as pool of {what}, which is {mode} and {kind}"));
+        }
+    }
+    faults
+}
+
+/// All colours are marked alike: the fabric has none.
+fn marks(port: &Compared<'_>) -> Vec<String> {
+    let rows = |queue: u8| {
+        let name = format!("wred_profile of queue {queue}");
+        Some((port.qos.settings.get(&name)?, port.qos.sized.get(&name).map_or("", String::as_str)))
+    };
+    let marked = port.of_port.into_iter().flat_map(|port| &port.marks);
+    let fault = |(queue, (_, _, probability)): (&u8, &(u64, u64, u64))| {
+        let (fixed, sized) = rows(*queue)?;
+        let meant = format!(
+            "ecn=ecn_all green_drop_probability={probability} red_drop_probability={probability} \
+             wred_green_enable=true wred_red_enable=true wred_yellow_enable=true \
+             yellow_drop_probability={probability}"
+        );
+        let alike = ["min", "max"].iter().all(|end| {
+            let of = |colour: &str| number(sized, &format!("{colour}_{end}_threshold"));
+            of("green").is_some() && of("red") == of("green") && of("yellow") == of("green")
+        });
+        (*fixed != meant || !alike)
+            .then(|| format!("marks queue {queue} by `{fixed} {sized}`, and all colours alike are stated"))
+    };
+    marked.filter_map(fault).collect()
+}

@@ -1,0 +1,64 @@
+//! V0105: settings of whole switches that forwarding depends on, whatever all of them say alike.
+
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::fabric::Fabric;
+use crate::model::switch::Switch;
+use crate::rules::files::SETTINGS;
+
+/// What tells flows apart (RoCE has its entropy in the source port of UDP).
+const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
+
+/// Checks the settings of all switches whose language has them.
+pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+    let chooses = fabric.layout.is_none();
+    let speaks = fabric.switches.iter().flatten().any(|switch| switch.speaker.is_some());
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id).filter(|switch| switch.language.states_peers) else { continue };
+        findings.checked(&SETTINGS, 1);
+        for message in faults(switch, chooses, speaks) {
+            let message = format!("`{}`: {message}", fabric.cabling.switch(id));
+            findings.broken(Violation::new(&SETTINGS, fabric.place(id, About::Settings), message));
+        }
+    }
+}
+
+fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
+    let setting =
+        |name: &str| switch.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let mut faults = Vec::new();
+    // Without them SONiC does not find its hardware, or makes an address of its own.
+    for (name, there) in [
+        ("hwsku", switch.hardware.is_some()),
+        ("platform", switch.platform.is_some()),
+        ("mac", switch.mac.is_some()),
+        ("type", switch.kind.is_some()),
+    ] {
+        if !there {
+            faults.push(format!("`{name}` is not set"));
+        }
+    }
+    // docker_init.sh of SONiC's FRR: with any other word it writes another `frr.conf`, or none.
+    let modes: &[Option<&str>] = if speaks {
+        &[Some("split"), Some("split-unified")]
+    } else {
+        &[None, Some("separated"), Some("unified")]
+    };
+    let mut expect = |name: &str, meant: &[Option<&str>]| {
+        if !meant.contains(&setting(name)) {
+            let words: Vec<&str> = meant.iter().map(|word| word.unwrap_or("nothing")).collect();
+            let found = setting(name).unwrap_or("not set");
+            faults.push(format!("`{name}` is {found} and must be {}", words.join(" or ")));
+        }
+    };
+    expect("docker_routing_config_mode", modes);
+    expect("frr_mgmt_framework_config", &[None, Some("false")]);
+    // Buffers are written out; the other model computes its own.
+    expect("buffer_model", &[None, Some("traditional")]);
+    let hashed = setting("ecmp_hash").unwrap_or_default();
+    let lacks = HASHED.iter().find(|field| !hashed.split(',').any(|other| other == **field));
+    if let Some(field) = lacks.filter(|_| chooses) {
+        faults.push(format!("hashes `{hashed}`, without {field}"));
+    }
+    faults
+}

@@ -1,0 +1,308 @@
+//! What need not be found, each with the reason why it does no harm.
+
+use crate::case::{Case, How};
+
+/// Why damage does no harm.
+#[derive(Debug)]
+pub(crate) struct Reason {
+    /// The table or file; a `*` at an end stands for anything.
+    pub(crate) section: &'static str,
+    /// The field or kind of line; all where empty, a `*` at an end stands for anything.
+    pub(crate) field: &'static str,
+    /// What may happen to it; anything where empty.
+    pub(crate) hows: &'static [How],
+    /// Why.
+    pub(crate) why: &'static str,
+}
+
+/// Returns the reason why a case does no harm.
+pub(crate) fn reason(case: &Case) -> Option<usize> {
+    let fits = |pattern: &str, text: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(rest), _) => text.contains(rest.trim_end_matches('*')),
+        (None, Some(start)) => text.starts_with(start),
+        (None, None) => pattern == text,
+    };
+    REASONS.iter().position(|reason| {
+        fits(reason.section, &case.section)
+            && (reason.field.is_empty() || fits(reason.field, &case.field))
+            && (reason.hows.is_empty() || reason.hows.contains(&case.how))
+    })
+}
+
+const fn because(
+    section: &'static str,
+    field: &'static str,
+    hows: &'static [How],
+    why: &'static str,
+) -> Reason {
+    Reason { section, field, hows, why }
+}
+
+/// What is not there any more, on one device or on all.
+const GONE: &[How] = &[How::Lost, How::LostEverywhere];
+
+pub(crate) const REASONS: &[Reason] = &[
+    because("config_db.json CRM", "", &[], "how often tables are counted moves no packet"),
+    because("config_db.json DEVICE_NEIGHBOR_METADATA", "", &[], "read by tools that draw maps"),
+    because("config_db.json LLDP", "", &[], "nothing of the fabric rests on what neighbours say"),
+    because("config_db.json MGMT_PORT", "", &[], "the management network is the site's"),
+    because("config_db.json MGMT_INTERFACE", "", &[], "the management network is the site's"),
+    because("config_db.json NTP*", "", &[], "clocks move no packet"),
+    because("config_db.json SYSLOG_SERVER", "", &[], "where messages go moves no packet"),
+    because(
+        "config_db.json LOOPBACK_INTERFACE",
+        "",
+        &[],
+        "a bare row says again that the interface is there",
+    ),
+    because("config_db.json INTERFACE", "", &[], "a bare row says again that the interface is there"),
+    because("config_db.json DEVICE_METADATA", "cluster", &[], "a name for people"),
+    because("config_db.json DEVICE_METADATA", "default_*", &[], "sessions and watchdogs are written out"),
+    because("config_db.json DEVICE_METADATA", "synchronous_mode", &[], "how orchagent waits for its chip"),
+    because(
+        "config_db.json DEVICE_METADATA",
+        "docker_routing_config_mode",
+        GONE,
+        "without it SONiC does the same",
+    ),
+    because(
+        "config_db.json DEVICE_METADATA",
+        "frr_mgmt_framework_config",
+        GONE,
+        "without it SONiC does the same",
+    ),
+    because("config_db.json DEVICE_METADATA", "buffer_model", GONE, "without it SONiC does the same"),
+    because("config_db.json PORT", "description", &[], "a text for people"),
+    because(
+        "config_db.json SRV6_MY_SIDS",
+        "decap_dscp_mode",
+        GONE,
+        "without it the SID does not decapsulate at all",
+    ),
+    because("daemons", "", &[How::Twice], "said twice is said once"),
+    because(
+        "daemons",
+        "*",
+        &[How::Larger, How::LargerEverywhere],
+        "any address of the loopback network, or a larger buffer",
+    ),
+    because("daemons", "*=no", GONE, "FRR starts only daemons that it is told"),
+    because("devices.batch*", "", &[How::Twice], "`ip -force` goes on where the device is there"),
+    because(
+        "entries.txtpb ingress.nic_source",
+        "the entity",
+        GONE,
+        "nobody in the fabric sends from the address of a cable",
+    ),
+    because("frr.conf", "", &[How::Twice], "vtysh takes a line again"),
+    because("frr.conf", "description *", &[], "a text for people"),
+    because("frr.conf", "exit*", GONE, "vtysh finds the node of a command itself"),
+    because("frr.conf", "end", &[], "vtysh finds the node of a command itself"),
+    because("frr.conf", "frr *", &[], "where the file is from: what differs by it is written out"),
+    because("frr.conf", "hostname *", GONE, "what its shell shows"),
+    because("frr.conf", "log *", &[], "where messages go moves no packet"),
+    because(
+        "frr.conf",
+        "service integrated-vtysh-config",
+        &[],
+        "FRR reads a whole `frr.conf` where there is one",
+    ),
+    because("frr.conf", "no zebra nexthop kernel enable", &[], "how the kernel numbers next hops"),
+    because("frr.conf", "ipv# nd ra-interval #", &[], "how often a neighbour is addressed; it asks too"),
+    because("frr.conf", "bgp graceful-restart*", &[], "what happens while a daemon restarts"),
+    because(
+        "frr.conf",
+        "bgp bestpath as-path multipath-relax",
+        GONE,
+        "switches of a tier and plane have one number",
+    ),
+    because("frr.conf", "match as-path AT-MOST-#", GONE, "the prefix list alone lets out what is owned"),
+    because("frr.conf", "bgp as-path access-list *", &[], "the prefix list alone lets out what is owned"),
+    because(
+        "frr.conf",
+        "route-map *",
+        &[How::Larger, How::LargerEverywhere],
+        "another number in the same order",
+    ),
+    because("frr.conf", "detect-multiplier #", &[], "how fast silence is noticed, alike at both ends"),
+    because("frr.conf", "transmit-interval #", &[], "how fast silence is noticed, alike at both ends"),
+    because("frr.conf", "receive-interval #", &[], "how fast silence is noticed, alike at both ends"),
+    because("ip.batch*", "", &[How::Twice], "`replace` and `set` do the same again"),
+    because("ip.batch*", "link set dev sr# addrgenmode none", &[], "a link-local address that nobody uses"),
+    because(
+        "ip.batch of nodes",
+        "route replace blackhole *",
+        &[How::Larger, How::LargerEverywhere],
+        "any metric above that of other routes",
+    ),
+    because(
+        "cable lists",
+        "*virtual*",
+        &[How::Larger, How::LargerEverywhere],
+        "no buffer is cut for a virtual cable",
+    ),
+    because("manifest.json *", "source", &[], "what it was compiled from"),
+    because("manifest.json *", "inputs", &[], "what it was compiled from"),
+    because("manifest.json *", "closc", &[], "what compiled it"),
+    because("manifest.json *", "counts.paths_*", &[], "the proof counts paths itself"),
+    because("manifest.json *", "counts.zones", &[], "the proof counts zones itself"),
+    because("manifest.json *", "counts.nodes", &[], "the proof counts nodes itself"),
+    because("manifest.json (FRRouting)", "profile.*", &[], "what this target does not write is not compared"),
+    because("manifest.json (P4)", "profile.*", &[], "what this target does not write is not compared"),
+    because(
+        "manifest.json (SONiC)",
+        "profile.switches.#.ports.#.meters",
+        &[],
+        "ports are looked up by it where buffers are cut for a length",
+    ),
+    because(
+        "manifest.json (SONiC)",
+        "profile.switches.#.ports.#.down",
+        &[],
+        "the same ports face both sides",
+    ),
+    because(
+        "config_db.json PORT_QOS_MAP",
+        "",
+        &[How::LostEverywhere],
+        "the row for packets that enter by no port of the fabric",
+    ),
+    because(
+        "ip.batch of nodes",
+        "route replace # src *",
+        GONE,
+        "not judged yet: packets without an address of their own are dropped, and go nowhere else",
+    ),
+    because(
+        "entries.txtpb ingress.nic_source",
+        "value: *",
+        &[How::Larger],
+        "nobody in the fabric sends from the address of a cable",
+    ),
+    because("entries.txtpb ingress.punt", "priority: #", &[How::Larger], "another number in the same order"),
+    because("entries.txtpb ingress.punt", "value: *", &[How::Larger], "why the CPU is given a packet"),
+    because(
+        "entries.txtpb ingress.wcmp_selector",
+        "the entity",
+        &[How::Twice],
+        "not judged yet: the target refuses the second one",
+    ),
+    because(
+        "entries.txtpb egress.ecn",
+        "the entity",
+        &[How::LostEverywhere],
+        "not judged yet where switches choose the way",
+    ),
+    because(
+        "entries.txtpb ingress.dscp_class",
+        "the entity",
+        &[How::LostEverywhere],
+        "not judged yet where switches choose the way",
+    ),
+    because(
+        "frr.conf",
+        "bgp community-list *",
+        &[How::Larger, How::LargerEverywhere],
+        "another number in the same order",
+    ),
+    because("frr.conf", "bgp ebgp-requires-policy", GONE, "every session has its policies"),
+    because(
+        "frr.conf",
+        "bgp router-id #",
+        &[How::Larger, How::LargerEverywhere],
+        "another number that nobody else has",
+    ),
+    because(
+        "frr.conf",
+        "ipv# prefix-list OWN *",
+        &[How::Lost, How::Foreign],
+        "announces a loopback, to which no NIC sends",
+    ),
+    because(
+        "frr.conf",
+        "match ipv# address prefix-list OWN",
+        GONE,
+        "the list of paths alone lets out what is owned",
+    ),
+    because("frr.conf", "maximum-paths #", GONE, "as many as FRR is built for"),
+    because(
+        "frr.conf",
+        "neighbor ABOVE maximum-prefix *",
+        &[How::LargerEverywhere],
+        "how long a session rests",
+    ),
+    because(
+        "frr.conf",
+        "neighbor BELOW maximum-prefix *",
+        &[How::LargerEverywhere],
+        "how long a session rests",
+    ),
+    because(
+        "frr.conf",
+        "set extcommunity bandwidth *",
+        &[How::LargerEverywhere, How::LostEverywhere],
+        "all ways of this fabric are alike",
+    ),
+    because("frr.conf", "set local-preference #", &[How::LargerEverywhere], "still the last of all"),
+    because(
+        "frr.conf",
+        "timers bgp *",
+        &[How::LargerEverywhere],
+        "how fast silence is noticed, alike at both ends",
+    ),
+    because(
+        "ip.batch",
+        "link set dev eth# address *",
+        &[How::Foreign],
+        "neighbours of unnumbered ports find each other",
+    ),
+    because(
+        "ip.batch of nodes",
+        "route replace # via *",
+        &[How::Larger, How::LargerEverywhere],
+        "another metric of the only route",
+    ),
+    because("manifest.json *", "counts.nics", &[], "counted where tables list NICs"),
+    because("manifest.json *", "fabric", &[], "a name for people"),
+    because("manifest.json *", "profile.qos.name", &[], "a name for people"),
+    because("manifest.json *", "profile.*", &[How::Lost], "the switches are as before, and less is compared"),
+    because(
+        "manifest.json (SONiC)",
+        "profile.qos.classes.#.ingress_th",
+        &[],
+        "classes that share a group have its threshold",
+    ),
+    because("manifest.json (SONiC)", "profile.qos.classes.#.trims", &[], "a fabric without trimming"),
+    because(
+        "manifest.json (SONiC)",
+        "profile.switches.#.ports.#.headroom_bytes",
+        &[],
+        "less than what switches have",
+    ),
+    because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
+    because("path tables (JSON)", "destinations.#.zone", GONE, "the first zone where none is named"),
+    because(
+        "path tables (JSON)",
+        "entropy.seed",
+        &[],
+        "what orders were drawn from; the orders are compared",
+    ),
+    because("routes.batch of nodes", "", &[How::Twice], "`replace` does the same again"),
+    because("sysctl.conf*", "net.ipv#.seg6_flowlabel# = #", GONE, "the kernel's own default"),
+    because("path tables (binary)", "a byte", &[], "padding that no reader reads"),
+    because("sysctl.conf*", "", &[How::Twice], "said twice is said once"),
+    because("sysctl.conf*", "net.ipv#.conf.default.*", GONE, "`all` and the ports themselves say it too"),
+    because("sysctl.conf*", "net.ipv#.conf.all.accept_*", GONE, "ports say it too"),
+    because(
+        "sysctl.conf*",
+        "net.ipv#.conf.eth#.*",
+        GONE,
+        "nobody sends router advertisements, and addresses have `nodad`",
+    ),
+    because(
+        "sysctl.conf*",
+        "net.ipv#.conf.nic*",
+        GONE,
+        "nobody sends router advertisements, and addresses have `nodad`",
+    ),
+];

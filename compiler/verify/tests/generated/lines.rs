@@ -1,0 +1,195 @@
+//! Damage to texts, line by line, and to the bytes of path tables.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8PathBuf;
+use closc_artefacts::Memory;
+
+use crate::base::Base;
+use crate::case::{Case, How, meant};
+
+/// What happens to a line.
+const LINE: [How; 6] =
+    [How::Lost, How::Twice, How::Larger, How::Foreign, How::LostEverywhere, How::LargerEverywhere];
+
+/// A line without its numbers: lines of one kind say one thing of different things.
+pub(crate) fn kind(line: &str) -> String {
+    let mut kind = String::new();
+    let mut words = line.trim().split_inclusive([' ', '|', '.', '"', ',', '=', ':', '-']);
+    words.by_ref().for_each(|word| {
+        let (body, end) =
+            word.split_at(word.trim_end_matches([' ', '|', '.', '"', ',', '=', ':', '-']).len());
+        let letters = body.trim_end_matches(|c: char| c.is_ascii_digit() || c == '/');
+        // Hexadecimal numbers have letters too.
+        let hex = body.len() < 5 && body.bytes().all(|byte| byte.is_ascii_hexdigit()) && !body.is_empty();
+        let number = body.bytes().any(|byte| byte.is_ascii_digit());
+        match (number, hex) {
+            (_, true) => kind.push('#'),
+            (true, false) => {
+                kind.push_str(letters.trim_end_matches(|c: char| c.is_ascii_digit()));
+                kind.push('#');
+            }
+            (false, false) => kind.push_str(body),
+        }
+        kind.push_str(end);
+    });
+    for twice in ["#:#", "#,#", "#::#", "#.#", "#:"] {
+        while kind.contains(twice) {
+            kind = kind.replace(twice, "#");
+        }
+    }
+    kind
+}
+
+/// A line whose last number is far larger.
+fn larger(line: &str) -> String {
+    let end = line.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1);
+    let Some(end) = end else { return format!("{line}x") };
+    let start = line[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let number: u64 = line[start..end].parse().unwrap_or(0);
+    format!("{}{}{}", &line[..start], number.saturating_mul(4).saturating_add(9), &line[end..])
+}
+
+/// Damages each kind of line of a text once.
+pub(crate) fn text(
+    tree: &Memory,
+    base: Base,
+    [file, donor]: [String; 2],
+    section: &str,
+    cases: &mut Vec<Case>,
+) {
+    let path = Utf8PathBuf::from(&file);
+    let text = |file: &str| {
+        let bytes =
+            tree.files.get(camino::Utf8Path::new(file)).unwrap_or_else(|| panic!("no {file}")).clone();
+        String::from_utf8(bytes).expect("the file is text")
+    };
+    let (own, donor) = (text(&file), text(&donor));
+    let mut seen = BTreeSet::new();
+    for (at, line) in own.lines().enumerate() {
+        if line.trim().is_empty() || line.trim_start().starts_with(['#', '!']) || !seen.insert(kind(line)) {
+            continue;
+        }
+        let foreign = donor.lines().nth(at).filter(|other| *other != line && kind(other) == kind(line));
+        for how in LINE {
+            if how == How::Foreign && foreign.is_none() {
+                continue;
+            }
+            let (path, like) = (path.clone(), kind(line));
+            let foreign = foreign.map(str::to_owned);
+            cases.push(Case {
+                base,
+                section: section.to_owned(),
+                field: kind(line),
+                how,
+                at: format!("{file}:{} {}", at + 1, line.trim()),
+                damage: Box::new(move |tree| {
+                    for path in meant(tree, &path, how.everywhere()) {
+                        let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
+                        let new = lines(&text, (at, &like), how, foreign.as_deref());
+                        tree.files.insert(path, new.into_bytes());
+                    }
+                }),
+            });
+        }
+    }
+}
+
+fn lines(text: &str, (at, like): (usize, &str), how: How, foreign: Option<&str>) -> String {
+    let mut new = String::new();
+    for (number, line) in text.lines().enumerate() {
+        let meant = if how.everywhere() { kind(line) == like } else { number == at };
+        let changed = match how {
+            _ if !meant => vec![line.to_owned()],
+            How::Lost | How::LostEverywhere => Vec::new(),
+            How::Twice => vec![line.to_owned(); 2],
+            How::Foreign => vec![foreign.unwrap_or(line).to_owned()],
+            How::Empty | How::Other | How::Larger | How::OtherEverywhere | How::LargerEverywhere => {
+                vec![larger(line)]
+            }
+        };
+        for line in &changed {
+            new.extend([line, "\n"]);
+        }
+    }
+    new
+}
+
+/// Changes single bytes of a path table, its checksum made anew.
+pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
+    let path = Utf8PathBuf::from(file);
+    for at in (0..tree.files[&path].len()).filter(|at| !(12..16).contains(at)) {
+        let path = path.clone();
+        cases.push(Case {
+            base,
+            section: section.to_owned(),
+            field: "a byte".to_owned(),
+            how: How::Other,
+            at: format!("{file} byte {at}"),
+            damage: Box::new(move |tree| {
+                let bytes = tree.files.get_mut(&path).expect("the table is there");
+                bytes[at] ^= 1;
+                let checksum = crc32fast::hash(&bytes[16..]);
+                bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+            }),
+        });
+    }
+}
+
+/// Damages the entries of a P4 target: each kind of entity lost and doubled, each number in it changed.
+pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Case>) {
+    let path = Utf8PathBuf::from(file);
+    let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
+    let mut seen = BTreeSet::new();
+    for (at, block) in text.split("\n\n").enumerate() {
+        // What an entity is, is said in the comment above it.
+        let name = block.lines().find(|line| line.starts_with("# + ")).map(kind);
+        let Some(name) = name.filter(|name| seen.insert(name.clone())) else { continue };
+        let places: Vec<Option<usize>> = block
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| line.contains(": ") && !line.starts_with('#'))
+            .map(|(line, _)| Some(line))
+            .chain([None])
+            .collect();
+        for line in places {
+            let hows: &[How] = if line.is_some() { &[How::Lost, How::Twice, How::Larger] } else { &LINE };
+            for how in hows.iter().copied().filter(|how| *how != How::Foreign) {
+                if line.is_none() && matches!(how, How::Larger | How::LargerEverywhere) {
+                    continue;
+                }
+                let table = name.split_whitespace().nth(2).unwrap_or_default().to_owned();
+                let what = line.and_then(|line| block.lines().nth(line)).map_or("the entity", str::trim);
+                let (path, like) = (path.clone(), name.clone());
+                cases.push(Case {
+                    base,
+                    section: format!("entries.txtpb {table}"),
+                    field: kind(what),
+                    how,
+                    at: format!("{file} {name}"),
+                    damage: Box::new(move |tree| {
+                        for path in meant(tree, &path, how.everywhere()) {
+                            let text =
+                                String::from_utf8(tree.files[&path].clone()).expect("the file is text");
+                            tree.files.insert(path, blocks(&text, (at, line, &like), how).into_bytes());
+                        }
+                    }),
+                });
+            }
+        }
+    }
+}
+
+fn blocks(text: &str, (at, line, like): (usize, Option<usize>, &str), how: How) -> String {
+    let one = |(number, block): (usize, &str)| {
+        let name = block.lines().find(|line| line.starts_with("# + ")).map(kind);
+        let meant = if how.everywhere() { name.as_deref() == Some(like) } else { number == at };
+        match (line, how) {
+            _ if !meant => vec![block.to_owned()],
+            (Some(line), _) => vec![lines(block, (line, ""), how, None)],
+            (None, How::Twice) => vec![block.to_owned(); 2],
+            (None, _) => Vec::new(),
+        }
+    };
+    text.split("\n\n").enumerate().flat_map(one).collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,121 @@
+//! How much of the damage to each table is found, as a table for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use crate::case::Case;
+use crate::harmless::{REASONS, reason};
+
+/// How much of a table is found.
+#[derive(Debug, Default, Clone, Copy)]
+struct Rate {
+    tried: usize,
+    found: usize,
+    harmless: usize,
+}
+
+/// How much of each table is found.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    sections: BTreeMap<String, Rate>,
+    missed: BTreeSet<String>,
+    /// Reasons that something needs.
+    used: BTreeSet<usize>,
+}
+
+impl Rates {
+    /// Counts a case.
+    pub(crate) fn count(&mut self, case: &Case, found: bool) {
+        let rate = self.sections.entry(case.section.clone()).or_default();
+        rate.tried += 1;
+        if found {
+            rate.found += 1;
+        } else if let Some(reason) = reason(case) {
+            rate.harmless += 1;
+            self.used.insert(reason);
+        } else {
+            self.missed.insert(case.name());
+        }
+    }
+
+    /// Prints the table, and fails where something is missed. With all cases, each reason is needed and the page says
+    /// what was found.
+    pub(crate) fn judge(&self, all: bool) {
+        let page = self.page();
+        println!("{page}");
+        let missed: Vec<&str> = self.missed.iter().map(String::as_str).collect();
+        assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+        if !all {
+            return;
+        }
+        let idle: Vec<String> = REASONS
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !self.used.contains(at))
+            .map(|(_, reason)| format!("{reason:?}"))
+            .collect();
+        assert!(idle.is_empty(), "reasons that nothing needs:\n{}", idle.join("\n"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kill-rates.md");
+        if env::var_os("CLOSC_BLESS").is_some() {
+            fs::write(&path, &page).expect("the page can be written");
+        }
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(written, page, "write the page anew with CLOSC_BLESS=1");
+    }
+
+    fn page(&self) -> String {
+        let mut page = String::from(HEAD);
+        let mut total = Rate::default();
+        for (section, rate) in &self.sections {
+            line(&mut page, &format!("`{section}`"), *rate);
+            total.tried += rate.tried;
+            total.found += rate.found;
+            total.harmless += rate.harmless;
+        }
+        line(&mut page, "all", total);
+        page.push_str("\n## What need not be found\n\n| where | what | why |\n|---|---|---|\n");
+        for (_, reason) in REASONS.iter().enumerate().filter(|(at, _)| self.used.contains(at)) {
+            let field =
+                if reason.field.is_empty() { "anything".to_owned() } else { format!("`{}`", reason.field) };
+            let hows: Vec<String> = reason.hows.iter().map(|how| words(&format!("{how:?}"))).collect();
+            let hows = if hows.is_empty() { String::new() } else { format!(" {}", hows.join(", ")) };
+            let field = field.replace('|', "\\|");
+            let _ = writeln!(page, "| {} | {field}{hows} | {} |", reason.section, reason.why);
+        }
+        page
+    }
+}
+
+/// `LostEverywhere` as words.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+fn line(page: &mut String, name: &str, rate: Rate) {
+    let counts = rate.tried - rate.harmless;
+    let share = (rate.found * 100).checked_div(counts);
+    let share = share.map_or("-".to_owned(), |share| format!("{share} %"));
+    let _ = writeln!(page, "| {name} | {} | {} | {} | {share} |", rate.tried, rate.found, rate.harmless);
+}
+
+const HEAD: &str = "# How much damage `closc verify` finds
+
+Each field of each table and each kind of line of small compiled fabrics (all operating systems, all three ways of routing) is
+lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same on all devices at once; the
+manifest is made anew, so that digests find nothing. What is not found is listed below with the reason why it does no harm.
+
+`CLOSC_ALL_DAMAGE=1 CLOSC_BLESS=1 cargo nextest run -p closc-verify --test generated` writes this page; without the first
+variable a sample is taken.
+
+| damaged | ways | found | harmless | found of what matters |
+|---|---|---|---|---|
+";

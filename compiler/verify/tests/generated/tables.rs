@@ -1,0 +1,202 @@
+//! Damage to files of JSON: tables of `config_db.json` by row and field, other files by leaf.
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Memory;
+use serde_json::{Map, Value};
+
+use crate::base::Base;
+use crate::case::{Case, How, meant, parsed};
+use crate::lines::kind;
+
+/// What happens to a field.
+const FIELD: [How; 8] = [
+    How::Lost,
+    How::Empty,
+    How::Other,
+    How::Larger,
+    How::Foreign,
+    How::LostEverywhere,
+    How::OtherEverywhere,
+    How::LargerEverywhere,
+];
+
+/// What happens to a row or a table.
+const ROW: [How; 2] = [How::Lost, How::LostEverywhere];
+
+/// Damages every kind of field and row of every table of a switch, and the tables whole.
+pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], cases: &mut Vec<Case>) {
+    let path = |device: &str| Utf8PathBuf::from(format!("switches/{device}/config_db.json"));
+    let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
+    let empty = Map::new();
+    for (table, rows) in &own {
+        let section = format!("config_db.json {table}");
+        let mut seen = BTreeSet::new();
+        let mut push = |field: &str, how: How, row: Option<&str>| {
+            let at = format!("{device} {}", row.unwrap_or("the table"));
+            let damage = Change {
+                table: table.clone(),
+                row: row.map(str::to_owned),
+                field: (!field.is_empty()).then(|| field.to_owned()),
+                how,
+                foreign: row.and_then(|row| donor.get(table)?.get(row)?.get(field).cloned()),
+            };
+            let same = |foreign: &Value| row.is_some_and(|row| rows[row][field] == *foreign);
+            if how == How::Foreign && damage.foreign.as_ref().is_none_or(same) {
+                return;
+            }
+            let file = path(device);
+            cases.push(Case {
+                base,
+                section: section.clone(),
+                field: field.to_owned(),
+                how,
+                at,
+                damage: Box::new(move |tree| damage.apply(tree, &file)),
+            });
+        };
+        for (row, fields) in rows.as_object().unwrap_or(&empty) {
+            let fields = fields.as_object().unwrap_or(&empty);
+            let word = kind(row);
+            if seen.insert((
+                word.clone(),
+                fields.keys().next().map_or(String::new(), |key| kind(key)),
+                String::new(),
+            )) {
+                for how in ROW {
+                    push("", how, Some(row));
+                }
+            }
+            for (field, value) in fields {
+                // Numbers as fields say one thing of different numbers: one of each value.
+                let numbered = field.parse::<u8>().is_ok();
+                let value = if numbered || table.contains("QOS") || table == "QUEUE" {
+                    value.to_string()
+                } else {
+                    String::new()
+                };
+                if seen.insert((word.clone(), if numbered { "#".to_owned() } else { kind(field) }, value)) {
+                    for how in FIELD {
+                        push(field, how, Some(row));
+                    }
+                }
+            }
+        }
+        for how in ROW {
+            push("", how, None);
+        }
+    }
+}
+
+/// A change of tables.
+struct Change {
+    table: String,
+    row: Option<String>,
+    field: Option<String>,
+    how: How,
+    foreign: Option<Value>,
+}
+
+impl Change {
+    fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
+        for path in meant(tree, file, self.how.everywhere()) {
+            let mut config = parsed(tree, &path);
+            self.change(&mut config);
+            tree.files.insert(path, Value::Object(config).to_string().into_bytes());
+        }
+    }
+
+    fn change(&self, config: &mut Map<String, Value>) {
+        let Some(row) = &self.row else {
+            config.remove(&self.table);
+            return;
+        };
+        let Some(rows) = config.get_mut(&self.table).and_then(Value::as_object_mut) else { return };
+        let like = |name: &str| name == row || self.how.everywhere() && kind(name) == kind(row);
+        let Some(field) = &self.field else {
+            rows.retain(|name, _| !like(name));
+            return;
+        };
+        for (_, fields) in rows.iter_mut().filter(|(name, _)| like(name)) {
+            let Some(fields) = fields.as_object_mut() else { continue };
+            let Some(value) = fields.get(field) else { continue };
+            match self.how.of(value, self.foreign.as_ref()) {
+                Some(new) => fields.insert(field.clone(), new),
+                None => fields.remove(field),
+            };
+        }
+    }
+}
+
+/// Damages every kind of leaf of a file of JSON.
+pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
+    let path = Utf8PathBuf::from(file);
+    let own = Value::Object(parsed(tree, &path));
+    let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
+    pointers(&own, &mut Vec::new(), &mut all);
+    for pointer in all {
+        let number =
+            |part: &String| if part.parse::<usize>().is_ok() { "#".to_owned() } else { part.clone() };
+        let field = pointer.iter().map(number).collect::<Vec<_>>().join(".");
+        // What files a tree has is listed anew.
+        if pointer[0] == "files" || !seen.insert(field.clone()) {
+            continue;
+        }
+        for how in [How::Lost, How::Other, How::Larger] {
+            let (path, pointer) = (path.clone(), pointer.clone());
+            cases.push(Case {
+                base,
+                section: section.to_owned(),
+                field: field.clone(),
+                how,
+                at: format!("{file} {}", pointer.join(".")),
+                damage: Box::new(move |tree| {
+                    let mut whole = Value::Object(parsed(tree, &path));
+                    leaf(&mut whole, &pointer, how);
+                    tree.files.insert(path.clone(), whole.to_string().into_bytes());
+                }),
+            });
+        }
+    }
+}
+
+fn pointers(value: &Value, at: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
+    let below: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return all.push(at.clone()),
+    };
+    for (name, value) in below {
+        at.push(name);
+        pointers(value, at, all);
+        at.pop();
+    }
+}
+
+fn leaf(value: &mut Value, pointer: &[String], how: How) {
+    let Some((last, parents)) = pointer.split_last() else { return };
+    let text = parents
+        .iter()
+        .fold(String::new(), |text, part| text + "/" + &part.replace('~', "~0").replace('/', "~1"));
+    match value.pointer_mut(&text) {
+        Some(Value::Object(fields)) => match how.of(&fields[last], None) {
+            Some(new) => {
+                fields.insert(last.clone(), new);
+            }
+            None => {
+                fields.remove(last);
+            }
+        },
+        Some(Value::Array(items)) => {
+            let at: usize = last.parse().expect("a place in a list");
+            match how.of(&items[at], None) {
+                Some(new) => items[at] = new,
+                None => {
+                    items.remove(at);
+                }
+            }
+        }
+        other => panic!("{other:?} has no {last}"),
+    }
+}
