@@ -47,8 +47,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("config_db.json LLDP", "", &[], "nothing of the fabric rests on what neighbours say"),
     because("config_db.json MGMT_PORT", "", &[], "the management network is the site's"),
     because("config_db.json MGMT_INTERFACE", "", &[], "the management network is the site's"),
-    because("config_db.json NTP*", "", &[], "clocks move no packet"),
-    because("config_db.json SYSLOG_SERVER", "", &[], "where messages go moves no packet"),
     because(
         "config_db.json LOOPBACK_INTERFACE",
         "",
@@ -273,12 +271,6 @@ pub(crate) const REASONS: &[Reason] = &[
         "classes that share a group have its threshold",
     ),
     because("manifest.json (SONiC)", "profile.qos.classes.#.trims", &[], "a fabric without trimming"),
-    because(
-        "manifest.json (SONiC)",
-        "profile.switches.#.ports.#.headroom_bytes",
-        &[],
-        "less than what switches have",
-    ),
     because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
     because("path tables (JSON)", "destinations.#.zone", GONE, "the first zone where none is named"),
     because(
