@@ -1,5 +1,7 @@
 //! Rules about the tree itself: which crate may import which, how files open, what must not be in them.
 
+#[path = "tidy/additions.rs"]
+mod additions;
 #[path = "tidy/circles.rs"]
 mod circles;
 #[path = "tidy/rooms.rs"]

@@ -53,7 +53,7 @@ const WRITERS: &[(&str, &str)] = &[
 ];
 
 /// The sources of crates that run, without tests, examples and build scripts: path below the root, and code.
-fn sources() -> Vec<(String, String)> {
+pub(super) fn sources() -> Vec<(String, String)> {
     let folders: Vec<_> = crates().into_values().map(|folder| folder.join("src")).collect();
     files(".rs")
         .into_iter()

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::{Side, TierId};
 use crate::lower::Draft;
-use crate::model::{Routing, Wiring};
+use crate::model::Wiring;
 
 /// Most cables whose bandwidths a BGP daemon can announce as one. Each counts 1 Mb/s, the least that FRR announces; FRR
 /// adds them up in bytes a second and cuts the sum to 32 bits: (2^32 - 1) / 125,000.
@@ -28,7 +28,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the paths that are added up.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.routing != Routing::BgpUnnumbered || draft.t2.is_none() {
+    if !draft.routing.speaks_bgp() || draft.t2.is_none() {
         return;
     }
     let (up, parallel) = (draft.t1.up.count, draft.t0.parallel);

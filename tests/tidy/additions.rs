@@ -1,0 +1,87 @@
+//! What an addition touches, as CONTRIBUTING.md has it: a switch OS and a routing are named where they are registered,
+//! and everything else asks what they can do.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::rooms::sources;
+use super::root;
+
+/// Where a switch OS is registered: the lines that a new one adds.
+const OS_REGISTRIES: &[&str] = &[
+    "compiler/platform/src/capability.rs",
+    "compiler/platform/src/model.rs",
+    "compiler/render/src/targets.rs",
+    "compiler/topology/src/document/tiers.rs",
+];
+
+/// Where a verb of the command line is registered.
+const VERB_REGISTRIES: &[&str] = &["compiler/cli/src/args.rs", "compiler/cli/src/commands.rs"];
+
+/// The variants of an enum in a source file.
+fn variants(path: &str, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(path)).expect("the file is there");
+    let head = format!("pub enum {name} {{\n");
+    let (_, rest) = text.split_once(&head).unwrap_or_else(|| panic!("{path} has no enum {name}"));
+    let body = rest.split("\n}").next().unwrap_or_default();
+    let lines = body.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with('#'));
+    lines.map(|line| line.trim_end_matches(',').to_owned()).collect()
+}
+
+/// A new OS makes the compiler ask at every place that has to know it; no other place knows any.
+#[test]
+fn an_os_is_named_in_its_registries_only() {
+    let names = variants("compiler/platform/src/model.rs", "Os");
+    assert!(names.len() >= 4, "{names:?}");
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == ':';
+    let named: BTreeSet<String> = sources()
+        .into_iter()
+        .filter(|(_, text)| {
+            text.split(|sign| !is_part(sign)).any(|word| {
+                word.strip_prefix("Os::").is_some_and(|rest| names.iter().any(|name| name == rest))
+            })
+        })
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(named, OS_REGISTRIES.iter().map(|path| (*path).to_owned()).collect(), "where an OS is named");
+}
+
+/// A comparison with one OS or routing forgets the next one: methods that name every kind do not compile without it.
+#[test]
+fn no_os_and_no_routing_is_compared_with() {
+    for (path, text) in sources() {
+        let plain: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for kind in ["Os", "Routing"] {
+            for before in ["== ", "!= "] {
+                let found = plain.match_indices(&format!("{before}{kind}::")).next();
+                assert!(
+                    found.is_none(),
+                    "{path} has `{before}{kind}::..`: ask a method that names every kind"
+                );
+            }
+        }
+    }
+}
+
+/// Every OS has what CONTRIBUTING.md asks of a new one: text that is rendered, and a reader that judges it.
+#[test]
+fn every_os_is_rendered_and_read() {
+    for name in variants("compiler/platform/src/model.rs", "Os") {
+        let word = name.to_lowercase();
+        let read = root().join(format!("compiler/verify/src/read/{word}.rs"));
+        assert!(read.exists(), "no reader of {word} in verify");
+        let rendered = root().join(format!("compiler/render/src/targets/{word}.rs")).exists()
+            && root().join(format!("templates/{word}")).is_dir();
+        let programmed = root().join("p4/entries/src/fabric.rs").exists() && word == "p4";
+        assert!(rendered || programmed, "nothing renders {word}");
+    }
+}
+
+/// CONTRIBUTING.md names the registries, so that a newcomer finds all of them.
+#[test]
+fn contributing_names_every_registry() {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("it is there");
+    for path in OS_REGISTRIES.iter().chain(VERB_REGISTRIES) {
+        assert!(text.contains(&format!("`{path}`")), "CONTRIBUTING.md does not name {path}");
+    }
+}
