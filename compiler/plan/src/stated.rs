@@ -1,9 +1,9 @@
 //! What a fabric states of itself in its manifest, so that whoever reads the tree knows what must be there.
 //!
-//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: one
-//! switch of a kind is worked out and no more, so this costs the same in a fabric of any size.
+//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
+//! each kind the first switch with a port in use is worked out, so this costs the same in a fabric of any size.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use closc_artefacts::{
     Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
@@ -21,15 +21,31 @@ use crate::qos::SwitchQos;
 impl Plan {
     /// Returns what the fabric states of itself.
     pub fn stated(&self) -> Result<Stated, QosError> {
-        let mut seen: BTreeSet<(TierId, SmolStr, &str)> = BTreeSet::new();
+        // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is no measure.
+        let mut kinds: BTreeMap<(TierId, SmolStr, &str), (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
         for switch in self.switches() {
             let (platform, os) = self.topology().hardware(switch);
-            if seen.insert((switch.tier, platform.id.clone(), os.word())) {
-                let intent = self.device(switch);
-                profile.get_or_insert(intent.qos);
-                stated.switches.push(self::switch(switch, &intent)?);
+            let kind = (switch.tier, platform.id.clone(), os.word());
+            let known = kinds.get(&kind).copied();
+            if known.is_some_and(|(_, in_use)| in_use) {
+                continue;
+            }
+            let intent = self.device(switch);
+            profile.get_or_insert(intent.qos);
+            let own = self::switch(switch, &intent)?;
+            let in_use = !own.ports.is_empty();
+            match known {
+                None => {
+                    kinds.insert(kind, (stated.switches.len(), in_use));
+                    stated.switches.push(own);
+                }
+                Some((at, _)) if in_use => {
+                    kinds.insert(kind, (at, true));
+                    stated.switches[at] = own;
+                }
+                Some(_) => {}
             }
         }
         stated.qos = profile.map(qos).unwrap_or_default();

@@ -27,7 +27,7 @@ pub(crate) fn ports() -> BTreeMap<String, BTreeSet<(String, String)>> {
 }
 
 /// The ports of the hardware of some platforms.
-fn all_ports(platforms: &[&str]) -> BTreeMap<String, BTreeSet<(String, String)>> {
+pub(crate) fn all_ports(platforms: &[&str]) -> BTreeMap<String, BTreeSet<(String, String)>> {
     let catalogue = Catalogue::builtin();
     let mut known: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
     for platform in platforms.iter().filter_map(|id| catalogue.get(id)) {

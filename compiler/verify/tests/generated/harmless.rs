@@ -84,7 +84,7 @@ pub(crate) const REASONS: &[Reason] = &[
         &[How::Larger, How::LargerEverywhere],
         "any address of the loopback network, or a larger buffer",
     ),
-    because("daemons", "*=no", GONE, "FRR starts only daemons that it is told"),
+    because("daemons", "*=no", GONE, "FRR starts only the daemons that are named"),
     because("devices.batch*", "", &[How::Twice], "`ip -force` goes on where the device is there"),
     because(
         "entries.txtpb ingress.nic_source",

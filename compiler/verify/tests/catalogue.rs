@@ -1,0 +1,222 @@
+//! No false alarms on any hardware: random fabrics of every platform, operating system, routing and QoS profile.
+//!
+//! A part of them in every run; `CLOSC_FABRICS=667` asks for so many, over all combinations again and again.
+//! `CLOSC_CONFIGS=FOLDER` keeps the first `config_db.json` of every tier of each, for readers of others.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use closc_artefacts::Files as _;
+use closc_platform::{Catalogue, Os};
+use closc_tests::{exceptions, shape};
+use closc_verify::{Limits, Options, verify};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+
+/// Fabrics of a normal run.
+const FEW: usize = 60;
+/// Shapes tried for a combination before the next one has its turn.
+const TRIES: usize = 6;
+
+const ROUTINGS: [&str; 3] = ["srv6-static", "ecmp-static", "bgp-unnumbered"];
+const PROFILES: [&str; 8] = [
+    "lossy-trim",
+    "lossless",
+    "sonic-azure",
+    "nvidia-roce",
+    "juniper-dcqcn",
+    "meta-roce",
+    "sonic-ai-lossy",
+    "none",
+];
+
+/// What a fabric is made of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Mix {
+    platform: String,
+    os: Os,
+    routing: &'static str,
+    profile: &'static str,
+}
+
+impl Mix {
+    fn all(catalogue: &Catalogue) -> Vec<Mix> {
+        let mut mixes = Vec::new();
+        for platform in catalogue.iter() {
+            for os in &platform.oses {
+                for routing in ROUTINGS {
+                    for profile in PROFILES {
+                        mixes.push(Mix { platform: platform.id.to_string(), os: *os, routing, profile });
+                    }
+                }
+            }
+        }
+        mixes
+    }
+
+    /// Puts the mix into the file of a shape: ports of one speed, on NICs with so many lanes a plane.
+    fn apply(&self, yaml: &str, planes: u8, megabits: u64, lanes: u16) -> String {
+        let (speed, all_lanes) = (u64::from(planes) * megabits, u16::from(planes) * lanes);
+        let nic = format!("nic: {{ speed: {}G, lanes: {planes} }}", u32::from(planes) * 100);
+        assert!(yaml.contains(&nic), "{yaml}");
+        let hardware = format!("platform: {}, os: {}", self.platform, self.os.word());
+        let medium = if ["linux", "bmv2"].contains(&self.platform.as_str()) { "virtual" } else { "dac" };
+        yaml.replace(&nic, &format!("nic: {{ speed: {speed}M, lanes: {all_lanes} }}"))
+            .replace("platform: linux, os: linux", &hardware)
+            .replace("medium: virtual", &format!("medium: {medium}"))
+            .replace("qos: lossy-trim", &format!("qos: {}", self.profile))
+            .replace("tiers:\n", &format!("routing: {}\ntiers:\n", self.routing))
+    }
+}
+
+/// What the command line knows of all hardware.
+fn options(catalogue: &Catalogue) -> Options {
+    let ids: Vec<&str> = catalogue.ids().collect();
+    let mut limits: BTreeMap<String, Limits> = BTreeMap::new();
+    for platform in catalogue.iter() {
+        let Some(sonic) = &platform.sonic else { continue };
+        for hwsku in std::iter::once(&sonic.hwsku).chain(sonic.hwskus.iter().map(|(_, hwsku)| hwsku)) {
+            let known = limits.entry(hwsku.clone()).or_insert(Limits {
+                segments: 0,
+                routes: 0,
+                neighbours: 0,
+                buffer_bytes: 0,
+            });
+            known.segments = known.segments.max(platform.limits.my_sids);
+            known.routes = known.routes.max(platform.limits.ipv6_routes);
+            known.neighbours = known.neighbours.max(platform.limits.neighbours);
+            known.buffer_bytes =
+                known.buffer_bytes.max(platform.buffer.as_ref().map_or(0, |buffer| buffer.total.0));
+        }
+    }
+    Options { limits, ports: common::all_ports(&ids), pipelines: common::pipelines(), ..Options::default() }
+}
+
+#[test]
+fn fabrics_of_all_hardware_verify() {
+    let wanted = std::env::var("CLOSC_FABRICS").ok().and_then(|text| text.parse().ok());
+    let configs = std::env::var_os("CLOSC_CONFIGS").map(std::path::PathBuf::from);
+    let catalogue = Catalogue::builtin();
+    let (mixes, options) = (Mix::all(&catalogue), options(&catalogue));
+    let mut runner = TestRunner::deterministic();
+    let (mut made, mut refused) = (BTreeMap::<&Mix, usize>::new(), BTreeMap::<String, usize>::new());
+    let mut count = 0;
+    // All in a normal run would take minutes: every so manyth, with a step that meets every kind of each dimension.
+    let step = if wanted.is_some() { 1 } else { 7 };
+    let mut turn = 0;
+    while count < wanted.unwrap_or(FEW) && turn < mixes.len() * 20 {
+        let mix = &mixes[turn * step % mixes.len()];
+        turn += 1;
+        let platform = catalogue.get(&mix.platform).expect("it is of the catalogue");
+        let speeds: BTreeSet<u64> =
+            platform.panel.breakouts.iter().map(|breakout| u64::from(breakout.speed.mbps())).collect();
+        let speeds: Vec<u64> = speeds.into_iter().collect();
+        let mut why = String::new();
+        let plan = (0..TRIES).find_map(|attempt| {
+            let drawn =
+                exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+            let speed = speeds[(turn + attempt) % speeds.len()];
+            [1, 2, 4, 8].into_iter().find_map(|lanes| {
+                let yaml = mix.apply(&drawn.yaml(), drawn.planes, speed, lanes);
+                shape::try_plan(&yaml).map(|plan| (yaml, plan)).map_err(|text| why = text).ok()
+            })
+        });
+        let Some((yaml, plan)) = plan else {
+            let code = why.split("error[").nth(1).and_then(|rest| rest.split(']').next());
+            *refused.entry(code.unwrap_or("?").to_owned()).or_default() += 1;
+            continue;
+        };
+        // Buffers that do not hold what the profile asks of them are found when their numbers are made.
+        let tree = match closc_compile::memory(&plan) {
+            Ok(tree) => tree,
+            Err(closc_compile::CompileError::Render(_)) => {
+                *refused.entry("render".to_owned()).or_default() += 1;
+                continue;
+            }
+            Err(error) => panic!("{mix:?}:\n{yaml}\n{error}"),
+        };
+        let report = verify(&tree, &options).expect("the tree can be read");
+        assert!(report.holds(), "{mix:?}:\n{yaml}\n{}", report.text());
+        if let Some(folder) = &configs {
+            keep(folder, count, &tree, &plan);
+        }
+        *made.entry(mix).or_default() += 1;
+        count += 1;
+    }
+    let of = |what: &dyn Fn(&Mix) -> String| {
+        let mut sums = BTreeMap::<String, usize>::new();
+        for (mix, number) in &made {
+            *sums.entry(what(mix)).or_default() += number;
+        }
+        sums.iter().fold(String::new(), |mut text, (name, number)| {
+            let _ = write!(text, " {name} {number}");
+            text
+        })
+    };
+    println!("{count} fabrics of {} combinations hold; {refused:?} refused in {turn} turns", made.len());
+    println!("by platform:{}", of(&|mix| mix.platform.clone()));
+    println!("by os:{}", of(&|mix| mix.os.word().to_owned()));
+    println!("by routing:{}", of(&|mix| mix.routing.to_owned()));
+    println!("by profile:{}", of(&|mix| mix.profile.to_owned()));
+    assert_eq!(count, wanted.unwrap_or(FEW), "refused: {refused:?}");
+    let have = |part: &dyn Fn(&Mix) -> bool| made.keys().any(|mix| part(mix));
+    for routing in ROUTINGS {
+        assert!(have(&|mix| mix.routing == routing), "no fabric with {routing}");
+    }
+    for profile in PROFILES {
+        assert!(have(&|mix| mix.profile == profile), "no fabric with {profile}");
+    }
+    for os in Os::ALL {
+        assert!(have(&|mix| mix.os == os), "no fabric with {}", os.word());
+    }
+}
+
+/// A plane without a cable is still a plane, and a switch without one no measure for its tier.
+#[test]
+fn what_exceptions_leave_without_a_cable_is_no_fault() {
+    let catalogue = Catalogue::builtin();
+    let mix =
+        |platform: &str, routing, profile| Mix { platform: platform.into(), os: Os::Sonic, routing, profile };
+    let plane = shape::Shape {
+        planes: 2,
+        groups: 1,
+        per_group: 2,
+        rails: 1,
+        t1: 3,
+        parallel: 1,
+        t2: None,
+        exceptions: "exceptions: { absent: [p1-t0-001] }\n".into(),
+    };
+    let row = shape::Shape {
+        planes: 1,
+        groups: 3,
+        per_group: 3,
+        t2: Some(shape::T2 { zones: 1, steps: 3, parallel: 1, rows: true }),
+        exceptions: "exceptions: { absent: [z0-p0-t1-001] }\n".into(),
+        ..plane.clone()
+    };
+    let cases = [
+        (mix("th5-512x100g", "srv6-static", "lossy-trim"), plane, 100_000, 1),
+        (mix("q3d-7280r4-64x400g", "bgp-unnumbered", "sonic-azure"), row, 400_000, 4),
+    ];
+    for (mix, shape, megabits, lanes) in cases {
+        let plan = shape::plan(&mix.apply(&shape.yaml(), shape.planes, megabits, lanes));
+        let report = verify(&common::tree(&plan), &options(&catalogue)).expect("the tree can be read");
+        assert!(report.holds(), "{}", report.text());
+    }
+}
+
+/// Writes the configuration of one switch of each tier.
+fn keep(folder: &std::path::Path, count: usize, tree: &closc_artefacts::Memory, plan: &closc_plan::Plan) {
+    let mut tiers = BTreeSet::new();
+    for switch in plan.switches() {
+        let name = plan.topology().naming.switch(switch).to_string();
+        let Ok(bytes) = tree.read(&format!("switches/{name}/config_db.json")) else { continue };
+        if tiers.insert(switch.tier) {
+            let path = folder.join(format!("{count:03}-{name}.json"));
+            std::fs::write(path, bytes).expect("the folder is there");
+        }
+    }
+}
