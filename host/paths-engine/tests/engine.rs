@@ -44,6 +44,29 @@ fn inside_a_group_a_plane_is_one_path() {
     assert_eq!(engine.planes_in_use(path), 0b11, "those that failed longest ago");
 }
 
+/// Deciding anew for another reason changes nothing of who keeps the floor.
+#[test]
+fn who_keeps_the_floor_stays() {
+    let bytes = table(&Shape { planes: 3, active: 1, backup: 3, min_active: 2, denied: Vec::new() });
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 1), 0).unwrap();
+    let ev = |engine: &Engine, plane: u8, n: usize| {
+        engine.values(path).filter(|v| v.plane == plane).nth(n).unwrap().entropy
+    };
+    let used = |engine: &Engine| -> Vec<(u8, u32)> {
+        engine.values(path).filter(|v| v.in_use).map(|v| (v.plane, v.entropy)).collect()
+    };
+    engine.far_ports(path, 0b100);
+    let (good, elsewhere) = (ev(&engine, 1, 2), ev(&engine, 2, 1));
+    engine.answered(path, 1, good, 1);
+    // One plane is left: its good value, and another so that there are two.
+    engine.far_ports(path, 0b010);
+    let before = used(&engine);
+    assert!(before.len() == 2 && before.contains(&(1, good)), "{before:?}");
+    engine.answered(path, 2, elsewhere, 2);
+    assert_eq!(used(&engine), before);
+}
+
 #[test]
 fn a_reload_keeps_what_did_not_change() {
     let before = table(&Shape::default());

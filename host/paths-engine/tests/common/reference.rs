@@ -215,7 +215,9 @@ impl Reference {
             let best = rest.min_by_key(|(p, m)| {
                 let path = &self.planes[*p][*m];
                 let bad = path.health == Health::Bad;
-                (bad, used[*p].len(), *p, if bad { path.changed } else { 0 }, *m)
+                // Who kept the floor before stays.
+                let rank = if bad { path.changed } else { u64::from(!self.used[*p].contains(m)) };
+                (bad, used[*p].len(), *p, rank, *m)
             });
             let Some(&(p, m)) = best else { break };
             used[p].push(m);
