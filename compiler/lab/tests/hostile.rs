@@ -13,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::tree::{Digests, Tree};
 use closc_lab::{Lab, LabError, TreeFault};
 use common::{Compiled, can_run, compile, quietly, shipped};
-use nix::mount::{MsFlags, mount};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 
 /// What would be made of a tree by whoever edits a file.
@@ -272,6 +272,12 @@ fn seclude() {
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS).unwrap();
     mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None).unwrap();
     fs::create_dir_all("/run/netns").unwrap();
+    // Namespaces of labs that happen to be up would show here until those labs are taken down.
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap();
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    for place in places.filter(|place| *place == "/run/netns" || place.starts_with("/run/netns/")) {
+        let _ = umount2(place, MntFlags::MNT_DETACH);
+    }
     mount::<str, str, str, str>(Some("none"), "/run/netns", Some("tmpfs"), MsFlags::empty(), None).unwrap();
 }
 
