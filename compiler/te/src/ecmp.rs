@@ -95,11 +95,11 @@ impl Lane<'_> {
                 match self.manner {
                     Manner::Even => {
                         let ups = hops.uplinks(network, self.kind, &mut plan, run.a);
-                        hops.pour(network, run, &ups, rate, load);
+                        hops.carry(network, run, &ups, rate, load);
                     }
                     Manner::Pinned(routes) => {
                         if let Some(route) = routes[at * network.kinds.len() + self.number] {
-                            hops.pour(network, run, &Ways::one(route.up as usize), rate, load);
+                            hops.carry(network, run, &Ways::one(route.up as usize), rate, load);
                         }
                     }
                     Manner::Hashed(seed) => {

@@ -140,14 +140,14 @@ impl<'a> WaterFilling<'a> {
             return;
         }
         self.add(run, commodity, split.as_deref(), -1.0);
-        let poured = self.pour(run, commodity, old);
-        self.spread(run, commodity, Some(&poured));
-        self.add(run, commodity, Some(&poured), 1.0);
-        if self.level(run, commodity, Some(&poured)) < old * (1.0 - GAIN_MIN / 10.0) {
-            *split = Some(Box::new(poured));
+        let filled = self.water_fill(run, commodity, old);
+        self.spread(run, commodity, Some(&filled));
+        self.add(run, commodity, Some(&filled), 1.0);
+        if self.level(run, commodity, Some(&filled)) < old * (1.0 - GAIN_MIN / 10.0) {
+            *split = Some(Box::new(filled));
             return;
         }
-        self.add(run, commodity, Some(&poured), -1.0);
+        self.add(run, commodity, Some(&filled), -1.0);
         self.spread(run, commodity, split.as_deref());
         self.add(run, commodity, split.as_deref(), 1.0);
     }
@@ -196,7 +196,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Pours a commodity that was taken off: finds the lowest level at which it fits, not above `top`.
-    fn pour(&mut self, run: Option<Run>, commodity: &Commodity, top: f64) -> Weights {
+    fn water_fill(&mut self, run: Option<Run>, commodity: &Commodity, top: f64) -> Weights {
         let (mut low, mut high) = (0.0, top);
         for _ in 0..14 {
             let middle = f64::midpoint(low, high);

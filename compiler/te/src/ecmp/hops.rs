@@ -133,7 +133,7 @@ impl Hops {
     }
 
     /// Splits a rate by weight at every switch.
-    pub(super) fn pour(&self, network: &Network, run: Run, ups: &Ways, rate: f64, load: &mut PerLink) {
+    pub(super) fn carry(&self, network: &Network, run: Run, ups: &Ways, rate: f64, load: &mut PerLink) {
         let shape = &network.shape;
         let mut at_last = vec![0.0; shape.t1];
         let mut at_top = vec![0.0; if run.far { shape.t2 } else { 0 }];
