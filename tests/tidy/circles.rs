@@ -15,7 +15,6 @@ use super::{code, crates};
 const STILL: &[(&str, usize)] = &[
     ("cli", 4),
     ("deploy", 5),
-    ("diff", 6),
     ("lab", 15),
     ("paths", 2),
     ("paths-engine", 2),
@@ -24,7 +23,6 @@ const STILL: &[(&str, usize)] = &[
     ("qos", 18),
     ("runtime", 14),
     ("switch", 7),
-    ("topology", 14),
     ("verify", 4),
 ];
 

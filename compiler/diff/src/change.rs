@@ -111,13 +111,6 @@ pub enum ApplyError {
     NoT2,
 }
 
-/// Every change between two topologies.
-#[derive(Debug, Clone, Default)]
-pub struct Difference {
-    /// The changes, in the order of the file's keys.
-    pub changes: Vec<Change>,
-}
-
 /// Writes the types, comparison and application of plain fields from one table.
 macro_rules! fields {
     (
@@ -316,27 +309,6 @@ impl<T: Clone + PartialEq + Shown> Edit<T> {
         }
         place.clone_from(&self.new);
         Ok(())
-    }
-}
-
-impl Difference {
-    /// Compares two topologies.
-    pub fn between(old: &Topology, new: &Topology) -> Difference {
-        crate::compare::compare(old, new)
-    }
-
-    /// Tells whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    /// Makes the new topology from the old one. Places in the text stay those of the old one.
-    pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
-        let mut topology = old.clone();
-        for change in &self.changes {
-            change.apply(&mut topology)?;
-        }
-        Ok(topology)
     }
 }
 

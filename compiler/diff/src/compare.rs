@@ -7,13 +7,41 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::{Exceptions, Tier, TierId, Topology};
 
-use crate::change::{ApplyError, Change, Difference, Edit, Exception, Field, Named, Thing, TierField, Turn};
+use crate::change::{ApplyError, Change, Edit, Exception, Field, Named, Thing, TierField, Turn};
 use crate::shown::Shown;
+
+/// Every change between two topologies.
+#[derive(Debug, Clone, Default)]
+pub struct Difference {
+    /// The changes, in the order of the file's keys.
+    pub changes: Vec<Change>,
+}
+
+impl Difference {
+    /// Compares two topologies.
+    pub fn between(old: &Topology, new: &Topology) -> Difference {
+        compare(old, new)
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Makes the new topology from the old one. Places in the text stay those of the old one.
+    pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
+        let mut topology = old.clone();
+        for change in &self.changes {
+            change.apply(&mut topology)?;
+        }
+        Ok(topology)
+    }
+}
 
 const NAMED: [Named; 4] =
     [Named::Tier(TierId::T0), Named::Tier(TierId::T1), Named::Tier(TierId::T2), Named::Node];
 
-pub(crate) fn compare(old: &Topology, new: &Topology) -> Difference {
+fn compare(old: &Topology, new: &Topology) -> Difference {
     let mut changes: Vec<Change> =
         Field::compare(old, new).into_iter().map(|field| Change::Field(Box::new(field))).collect();
     let tier =

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
-use crate::change::{Change, Difference, Exception, Thing};
+use crate::change::{Change, Exception, Thing};
+use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
 use crate::manner::{Manner, Place, judge};
 use crate::population::Population;

@@ -11,7 +11,8 @@ use closc_qos::units::Length;
 use closc_topology::{Cable, Link};
 use serde::Serialize;
 
-use crate::change::{Change, Difference, Field, TierField};
+use crate::change::{Change, Field, TierField};
+use crate::compare::Difference;
 use crate::population::Population;
 use crate::summary::Kind;
 use crate::words::{number, plural};

@@ -9,6 +9,7 @@ mod compare;
 mod effect;
 mod impact;
 mod manner;
+mod plans;
 mod population;
 mod report;
 mod routed;
@@ -24,9 +25,8 @@ pub mod rollout;
 pub mod show;
 pub mod tree;
 
-pub use change::{
-    ApplyError, Change, Difference, Edit, Exception, Field, Hardware, Named, Thing, TierField, Turn,
-};
+pub use change::{ApplyError, Change, Edit, Exception, Field, Hardware, Named, Thing, TierField, Turn};
+pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
 pub use manner::{Manner, Place, Verdict, judge};
 pub use population::{Delta, Population};

@@ -1,16 +1,11 @@
 //! What people and tools read of a difference: lines with signs, impact, artefacts.
 //!
-//! In: two plans. Out: [`Report`]; every view and the JSON are drawn from it. Invariants: identical changes are one line
+//! In: nothing. Out: [`Report`] and its parts; every view and the JSON are drawn from them. Invariants: identical changes are one line
 //! with a count; the names behind a count are there where they were asked for.
 
-use closc_plan::Plan;
 use serde::{Deserialize, Serialize};
 
-use crate::change::Difference;
-use crate::impact::impact;
-use crate::population::Population;
-use crate::touched::{Artefacts, Touched, artefacts};
-use crate::{effect, summary};
+use crate::touched::Artefacts;
 
 /// Form of saved reports.
 pub const FORMAT: &str = "closc-diff/1";
@@ -181,27 +176,6 @@ pub struct Options {
 }
 
 impl Report {
-    /// Compares two plans.
-    pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
-        let (before, after) = (old.0, new.0);
-        let difference = Difference::between(before.topology(), after.topology());
-        let population = Population::between(before.fabric(), after.fabric());
-        let touched = Touched::of(&difference, before, after);
-        let pairs = impact(before.fabric(), after.fabric());
-        Report {
-            format: FORMAT.to_owned(),
-            changes: summary::lines(&difference, &population, before, after, options),
-            impact: effect::impact(&difference, &population, &pairs, before, after),
-            rollout: Some(effect::rollout(&difference, before)),
-            artefacts: artefacts(&touched, before, after),
-            waves: Vec::new(),
-            no_waves: None,
-            texts: Vec::new(),
-            old: old.1,
-            new: new.1,
-        }
-    }
-
     /// Tells whether both sides mean the same.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

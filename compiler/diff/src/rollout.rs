@@ -15,7 +15,8 @@ use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
 pub use step::{Seconds, Step};
 
-use crate::change::{Change, Difference, Exception, Thing, Turn};
+use crate::change::{Change, Exception, Thing, Turn};
+use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::manner::{Manner, Place, judge};

@@ -18,8 +18,6 @@ use closc_topology::{
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
-use crate::change::Hardware;
-
 /// A value that has a short text.
 pub trait Shown {
     /// Returns the value as text.
@@ -156,7 +154,7 @@ impl Shown for Arc<Platform> {
     }
 }
 
-impl Shown for Hardware {
+impl Shown for (Arc<Platform>, Os) {
     fn shown(&self) -> String {
         format!("{} with {}", self.0.id, self.1.word())
     }

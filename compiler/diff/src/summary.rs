@@ -9,7 +9,8 @@ mod qos;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId};
 
-use crate::change::{Change, Difference, Edit, Exception, Field, Named, TierField};
+use crate::change::{Change, Edit, Exception, Field, Named, TierField};
+use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
 use crate::report::{Line, Options, Sign};

@@ -9,7 +9,8 @@ use closc_fabric::Fabric;
 use closc_plan::{Excepted, Plan, Subject, Touch, touch};
 use closc_topology::{Node, PlaneId, Switch, TierId, ZoneId};
 
-use crate::change::{Change, Difference, Exception, Field, Named, Thing, TierField, Turn};
+use crate::change::{Change, Exception, Field, Named, Thing, TierField, Turn};
+use crate::compare::Difference;
 use crate::routed;
 
 /// Artefacts that may change, of what both sides have.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_topology::{DomainRule, PlaneId, Switch, Target, TierId, ZoneId};
+use closc_topology::{DomainRule, PlaneId, Subject, Switch, TierId, ZoneId};
 
 use crate::Fabric;
 
@@ -101,8 +101,8 @@ fn held(fabric: &Fabric, kind: &str) -> Held {
     (t0s, t1s)
 }
 
-fn is_member(members: &BTreeSet<Target>, switch: Switch) -> bool {
-    members.contains(&Target::Switch(switch)) || members.contains(&Target::Plane(switch.plane))
+fn is_member(members: &BTreeSet<Subject>, switch: Switch) -> bool {
+    members.contains(&Subject::Switch(switch)) || members.contains(&Subject::Plane(switch.plane))
 }
 
 /// Returns how many domains there are among counts, and the first with what it holds.

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use closc_topology::{
-    DomainRule, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Target, Topology,
+    DomainRule, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Subject, Topology,
 };
 use ipnet::Ipv6Net;
 use smol_str::{SmolStr, format_smolstr};
@@ -209,12 +209,12 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
 /// anything up.
 fn domains(topology: &Topology, port: NicPort) -> BTreeSet<SmolStr> {
     let t0 = port.nic.t0(port.plane);
-    let is_in = |target: &Target| match target {
-        Target::Plane(plane) => *plane == port.plane,
-        Target::Switch(switch) => *switch == t0,
-        Target::Nic(nic) => *nic == port.nic,
-        Target::Link(link) => *link == Link::Host(port),
-        Target::Node(_) => false,
+    let is_in = |subject: &Subject| match subject {
+        Subject::Plane(plane) => *plane == port.plane,
+        Subject::Switch(switch) => *switch == t0,
+        Subject::Nic(nic) => *nic == port.nic,
+        Subject::Link(link) => *link == Link::Host(port),
+        Subject::Node(_) => false,
     };
     let of = |(kind, rule): (&SmolStr, &DomainRule)| match rule {
         DomainRule::Members(members) => members.iter().any(is_in).then(|| kind.clone()),

@@ -5,7 +5,6 @@
 //! devices, so a fabric of any size is checked in the same time; a check whose input another check refuses is
 //! silent, so that one slip gives one message.
 
-pub(crate) mod loader;
 mod words;
 
 mod address_fields;
@@ -118,14 +117,12 @@ mod zones_without_t2;
 
 pub use bgp_bandwidth::BANDWIDTH_CABLES_MAX;
 
-#[cfg(test)]
-pub(crate) mod testing;
-
 use std::collections::BTreeSet;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
+use crate::faults;
 
 /// The fabric that the examples of the rules change: two planes of full 256-port switches, without a finding.
 pub const EXAMPLE_BASE: &str = "\
@@ -263,11 +260,8 @@ const CHECKS: &[Check] = checks![
 
 /// Returns every rule of this crate, by code.
 pub fn rules() -> Vec<&'static Rule> {
-    loader::RULES.iter().copied().chain(CHECKS.iter().map(|check| check.rule)).collect()
+    faults::RULES.iter().copied().chain(CHECKS.iter().map(|check| check.rule)).collect()
 }
-
-/// The most findings that are shown of one rule; behind them only their number.
-const SHOWN_MAX: usize = 20;
 
 /// Runs every check.
 pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
@@ -283,7 +277,7 @@ const REFUSALS: &[&Rule] =
 /// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
 /// from it or from what stands for it, and goes when the value is mended.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
-    let loader: BTreeSet<&str> = loader::RULES.iter().map(|rule| rule.code).collect();
+    let loader: BTreeSet<&str> = faults::RULES.iter().map(|rule| rule.code).collect();
     let refuses =
         |rule: &Rule| loader.contains(rule.code) || REFUSALS.iter().any(|refusal| refusal.code == rule.code);
     let refused: BTreeSet<Span> =
@@ -294,14 +288,4 @@ pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
         refuses(finding.rule)
             || !(no_names && of_names || finding.labels.iter().any(|label| refused.contains(&label.span)))
     })
-}
-
-/// Makes a list that keeps as many findings of a rule as can be sorted before the first ones are shown.
-pub(crate) fn findings() -> Diagnostics {
-    Diagnostics::with_limit(10 * SHOWN_MAX)
-}
-
-/// Leaves the first findings of each rule: nobody reads more, and showing thousands takes long.
-pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
-    diagnostics.shortened(SHOWN_MAX)
 }

@@ -41,6 +41,15 @@ impl TierId {
         }
     }
 
+    /// Returns the tier as it is written in sentences.
+    pub fn label(self) -> &'static str {
+        match self {
+            TierId::T0 => "T0",
+            TierId::T1 => "T1",
+            TierId::T2 => "T2",
+        }
+    }
+
     /// Returns 0, 1 or 2.
     pub fn level(self) -> u8 {
         match self {
@@ -137,6 +146,21 @@ impl Link {
             Link::Fabric { lower, .. } => lower.plane,
         }
     }
+}
+
+/// What a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// `plane 3`.
+    Plane(PlaneId),
+    /// A switch.
+    Switch(Switch),
+    /// A node.
+    Node(Node),
+    /// A NIC.
+    Nic(Nic),
+    /// A cable, also by its NIC port.
+    Link(Link),
 }
 
 /// Whether a port faces the NICs or the tier above.

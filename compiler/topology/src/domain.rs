@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::coordinate::{Switch, TierId};
-use crate::lower::Target;
-use crate::model::Topology;
+use crate::coordinate::{Subject, Switch, TierId};
 
 /// Kinds of domains, by name.
 pub type Domains = BTreeMap<SmolStr, DomainRule>;
@@ -20,7 +18,7 @@ pub enum DomainRule {
     /// Position.
     Position(DomainPosition),
     /// A list: one domain with the name of its kind.
-    Members(BTreeSet<Target>),
+    Members(BTreeSet<Subject>),
 }
 
 /// A function of position.
@@ -73,7 +71,7 @@ impl Coordinate {
         }
     }
 
-    fn number(self, switch: Switch) -> Option<u16> {
+    pub(crate) fn number(self, switch: Switch) -> Option<u16> {
         match self {
             Coordinate::Tier => Some(u16::from(switch.tier.level())),
             Coordinate::Plane => Some(u16::from(switch.plane.0)),
@@ -83,7 +81,7 @@ impl Coordinate {
     }
 
     /// Names a value where it only tells runs of numbers apart.
-    fn part(self, switch: Switch) -> Option<SmolStr> {
+    pub(crate) fn part(self, switch: Switch) -> Option<SmolStr> {
         let number = self.number(switch)?;
         Some(match self {
             Coordinate::Tier => SmolStr::new_static(switch.tier.word()),
@@ -91,35 +89,5 @@ impl Coordinate {
             Coordinate::Zone => format_smolstr!("z{number}"),
             Coordinate::Index => format_smolstr!("{}", number + 1),
         })
-    }
-}
-
-impl Topology {
-    /// Returns the domain of a kind that a switch is in by position: `rack-t0-3`, `power-2`, numbers from 1.
-    pub fn domain(&self, kind: &str, switch: Switch) -> Option<SmolStr> {
-        let (parts, number) = self.placed(kind, switch, self.domains.len())?;
-        let mut name = SmolStr::from(kind);
-        for part in parts {
-            name = format_smolstr!("{name}-{part}");
-        }
-        Some(format_smolstr!("{name}-{}", number + 1))
-    }
-
-    /// Returns what tells runs of numbers apart, and the number. `depth` bounds how often a kind goes by another.
-    fn placed(&self, kind: &str, switch: Switch, depth: usize) -> Option<(Vec<SmolStr>, u16)> {
-        let DomainRule::Position(position) = self.domains.get(kind)? else { return None };
-        if !position.tiers.contains(&switch.tier) {
-            return None;
-        }
-        let (parts, number) = match &position.by {
-            DomainBy::Coordinates(by) => {
-                let (last, before) = by.split_last()?;
-                let parts: Option<Vec<SmolStr>> = before.iter().map(|by| by.part(switch)).collect();
-                (parts?, last.number(switch)?)
-            }
-            DomainBy::Kind(other) => (Vec::new(), self.placed(other, switch, depth.checked_sub(1)?)?.1),
-        };
-        let number = number / position.run.max(1);
-        Some((parts, position.count.map_or(number, |count| number % count.max(1))))
     }
 }

@@ -6,14 +6,21 @@
 
 mod coordinate;
 mod domain;
+mod draft;
+mod faults;
 mod load;
 mod lower;
 mod model;
+mod names;
 mod pci;
+mod position;
 mod read;
 mod reference;
 mod schema;
 mod shape;
+mod suggest;
+#[cfg(test)]
+mod testing;
 mod yaml;
 
 pub mod checks;
@@ -23,11 +30,11 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
-pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use document::Document;
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
-pub use lower::{Target, lower};
+pub use lower::lower;
 pub use model::{
     Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostOs, HostOutput, HostSlot, Hosts, Mtu, Pin, Pins,
     PortBlock, Routing, Services, Site, Spans, Srv6, Tier, Topology, Wiring,

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options};
 
-use crate::checks::{self, loader};
 use crate::document::{Document, FabricDoc};
+use crate::faults;
 use crate::model::Spans;
 use crate::read::{Read, Reader};
 use crate::yaml::{Item, Place, Value};
@@ -31,14 +31,14 @@ pub const ALIASED_MAX: usize = 100_000;
 /// its own; [`lower`](crate::lower) reports them with those of meaning, and makes no topology of it.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
     let source = decode::decode(sources, name, bytes)?;
-    let mut diagnostics = checks::findings();
+    let mut diagnostics = faults::findings();
     let text = &sources.get(source).text;
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
     };
     let Some(document) = read(source, text, &root, &mut diagnostics) else {
         diagnostics.sort();
-        return Err(checks::limited(diagnostics));
+        return Err(faults::limited(diagnostics));
     };
     Ok(Document { faults: diagnostics, ..document })
 }
@@ -73,7 +73,7 @@ pub(crate) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics)
     };
     if matches!(root.value, Value::Null) {
         let span = Span::new(source, 0..0);
-        diagnostics.push(loader::empty_file(span));
+        diagnostics.push(faults::empty_file(span));
         return None;
     }
     Some(root)
@@ -92,7 +92,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
             max_nodes: VALUES_MAX,
             max_events: 4 * VALUES_MAX,
             max_recorded_anchor_events: VALUES_MAX,
-            max_total_scalar_bytes: loader::BYTES_MAX,
+            max_total_scalar_bytes: faults::BYTES_MAX,
         },
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: ALIASED_MAX,

@@ -5,34 +5,15 @@
 //! the checks look at the draft and do not change it; the topology is built only from a draft without faults.
 //! Nothing is proportional to the number of devices.
 
-mod cables;
-mod domains;
-mod draft;
-mod exceptions;
 mod finish;
-mod hardware;
-mod layout;
-mod names;
-mod pins;
-mod ranges;
-mod tier;
-mod tuning;
 
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
 
-pub(crate) use cables::DraftCable;
-pub(crate) use draft::Draft;
-pub use exceptions::Target;
-pub(crate) use exceptions::{Entry, Listed, named};
-pub(crate) use hardware::{Hardware, by_plane};
-pub(crate) use layout::{Demand, DraftLayout};
-pub(crate) use names::{NameFault, find_link};
-pub(crate) use pins::PinFault;
-pub(crate) use tier::{DraftBlock, DraftTier};
-
 use crate::checks;
 use crate::document::Document;
+use crate::draft::Draft;
+use crate::faults;
 use crate::model::Topology;
 
 /// Makes a topology from a document, and reports every fault of meaning.
@@ -44,12 +25,12 @@ pub fn lower(
     sources: &Sources,
 ) -> (Option<Topology>, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
-    let mut diagnostics = checks::findings();
+    let mut diagnostics = faults::findings();
     diagnostics.extend(document.faults.clone());
     checks::run(&draft, &mut diagnostics);
     let mut diagnostics = checks::without_consequences(diagnostics);
     diagnostics.sort();
-    let diagnostics = checks::limited(diagnostics);
+    let diagnostics = faults::limited(diagnostics);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }

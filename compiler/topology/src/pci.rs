@@ -9,10 +9,6 @@ use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::checks::loader;
-use crate::read::{Read, Reader};
-use crate::yaml::{Item, Value};
-
 /// A PCI address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PciAddress {
@@ -64,20 +60,6 @@ impl fmt::Display for PciAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PciAddress { domain, bus, devfn } = self;
         write!(f, "{domain:04x}:{bus:02x}:{:02x}.{:x}", devfn >> 3, devfn & 7)
-    }
-}
-
-impl Read for PciAddress {
-    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
-        let Value::Text(text) = &item.value else {
-            return reader.wrong_type(item, "a PCI address", "0000:18:00.0");
-        };
-        text.parse()
-            .map_err(|error: PciAddressError| {
-                let (path, span) = (reader.path(), reader.span(item.place));
-                reader.push(loader::bad_pci(&path, text, error, span));
-            })
-            .ok()
     }
 }
 

@@ -10,7 +10,6 @@
 pub(crate) mod bridge;
 mod mapping;
 mod scalar;
-mod suggest;
 mod word;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable};
@@ -18,10 +17,10 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable
 pub(crate) use mapping::{Entries, MappingType, mapping};
 pub use scalar::Fraction;
 pub(crate) use scalar::PrefixText;
-pub(crate) use suggest::{instead, listed, nearest};
 pub(crate) use word::word;
 
-use crate::checks::{self, loader};
+use crate::faults;
+use crate::suggest::shorten;
 use crate::yaml::{Item, Place, Value};
 
 /// A value and where it stands.
@@ -81,7 +80,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
-        Reader { source, text, path: Vec::new(), diagnostics: checks::findings(), has_gap: false }
+        Reader { source, text, path: Vec::new(), diagnostics: faults::findings(), has_gap: false }
     }
 
     /// Turns a place in the text into a span.
@@ -123,7 +122,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn wrong_type<T>(&mut self, item: &Item, expected: &str, example: &str) -> Option<T> {
         let path = self.path();
         let diagnostic =
-            loader::wrong_type(&path, item.value.kind(), expected, example, self.span(item.place));
+            faults::wrong_type(&path, item.value.kind(), expected, example, self.span(item.place));
         let diagnostic = match (&item.value, expected) {
             (Value::Integer(_) | Value::Bool(_) | Value::Float(_), "text") => {
                 let written = self.written(item.place);
@@ -133,17 +132,6 @@ impl<'a> Reader<'a> {
         };
         self.push(diagnostic);
         None
-    }
-}
-
-/// Cuts a text so that a message stays readable.
-pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let clean: String =
-        text.chars().map(|c| if printable::acts(c) { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
-    match clean.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &clean[..end]),
-        None => clean,
     }
 }
 
@@ -230,7 +218,7 @@ impl<K: ReadKey, T: Read> Read for Named<K, T> {
             let key = K::read_key(&entry.key);
             if key.is_none() {
                 let path = reader.path();
-                reader.push(loader::wrong_key(&path, &entry.key, K::EXPECTED, span));
+                reader.push(faults::wrong_key(&path, &entry.key, K::EXPECTED, span));
             }
             let value = reader.inside(&entry.key, |reader| T::read(&entry.item, reader));
             match (key, value) {

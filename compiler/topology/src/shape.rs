@@ -4,11 +4,8 @@
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
-use smol_str::SmolStr;
-
 use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
-use crate::lower::Target;
-use crate::model::{Topology, Wiring};
+use crate::model::Wiring;
 use crate::naming::{LINK_SEPARATOR, Naming};
 
 /// The numbers. Those that divide are at least 1.
@@ -142,84 +139,6 @@ impl Shape {
                 Some(format!("{lower}{LINK_SEPARATOR}{upper}{number}"))
             }
         }
-    }
-}
-
-impl Topology {
-    fn shape(&self) -> Shape {
-        Shape {
-            planes: u16::from(self.planes),
-            zones: self.zones,
-            groups: self.t0.count,
-            per_group: self.hosts.per_group,
-            nics_per_node: u16::from(self.hosts.nics_per_node),
-            rails: u16::from(self.hosts.rails),
-            t1_count: self.t1.count,
-            t0_up: self.t0.up.count,
-            t0_parallel: self.t0.parallel,
-            t1_up: self.t1.up.count,
-            t1_parallel: self.t1.parallel,
-            t2_count: self.t2.as_ref().map_or(0, |t2| t2.count),
-            wiring: self.t2_wiring,
-            rows: self.t2_rows.max(1),
-        }
-    }
-
-    /// Returns the number of units in a zone: as many consecutive T0 groups as there are rails.
-    pub fn units(&self) -> u16 {
-        self.shape().units()
-    }
-
-    /// Returns the number of nodes in a unit.
-    pub fn nodes_per_unit(&self) -> u16 {
-        self.shape().nodes_per_unit()
-    }
-
-    /// Returns the node of a NIC and the NIC's number on it, from 0.
-    pub fn node_of(&self, nic: Nic) -> (Node, u8) {
-        self.shape().node_of(nic)
-    }
-
-    /// Returns the NIC of a node by its number, from 0.
-    ///
-    /// The node and the number must be of this fabric.
-    pub fn nic_of(&self, node: Node, nic_in_node: u8) -> Nic {
-        self.shape()
-            .nic_of(node, nic_in_node)
-            .expect("a node of the fabric has its NICs on T0s of the fabric")
-    }
-
-    /// Returns the switch at the upper end of an uplink and the number of the link among the parallel ones,
-    /// from 0; nothing at the top tier or past the last uplink.
-    pub fn upper(&self, lower: Switch, up: u16) -> Option<(Switch, u16)> {
-        self.shape().upper(lower, up)
-    }
-
-    /// Returns the uplink of a switch that leads to `upper` over parallel link `link` (from 0); nothing if there
-    /// is none.
-    pub fn uplink(&self, lower: Switch, upper: Switch, link: u16) -> Option<u16> {
-        self.shape().uplink(lower, upper, link)
-    }
-
-    /// Returns the name of a link: its two switches, with the number of the link where there are several
-    /// (`p3-t0-017--p3-t1-005#2`), or the NIC port of a host cable (`su017-n004/nic2.p3`).
-    ///
-    /// Returns nothing for a link that the fabric does not have.
-    pub fn link_name(&self, link: Link) -> Option<String> {
-        self.shape().link_name(&self.naming, link)
-    }
-
-    /// Returns the link of a name, as [`Topology::link_name`] writes it; nothing if there is none.
-    pub fn parse_link(&self, name: &str) -> Option<Link> {
-        crate::lower::find_link(&self.shape(), &self.naming, name).ok()
-    }
-
-    /// Returns everything that a name means, as `exceptions` read it: `plane 3`, a switch, node, NIC, NIC port or
-    /// cable, with ranges in brackets written out; or says why it means nothing.
-    ///
-    /// What is declared absent has a name, too.
-    pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Target)>, String> {
-        crate::lower::named(name, &self.shape(), &self.naming)
     }
 }
 

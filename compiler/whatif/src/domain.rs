@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
-use closc_topology::{DomainRule, Target};
+use closc_topology::{DomainRule, Subject};
 
 use crate::element::{Domain, Element, Elements};
 use crate::lines::{self, LineError};
@@ -18,7 +18,7 @@ pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {
     for (kind, rule) in &topology.domains {
         match rule {
             DomainRule::Members(members) => {
-                let members = members.iter().map(|target| Element::from(*target)).collect();
+                let members = members.iter().map(|subject| Element::from(*subject)).collect();
                 domains.push(Domain { name: kind.to_string(), members });
             }
             DomainRule::Position(_) => {
@@ -37,14 +37,14 @@ pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {
     domains
 }
 
-impl From<Target> for Element {
-    fn from(target: Target) -> Self {
-        match target {
-            Target::Plane(plane) => Element::Plane(plane),
-            Target::Switch(switch) => Element::Switch(switch),
-            Target::Node(node) => Element::Node(node),
-            Target::Nic(nic) => Element::Nic(nic),
-            Target::Link(link) => Element::Link(link),
+impl From<Subject> for Element {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::Plane(plane) => Element::Plane(plane),
+            Subject::Switch(switch) => Element::Switch(switch),
+            Subject::Node(node) => Element::Node(node),
+            Subject::Nic(nic) => Element::Nic(nic),
+            Subject::Link(link) => Element::Link(link),
         }
     }
 }

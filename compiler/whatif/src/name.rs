@@ -11,7 +11,7 @@
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
 
-use closc_topology::{Node, Switch, Target, ZoneId};
+use closc_topology::{Node, Subject, Switch, ZoneId};
 
 use crate::element::{Element, Elements};
 
@@ -87,13 +87,13 @@ impl Elements<'_> {
         let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name))?;
         found
             .into_iter()
-            .map(|(name, target)| {
-                let (element, there) = match target {
-                    Target::Plane(plane) => (Element::Plane(plane), true),
-                    Target::Switch(switch) => (Element::Switch(switch), self.fabric.has_switch(switch)),
-                    Target::Node(node) => (Element::Node(node), self.has_node(node)),
-                    Target::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),
-                    Target::Link(link) => (Element::Link(link), self.fabric.has_link(link)),
+            .map(|(name, subject)| {
+                let (element, there) = match subject {
+                    Subject::Plane(plane) => (Element::Plane(plane), true),
+                    Subject::Switch(switch) => (Element::Switch(switch), self.fabric.has_switch(switch)),
+                    Subject::Node(node) => (Element::Node(node), self.has_node(node)),
+                    Subject::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),
+                    Subject::Link(link) => (Element::Link(link), self.fabric.has_link(link)),
                 };
                 there
                     .then_some(element)

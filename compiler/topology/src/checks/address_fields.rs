@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A zone, group or index is too large for the addresses.
 pub(crate) static RULE: Rule = Rule {
@@ -77,7 +77,7 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn coordinates_fit_their_places() {

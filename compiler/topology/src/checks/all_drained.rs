@@ -3,7 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeSet;
 
-use crate::lower::{Draft, Target};
+use crate::coordinate::Subject;
+use crate::draft::Draft;
 
 /// Every plane is drained.
 pub(crate) static RULE: Rule = Rule {
@@ -18,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Counts the planes in service.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut drained =
-        draft.exceptions.drained.iter().filter(|entry| matches!(entry.target, Ok(Target::Plane(_))));
+        draft.exceptions.drained.iter().filter(|entry| matches!(entry.subject, Ok(Subject::Plane(_))));
     let planes: BTreeSet<_> = drained.clone().map(|entry| entry.name.clone()).collect();
     let Some(last) = drained.next_back().filter(|_| planes.len() as u64 >= draft.planes && draft.planes > 0)
     else {
@@ -34,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn one_plane_stays() {

@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, NameFault};
-use crate::read::shorten;
+use crate::draft::Draft;
+use crate::names::NameFault;
+use crate::suggest::shorten;
 
 /// A range in brackets cannot be read or names too much.
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports ranges that cannot be written out.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
-        let (why, help) = match &entry.target {
+        let (why, help) = match &entry.subject {
             Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[1,3,5-7]`"),
             Err(NameFault::TooMany { why }) => {
                 (why, "lower the counts, drain a whole plane, or name fewer things")
@@ -35,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn ranges_run_forwards() {

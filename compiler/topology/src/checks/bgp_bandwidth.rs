@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::{Side, TierId};
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::model::Wiring;
 
 /// Most cables whose bandwidths a BGP daemon can announce as one. Each counts 1 Mb/s, the least that FRR announces; FRR
@@ -61,7 +61,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn sums_fit_32_bits() {

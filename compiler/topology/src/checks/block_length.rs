@@ -4,7 +4,7 @@ use super::container::segments;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::Ipv6Net;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The block is shorter or longer than 32 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn blocks_have_32_bits() {

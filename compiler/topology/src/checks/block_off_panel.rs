@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::side_word;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A block of ports runs over the end of the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn blocks_end_on_the_panel() {

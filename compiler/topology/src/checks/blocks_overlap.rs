@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
-use crate::lower::{Draft, DraftBlock};
+use crate::draft::{Draft, DraftBlock};
 
 /// The cages of downlinks and uplinks overlap.
 pub(crate) static RULE: Rule = Rule {
@@ -64,7 +64,7 @@ fn cages_text(what: &str, first: u64, end: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn uplinks_start_in_the_middle() {

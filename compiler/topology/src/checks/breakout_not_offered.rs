@@ -3,8 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::side_word;
-use crate::lower::Draft;
-use crate::read::listed;
+use crate::draft::Draft;
+use crate::suggest::listed;
 
 /// A breakout is none of those that a platform offers.
 pub(crate) static RULE: Rule = Rule {
@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn refuses_what_is_not_offered() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A pattern holds characters or holes that names cannot have.
 pub(crate) static RULE: Rule = Rule {
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn patterns_are_readable() {

@@ -4,7 +4,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_platform::Breakout;
 
 use crate::coordinate::Link;
-use crate::lower::{Draft, DraftCable, Target};
+use crate::coordinate::Subject;
+use crate::draft::{Draft, DraftCable};
 use crate::media::Medium;
 
 /// A cable is longer than its medium carries.
@@ -41,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         explain(&format!("the {what} cables"), cable, speed, span, out);
     }
     for (entry, doc) in draft.exceptions.cables() {
-        let Ok(Target::Link(link)) = entry.target else { continue };
+        let Ok(Subject::Link(link)) = entry.subject else { continue };
         let speed = match link {
             Link::Host(_) => draft.t0.down.breakout,
             Link::Fabric { lower, .. } => draft.tier(lower.tier).and_then(|tier| tier.up.breakout),
@@ -85,7 +86,7 @@ fn explain(what: &str, cable: &DraftCable, breakout: Option<Breakout>, span: Spa
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn media_reach_so_far() {

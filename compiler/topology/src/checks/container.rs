@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// Block and segments of the longest path need more than 128 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ pub(super) fn segments(draft: &Draft<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn four_segments_fit_behind_a_short_block() {

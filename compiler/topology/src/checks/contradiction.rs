@@ -4,8 +4,9 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeMap;
 
 use crate::coordinate::Link;
-use crate::lower::{Draft, Entry, Listed, Target};
-use crate::read::shorten;
+use crate::coordinate::Subject;
+use crate::draft::{Draft, Entry, Listed};
+use crate::suggest::shorten;
 
 /// Something absent is drained, recabled or given other hardware.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent = Absent::new(draft);
     for (list, entry) in draft.exceptions.all() {
-        let (Ok(target), false) = (&entry.target, list == Listed::Absent) else { continue };
+        let (Ok(target), false) = (&entry.subject, list == Listed::Absent) else { continue };
         let Some(reason) = absent.reason(draft, *target) else { continue };
         out.push(
             Diagnostic::error(
@@ -36,37 +37,37 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// The absent things, by what they are.
-pub(super) struct Absent<'a>(BTreeMap<Target, &'a Entry>);
+pub(super) struct Absent<'a>(BTreeMap<Subject, &'a Entry>);
 
 impl<'a> Absent<'a> {
     pub(super) fn new(draft: &'a Draft<'_>) -> Self {
         let named = draft.exceptions.absent.iter();
-        Absent(named.filter_map(|entry| Some((entry.target.clone().ok()?, entry))).collect())
+        Absent(named.filter_map(|entry| Some((entry.subject.clone().ok()?, entry))).collect())
     }
 
     /// Returns the absent thing that makes another one absent: itself, or what it is attached to.
-    pub(super) fn reason(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
+    pub(super) fn reason(&self, draft: &Draft<'_>, target: Subject) -> Option<&'a Entry> {
         self.0.get(&target).copied().or_else(|| self.parent(draft, target))
     }
 
     /// Returns the absent thing that another one is attached to.
-    pub(super) fn parent(&self, draft: &Draft<'_>, target: Target) -> Option<&'a Entry> {
+    pub(super) fn parent(&self, draft: &Draft<'_>, target: Subject) -> Option<&'a Entry> {
         let mut parents = Vec::new();
         match target {
-            Target::Link(Link::Host(port)) => {
+            Subject::Link(Link::Host(port)) => {
                 let (node, _) = draft.shape.node_of(port.nic);
                 parents.extend([
-                    Target::Nic(port.nic),
-                    Target::Node(node),
-                    Target::Switch(port.nic.t0(port.plane)),
+                    Subject::Nic(port.nic),
+                    Subject::Node(node),
+                    Subject::Switch(port.nic.t0(port.plane)),
                 ]);
             }
-            Target::Link(Link::Fabric { lower, up }) => {
-                parents.push(Target::Switch(lower));
-                parents.extend(draft.shape.upper(lower, up).map(|(upper, _)| Target::Switch(upper)));
+            Subject::Link(Link::Fabric { lower, up }) => {
+                parents.push(Subject::Switch(lower));
+                parents.extend(draft.shape.upper(lower, up).map(|(upper, _)| Subject::Switch(upper)));
             }
-            Target::Nic(nic) => parents.push(Target::Node(draft.shape.node_of(nic).0)),
-            Target::Plane(_) | Target::Switch(_) | Target::Node(_) => {}
+            Subject::Nic(nic) => parents.push(Subject::Node(draft.shape.node_of(nic).0)),
+            Subject::Plane(_) | Subject::Switch(_) | Subject::Node(_) => {}
         }
         parents.iter().find_map(|parent| self.0.get(parent).copied())
     }
@@ -74,7 +75,7 @@ impl<'a> Absent<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn absent_things_are_in_no_other_list() {

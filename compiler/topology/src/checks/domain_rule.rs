@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A domain cannot be resolved.
 pub(crate) static RULE: Rule = Rule {
@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::codes;
+    use crate::testing::codes;
 
     #[test]
     fn domains_have_a_rule() {

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::{Draft, DraftTier};
+use crate::draft::{Draft, DraftTier};
 use crate::model::Wiring;
 
 /// A switch needs more ECMP groups than its platform holds.
@@ -68,7 +68,7 @@ fn groups(draft: &Draft<'_>, tier: &DraftTier) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn groups_fit() {

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
-use crate::lower::{Draft, DraftTier};
+use crate::draft::{Draft, DraftTier};
 use crate::model::Wiring;
 
 /// The uplinks of a switch are more than one ECMP group holds.
@@ -74,7 +74,7 @@ fn widest(draft: &Draft<'_>, tier: &DraftTier) -> (u64, (&'static str, &'static 
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn groups_are_wide_enough() {

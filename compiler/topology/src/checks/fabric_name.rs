@@ -2,9 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::naming::NAME_MAX;
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// The name has characters that names of folders and labels cannot have.
 pub(crate) static RULE: Rule = Rule {
@@ -52,7 +52,7 @@ fn propose(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn names_are_labels() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A prefix is not written as its network address.
 pub(crate) static RULE: Rule = Rule {
@@ -56,7 +56,7 @@ pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn prefixes_are_canonical() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_qos::units::Speed;
 
-use crate::lower::{Draft, DraftBlock, DraftCable, DraftTier};
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
 use crate::media::Medium;
 
 /// The lanes at the two ends of a copper cable run at different speeds.
@@ -74,7 +74,7 @@ fn compare(cable: &DraftCable, ends: (Option<End>, Option<End>), out: &mut Diagn
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn only_stated_copper_is_compared() {

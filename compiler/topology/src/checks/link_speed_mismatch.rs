@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// Uplinks and the downlinks above them differ in speed.
 pub(crate) static RULE: Rule = Rule {
@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn compares_neighbouring_tiers() {

@@ -3,7 +3,7 @@
 use super::same_names::patterns;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::naming::{NAME_MAX, Numbers};
 
 /// The longest name of a pattern has more than 63 characters.
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn names_are_labels() {

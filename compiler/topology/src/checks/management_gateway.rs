@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The gateway lies outside of the pool, or there is no pool.
 pub(crate) static RULE: Rule = Rule {
@@ -75,7 +75,7 @@ fn device_offset(pool: &IpNet, gateway: IpAddr) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn the_gateway_lies_in_the_pool() {

@@ -1,6 +1,6 @@
 //! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
 
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 /// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn targets_limit_the_mtu() {

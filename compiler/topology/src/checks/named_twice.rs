@@ -3,8 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeMap;
 
-use crate::lower::{Draft, Target};
-use crate::read::shorten;
+use crate::coordinate::Subject;
+use crate::draft::Draft;
+use crate::suggest::shorten;
 
 /// A list of exceptions names a thing twice.
 pub(crate) static RULE: Rule = Rule {
@@ -20,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut first_of = BTreeMap::new();
     for (list, entry) in draft.exceptions.all() {
-        let Ok(target) = entry.target else { continue };
+        let Ok(target) = entry.subject else { continue };
         for part in parts(draft, target) {
             let Some(first) = first_of.insert((list, part), entry) else { continue };
             out.push(
@@ -38,19 +39,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Returns the things a name stands for: of a node its NICs.
-fn parts(draft: &Draft<'_>, target: Target) -> Vec<Target> {
+fn parts(draft: &Draft<'_>, target: Subject) -> Vec<Subject> {
     match target {
-        Target::Node(node) => (0..draft.shape.nics_per_node)
+        Subject::Node(node) => (0..draft.shape.nics_per_node)
             .filter_map(|k| draft.shape.nic_of(node, k as u8))
-            .map(Target::Nic)
+            .map(Subject::Nic)
             .collect(),
-        Target::Plane(_) | Target::Switch(_) | Target::Nic(_) | Target::Link(_) => vec![target],
+        Subject::Plane(_) | Subject::Switch(_) | Subject::Nic(_) | Subject::Link(_) => vec![target],
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn lists_name_things_once() {

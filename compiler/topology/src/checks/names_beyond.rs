@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, NameFault};
-use crate::read::shorten;
+use crate::draft::Draft;
+use crate::names::NameFault;
+use crate::suggest::shorten;
 
 /// A name in exceptions lies past the numbers of the fabric.
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports names past the numbers.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
-        if let Err(NameFault::Beyond { last }) = &entry.target {
+        if let Err(NameFault::Beyond { last }) = &entry.subject {
             out.push(
                 Diagnostic::error(&RULE, format!("there is no `{}` in this fabric", shorten(&entry.name)))
                     .at(entry.span, last.clone())
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn names_lie_inside_the_numbers() {

@@ -5,9 +5,10 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 use smol_str::SmolStr;
 
-use crate::lower::{Draft, Entry, NameFault, find_link};
+use crate::draft::{Draft, Entry};
+use crate::names::{NameFault, find_link};
 use crate::naming::{LINK_SEPARATOR, Naming};
-use crate::read::{listed, shorten};
+use crate::suggest::{listed, shorten};
 
 /// A name in exceptions has none of the forms that names have.
 pub(crate) static RULE: Rule = Rule {
@@ -25,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let default = Naming::default_for(draft.t2.is_some());
     let mut of_default: Vec<(&Entry, Meant)> = Vec::new();
     for entry in draft.named() {
-        if entry.target != Err(NameFault::Unreadable) {
+        if entry.subject != Err(NameFault::Unreadable) {
             continue;
         }
         if let Some(meant) = renamed(draft, &default, &entry.name) {
@@ -104,7 +105,7 @@ fn samples(draft: &Draft<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, findings, message};
+    use crate::testing::{codes, findings, message};
 
     #[test]
     fn names_have_forms() {

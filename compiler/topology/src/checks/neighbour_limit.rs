@@ -3,7 +3,7 @@
 use super::route_limit::fits_panel;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The neighbours of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn neighbours_fit() {

@@ -6,7 +6,7 @@ use closc_qos::units::Speed;
 
 use crate::checks::words::count;
 use crate::coordinate::Side;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A NIC port and the T0 downlink it is plugged into differ in speed.
 pub(crate) static RULE: Rule = Rule {
@@ -71,7 +71,7 @@ fn total(speed: Speed, planes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn divides_the_nic_over_the_planes() {

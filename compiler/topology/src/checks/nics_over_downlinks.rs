@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A T0 group has more NICs than a T0 has downlinks.
 pub(crate) static RULE: Rule = Rule {
@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn every_nic_has_a_downlink() {

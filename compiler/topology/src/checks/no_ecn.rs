@@ -3,8 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::ecn::Ecn;
 
-use crate::lower::Draft;
-use crate::read::listed;
+use crate::draft::Draft;
+use crate::suggest::listed;
 
 /// A profile that marks packets meets hardware that cannot.
 pub(crate) static RULE: Rule = Rule {
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn marking_needs_hardware() {

@@ -2,8 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
-use crate::read::listed;
+use crate::draft::Draft;
+use crate::suggest::listed;
 
 /// A lossless profile meets hardware that cannot pause.
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const CABLES: &str = "cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }";
     const PLAIN: &str = "tiers: { t0: { platform: box-without-pfc, os: frr } }";

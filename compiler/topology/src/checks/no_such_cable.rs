@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, NameFault};
-use crate::read::shorten;
+use crate::draft::Draft;
+use crate::names::NameFault;
+use crate::suggest::shorten;
 
 /// A link in exceptions does not exist.
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports links that the wiring does not have.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (_, entry) in draft.exceptions.all() {
-        if let Err(NameFault::NoCable { why }) = &entry.target {
+        if let Err(NameFault::NoCable { why }) = &entry.subject {
             out.push(
                 Diagnostic::error(&RULE, format!("there is no cable `{}`", shorten(&entry.name)))
                     .at(entry.span, why.clone())
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn links_exist() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A profile that trims meets a platform that cannot.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const TH4: &str = "routing: ecmp-static, hosts: { per_group: 64 }, tiers: { t0: { platform: th4-64x400g, down: { breakout: 2x200G }, up: { count: 64, breakout: 2x200G } } }";
 

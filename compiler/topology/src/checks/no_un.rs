@@ -2,8 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
-use crate::read::listed;
+use crate::draft::Draft;
+use crate::suggest::listed;
 
 /// A platform has no uN behaviour.
 pub(crate) static RULE: Rule = Rule {
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn knows_who_forwards_usids() {

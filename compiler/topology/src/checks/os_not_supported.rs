@@ -2,8 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
-use crate::read::listed;
+use crate::draft::Draft;
+use crate::suggest::listed;
 
 /// An operating system does not run on a platform.
 pub(crate) static RULE: Rule = Rule {
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn knows_what_runs_where() {

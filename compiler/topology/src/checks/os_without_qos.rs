@@ -6,7 +6,7 @@ use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::profile::Profile;
 
 use crate::checks::words::and;
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 
 /// An operating system for which closc renders no such QoS runs on hardware.
 pub(crate) static RULE: Rule = Rule {
@@ -75,7 +75,7 @@ fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> Str
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const LOSSLESS: &str = "qos: lossless, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }";
 

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::units::Speed;
 
 use crate::coordinate::{Side, TierId};
-use crate::lower::{Draft, DraftTier};
+use crate::draft::{Draft, DraftTier};
 use crate::read::{Fraction, Spanned};
 
 /// The numbers give another ratio than the one stated.
@@ -70,7 +70,7 @@ pub(super) fn ratio(draft: &Draft<'_>, tier: &DraftTier) -> Option<Ratio> {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn ratios_are_exact() {

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Slot;
 
 use crate::checks::words::{count, side_word};
-use crate::lower::{Draft, DraftBlock, Hardware};
+use crate::draft::{Draft, DraftBlock, Hardware};
 
 /// A port of a P4 target has a number above 509.
 pub(crate) static RULE: Rule = Rule {
@@ -59,7 +59,7 @@ fn last_port(hardware: &Hardware, block: &DraftBlock) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn nine_bits_number_ports() {

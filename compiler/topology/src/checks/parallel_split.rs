@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
 use crate::coordinate::Side;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The parallel links do not divide the uplinks.
 pub(crate) static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn bundles_are_equal() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, PinFault};
+use crate::draft::{Draft, PinFault};
 
 /// A line of the file of pins is no pin.
 pub(crate) static RULE: Rule = Rule {
@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn lines_are_pins() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, PinFault};
+use crate::draft::{Draft, PinFault};
 
 /// A NIC has two pins on one switch.
 pub(crate) static RULE: Rule = Rule {
@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::codes;
+    use crate::testing::codes;
 
     #[test]
     fn pins_are_single() {

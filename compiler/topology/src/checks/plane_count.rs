@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// There are no planes, or more than 16.
 pub(crate) static RULE: Rule = Rule {
@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn one_to_sixteen() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, by_plane};
+use crate::draft::{Draft, by_plane};
 
 /// `by_plane` names a plane that is not there.
 pub(crate) static RULE: Rule = Rule {
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn planes_count_from_zero() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// Planes are more than the NIC's lanes, or do not divide them.
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn planes_take_whole_lanes() {

@@ -4,7 +4,7 @@ use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A prefix is longer than the places of the coordinates allow.
 pub(crate) static RULE: Rule = Rule {
@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn pools_have_room_for_coordinates() {

@@ -3,7 +3,7 @@
 use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A prefix lies in another.
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn pools_lie_apart() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A profile of one's own breaks a rule of profiles.
 pub(crate) static RULE: Rule = Rule {
@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn profiles_are_consistent() {

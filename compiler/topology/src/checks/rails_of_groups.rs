@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The T0 groups do not make whole units.
 pub(crate) static RULE: Rule = Rule {
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn units_are_whole() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The NICs of a node cannot be spread evenly over the rails.
 pub(crate) static RULE: Rule = Rule {
@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn rails_take_equal_shares() {

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::{Draft, DraftTier, Hardware};
+use crate::draft::{Draft, DraftTier, Hardware};
 use crate::model::{Pin, Routing};
 
 /// The routes of a switch are more than its platform holds.
@@ -81,7 +81,7 @@ fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn routes_fit() {

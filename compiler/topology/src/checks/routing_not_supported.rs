@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// An operating system in use has no BGP.
 pub(crate) static RULE: Rule = Rule {
@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn bgp_needs_a_daemon() {

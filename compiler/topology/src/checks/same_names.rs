@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::TierId;
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::naming::{Field, Pattern};
 
 /// A pattern lacks a number, or two patterns can give one name.
@@ -89,7 +89,7 @@ fn plural(field: Field) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn names_tell_devices_apart() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A server address is multicast, unspecified or listed twice.
 pub(crate) static RULE: Rule = Rule {
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn servers_are_hosts() {

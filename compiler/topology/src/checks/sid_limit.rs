@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The local SIDs of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn sids_fit() {

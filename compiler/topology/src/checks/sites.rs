@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use std::collections::BTreeMap;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A zone is in no site, in two, or does not exist.
 pub(crate) static RULE: Rule = Rule {
@@ -68,7 +68,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn every_zone_has_one_site() {

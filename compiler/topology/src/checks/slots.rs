@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::pci::PciAddress;
 
 /// The slots are not one for each NIC, or two NICs are in one.
@@ -60,7 +60,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     fn slots(pci: [&str; 4]) -> String {
         let list: Vec<String> = pci.iter().map(|pci| format!("{{ pci: \"{pci}\" }}")).collect();

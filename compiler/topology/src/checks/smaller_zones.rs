@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A smaller zone is not smaller, does not exist, or splits its units.
 pub(crate) static RULE: Rule = Rule {
@@ -81,7 +81,7 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn zones_are_as_large_as_the_largest_or_smaller() {

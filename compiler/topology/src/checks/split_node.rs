@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The NICs of a T0 group do not make whole nodes.
 pub(crate) static RULE: Rule = Rule {
@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn nodes_are_whole() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{are, count};
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The downlinks of T1s or T2s are more or fewer than what follows.
 pub(crate) static RULE: Rule = Rule {
@@ -63,7 +63,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn follows_from_the_groups() {

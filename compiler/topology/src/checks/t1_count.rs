@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{are, count};
 use crate::coordinate::{Side, TierId};
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The T1s are more or fewer than the uplinks lead to.
 pub(crate) static RULE: Rule = Rule {
@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn follows_from_the_uplinks() {

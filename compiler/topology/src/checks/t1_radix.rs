@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, fewer_spare};
 use crate::coordinate::TierId;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// The T0s of a plane are more than the ports of a T1.
 pub(crate) static RULE: Rule = Rule {
@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, help, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn every_t1_reaches_every_t0() {

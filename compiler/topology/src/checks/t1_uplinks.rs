@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// There are T1 uplinks without T2s, or T2s without T1 uplinks.
 pub(crate) static RULE: Rule = Rule {
@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn one_comes_with_the_other() {

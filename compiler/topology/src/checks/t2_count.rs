@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{are, count};
 use crate::coordinate::{Side, TierId};
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::model::Wiring;
 
 /// The T2s are more or fewer than the uplinks lead to.
@@ -62,7 +62,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g, ports_per_zone: 64";
 

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, fewer_spare};
 use crate::coordinate::{Side, TierId};
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::model::Wiring;
 
 /// The ports of a T2 do not suffice for its zones.
@@ -94,7 +94,7 @@ fn spare_text(spare: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g";
 

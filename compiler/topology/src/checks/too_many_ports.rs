@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
-use crate::lower::{Draft, DraftBlock, DraftTier, Hardware};
+use crate::draft::{Draft, DraftBlock, DraftTier, Hardware};
 
 /// Downlinks and uplinks together do not fit on the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -83,7 +83,7 @@ fn cages_of(block: &DraftBlock) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn counts_both_sides() {

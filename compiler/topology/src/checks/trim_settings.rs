@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 use closc_qos::units::Bytes;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A platform does not take the settings of trimming.
 pub(crate) static RULE: Rule = Rule {
@@ -66,7 +66,7 @@ fn range(min: Bytes, max: Option<Bytes>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     fn trimming(size: &str) -> String {
         format!(

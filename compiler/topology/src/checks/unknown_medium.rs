@@ -3,9 +3,10 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::media::Medium;
-use crate::read::{Spanned, instead, listed, nearest, shorten};
+use crate::read::Spanned;
+use crate::suggest::{instead, listed, nearest, shorten};
 
 /// A cable is made of something unknown.
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +46,7 @@ fn media<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>>
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, findings, message};
+    use crate::testing::{codes, findings, message};
 
     #[test]
     fn knows_media() {

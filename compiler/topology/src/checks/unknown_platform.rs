@@ -3,8 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
 
-use crate::lower::{Draft, by_plane};
-use crate::read::{Spanned, listed, nearest, shorten};
+use crate::draft::{Draft, by_plane};
+use crate::read::Spanned;
+use crate::suggest::{listed, nearest, shorten};
 
 /// A platform is not in the catalogue.
 pub(crate) static RULE: Rule = Rule {
@@ -76,7 +77,7 @@ fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>>
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, findings, message};
+    use crate::testing::{codes, findings, message};
 
     #[test]
     fn proposes_the_nearest_name() {

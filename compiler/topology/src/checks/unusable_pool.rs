@@ -4,7 +4,7 @@ use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A prefix lies in a range that hosts cannot have.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn pools_are_unicast() {

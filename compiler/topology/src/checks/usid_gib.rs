@@ -3,7 +3,7 @@
 use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::usid::{GIB_MAX, Role};
 
 /// Some uSIDs lie in the block that switches keep for themselves.
@@ -58,7 +58,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn usids_stay_below_the_local_block() {

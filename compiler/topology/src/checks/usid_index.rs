@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::and_if;
-use crate::lower::{Demand, Draft, DraftLayout};
+use crate::draft::{Demand, Draft, DraftLayout};
 use crate::usid::Role;
 
 /// There are more switches or NICs than a uSID can number.
@@ -102,7 +102,7 @@ pub(super) fn propose(demand: &Demand) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn the_largest_index_fits() {

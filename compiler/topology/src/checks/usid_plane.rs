@@ -4,7 +4,7 @@ use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// There are more planes than a uSID can number.
 pub(crate) static RULE: Rule = Rule {
@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn sixteen_planes_need_four_bits() {

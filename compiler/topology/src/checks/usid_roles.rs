@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{and_if, count};
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::usid::Role;
 
 /// Two roles have one code, or a code is too large.
@@ -68,7 +68,7 @@ fn codes(draft: &Draft<'_>, roles: &[Role]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn codes_differ_and_fit() {

@@ -3,8 +3,9 @@
 use super::contradiction::Absent;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, Target};
-use crate::read::shorten;
+use crate::coordinate::Subject;
+use crate::draft::Draft;
+use crate::suggest::shorten;
 
 /// An absent thing is attached to another absent thing.
 pub(crate) static RULE: Rule = Rule {
@@ -20,9 +21,9 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent = Absent::new(draft);
     for entry in &draft.exceptions.absent {
-        let Ok(target) = entry.target else { continue };
+        let Ok(target) = entry.subject else { continue };
         // Nodes and their NICs in one list are a matter of naming twice.
-        let Some(reason) = absent.parent(draft, target).filter(|_| matches!(target, Target::Link(_))) else {
+        let Some(reason) = absent.parent(draft, target).filter(|_| matches!(target, Subject::Link(_))) else {
             continue;
         };
         out.push(
@@ -36,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn cables_go_with_their_switches() {

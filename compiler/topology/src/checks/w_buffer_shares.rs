@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// Shares of the buffer that no switch reserves.
 pub(crate) static RULE: Rule = Rule {
@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn shares_that_nothing_reserves_are_named() {

@@ -5,7 +5,7 @@ use closc_platform::capability::{Capability, Column, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
@@ -61,7 +61,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn proposes_parallel_links() {

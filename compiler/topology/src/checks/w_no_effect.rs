@@ -3,8 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::and_if;
+use crate::coordinate::Subject;
 use crate::document::HardwareDoc;
-use crate::lower::{Draft, DraftCable, DraftTier, Target, by_plane};
+use crate::draft::{Draft, DraftCable, DraftTier, by_plane};
 
 /// An override says what holds anyway.
 pub(crate) static RULE: Rule = Rule {
@@ -26,14 +27,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
     }
     for (entry, doc) in draft.exceptions.devices() {
-        let Ok(Target::Switch(switch)) = entry.target else { continue };
+        let Ok(Subject::Switch(switch)) = entry.subject else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
         if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
             tell(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
     for (entry, doc) in draft.exceptions.cables() {
-        let Ok(Target::Link(link)) = entry.target else { continue };
+        let Ok(Subject::Link(link)) = entry.subject else { continue };
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {
             tell(&format!("cable `{}`", entry.name), entry.span, draft.stated("cables"), out);
@@ -54,7 +55,7 @@ fn tell(what: &str, span: Span, other: Option<Span>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn overrides_differ() {

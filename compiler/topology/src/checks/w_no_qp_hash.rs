@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 
 /// A target spreads RoCE by addresses and ports only.
 pub(crate) static RULE: Rule = Rule {
@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn hashing_is_told() {

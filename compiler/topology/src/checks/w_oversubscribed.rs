@@ -4,7 +4,7 @@ use super::oversubscription::ratio;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A tier is oversubscribed and nothing says that this is meant.
 pub(crate) static RULE: Rule = Rule {
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn a_stated_ratio_is_meant() {

@@ -5,7 +5,7 @@ use closc_platform::capability::{Capability, Column, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 
 /// Switches on SONiC get more than one locator.
 pub(crate) static RULE: Rule = Rule {
@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn several_locators_are_told() {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 use crate::model::Routing;
 
 /// A setting is for another way of routing.
@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn settings_need_their_routing() {

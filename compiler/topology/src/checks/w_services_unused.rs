@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
 use closc_platform::capability::{Capability, Column, Support};
 
-use crate::lower::{Draft, Hardware};
+use crate::draft::{Draft, Hardware};
 
 /// A setting has no effect on a target.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn settings_without_effect_are_named() {

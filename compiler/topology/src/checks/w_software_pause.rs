@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Platform;
 
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A lossless profile meets a software switch.
 pub(crate) static RULE: Rule = Rule {
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const LAB: &str = "hosts: { nic: { speed: 400G, lanes: 2 } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }, tiers: { t0: { platform: bmv2, os: p4, down: { breakout: 1x200G }, up: { count: 128, breakout: 1x200G } }, t1: { platform: bmv2, os: p4, down: { breakout: 1x200G } } }";
 

@@ -5,7 +5,7 @@ use closc_platform::Os;
 use closc_platform::capability::{Capability, Column, lost};
 
 use crate::checks::words::and;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A software target does not render all of a QoS profile.
 pub(crate) static RULE: Rule = Rule {
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     const LAB: &str = "hosts: { nic: { speed: 400G, lanes: 2 } }, tiers: { t0: { platform: NAME, os: OS, down: { breakout: 1x200G }, up: { count: 128, breakout: 1x200G } }, t1: { platform: NAME, os: OS, down: { breakout: 1x200G } } }";
 

@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::lower::{Draft, Listed, Target};
-use crate::read::shorten;
+use crate::coordinate::Subject;
+use crate::draft::{Draft, Listed};
+use crate::suggest::shorten;
 
 /// A list of exceptions names something that it does not take.
 pub(crate) static RULE: Rule = Rule {
@@ -20,29 +21,29 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks what each list takes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (list, entry) in draft.exceptions.all() {
-        let Ok(target) = entry.target else { continue };
+        let Ok(target) = entry.subject else { continue };
         let (kind, help) = match (list, target) {
-            (Listed::Absent, Target::Plane(_)) => ("a plane", "lower `planes`, or use `drained`"),
-            (Listed::Drained, Target::Node(_)) => {
+            (Listed::Absent, Subject::Plane(_)) => ("a plane", "lower `planes`, or use `drained`"),
+            (Listed::Drained, Subject::Node(_)) => {
                 ("a node", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
-            (Listed::Drained, Target::Nic(_)) => {
+            (Listed::Drained, Subject::Nic(_)) => {
                 ("a NIC", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
-            (Listed::Cables, Target::Plane(_)) => {
+            (Listed::Cables, Subject::Plane(_)) => {
                 ("a plane", "name a cable; kinds of cables are under `cables`")
             }
-            (Listed::Cables, Target::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
-            (Listed::Cables, Target::Node(_) | Target::Nic(_)) => {
+            (Listed::Cables, Subject::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
+            (Listed::Cables, Subject::Node(_) | Subject::Nic(_)) => {
                 ("no cable", "name the NIC port, as in `.../nic0.p0`")
             }
-            (Listed::Devices, Target::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
-            (Listed::Devices, Target::Node(_) | Target::Nic(_)) => ("no switch", "name a switch"),
-            (Listed::Devices, Target::Link(_)) => ("a cable", "name a switch, or use `cables`"),
-            (Listed::Absent, Target::Switch(_) | Target::Node(_) | Target::Nic(_) | Target::Link(_))
-            | (Listed::Drained, Target::Plane(_) | Target::Switch(_) | Target::Link(_))
-            | (Listed::Cables, Target::Link(_))
-            | (Listed::Devices, Target::Switch(_)) => continue,
+            (Listed::Devices, Subject::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
+            (Listed::Devices, Subject::Node(_) | Subject::Nic(_)) => ("no switch", "name a switch"),
+            (Listed::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
+            (Listed::Absent, Subject::Switch(_) | Subject::Node(_) | Subject::Nic(_) | Subject::Link(_))
+            | (Listed::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
+            | (Listed::Cables, Subject::Link(_))
+            | (Listed::Devices, Subject::Switch(_)) => continue,
         };
         out.push(
             Diagnostic::error(
@@ -61,7 +62,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn lists_take_their_kinds() {

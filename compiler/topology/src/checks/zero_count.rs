@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::document::PortsDoc;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// A count that must be at least 1 is 0.
 pub(crate) static RULE: Rule = Rule {
@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn finds_every_zero() {

@@ -3,7 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::units::Length;
 
-use crate::lower::{Draft, DraftCable, Target};
+use crate::coordinate::Subject;
+use crate::draft::{Draft, DraftCable};
 
 /// A cable that is not virtual has length 0.
 pub(crate) static RULE: Rule = Rule {
@@ -21,9 +22,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let kinds = [Some(&draft.cables.nic_t0), Some(&draft.cables.t0_t1), draft.cables.t1_t2.as_ref()];
     let kinds = kinds.into_iter().flatten().cloned();
     let zones = draft.cables.by_zone.iter().map(|(_, cable)| cable.clone());
-    let exceptions = draft.exceptions.cables().filter_map(|(entry, doc)| match entry.target {
-        Ok(Target::Link(link)) => Some(DraftCable::over(draft.kind_of(link), Some(doc))),
-        Ok(Target::Plane(_) | Target::Switch(_) | Target::Node(_) | Target::Nic(_)) | Err(_) => None,
+    let exceptions = draft.exceptions.cables().filter_map(|(entry, doc)| match entry.subject {
+        Ok(Subject::Link(link)) => Some(DraftCable::over(draft.kind_of(link), Some(doc))),
+        Ok(Subject::Plane(_) | Subject::Switch(_) | Subject::Node(_) | Subject::Nic(_)) | Err(_) => None,
     });
     for cable in kinds.chain(zones).chain(exceptions) {
         let Some(span) = cable.length_span.filter(|_| cable.cable.length == Length::ZERO) else { continue };
@@ -40,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn only_virtual_cables_have_no_length() {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::lower::Draft;
+use crate::draft::Draft;
 
 /// There are zones that nothing joins.
 pub(crate) static RULE: Rule = Rule {
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::checks::testing::{codes, message};
+    use crate::testing::{codes, message};
 
     #[test]
     fn zones_need_a_tier_above() {

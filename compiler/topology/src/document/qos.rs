@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use closc_qos::profile::{Preset, ProfileSpec};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::checks::loader;
+use crate::faults;
 use crate::read::{Read, Reader, bridge};
 use crate::yaml::{Item, Value};
 
@@ -22,7 +22,7 @@ impl Read for QosDoc {
             Value::Text(name) => {
                 let Ok(preset) = name.parse::<Preset>() else {
                     let span = reader.span(item.place);
-                    reader.push(loader::unknown_profile(name, span));
+                    reader.push(faults::unknown_profile(name, span));
                     return None;
                 };
                 preset.into()

@@ -5,16 +5,16 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};
 
-use crate::checks::loader;
+use crate::faults;
 
 /// Bytes of a refused file that are kept to show the place.
 const SHOWN: usize = 4096;
 
 /// Adds bytes as a source text if they are text of a reasonable size.
 pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<SourceId, Diagnostics> {
-    if bytes.len() > loader::BYTES_MAX {
+    if bytes.len() > faults::BYTES_MAX {
         let source = sources.add(name, "");
-        return refuse(loader::too_large(name, bytes.len(), Span::new(source, 0..0)));
+        return refuse(faults::too_large(name, bytes.len(), Span::new(source, 0..0)));
     }
     // A byte order mark is no part of the text; offsets and columns count from behind it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -27,7 +27,7 @@ pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<
     }
     let source = sources.add(name, text);
     if text.trim().is_empty() {
-        return refuse(loader::empty_file(Span::new(source, 0..0)));
+        return refuse(faults::empty_file(Span::new(source, 0..0)));
     }
     Ok(source)
 }
@@ -48,7 +48,7 @@ fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> R
     let start = shown.len() - '\u{fffd}'.len_utf8();
     let end = shown.len();
     let source = sources.add(name, shown);
-    refuse(loader::not_text(name, byte, offset, Span::new(source, start..end)))
+    refuse(faults::not_text(name, byte, offset, Span::new(source, start..end)))
 }
 
 fn refuse(diagnostic: Diagnostic) -> Result<SourceId, Diagnostics> {

@@ -7,7 +7,7 @@ use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 use serde_saphyr::{Error, Location, budget::BudgetBreach, localizer::ExternalMessageSource};
 
-use crate::checks::loader;
+use crate::faults;
 use crate::yaml::{Entry, Item, Place, Value};
 
 use super::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX};
@@ -29,41 +29,41 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
         Error::DuplicateMappingKey { key, .. } => {
             let first = lenient.and_then(|root| first_key(root, key.as_deref()?, place, text));
             let first = first.map(|first| Span::new(source, first.start..first.end));
-            loader::duplicate_key(key.as_deref(), span, first)
+            faults::duplicate_key(key.as_deref(), span, first)
         }
-        Error::MultipleDocuments { .. } => loader::several_documents(span),
-        Error::UnsupportedTag { tag, .. } => loader::unsupported_tag(tag, span),
+        Error::MultipleDocuments { .. } => faults::several_documents(span),
+        Error::UnsupportedTag { tag, .. } => faults::unsupported_tag(tag, span),
         Error::TaggedScalarCannotDeserializeIntoString { .. }
         | Error::InvalidBinaryBase64 { .. }
         | Error::BinaryNotUtf8 { .. }
         | Error::InvalidScalar { .. }
         | Error::InvalidBooleanStrict { .. } => {
-            loader::unsupported_tag(text[place.start..].split_whitespace().next().unwrap_or_default(), span)
+            faults::unsupported_tag(text[place.start..].split_whitespace().next().unwrap_or_default(), span)
         }
         Error::UnknownAnchor { .. } => unknown_anchor(span, text),
         Error::MergeValueNotMapOrSeqOfMaps { .. } | Error::MergeKeyNotAllowed { .. } => {
-            loader::bad_merge(span)
+            faults::bad_merge(span)
         }
-        Error::RecursiveReferencesRequireWeakTypes { .. } => loader::recursive(span),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => faults::recursive(span),
         Error::Budget { breach, .. } => budget(breach, span),
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayCounterOverflow { .. }
         | Error::AliasExpansionLimitExceeded { .. } => {
-            loader::over_budget("too many values come by aliases", ALIASED_MAX, span)
+            faults::over_budget("too many values come by aliases", ALIASED_MAX, span)
         }
         Error::AliasReplayStackDepthExceeded { .. } => {
-            loader::over_budget("aliases are nested too deep", DEPTH_MAX, span)
+            faults::over_budget("aliases are nested too deep", DEPTH_MAX, span)
         }
         Error::ExternalMessage { source: message, .. } => match message.as_ref() {
             ExternalMessageSource::Parser(error) => scan(error, span, text),
-            _ => loader::syntax("the parser lost track here", None, span),
+            _ => faults::syntax("the parser lost track here", None, span),
         },
-        Error::Eof { .. } => loader::syntax("the text ends too early", Some(UNCLOSED), span),
-        Error::NullIntoString { .. } => loader::syntax("a key is empty", Some("give the key a name"), span),
+        Error::Eof { .. } => faults::syntax("the text ends too early", Some(UNCLOSED), span),
+        Error::NullIntoString { .. } => faults::syntax("a key is empty", Some("give the key a name"), span),
         Error::FoldedBlockScalarMustIndentContent { .. } => {
-            loader::syntax("the lines below `>` are not indented", Some("indent them"), span)
+            faults::syntax("the lines below `>` are not indented", Some("indent them"), span)
         }
-        _ => loader::syntax("a mapping, list or value is expected here", Some(STRUCTURE), span),
+        _ => faults::syntax("a mapping, list or value is expected here", Some(STRUCTURE), span),
     }
 }
 
@@ -112,7 +112,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         }
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
             if let Some(key) = key_without_colon(span, text) {
-                return loader::syntax("a `:` is missing behind a key", Some("write `key: value`"), key);
+                return faults::syntax("a `:` is missing behind a key", Some("write `key: value`"), key);
             }
             (
                 "a `:` stands where no key can be",
@@ -123,10 +123,10 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             ("a character cannot start a value", "put text that starts with it in quotes")
         }
         ErrorKind::RecursionLimitExceeded => {
-            return loader::over_budget("nesting is too deep", DEPTH_MAX, span);
+            return faults::over_budget("nesting is too deep", DEPTH_MAX, span);
         }
         ErrorKind::UndeclaredTagHandle | ErrorKind::InvalidTagTerminator | ErrorKind::UnclosedVerbatimTag => {
-            return loader::unsupported_tag(
+            return faults::unsupported_tag(
                 text[span.start as usize..].split_whitespace().next().unwrap_or("!"),
                 span,
             );
@@ -135,16 +135,16 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             ("something follows the end of the fabric", STRUCTURE)
         }
         ErrorKind::BomInsideDocument => ("a byte order mark stands inside the text", "remove it"),
-        _ => return loader::syntax(&plain(error), Some(STRUCTURE), span),
+        _ => return faults::syntax(&plain(error), Some(STRUCTURE), span),
     };
-    loader::syntax(reason, Some(help), span)
+    faults::syntax(reason, Some(help), span)
 }
 
 /// Points at the bracket that is open where the scanner lost track, and at that place.
 fn unclosed(span: Span, text: &str) -> Diagnostic {
     let lost = span.start as usize;
     let reason = "a `,` or a closing bracket is missing";
-    let diagnostic = loader::syntax(reason, Some(UNCLOSED), span);
+    let diagnostic = faults::syntax(reason, Some(UNCLOSED), span);
     let Some(open) = open_bracket(&text[..lost.min(text.len())]) else { return diagnostic };
     // On one line the place itself says enough.
     if !text[open..lost].contains('\n') {
@@ -152,7 +152,7 @@ fn unclosed(span: Span, text: &str) -> Diagnostic {
     }
     let at = Span::new(span.source, open..open + 1);
     let reason = format!("this `{}` is not closed", &text[open..=open]);
-    loader::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as a part of it")
+    faults::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as a part of it")
 }
 
 /// Finds the innermost bracket that is open at the end of a text; quotes and comments are left out.
@@ -197,7 +197,7 @@ fn tab(span: Span, text: &str) -> Diagnostic {
     let from = span.start as usize;
     let at = text[from..].find('\t').map_or(from, |tab| from + tab);
     let span = Span::new(span.source, at..(at + 1).min(text.len()));
-    loader::syntax(
+    faults::syntax(
         "a tab stands where spaces belong",
         Some("indent with spaces; YAML does not allow tabs there"),
         span,
@@ -211,7 +211,7 @@ fn unknown_anchor(span: Span, text: &str) -> Diagnostic {
         .filter(|star| !text[*star..from].contains(char::is_whitespace))
         .unwrap_or(from);
     let alias = text[from..].split([' ', '\n', '\r', ',', ']', '}']).next().unwrap_or("*");
-    loader::unknown_anchor(alias, Span::new(span.source, from..from + alias.len()))
+    faults::unknown_anchor(alias, Span::new(span.source, from..from + alias.len()))
 }
 
 fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
@@ -225,7 +225,7 @@ fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
         }
         _ => ("too many aliases, anchors or merge keys", ALIASED_MAX),
     };
-    loader::over_budget(what, limit, span)
+    faults::over_budget(what, limit, span)
 }
 
 /// Unwraps what only says that an alias was on the way.

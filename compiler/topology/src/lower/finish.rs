@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::exceptions::Target;
-use super::{Draft, DraftBlock, DraftCable, DraftTier};
-use crate::coordinate::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
+use closc_platform::{Os, Platform};
+
+use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, resolve};
 use crate::model::{
-    Cable, Cables, Ecmp, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+    Cables, Ecmp, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
 };
 
 impl Draft<'_> {
@@ -109,27 +110,27 @@ impl Draft<'_> {
     fn exceptions(&self) -> Option<Exceptions> {
         let mut found = Exceptions::default();
         for entry in &self.exceptions.absent {
-            match entry.target.clone().ok()? {
-                Target::Switch(switch) => drop(found.absent_switches.insert(switch)),
-                Target::Nic(nic) => drop(found.absent_nics.insert(nic)),
-                Target::Link(link) => drop(found.absent_links.insert(link)),
-                Target::Node(node) => {
+            match entry.subject.clone().ok()? {
+                Subject::Switch(switch) => drop(found.absent_switches.insert(switch)),
+                Subject::Nic(nic) => drop(found.absent_nics.insert(nic)),
+                Subject::Link(link) => drop(found.absent_links.insert(link)),
+                Subject::Node(node) => {
                     let nics = (0..self.nics_per_node).filter_map(|k| self.shape.nic_of(node, k as u8));
                     found.absent_nics.extend(nics);
                 }
-                Target::Plane(_) => return None,
+                Subject::Plane(_) => return None,
             }
         }
         for entry in &self.exceptions.drained {
-            match entry.target.clone().ok()? {
-                Target::Switch(switch) => drop(found.drained_switches.insert(switch)),
-                Target::Plane(plane) => drop(found.drained_planes.insert(plane)),
-                Target::Link(link) => drop(found.drained_links.insert(link)),
-                Target::Node(_) | Target::Nic(_) => return None,
+            match entry.subject.clone().ok()? {
+                Subject::Switch(switch) => drop(found.drained_switches.insert(switch)),
+                Subject::Plane(plane) => drop(found.drained_planes.insert(plane)),
+                Subject::Link(link) => drop(found.drained_links.insert(link)),
+                Subject::Node(_) | Subject::Nic(_) => return None,
             }
         }
         for (entry, doc) in self.exceptions.cables() {
-            let Target::Link(link) = entry.target.clone().ok()? else { return None };
+            let Subject::Link(link) = entry.subject.clone().ok()? else { return None };
             found.cables.insert(link, DraftCable::over(self.kind_of(link), Some(doc)).cable);
         }
         found.switches = self.switches()?;
@@ -153,31 +154,15 @@ impl Draft<'_> {
         Some(())
     }
 
-    fn switches(
-        &self,
-    ) -> Option<BTreeMap<crate::Switch, (std::sync::Arc<closc_platform::Platform>, closc_platform::Os)>> {
+    fn switches(&self) -> Option<BTreeMap<Switch, (Arc<Platform>, Os)>> {
         let mut found = BTreeMap::new();
         for (entry, doc) in self.exceptions.devices() {
-            let Target::Switch(switch) = entry.target.clone().ok()? else { return None };
+            let Subject::Switch(switch) = entry.subject.clone().ok()? else { return None };
             let tier = self.tier(switch.tier)?;
-            let hardware = super::tier::resolve(doc, self.catalogue, tier.platform.as_ref(), tier.os)?;
+            let hardware = resolve(doc, self.catalogue, tier.platform.as_ref(), tier.os)?;
             found.insert(switch, hardware);
         }
         Some(found)
-    }
-
-    /// Returns the cable that a link has if no exception says otherwise.
-    pub(crate) fn kind_of(&self, link: Link) -> &Cable {
-        let cables = &self.cables;
-        match link {
-            Link::Host(_) => &cables.nic_t0.cable,
-            Link::Fabric { lower, .. } if lower.tier == TierId::T1 => {
-                let zone = cables.by_zone.iter().find(|(zone, _)| zone.value == lower.zone.0);
-                let kind = zone.map(|(_, cable)| cable).or(cables.t1_t2.as_ref());
-                kind.map_or(&cables.t0_t1.cable, |cable| &cable.cable)
-            }
-            Link::Fabric { .. } => &cables.t0_t1.cable,
-        }
     }
 }
 

@@ -12,8 +12,9 @@ use serde::de::{
     SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 
-use super::{Reader, nearest};
-use crate::checks::loader;
+use super::Reader;
+use crate::faults;
+use crate::suggest::{nearest, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
 /// Reads an item into a type of another crate.
@@ -33,12 +34,12 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(item: &Item, reader: &mut R
             reader.push(match fault.kind {
                 Kind::UnknownKey { key, known } => {
                     let meant = nearest(&key, known.iter().copied());
-                    loader::unknown_key(&path, &key, known, meant, span)
+                    faults::unknown_key(&path, &key, known, meant, span)
                 }
-                Kind::MissingKey(key) => loader::missing_key(&path, key, span),
-                Kind::UnknownWord { word, known } => loader::unknown_word(&path, "word", &word, known, span),
-                Kind::WrongType { found, expected } => loader::wrong_type(&path, &found, &expected, "", span),
-                Kind::Other(message) => loader::bad_value(&path, &message, &written, span),
+                Kind::MissingKey(key) => faults::missing_key(&path, key, span),
+                Kind::UnknownWord { word, known } => faults::unknown_word(&path, "word", &word, known, span),
+                Kind::WrongType { found, expected } => faults::wrong_type(&path, &found, &expected, "", span),
+                Kind::Other(message) => faults::bad_value(&path, &message, &written, span),
             });
             None
         }
@@ -63,7 +64,7 @@ fn missing_keys<T: JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> bool {
         }
         let place = at.entries().first().map_or(at.place, |entry| entry.key_place);
         let span = reader.span(place);
-        reader.push(loader::missing_key(&path, &missing.key, span));
+        reader.push(faults::missing_key(&path, &missing.key, span));
     }
     !found.is_empty()
 }
@@ -134,7 +135,7 @@ impl de::Error for Fault {
             Unexpected::Signed(value) => format!("the number `{value}`"),
             Unexpected::Unsigned(value) => format!("the number `{value}`"),
             Unexpected::Float(value) => format!("the number `{value}`"),
-            Unexpected::Str(text) => format!("the text `{}`", super::shorten(text)),
+            Unexpected::Str(text) => format!("the text `{}`", shorten(text)),
             Unexpected::Seq => "a list".to_owned(),
             Unexpected::Map => "a mapping".to_owned(),
             other => other.to_string(),

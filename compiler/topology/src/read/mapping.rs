@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Read, Reader, nearest};
-use crate::checks::loader;
+use super::{Read, Reader};
+use crate::faults;
+use crate::suggest::nearest;
 use crate::yaml::{Entry, Item, Value};
 
 /// A document type read from a mapping.
@@ -40,11 +41,11 @@ impl<'a> Entries<'a> {
             if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
                 continue;
             }
-            reader.push_with(&loader::unknown_key::RULE, |reader| {
+            reader.push_with(&faults::unknown_key::RULE, |reader| {
                 let (span, path) = (reader.span(entry.key_place), reader.path());
                 let likely = nearest(&entry.key, free());
                 meant.extend(likely.and_then(|likely| free().find(|key| *key == likely)));
-                loader::unknown_key(&path, &entry.key, known, likely, span)
+                faults::unknown_key(&path, &entry.key, known, likely, span)
             });
         }
         Some(Entries { entries, meant })
@@ -57,7 +58,7 @@ impl<'a> Entries<'a> {
             Some(entry) => reader.inside(key, |reader| match &entry.item.value {
                 Value::Null => {
                     let (span, path) = (reader.span(entry.key_place), reader.path());
-                    reader.push(loader::no_value(&path, span));
+                    reader.push(faults::no_value(&path, span));
                     None
                 }
                 Value::Bool(_)
@@ -71,7 +72,7 @@ impl<'a> Entries<'a> {
                 if !self.meant.contains(&key) {
                     let place = self.entries.first().map_or(item.place, |first| first.key_place);
                     let (span, path) = (reader.span(place), reader.path());
-                    reader.push(loader::missing_key(&path, key, span));
+                    reader.push(faults::missing_key(&path, key, span));
                 }
                 None
             }),

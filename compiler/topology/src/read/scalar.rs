@@ -12,7 +12,8 @@ use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
 use super::{Read, Reader};
-use crate::checks::loader;
+use crate::faults;
+use crate::pci::{PciAddress, PciAddressError};
 use crate::yaml::{Item, Value};
 
 /// Reads whole numbers of one Rust type.
@@ -34,18 +35,18 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
         Value::Integer(value) if (min..=max).contains(value) => Some(*value),
         Value::Integer(_) | Value::Float(_) => {
             let (path, written) = (reader.path(), reader.written(item.place));
-            reader.push(loader::out_of_range(&path, &written, min, max, span));
+            reader.push(faults::out_of_range(&path, &written, min, max, span));
             None
         }
         Value::Text(text) if text.parse::<i128>().is_ok() => {
             let path = reader.path();
-            reader.push(loader::quoted_number(&path, text, span));
+            reader.push(faults::quoted_number(&path, text, span));
             None
         }
         // Numbers that YAML readers take for text: `.nan`, `.inf`, `1e999`.
         Value::Text(text) if text.trim_start_matches(['.', '-', '+']).parse::<f64>().is_ok() => {
             let path = reader.path();
-            reader.push(loader::out_of_range(&path, text, min, max, span));
+            reader.push(faults::out_of_range(&path, text, min, max, span));
             None
         }
         Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Mapping(_) => {
@@ -64,11 +65,11 @@ impl Read for SmolStr {
             Value::Text(text) => {
                 let (path, span) = (reader.path(), reader.span(item.place));
                 if let Some(found) = printable::fault(text) {
-                    reader.push(loader::bad_text(&path, text, found, span));
+                    reader.push(faults::bad_text(&path, text, found, span));
                     return None;
                 }
                 if text.len() > LINE_MAX {
-                    reader.push(loader::long_text(&path, text.len(), LINE_MAX, span));
+                    reader.push(faults::long_text(&path, text.len(), LINE_MAX, span));
                     return None;
                 }
                 Some(text.clone())
@@ -90,7 +91,7 @@ impl Read for String {
         let acts = |c: &char| printable::acts(*c) && !matches!(c, '\n' | '\r' | '\t');
         if let Some(found) = text.chars().find(acts) {
             let (path, span) = (reader.path(), reader.span(item.place));
-            reader.push(loader::bad_text(&path, text, found, span));
+            reader.push(faults::bad_text(&path, text, found, span));
             return None;
         }
         Some(text.as_str().into())
@@ -112,7 +113,7 @@ macro_rules! quantities {
                 };
                 text.parse().map_err(|error: UnitError| {
                     let (path, span) = (reader.path(), reader.span(item.place));
-                    reader.push(loader::bad_quantity(&path, &error, span));
+                    reader.push(faults::bad_quantity(&path, &error, span));
                 }).ok()
             }
         }
@@ -132,7 +133,21 @@ impl Read for Breakout {
         text.parse()
             .map_err(|error: BreakoutError| {
                 let (path, span) = (reader.path(), reader.span(item.place));
-                reader.push(loader::bad_breakout(&path, text, &error, span));
+                reader.push(faults::bad_breakout(&path, text, &error, span));
+            })
+            .ok()
+    }
+}
+
+impl Read for PciAddress {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let Value::Text(text) = &item.value else {
+            return reader.wrong_type(item, "a PCI address", "0000:18:00.0");
+        };
+        text.parse()
+            .map_err(|error: PciAddressError| {
+                let (path, span) = (reader.path(), reader.span(item.place));
+                reader.push(faults::bad_pci(&path, text, error, span));
             })
             .ok()
     }
@@ -178,7 +193,7 @@ impl Read for Fraction {
             .and_then(|(down, up)| Fraction::reduced(down.trim().parse().ok()?, up.trim().parse().ok()?));
         if parsed.is_none() {
             let (path, span) = (reader.path(), reader.span(item.place));
-            reader.push(loader::bad_fraction(&path, text, span));
+            reader.push(faults::bad_fraction(&path, text, span));
         }
         parsed
     }
@@ -209,7 +224,7 @@ macro_rules! addresses {
                 let parsed = text.parse().ok();
                 if parsed.is_none() {
                     let (path, span) = (reader.path(), reader.span(item.place));
-                    reader.push(loader::bad_address(&path, $kind, text, $example, span));
+                    reader.push(faults::bad_address(&path, $kind, text, $example, span));
                 }
                 parsed
             }

@@ -14,7 +14,7 @@ macro_rules! word {
                     other => {
                         let span = reader.span(item.place);
                         let path = reader.path();
-                        reader.push($crate::checks::loader::unknown_word(&path, $what, other, WORDS, span));
+                        reader.push($crate::faults::unknown_word(&path, $what, other, WORDS, span));
                         None
                     }
                 }

@@ -1,7 +1,9 @@
-//! What somebody may have meant.
+//! What somebody may have meant, and words as messages show them.
 //!
 //! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
 //! words in the same order.
+
+use closc_diagnostics::printable;
 
 /// Returns the known word that is nearest to `word`, if it is near enough to be a slip of the keyboard.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -58,6 +60,17 @@ pub(crate) fn instead(what: &str, word: &str) -> Option<&'static str> {
 /// Lists words for a message, each in backticks.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Cuts a text so that a message stays readable.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let clean: String =
+        text.chars().map(|c| if printable::acts(c) { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
+    match clean.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &clean[..end]),
+        None => clean,
+    }
 }
 
 #[cfg(test)]

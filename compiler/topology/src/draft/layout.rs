@@ -1,6 +1,6 @@
 //! The uSID layout as it was asked for, and the one to ask for where it does not fit.
 
-use super::draft::number;
+use super::number;
 use crate::document::Srv6Doc;
 use crate::usid::{GIB_MAX, Role, UsidLayout};
 
@@ -125,7 +125,7 @@ impl DraftLayout {
     }
 
     /// Returns the layout for the topology; nothing if it does not fit 16 bits.
-    pub(super) fn finish(&self) -> Option<UsidLayout> {
+    pub(crate) fn finish(&self) -> Option<UsidLayout> {
         let byte = |value: u64| u8::try_from(value).ok();
         let mut codes = [0; 4];
         for (code, draft) in codes.iter_mut().zip(self.codes) {

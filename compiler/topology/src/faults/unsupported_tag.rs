@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// A YAML tag asks for something that is not done.
 pub(crate) static RULE: Rule = Rule {

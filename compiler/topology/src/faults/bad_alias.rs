@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// An alias has no anchor, or a merge key no mapping.
 pub(crate) static RULE: Rule = Rule {

@@ -4,21 +4,38 @@
 //! (an unknown platform, a broken name pattern) is absent, and the check that reports it is not here. Numbers
 //! are 64 bits wide, so that no product of two of them wraps.
 
+mod cables;
+mod domains;
+mod exceptions;
+mod hardware;
+mod layout;
+mod names;
+mod pins;
+mod tier;
+mod tuning;
+
 use closc_diagnostics::{Sources, Span};
 use closc_platform::Catalogue;
 use closc_qos::profile::{Preset, Profile};
 use closc_qos::{QosError, profile};
 use ipnet::Ipv6Net;
 
-use super::cables::DraftCables;
-use super::domains::DraftDomains;
-use super::exceptions::{DraftExceptions, Resolver};
-use super::names::DraftNames;
-use super::pins::DraftPins;
-use super::{DraftLayout, DraftTier, Entry, Hardware, hardware};
-use crate::coordinate::{Side, TierId};
+use cables::DraftCables;
+use domains::DraftDomains;
+use exceptions::{DraftExceptions, Resolver};
+use names::DraftNames;
+use pins::DraftPins;
+
+pub(crate) use cables::DraftCable;
+pub(crate) use exceptions::{Entry, Listed};
+pub(crate) use hardware::{Hardware, by_plane};
+pub(crate) use layout::{Demand, DraftLayout};
+pub(crate) use pins::PinFault;
+pub(crate) use tier::{DraftBlock, DraftTier, resolve};
+
+use crate::coordinate::{Link, Side, TierId};
 use crate::document::{Document, FabricDoc};
-use crate::model::{Addresses, Ecmp, Entropy, Mtu, Routing, Spans, Wiring};
+use crate::model::{Addresses, Cable, Ecmp, Entropy, Mtu, Routing, Spans, Wiring};
 use crate::read::Spanned;
 use crate::shape::Shape;
 
@@ -96,13 +113,13 @@ impl<'a> Draft<'a> {
             rails: number(doc.hosts.rails, 1),
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(doc)),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
-            addresses: super::tuning::addresses(doc.addresses.as_ref()),
+            addresses: tuning::addresses(doc.addresses.as_ref()),
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
-            mtu: super::tuning::mtu(doc.mtu.as_ref()),
-            ecmp: super::tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
+            mtu: tuning::mtu(doc.mtu.as_ref()),
+            ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,
             pins: DraftPins::new(document, &shape, &names, sources),
-            entropy: super::tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
+            entropy: tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),
             doc,
             catalogue,
@@ -194,8 +211,13 @@ impl<'a> Draft<'a> {
         self.exceptions.all().map(|(_, entry)| entry).chain(&self.domains.members)
     }
 
+    /// Returns the cable that a link has if no exception says otherwise.
+    pub(crate) fn kind_of(&self, link: Link) -> &Cable {
+        self.cables.kind_of(link)
+    }
+
     /// Returns the places of all values.
-    pub(super) fn spans(&self) -> &Spans {
+    pub(crate) fn spans(&self) -> &Spans {
         self.spans
     }
 }

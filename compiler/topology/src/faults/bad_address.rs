@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// An address or prefix cannot be read.
 pub(crate) static RULE: Rule = Rule {

@@ -7,8 +7,7 @@ use closc_diagnostics::Span;
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use smol_str::SmolStr;
 
-use super::DraftLayout;
-use super::draft::number;
+use super::{DraftLayout, number};
 use crate::coordinate::{PlaneId, Side, TierId};
 use crate::document::{FabricDoc, HardwareDoc, PortsDoc, T2Doc};
 use crate::model::Wiring;
@@ -190,7 +189,7 @@ fn by_plane(
 }
 
 /// Returns the hardware that an override asks for; nothing if the catalogue has none of the name.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     doc: &HardwareDoc,
     catalogue: &Catalogue,
     platform: Option<&Arc<Platform>>,

@@ -4,6 +4,7 @@ use closc_diagnostics::Span;
 use closc_qos::units::Length;
 use smol_str::SmolStr;
 
+use crate::coordinate::{Link, TierId};
 use crate::document::{CableDoc, CablesDoc};
 use crate::model::Cable;
 use crate::read::Spanned;
@@ -64,6 +65,19 @@ impl DraftCables {
                 })
                 .collect(),
             t1_t2,
+        }
+    }
+
+    /// Returns the cable that a link has if no exception says otherwise.
+    pub(crate) fn kind_of(&self, link: Link) -> &Cable {
+        match link {
+            Link::Host(_) => &self.nic_t0.cable,
+            Link::Fabric { lower, .. } if lower.tier == TierId::T1 => {
+                let zone = self.by_zone.iter().find(|(zone, _)| zone.value == lower.zone.0);
+                let kind = zone.map(|(_, cable)| cable).or(self.t1_t2.as_ref());
+                kind.map_or(&self.t0_t1.cable, |cable| &cable.cable)
+            }
+            Link::Fabric { .. } => &self.t0_t1.cable,
         }
     }
 }

@@ -50,10 +50,10 @@ pub(crate) use unknown_word::unknown_word;
 pub(crate) use unsupported_tag::unsupported_tag;
 pub(crate) use wrong_type::{quoted_number, wrong_key, wrong_type};
 
-use closc_diagnostics::Rule;
+use closc_diagnostics::{Diagnostics, Rule};
 
 /// Every rule of the loader.
-pub(super) const RULES: &[&Rule] = &[
+pub(crate) const RULES: &[&Rule] = &[
     &empty::RULE,
     &too_large::RULE,
     &not_text::RULE,
@@ -77,3 +77,16 @@ pub(super) const RULES: &[&Rule] = &[
     &bad_pci::RULE,
     &bad_text::RULE,
 ];
+
+/// The most findings that are shown of one rule; behind them only their number.
+const SHOWN_MAX: usize = 20;
+
+/// Makes a list that keeps as many findings of a rule as can be sorted before the first ones are shown.
+pub(crate) fn findings() -> Diagnostics {
+    Diagnostics::with_limit(10 * SHOWN_MAX)
+}
+
+/// Leaves the first findings of each rule: nobody reads more, and showing thousands takes long.
+pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
+    diagnostics.shortened(SHOWN_MAX)
+}

@@ -7,28 +7,12 @@
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
 
-use super::names::{DraftNames, NameFault, find_link, find_nic, find_node, find_switch};
-use super::ranges::{NAMES_MAX, NameRange};
-use crate::coordinate::{Link, Nic, Node, PlaneId, Switch};
+use super::names::DraftNames;
+use crate::coordinate::Subject;
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
-use crate::naming::{LINK_SEPARATOR, Naming};
+use crate::names::{NAMES_MAX, NameFault, NameRange, find};
 use crate::read::Spanned;
 use crate::shape::Shape;
-
-/// What a name means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
-    /// `plane 3`.
-    Plane(PlaneId),
-    /// A switch.
-    Switch(Switch),
-    /// A node.
-    Node(Node),
-    /// A NIC.
-    Nic(Nic),
-    /// A cable, also by its NIC port.
-    Link(Link),
-}
 
 /// The lists of exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +40,7 @@ impl Listed {
 pub(crate) struct Entry {
     pub(crate) name: SmolStr,
     pub(crate) span: Span,
-    pub(crate) target: Result<Target, NameFault>,
+    pub(crate) subject: Result<Subject, NameFault>,
 }
 
 /// The exceptions of a draft.
@@ -127,7 +111,7 @@ impl<'a> Resolver<'a> {
     /// Resolves a name, which may stand for many.
     fn resolve(&mut self, name: &Spanned<SmolStr>) -> Vec<Entry> {
         let span = name.span;
-        let entry = |name: SmolStr, target| Entry { name, span, target };
+        let entry = |name: SmolStr, subject| Entry { name, span, subject };
         let range = match NameRange::parse(&name.value) {
             Ok(range) => range,
             Err(fault) => return vec![entry(name.value.clone(), Err(fault))],
@@ -144,57 +128,13 @@ impl<'a> Resolver<'a> {
         self.left -= range.count();
         let mut found = Vec::new();
         for one in range.names() {
-            let target = target(&one, self.shape, &self.names.naming);
-            let ends = target.is_err();
-            found.push(entry(one, target));
+            let subject = find(&one, self.shape, &self.names.naming);
+            let ends = subject.is_err();
+            found.push(entry(one, subject));
             if ends {
                 break;
             }
         }
         found
-    }
-}
-
-/// Finds what one name means.
-fn target(name: &str, shape: &Shape, naming: &Naming) -> Result<Target, NameFault> {
-    if let Some(plane) = name.strip_prefix("plane ") {
-        let plane: u16 = plane.trim().parse().map_err(|_| NameFault::Unreadable)?;
-        return match u8::try_from(plane) {
-            Ok(id) if plane < shape.planes => Ok(Target::Plane(PlaneId(id))),
-            _ => Err(NameFault::Beyond {
-                last: format!("the last plane is {}", shape.planes.saturating_sub(1)),
-            }),
-        };
-    }
-    if name.contains(LINK_SEPARATOR) || naming.parse_nic_port(name).is_some() {
-        return find_link(shape, naming, name).map(Target::Link);
-    }
-    if let Some((node, number)) = naming.parse_nic(name) {
-        return find_nic(shape, naming, node, number).map(Target::Nic);
-    }
-    if let Some(node) = naming.parse_node(name) {
-        return find_node(shape, naming, node).map(|()| Target::Node(node));
-    }
-    find_switch(shape, naming, name).map(Target::Switch)
-}
-
-/// Resolves a name as exceptions write it, which may stand for many; or says why it means nothing.
-pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Target)>, String> {
-    let one = |name: SmolStr| match target(&name, shape, naming) {
-        Ok(target) => Ok((name, target)),
-        Err(NameFault::Unreadable) => Err(match naming.nearest(&name) {
-            Some(near) => format!("`{name}` names nothing of this fabric; did you mean `{near}`?"),
-            None => format!("`{name}` names nothing of this fabric"),
-        }),
-        Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
-        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is no cable: {why}")),
-        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{name}`: {why}")),
-    };
-    match NameRange::parse(name) {
-        Ok(range) => range.names().map(one).collect(),
-        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(why),
-        Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
-            Err(format!("`{name}` names nothing of this fabric"))
-        }
     }
 }

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 use closc_platform::BreakoutError;
 use closc_qos::units::Speed;
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// A breakout is not written as ports times speed.
 pub(crate) static RULE: Rule = Rule {

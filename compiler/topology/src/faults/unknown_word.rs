@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::{instead, listed, nearest, shorten};
+use crate::suggest::{instead, listed, nearest, shorten};
 
 /// A word is none of those its key takes.
 pub(crate) static RULE: Rule = Rule {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Rule, Span};
 use closc_qos::profile::Preset;
 
-use crate::read::{listed, nearest, shorten};
+use crate::suggest::{listed, nearest, shorten};
 
 /// No QoS profile has the name.
 pub(crate) static RULE: Rule = Rule {

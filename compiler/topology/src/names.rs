@@ -1,58 +1,17 @@
-//! Name patterns of a file, and what a name in it means.
+//! What a name means: a plane, switch, node, NIC or cable.
 //!
-//! In: patterns, or the name of a switch, node, NIC or link. Out: the naming, or the coordinate. Invariants: a
-//! broken pattern is kept as a fault and the default is in for it, so that other checks can go on.
+//! In: a name, the numbers of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: what
+//! cannot be there is not found; a range in brackets is kept as one until each name is needed.
 
-use closc_diagnostics::Span;
+mod ranges;
 
-use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};
-use crate::document::NamingDoc;
-use crate::naming::{Field, LINK_SEPARATOR, Naming, Pattern, PatternError};
-use crate::read::Spanned;
+use smol_str::SmolStr;
+
+pub(crate) use ranges::{NAMES_MAX, NameRange};
+
+use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
+use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::shape::Shape;
-
-/// The naming of a draft.
-#[derive(Debug, Clone)]
-pub(crate) struct DraftNames {
-    pub(crate) naming: Naming,
-    /// Patterns that are none: key, place and reason.
-    pub(crate) faults: Vec<(&'static str, Span, PatternError)>,
-}
-
-impl DraftNames {
-    /// Reads the patterns of a file.
-    pub(super) fn new(doc: Option<&NamingDoc>, zoned: bool) -> Self {
-        let mut names = DraftNames { naming: Naming::default_for(zoned), faults: Vec::new() };
-        let doc = doc.cloned().unwrap_or_default();
-        let tiers = [(TierId::T0, doc.t0), (TierId::T1, doc.t1), (TierId::T2, doc.t2)];
-        for (tier, stated) in tiers {
-            let allowed = if tier == TierId::T2 { Naming::SHARED } else { Naming::ZONED };
-            if let Some(pattern) = names.read(tier.word(), stated, allowed) {
-                names.naming = names.naming.clone().with_tier(tier, pattern);
-            }
-        }
-        if let Some(pattern) = names.read("node", doc.node, Naming::NODE) {
-            names.naming = names.naming.clone().with_node(pattern);
-        }
-        names
-    }
-
-    fn read(
-        &mut self,
-        key: &'static str,
-        stated: Option<Spanned<smol_str::SmolStr>>,
-        allowed: &[Field],
-    ) -> Option<Pattern> {
-        let stated = stated?;
-        match Pattern::parse(&stated.value, allowed) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                self.faults.push((key, stated.span, error));
-                None
-            }
-        }
-    }
-}
 
 /// Why a name means nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +116,7 @@ fn find_port(shape: &Shape, naming: &Naming, name: &str) -> Result<NicPort, Name
 }
 
 /// Finds a NIC of a node.
-pub(super) fn find_nic(shape: &Shape, naming: &Naming, node: Node, number: u8) -> Result<Nic, NameFault> {
+pub(crate) fn find_nic(shape: &Shape, naming: &Naming, node: Node, number: u8) -> Result<Nic, NameFault> {
     find_node(shape, naming, node)?;
     if u16::from(number) < shape.nics_per_node {
         return shape.nic_of(node, number).ok_or(NameFault::Unreadable);
@@ -166,7 +125,7 @@ pub(super) fn find_nic(shape: &Shape, naming: &Naming, node: Node, number: u8) -
 }
 
 /// Checks that a node is there.
-pub(super) fn find_node(shape: &Shape, naming: &Naming, node: Node) -> Result<(), NameFault> {
+pub(crate) fn find_node(shape: &Shape, naming: &Naming, node: Node) -> Result<(), NameFault> {
     if shape.has_node(node) {
         return Ok(());
     }
@@ -177,4 +136,48 @@ pub(super) fn find_node(shape: &Shape, naming: &Naming, node: Node) -> Result<()
     let zone = node.zone.0.min(shape.zones.saturating_sub(1));
     let last = Node { zone: ZoneId(zone), unit, index };
     Err(NameFault::Beyond { last: format!("the last node there is `{}`", naming.node(last)) })
+}
+
+/// Finds what one name means.
+pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject, NameFault> {
+    if let Some(plane) = name.strip_prefix("plane ") {
+        let plane: u16 = plane.trim().parse().map_err(|_| NameFault::Unreadable)?;
+        return match u8::try_from(plane) {
+            Ok(id) if plane < shape.planes => Ok(Subject::Plane(PlaneId(id))),
+            _ => Err(NameFault::Beyond {
+                last: format!("the last plane is {}", shape.planes.saturating_sub(1)),
+            }),
+        };
+    }
+    if name.contains(LINK_SEPARATOR) || naming.parse_nic_port(name).is_some() {
+        return find_link(shape, naming, name).map(Subject::Link);
+    }
+    if let Some((node, number)) = naming.parse_nic(name) {
+        return find_nic(shape, naming, node, number).map(Subject::Nic);
+    }
+    if let Some(node) = naming.parse_node(name) {
+        return find_node(shape, naming, node).map(|()| Subject::Node(node));
+    }
+    find_switch(shape, naming, name).map(Subject::Switch)
+}
+
+/// Resolves a name as exceptions write it, which may stand for many; or says why it means nothing.
+pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
+    let one = |name: SmolStr| match find(&name, shape, naming) {
+        Ok(subject) => Ok((name, subject)),
+        Err(NameFault::Unreadable) => Err(match naming.nearest(&name) {
+            Some(near) => format!("`{name}` names nothing of this fabric; did you mean `{near}`?"),
+            None => format!("`{name}` names nothing of this fabric"),
+        }),
+        Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
+        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is no cable: {why}")),
+        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{name}`: {why}")),
+    };
+    match NameRange::parse(name) {
+        Ok(range) => range.names().map(one).collect(),
+        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(why),
+        Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
+            Err(format!("`{name}` names nothing of this fabric"))
+        }
+    }
 }

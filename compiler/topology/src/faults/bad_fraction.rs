@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// A ratio is not two whole numbers with a colon.
 pub(crate) static RULE: Rule = Rule {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// A text holds characters that no line of text has.
 pub(crate) static RULE: Rule = Rule {

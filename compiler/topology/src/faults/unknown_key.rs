@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::{listed, shorten};
+use crate::suggest::{listed, shorten};
 
 /// A key is none of those that are known at its place.
 pub(crate) static RULE: Rule = Rule {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
-use super::draft::number;
+use super::number;
 use crate::document::{AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
 use crate::model::{Addresses, Ecmp, Entropy, Mtu, Pin, Topology};
 

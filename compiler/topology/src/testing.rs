@@ -6,26 +6,26 @@
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
 
-use super::EXAMPLE_BASE as BASE;
+use crate::checks::EXAMPLE_BASE as BASE;
 use crate::yaml::{Entry, Item, Value};
 
 /// Platforms that no vendor sells, for what the built-in ones cannot break.
 const PLATFORMS: &[&str] = &[
-    include_str!("../../../../tests/errors/platforms/box-100-neighbours.yaml"),
-    include_str!("../../../../tests/errors/platforms/box-200-routes.yaml"),
-    include_str!("../../../../tests/errors/platforms/box-64-ecmp.yaml"),
-    include_str!("../../../../tests/errors/platforms/box-one-sid.yaml"),
-    include_str!("../../../../tests/errors/platforms/box-without-ecn.yaml"),
-    include_str!("../../../../tests/errors/platforms/box-without-pfc.yaml"),
-    include_str!("../../../../tests/errors/platforms/p4-1024.yaml"),
+    include_str!("../../../tests/errors/platforms/box-100-neighbours.yaml"),
+    include_str!("../../../tests/errors/platforms/box-200-routes.yaml"),
+    include_str!("../../../tests/errors/platforms/box-64-ecmp.yaml"),
+    include_str!("../../../tests/errors/platforms/box-one-sid.yaml"),
+    include_str!("../../../tests/errors/platforms/box-without-ecn.yaml"),
+    include_str!("../../../tests/errors/platforms/box-without-pfc.yaml"),
+    include_str!("../../../tests/errors/platforms/p4-1024.yaml"),
 ];
 
 /// Files of pins, by what `ecmp.pins` calls them.
 const PINS: &[(&str, &str)] = &[
-    ("far.csv", include_str!("../../../../tests/errors/pins/far.csv")),
-    ("good.csv", include_str!("../../../../tests/errors/pins/good.csv")),
-    ("lines.csv", include_str!("../../../../tests/errors/pins/lines.csv")),
-    ("twice.csv", include_str!("../../../../tests/errors/pins/twice.csv")),
+    ("far.csv", include_str!("../../../tests/errors/pins/far.csv")),
+    ("good.csv", include_str!("../../../tests/errors/pins/good.csv")),
+    ("lines.csv", include_str!("../../../tests/errors/pins/lines.csv")),
+    ("twice.csv", include_str!("../../../tests/errors/pins/twice.csv")),
 ];
 
 /// Returns the built-in platforms and those of the tests.

@@ -5,8 +5,8 @@
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
-use super::names::NameFault;
-use crate::read::shorten;
+use super::NameFault;
+use crate::suggest::shorten;
 
 /// The most names that one range stands for.
 pub(crate) const EXPANDED_MAX: u64 = 100_000;

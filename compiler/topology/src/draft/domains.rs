@@ -13,7 +13,7 @@ use crate::coordinate::TierId;
 use crate::document::{DomainDoc, FabricDoc};
 use crate::domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 use crate::naming::NAME_MAX;
-use crate::read::shorten;
+use crate::suggest::shorten;
 
 /// How many kinds in a row may go by the next one.
 const CHAIN_MAX: usize = 16;
@@ -53,7 +53,7 @@ impl DraftDomains {
             if let Some(members) = &domain.members {
                 let known = resolver.names.faults.is_empty();
                 let found = if known { resolver.all(members) } else { Vec::new() };
-                let targets = found.iter().filter_map(|entry| entry.target.clone().ok()).collect();
+                let targets = found.iter().filter_map(|entry| entry.subject.clone().ok()).collect();
                 domains.members.extend(found);
                 domains.known.insert(name.value.clone(), DomainRule::Members(targets));
             }
@@ -115,8 +115,8 @@ impl DraftDomains {
     }
 
     /// Returns the domains; nothing if one cannot be resolved.
-    pub(super) fn finish(&self) -> Option<Domains> {
-        let whole = self.faults.is_empty() && self.members.iter().all(|entry| entry.target.is_ok());
+    pub(crate) fn finish(&self) -> Option<Domains> {
+        let whole = self.faults.is_empty() && self.members.iter().all(|entry| entry.subject.is_ok());
         whole.then(|| self.known.clone())
     }
 }

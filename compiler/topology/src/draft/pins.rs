@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{SourceId, Sources, Span};
 
-use super::names::{DraftNames, NameFault, find_nic, find_switch};
+use super::names::DraftNames;
 use crate::coordinate::{Nic, Switch, TierId};
 use crate::document::Document;
 use crate::model::Pins;
+use crate::names::{NameFault, find_nic, find_switch};
 use crate::naming::Naming;
 use crate::shape::Shape;
 
@@ -99,7 +100,7 @@ impl DraftPins {
     }
 
     /// Returns the pins; nothing if a line is none.
-    pub(super) fn finish(&self) -> Option<Pins> {
+    pub(crate) fn finish(&self) -> Option<Pins> {
         let mut pins = Pins::new();
         for ((switch, nic), (uplink, _)) in &self.known {
             pins.entry(*switch).or_default().insert(*nic, *uplink);

@@ -6,9 +6,9 @@ use closc_diagnostics::Span;
 use closc_platform::{Catalogue, Os, Platform};
 
 use super::DraftTier;
-use super::exceptions::{DraftExceptions, Entry, Target};
+use super::exceptions::{DraftExceptions, Entry};
 use super::tier::resolve;
-use crate::coordinate::TierId;
+use crate::coordinate::{Subject, TierId};
 use crate::document::{FabricDoc, HardwareDoc};
 
 /// A kind of switch: hardware and operating system, and where they were asked for.
@@ -21,17 +21,6 @@ pub(crate) struct Hardware {
     pub(crate) os_span: Span,
     /// Which switches it is about, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
     pub(crate) who: String,
-}
-
-impl TierId {
-    /// Returns the tier as it is written in sentences.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            TierId::T0 => "T0",
-            TierId::T1 => "T1",
-            TierId::T2 => "T2",
-        }
-    }
 }
 
 /// Lists every kind of switch whose platform is known.
@@ -72,8 +61,7 @@ pub(super) fn list(
     for (entries, override_doc) in &exceptions.devices {
         // A range of a thousand switches is one kind of switch in each tier.
         for tier in tiers {
-            let of_tier =
-                |entry: &&Entry| matches!(entry.target, Ok(Target::Switch(switch)) if switch.tier == tier.id);
+            let of_tier = |entry: &&Entry| matches!(entry.subject, Ok(Subject::Switch(switch)) if switch.tier == tier.id);
             let Some(entry) = entries.iter().find(of_tier) else { continue };
             let Some((platform, os)) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os)
             else {

@@ -1,0 +1,36 @@
+//! Compares two plans.
+//!
+//! In: two plans. Out: a [`Report`] with its lines, impact, way of rollout and artefacts. Invariants: each part is made by
+//! its own module, from the same difference.
+
+use closc_plan::Plan;
+
+use crate::compare::Difference;
+use crate::impact::impact;
+use crate::population::Population;
+use crate::report::{FORMAT, Options, Report, Side};
+use crate::touched::{Touched, artefacts};
+use crate::{effect, summary};
+
+impl Report {
+    /// Compares two plans.
+    pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
+        let (before, after) = (old.0, new.0);
+        let difference = Difference::between(before.topology(), after.topology());
+        let population = Population::between(before.fabric(), after.fabric());
+        let touched = Touched::of(&difference, before, after);
+        let pairs = impact(before.fabric(), after.fabric());
+        Report {
+            format: FORMAT.to_owned(),
+            changes: summary::lines(&difference, &population, before, after, options),
+            impact: effect::impact(&difference, &population, &pairs, before, after),
+            rollout: Some(effect::rollout(&difference, before)),
+            artefacts: artefacts(&touched, before, after),
+            waves: Vec::new(),
+            no_waves: None,
+            texts: Vec::new(),
+            old: old.1,
+            new: new.1,
+        }
+    }
+}
