@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use closc_switch::engine::{Engine, EngineConfig, Sink};
-use closc_switch::program::Program;
+use closc_switch::{Engine, EngineConfig, Program, Sink};
 
 /// Takes packets and forgets them.
 struct Nowhere;

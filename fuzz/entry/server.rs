@@ -7,8 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use closc_runtime::proto::v1;
 use closc_runtime::text::read_p4info;
-use closc_switch::pipeline::Pipeline;
-use closc_switch::switch::{Outbox, Switch, SwitchConfig};
+use closc_switch::{Outbox, Pipeline, Switch, SwitchConfig};
 use prost::Message as _;
 use v1::set_forwarding_pipeline_config_request::Action;
 use v1::write_request::Atomicity;

@@ -16,8 +16,7 @@ use closc_entries::Pipeline;
 use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
 use closc_runtime::proto::v1;
 use closc_runtime::{DeviceId, ElectionId, text};
-use closc_switch::server::Service;
-use closc_switch::switch::{Switch, SwitchConfig};
+use closc_switch::{Service, Switch, SwitchConfig};
 
 #[tokio::main]
 async fn main() {
@@ -63,11 +62,11 @@ async fn main() {
 }
 
 /// Starts an embedded switch on a port of loopback.
-async fn embedded(device_id: u64) -> closc_switch::server::Endpoint {
+async fn embedded(device_id: u64) -> closc_switch::Endpoint {
     let config = SwitchConfig { device_id, ..SwitchConfig::default() };
     let service = Service::new([Arc::new(Switch::new(config))]);
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-    closc_switch::server::Endpoint::serve(service, anywhere, None).await.expect("loopback has a port")
+    closc_switch::Endpoint::serve(service, anywhere, None).await.expect("loopback has a port")
 }
 
 fn routes(program: &Program, n: u32) -> Vec<v1::Entity> {

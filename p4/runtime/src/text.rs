@@ -13,11 +13,10 @@ mod writer;
 
 use prost::{Message, Name};
 
+use crate::proto::config;
 pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
-
-use crate::proto::config;
 
 /// Reads a message of any type, for instance a `p4.v1.WriteRequest`.
 pub fn read<M: Message + Name + Default>(text: &str) -> Result<M, TextError> {

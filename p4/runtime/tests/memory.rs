@@ -13,12 +13,13 @@ use closc_runtime::DeviceId;
 use closc_runtime::client::{Client, ClientError, Endpoint, Options, Rpc};
 use closc_runtime::server::{Limits, Listener, Places, serve};
 use closc_runtime::wire::RawCodec;
-use common::info;
 use tokio::sync::watch;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, http};
 use tonic::server::{Grpc, ServerStreamingService};
 use tonic::{Request, Response, Status};
+
+use common::info;
 
 /// Set for the process that reads, to the address of the switch.
 const READ: &str = "CLOSC_TEST_READ";

@@ -1,14 +1,19 @@
 //! Measures the data plane: packets a second, inserts a second, memory of a switch.
 //!
-//! Comes in: nothing but the program `tests/programs/forward.json` beside this crate. Goes out: one line a figure.
+//! In: nothing but the program `tests/programs/forward.json` beside this crate. Out: one line a figure.
 //! Run it with `--release`. Rates are per second of processor time, so that a busy machine changes them little.
 
-use closc_switch::engine::{Engine, EngineConfig, Sink};
-use closc_switch::program::{Program, TableMatch};
-use closc_switch::state::{ActionRef, Entry, Key};
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use closc_runtime::Info;
+use closc_runtime::check::Violation;
+use closc_runtime::proto::v1::Update;
+use closc_runtime::text::read_p4info;
+use closc_switch::{Engine, EngineConfig, Pipeline, Program, Sink, Store};
+
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forward.json");
+const P4INFO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forward.p4info.txtpb");
 const BLOCK: u128 = 0xfcbb_bbbb;
 
 /// Counts what is sent.
@@ -22,72 +27,46 @@ impl Sink for Count {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let program = Arc::new(Program::from_json(&std::fs::read(PROGRAM)?)?);
-    inserts(&program)?;
-    packets(&program)?;
-    memory(&program);
+    let info = read_p4info(&std::fs::read_to_string(P4INFO)?)?;
+    let pipeline = Arc::new(Pipeline::new(info, std::fs::read(PROGRAM)?.into())?);
+    inserts(&pipeline)?;
+    packets(&pipeline)?;
+    memory(pipeline.program());
     Ok(())
 }
 
-/// Adds an entry by names, values and arguments.
-fn add(
-    engine: &mut Engine,
-    table: &str,
-    value: u128,
-    prefix: u32,
-    action: &str,
-    args: &[u64],
-) -> Result<(), String> {
-    let program = Arc::clone(engine.program());
-    let at = program.table(table).ok_or("no such table")?;
-    let spec = &program.tables[at];
-    let action = program.action(action).ok_or("no such action")? as u16;
-    let mut key = Key { prefix, ..Key::default() };
-    for field in &spec.key {
-        for word in 0..field.words {
-            key.value.push((value >> (64 * word)) as u64);
-        }
-    }
-    if spec.matching == TableMatch::Lpm && prefix < 128 {
-        let mask = u128::MAX << (128 - prefix);
-        key.mask = vec![mask as u64, (mask >> 64) as u64];
-    }
-    key.normalise(spec);
-    let action = ActionRef::Direct { action, args: args.into(), next: spec.after_hit(action) };
-    engine.tables[at].insert(&key, Entry::new(action, 0)).map(drop).map_err(|e| e.to_string())
+/// Returns an entry that sends a prefix to a next hop.
+fn route(info: &Info, prefix: u128, length: u32, nexthop: u32) -> Result<Update, Violation> {
+    let entry = info.entry("ingress.routes")?.lpm("dst", Ipv6Addr::from_bits(prefix), length);
+    Ok(Update::insert(entry.action("ingress.set_nexthop", &[("nexthop", nexthop.into())]).build()?))
 }
 
-fn inserts(program: &Arc<Program>) -> Result<(), String> {
-    let mut engine = Engine::new(Arc::clone(program), EngineConfig::default());
-    let (count, start) = (100_000_u128, processor_seconds());
-    for at in 0..count {
-        add(&mut engine, "ingress.routes", (BLOCK << 96) | (at << 64), 64, "ingress.set_nexthop", &[1])?;
+fn inserts(pipeline: &Arc<Pipeline>) -> Result<(), Box<dyn std::error::Error>> {
+    let mut store = Store::new(Arc::clone(pipeline), EngineConfig::default());
+    let prefixes = (0..100_000_u128).map(|at| (BLOCK << 96) | (at << 64));
+    let updates: Vec<Update> =
+        prefixes.map(|prefix| route(pipeline.info(), prefix, 64, 1)).collect::<Result<_, _>>()?;
+    let start = processor_seconds();
+    for update in &updates {
+        store.write(0, update)?;
     }
-    println!("table inserts, 128-bit LPM: {:.0} /s", count as f64 / (processor_seconds() - start));
+    println!("inserts of 128-bit prefixes: {:.0} /s", updates.len() as f64 / (processor_seconds() - start));
     Ok(())
 }
 
-fn packets(program: &Arc<Program>) -> Result<(), String> {
-    let mut engine = Engine::new(Arc::clone(program), EngineConfig::default());
-    add(&mut engine, "ingress.my_sid", (BLOCK << 16) | 1, 0, "ingress.shift", &[])?;
-    for at in 2..514_u128 {
-        add(
-            &mut engine,
-            "ingress.routes",
-            (BLOCK << 96) | (at << 80),
-            48,
-            "ingress.set_nexthop",
-            &[at as u64],
-        )?;
-        add(
-            &mut engine,
-            "ingress.nexthops",
-            at,
-            0,
+fn packets(pipeline: &Arc<Pipeline>) -> Result<(), Box<dyn std::error::Error>> {
+    let (mut store, info) = (Store::new(Arc::clone(pipeline), EngineConfig::default()), pipeline.info());
+    let sid = info.entry("ingress.my_sid")?.exact("sid", ((BLOCK as u64) << 16) | 1);
+    store.write(0, &Update::insert(sid.action("ingress.shift", &[]).build()?))?;
+    for at in 2..514_u32 {
+        store.write(0, &route(info, (BLOCK << 96) | (u128::from(at) << 80), 48, at)?)?;
+        let nexthop = info.entry("ingress.nexthops")?.exact("nexthop", at).action(
             "ingress.send",
-            &[(at % 500) as u64, 0x0200_0000_0001, at as u64],
-        )?;
+            &[("port", (at % 500).into()), ("src", 0x0200_0000_0001_u64.into()), ("dst", at.into())],
+        );
+        store.write(0, &Update::insert(nexthop.build()?))?;
     }
+    let engine = store.engine_mut();
     for length in [64_usize, 1500] {
         let frames: Vec<Vec<u8>> = (2..514_u128).map(|at| frame(at, length)).collect();
         let (mut sink, mut passes) = (Count::default(), 0_u64);

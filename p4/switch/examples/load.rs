@@ -1,11 +1,11 @@
 //! Loads BMv2 JSON files, with the P4Info beside them where there is one, and says what is in them.
 //!
-//! Comes in: file names. Goes out: one line each, or the fault.
+//! In: file names. Out: one line each, or the fault.
+
+use std::fmt::Write as _;
 
 use closc_runtime::text::read_p4info;
-use closc_switch::pipeline::Pipeline;
-use closc_switch::program::Program;
-use std::fmt::Write as _;
+use closc_switch::{Pipeline, Program};
 
 fn main() {
     for name in std::env::args().skip(1) {
@@ -19,14 +19,7 @@ fn main() {
 fn load(name: &str) -> Result<String, Box<dyn std::error::Error>> {
     let text = std::fs::read(name)?;
     let program = Program::from_json(&text)?;
-    let mut found = format!(
-        "{} headers in {} words, {} states, {} tables, {} actions",
-        program.headers.len(),
-        program.words,
-        program.parser.states.len(),
-        program.tables.len(),
-        program.actions.len(),
-    );
+    let mut found = program.to_string();
     let base = name.trim_end_matches(".json").trim_end_matches(".bmv2");
     if let Ok(info) = std::fs::read_to_string(format!("{base}.p4info.txtpb")) {
         let pipeline = Pipeline::new(read_p4info(&info)?, text.into())?;

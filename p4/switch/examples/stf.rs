@@ -1,11 +1,10 @@
 //! Runs STF packet tests.
 //!
-//! Comes in: pairs of a BMv2 JSON file and an STF script. Goes out: one line a script, exit code 1 if one fails.
+//! In: pairs of a BMv2 JSON file and an STF script. Out: one line a script, exit code 1 if one fails.
 
-use closc_switch::engine::{Engine, EngineConfig};
-use closc_switch::program::Program;
-use closc_switch::stf::{Script, run};
 use std::sync::Arc;
+
+use closc_switch::{Engine, EngineConfig, Program, Script};
 
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +26,6 @@ fn main() {
 fn check(json: &str, stf: &str) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::from_json(&std::fs::read(json)?)?;
     let script = Script::parse(&std::fs::read_to_string(stf)?)?;
-    run(&script, &mut Engine::new(Arc::new(program), EngineConfig::default()))?;
+    script.run(&mut Engine::new(Arc::new(program), EngineConfig::default()))?;
     Ok(())
 }

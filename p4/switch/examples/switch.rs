@@ -1,7 +1,8 @@
 //! The switch as a command of its own, for scripts that call `simple_switch_grpc`.
 
-use closc_switch::command::{Addresses, switch_main};
 use std::process::ExitCode;
+
+use closc_switch::{Addresses, switch_main};
 
 fn main() -> ExitCode {
     let started = |at: &Addresses| eprintln!("P4Runtime at {}", at.p4runtime);

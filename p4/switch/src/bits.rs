@@ -1,32 +1,32 @@
 //! Numbers as the switch keeps them: little-endian 64-bit words; and the two forms they come in, hexadecimal text and
 //! big-endian bytes.
 //!
-//! What always holds: bits above a value's width are zero.
+//! Invariants: bits above a value's width are zero.
 
 use num_bigint::{BigInt, Sign};
 
 /// Returns how many words a value of `bits` bits takes.
-pub const fn words_for(bits: usize) -> usize {
+pub(crate) const fn words_for(bits: usize) -> usize {
     bits.div_ceil(64)
 }
 
 /// Returns how many bytes a value of `bits` bits takes.
-pub const fn bytes_for(bits: usize) -> usize {
+pub(crate) const fn bytes_for(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
 /// Returns the low `bits` bits set; all of them from 64 on.
-pub const fn mask64(bits: u32) -> u64 {
+pub(crate) const fn mask64(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// Returns the low `bits` bits set; all of them from 128 on.
-pub const fn mask128(bits: u32) -> u128 {
+pub(crate) const fn mask128(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
 /// Clears the bits of `words` from `bits` on.
-pub fn truncate(words: &mut [u64], bits: usize) {
+pub(crate) fn truncate(words: &mut [u64], bits: usize) {
     for (i, word) in words.iter_mut().enumerate() {
         let from = i * 64;
         if from + 64 > bits {
@@ -36,7 +36,7 @@ pub fn truncate(words: &mut [u64], bits: usize) {
 }
 
 /// Writes the big-endian number `bytes` into `words`; what does not fit is dropped.
-pub fn from_bytes(bytes: &[u8], words: &mut [u64]) {
+pub(crate) fn from_bytes(bytes: &[u8], words: &mut [u64]) {
     words.fill(0);
     for (i, byte) in bytes.iter().rev().enumerate() {
         if let Some(word) = words.get_mut(i / 8) {
@@ -46,25 +46,25 @@ pub fn from_bytes(bytes: &[u8], words: &mut [u64]) {
 }
 
 /// Appends `words` as a big-endian number of `bytes` bytes.
-pub fn push_bytes(words: &[u64], bytes: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_bytes(words: &[u64], bytes: usize, out: &mut Vec<u8>) {
     out.extend((0..bytes).rev().map(|i| words.get(i / 8).map_or(0, |word| (word >> (i % 8 * 8)) as u8)));
 }
 
 /// Returns `words` as a big-endian number of `bytes` bytes.
-pub fn to_bytes(words: &[u64], bytes: usize) -> Vec<u8> {
+pub(crate) fn to_bytes(words: &[u64], bytes: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes);
     push_bytes(words, bytes, &mut out);
     out
 }
 
 /// Returns the low 128 bits of `words`.
-pub fn low128(words: &[u64]) -> u128 {
+pub(crate) fn low128(words: &[u64]) -> u128 {
     let word = |i| words.get(i).copied().map_or(0, u128::from);
     word(0) | word(1) << 64
 }
 
 /// Writes `value` into `words`, zero-extended or cut.
-pub fn set128(words: &mut [u64], value: u128) {
+pub(crate) fn set128(words: &mut [u64], value: u128) {
     for (i, word) in words.iter_mut().enumerate() {
         *word = match i {
             0 => value as u64,
@@ -75,13 +75,13 @@ pub fn set128(words: &mut [u64], value: u128) {
 }
 
 /// Returns `words` as a number without sign.
-pub fn to_big(words: &[u64]) -> BigInt {
+pub(crate) fn to_big(words: &[u64]) -> BigInt {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     BigInt::from_bytes_le(Sign::Plus, &bytes)
 }
 
 /// Writes the low bits of `value` (two's complement where it is negative) into `words`.
-pub fn set_big(words: &mut [u64], value: &BigInt) {
+pub(crate) fn set_big(words: &mut [u64], value: &BigInt) {
     let bytes = value.to_signed_bytes_le();
     let fill = if value.sign() == Sign::Minus { 0xff } else { 0 };
     for (i, word) in words.iter_mut().enumerate() {
@@ -94,7 +94,7 @@ pub fn set_big(words: &mut [u64], value: &BigInt) {
 }
 
 /// Parses the hexadecimal text of the format: an optional sign, an optional `0x`, digits.
-pub fn parse_hex(text: &str) -> Option<BigInt> {
+pub(crate) fn parse_hex(text: &str) -> Option<BigInt> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let bytes = parse_hex_bytes(digits)?;
     let sign = if negative { Sign::Minus } else { Sign::Plus };
@@ -102,7 +102,7 @@ pub fn parse_hex(text: &str) -> Option<BigInt> {
 }
 
 /// Parses hexadecimal digits into bytes; an odd number of digits starts with a half byte.
-pub fn parse_hex_bytes(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn parse_hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     if digits.is_empty() {
         return None;

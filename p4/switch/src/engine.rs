@@ -1,6 +1,6 @@
 //! One switch's data plane: a program, what it remembers, and the path of a packet through it.
 //!
-//! Comes in: packets with the time they come. Goes out: packets and digests, into a [`Sink`]. What always holds: the
+//! In: packets with the time they come. Out: packets and digests, into a [`Sink`]. Invariants: the
 //! engine never looks at a clock, so that the same packets at the same times give the same result.
 
 mod action;
@@ -16,14 +16,15 @@ mod queue;
 mod trace;
 
 pub use queue::{QueueConfig, Rate};
-pub use trace::PACKETS;
+pub(crate) use trace::PACKETS;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::program::Program;
 use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Replication, Table, ValueSet};
 use flow::Scratch;
 use queue::Queues;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Takes what a switch sends.
 pub trait Sink {
@@ -71,15 +72,15 @@ pub struct Engine {
     program: Arc<Program>,
     config: EngineConfig,
     /// Tables, by index of the program.
-    pub tables: Vec<Table>,
+    pub(crate) tables: Vec<Table>,
     /// Action profiles, by index of the program.
-    pub profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<Profile>,
     /// Counters, meters and registers.
-    pub arrays: Arrays,
+    pub(crate) arrays: Arrays,
     /// Parser value sets, by index of the program.
-    pub sets: Vec<ValueSet>,
+    pub(crate) sets: Vec<ValueSet>,
     /// Multicast groups and clone sessions.
-    pub replication: Replication,
+    pub(crate) replication: Replication,
     digests: BTreeMap<u32, DigestState>,
     queues: Queues,
     work: Scratch,
@@ -103,33 +104,28 @@ impl Engine {
     }
 
     /// Returns the program.
-    pub fn program(&self) -> &Arc<Program> {
+    pub(crate) fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// Returns the set-up.
-    pub fn config(&self) -> EngineConfig {
-        self.config
-    }
-
     /// Turns the queues of a port on or off.
-    pub fn set_queue(&mut self, port: u32, config: Option<QueueConfig>) {
+    pub(crate) fn set_queue(&mut self, port: u32, config: Option<QueueConfig>) {
         self.queues.configure(port, config);
     }
 
     /// Returns when [`Engine::advance`] has something to do.
-    pub fn due_ns(&self) -> Option<u64> {
+    pub(crate) fn due_ns(&self) -> Option<u64> {
         let digests = self.digests.values().filter_map(DigestState::due_ns);
         digests.chain(self.queues.due_ns()).min()
     }
 
     /// Returns the configuration of a digest, by the number that actions use.
-    pub fn digest_config(&self, digest: u32) -> Option<DigestConfig> {
+    pub(crate) fn digest_config(&self, digest: u32) -> Option<DigestConfig> {
         self.digests.get(&digest).map(DigestState::config)
     }
 
     /// Turns a digest on with a configuration, or off.
-    pub fn set_digest(&mut self, digest: u32, config: Option<DigestConfig>) {
+    pub(crate) fn set_digest(&mut self, digest: u32, config: Option<DigestConfig>) {
         match config {
             Some(config) => match self.digests.get_mut(&digest) {
                 Some(state) => state.configure(config),
@@ -140,14 +136,14 @@ impl Engine {
     }
 
     /// Acknowledges a list of digest samples.
-    pub fn acknowledge_digest(&mut self, digest: u32, list: u64) {
+    pub(crate) fn acknowledge_digest(&mut self, digest: u32, list: u64) {
         if let Some(state) = self.digests.get_mut(&digest) {
             state.acknowledge(list);
         }
     }
 
     /// Lets members that depend on a port take part in their groups or not.
-    pub fn set_port(&mut self, port: u32, up: bool) {
+    pub(crate) fn set_port(&mut self, port: u32, up: bool) {
         for profile in &mut self.profiles {
             profile.set_port(port, up);
         }

@@ -1,8 +1,8 @@
 //! P4Runtime entities of one switch: what a controller writes goes into the tables and arrays of the data plane, what
 //! it reads comes out of them.
 //!
-//! Comes in: updates and read requests, checked here first. Goes out: faults with the codes of the specification, and
-//! entities in the form in which they were written. What always holds: an update that fails changes nothing, and
+//! In: updates and read requests, checked here first. Out: faults with the codes of the specification, and
+//! entities in the form in which they were written. Invariants: an update that fails changes nothing, and
 //! between [`Store::begin`] and [`Store::rollback`] nothing is lost.
 
 mod action;
@@ -25,17 +25,19 @@ mod value_set;
 
 pub use fault::Fault;
 pub(crate) use page::{Page, Spot};
-pub use reconcile::Irreconcilable;
+pub(crate) use reconcile::Irreconcilable;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_runtime::check;
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+use v1::update::Type;
 
 use crate::engine::{Engine, EngineConfig};
 use crate::pipeline::Pipeline;
-use closc_runtime::check;
-use closc_runtime::proto::v1;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use undo::{Undo, UndoLog};
-use v1::entity::Entity;
-use v1::update::Type;
 
 /// The state of a switch that runs a pipeline.
 #[derive(Debug)]
@@ -161,17 +163,17 @@ impl Store {
     }
 
     /// Begins a batch that can be taken back.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.undo = Some(UndoLog::default());
     }
 
     /// Ends a batch whose updates stay.
-    pub fn commit(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.undo = None;
     }
 
     /// Takes back every update since [`Store::begin`].
-    pub fn rollback(&mut self) {
+    pub(crate) fn rollback(&mut self) {
         let steps = self.undo.take().map_or_else(Vec::new, |log| log.steps);
         for step in steps.into_iter().rev() {
             self.take_back(step);

@@ -1,6 +1,6 @@
 //! Many switches in one process, linked port to port.
 //!
-//! Comes in: packets at ports. Goes out: packets at ports without a link. What always holds: with a standing clock the
+//! In: packets at ports. Out: packets at ports without a link. Invariants: with a standing clock the
 //! same packets at the same times come out the same way, whatever the number of threads: a link takes at least
 //! [`FabricConfig::latency_ns`], so that within that time no switch can influence another, and what they send is
 //! put in order before it arrives.
@@ -13,12 +13,13 @@ pub use inbox::{FabricHandle, Injection};
 pub use link::{LinkCount, LinkEnd, LinkError};
 pub use run::{Driver, RunCount};
 
-use crate::switch::{Clock, Outbox, Switch};
-use inbox::{Inbox, Plug};
-use link::Links;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::{Arc, Mutex};
+
+use crate::switch::{Clock, Outbox, Switch};
+use inbox::{Inbox, Plug};
+use link::Links;
 
 /// A switch of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,12 +1,12 @@
 //! The BMv2 JSON document as it is written: names, ids and expression trees, nothing resolved.
 //!
-//! Comes in: bytes. Goes out: a [`Document`], or the line and column of the first fault. Shapes are checked here, names
+//! In: bytes. Out: a [`Document`], or the line and column of the first fault. Shapes are checked here, names
 //! and meaning by [`crate::program`].
 
 mod depth;
 mod document;
 
-pub use document::*;
+pub(crate) use document::*;
 
 use crate::Error;
 
@@ -14,7 +14,7 @@ use crate::Error;
 const STACK_BYTES: usize = 64 << 20;
 
 /// Reads a document.
-pub fn parse(text: &[u8]) -> Result<Document, Error> {
+pub(crate) fn parse(text: &[u8]) -> Result<Document, Error> {
     depth::check(text)?;
     with_stack(|| {
         let mut reader = serde_json::Deserializer::from_slice(text);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_empty_object_is_an_empty_document() {
-        assert!(parse(b"{}").expect("nothing is required of the shape").tables().next().is_none());
+        assert!(parse(b"{}").expect("nothing is required of the shape").pipelines.is_empty());
     }
 
     #[test]

@@ -1,25 +1,40 @@
 //! The embedded software switch: a P4Runtime target that runs BMv2 JSON.
 //!
-//! Comes in: the JSON that `p4c-bm2-ss` writes for a v1model program, table entries, packets. Goes out: the packets
-//! that BMv2's `simple_switch` would send. What always holds: no input can make it panic, a packet costs no allocation
-//! once the buffers are warm, and the compiled program is shared by every switch that runs it.
+//! In: the JSON that `p4c-bm2-ss` writes for a v1model program, table entries, packets. Out: the packets that BMv2's
+//! `simple_switch` would send. Invariants: no input can make it panic, a packet costs no allocation once the buffers are
+//! warm, and the compiled program is shared by every switch that runs it.
 //!
-//! - [`json`] reads the file, [`program`] compiles it to index-resolved form.
-//! - [`error`] holds what can be wrong with it.
+//! - [`Program`] is compiled from the file, [`Engine`] runs it on packets; [`Script`] tries both.
+//! - [`Pipeline`] is a program with its P4Info; [`Store`] keeps P4Runtime entities in an engine.
+//! - [`Switch`] is a target: pipeline, store, ports, clock. [`Service`] and [`Endpoint`] serve it to controllers.
+//! - [`Fabric`] connects switches of one process; [`switch_main`] is a process with one switch.
 
-pub mod bits;
-pub mod command;
-pub mod engine;
-pub mod entity;
-pub mod error;
-pub mod fabric;
-pub mod json;
-pub mod pipeline;
-pub mod ports;
-pub mod program;
-pub mod server;
-pub mod state;
-pub mod stf;
-pub mod switch;
+mod bits;
+mod command;
+mod engine;
+mod entity;
+mod error;
+mod fabric;
+mod json;
+mod pipeline;
+mod ports;
+mod program;
+mod server;
+mod state;
+mod stf;
+mod switch;
 
+pub use command::{Addresses, CommandError, switch_main};
+pub use engine::{Engine, EngineConfig, QueueConfig, Rate, Sink};
+pub use entity::{Fault, Store};
 pub use error::Error;
+pub use fabric::{
+    Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd, LinkError, Node,
+    RunCount,
+};
+pub use pipeline::{Pipeline, PipelineCache, PipelineError};
+pub use program::Program;
+pub use server::{Endpoint, EndpointError, Load, PACKET_STREAM, PortPacket, Service};
+pub use state::DigestList;
+pub use stf::Script;
+pub use switch::{Clock, Found, NoPipeline, Outbox, Switch, SwitchConfig};

@@ -1,7 +1,7 @@
 //! A forwarding pipeline: a compiled program and its P4Info, with every id of the one bound to an index of the other.
 //!
-//! Comes in: what a controller sends in a `ForwardingPipelineConfig`. Goes out: a [`Pipeline`], immutable and shared by
-//! every switch that runs it. What always holds: an object that is bound has the same fields on both sides, so that an
+//! In: what a controller sends in a `ForwardingPipelineConfig`. Out: a [`Pipeline`], immutable and shared by
+//! every switch that runs it. Invariants: an object that is bound has the same fields on both sides, so that an
 //! entity that passed its checks can be applied. Objects that the compiler removed from the program stay unbound.
 
 mod bind;
@@ -13,14 +13,16 @@ pub(crate) use bind::{
 };
 pub use cache::PipelineCache;
 
-use crate::Error;
-use crate::program::Program;
-use bind::Bindings;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use closc_runtime::info::{Info, InfoError};
 use closc_runtime::proto::config;
-use std::sync::Arc;
 use thiserror::Error;
+
+use crate::Error;
+use crate::program::Program;
+use bind::Bindings;
 
 /// A configuration that the switch cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -79,7 +81,7 @@ impl Pipeline {
     }
 
     /// Compiles a program that no controller can write to, for lack of a P4Info.
-    pub fn without_info(device_config: Bytes) -> Result<Self, PipelineError> {
+    pub(crate) fn without_info(device_config: Bytes) -> Result<Self, PipelineError> {
         let program = Program::from_json(&legacy::unwrap(&device_config))?;
         let (info, bindings) = (Info::default(), Bindings::default());
         Ok(Self { program: Arc::new(program), info, device_config, bindings })
@@ -96,7 +98,7 @@ impl Pipeline {
     }
 
     /// Returns the device config as it was given.
-    pub fn device_config(&self) -> &Bytes {
+    pub(crate) fn device_config(&self) -> &Bytes {
         &self.device_config
     }
 

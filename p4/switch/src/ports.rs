@@ -4,5 +4,4 @@ mod interfaces;
 mod pcap;
 mod raw;
 
-pub use interfaces::{InterfaceError, Interfaces, PortCount};
-pub use pcap::PcapWriter;
+pub(crate) use interfaces::{InterfaceError, Interfaces};

@@ -1,6 +1,6 @@
 //! What a switch remembers: table entries, profiles, counters, meters, registers, replication, digests.
 //!
-//! Nothing here knows P4Runtime: keys and arguments are words, objects are indices of the program. What always holds:
+//! Nothing here knows P4Runtime: keys and arguments are words, objects are indices of the program. Invariants:
 //! memory follows use, not the sizes that the program declares.
 
 mod array;
@@ -15,46 +15,47 @@ mod table;
 mod ternary;
 mod value_set;
 
-pub use array::{Counter, CounterBank, RegisterBank};
-pub use digest::{DigestConfig, DigestList, DigestState, Sample};
-pub use meter::{Meter, MeterBank, MeterConfig, PacketSize};
-pub use profile::{GroupMember, MemberAction, Profile, ProfileError, SetMember, WatchPort};
-pub use random::Random;
-pub use replication::{CloneSession, Replica, Replication};
-pub use table::{ActionRef, DefaultAction, Entry, EntryMeta, Key, Table, TableError};
-pub use value_set::{SetMatch, ValueSet};
+pub(crate) use array::{Counter, CounterBank, RegisterBank};
+pub use digest::DigestList;
+pub(crate) use digest::{DigestConfig, DigestState, Sample};
+pub(crate) use meter::{Meter, MeterBank, MeterConfig, PacketSize};
+pub(crate) use profile::{GroupMember, MemberAction, Profile, ProfileError, SetMember, WatchPort};
+pub(crate) use random::Random;
+pub(crate) use replication::{CloneSession, Replica, Replication};
+pub(crate) use table::{ActionRef, DefaultAction, Entry, EntryMeta, Key, Table, TableError};
+pub(crate) use value_set::{SetMatch, ValueSet};
 
 use crate::program::Program;
 
 /// Arrays that actions read and write.
 #[derive(Debug)]
-pub struct Arrays {
+pub(crate) struct Arrays {
     /// Indexed counters.
-    pub counters: Vec<CounterBank>,
+    pub(crate) counters: Vec<CounterBank>,
     /// Indexed meters; direct ones live in their entries.
-    pub meters: Vec<MeterBank>,
+    pub(crate) meters: Vec<MeterBank>,
     /// Registers.
-    pub registers: Vec<RegisterBank>,
+    pub(crate) registers: Vec<RegisterBank>,
     /// Source of random numbers.
-    pub random: Random,
+    pub(crate) random: Random,
     /// Inputs seen by hashes that count, by calculation.
-    pub counting: std::collections::BTreeMap<u16, Counting>,
+    pub(crate) counting: std::collections::BTreeMap<u16, Counting>,
     /// Room for hash inputs.
-    pub scratch: Vec<u8>,
+    pub(crate) scratch: Vec<u8>,
 }
 
 /// State of a hash that counts.
 #[derive(Debug, Default)]
-pub struct Counting {
+pub(crate) struct Counting {
     /// Next number.
-    pub next: u64,
+    pub(crate) next: u64,
     /// Number of each input, for the consistent one.
-    pub seen: std::collections::HashMap<Box<[u8]>, u64>,
+    pub(crate) seen: std::collections::HashMap<Box<[u8]>, u64>,
 }
 
 impl Arrays {
     /// Returns empty arrays for a program.
-    pub fn new(program: &Program, seed: u64) -> Self {
+    pub(crate) fn new(program: &Program, seed: u64) -> Self {
         Self {
             counters: program.counters.iter().map(|array| CounterBank::new(array.size)).collect(),
             meters: program.meters.iter().map(|array| MeterBank::new(array.size)).collect(),

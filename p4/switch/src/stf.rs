@@ -1,11 +1,10 @@
 //! Packet tests as text, in the STF form that P4 programs carry beside their source: entries, packets, and what is
 //! expected of them.
 //!
-//! Comes in: a script. Goes out: nothing, or the line that went wrong and how. Ports send in order; packets that no
+//! In: a script. Out: nothing, or the line that went wrong and how. Ports send in order; packets that no
 //! line expects are a fault.
 
 mod run;
 mod script;
 
-pub use run::{Fault, run};
-pub use script::{Expected, Field, Script, Statement, SyntaxFault};
+pub use script::Script;

@@ -1,7 +1,7 @@
 //! A switch: a data plane behind a lock, its ports, its clock, and the controller that it talks to.
 //!
-//! Comes in: packets from ports and from controllers, updates, read requests, pipelines. Goes out: packets to
-//! [`Ports`], notifications to a [`Controller`]. What always holds: nothing is sent while the data plane is locked, and
+//! In: packets from ports and from controllers, updates, read requests, pipelines. Out: packets to
+//! [`Ports`], notifications to a [`Controller`]. Invariants: nothing is sent while the data plane is locked, and
 //! writes, reads and changes of the pipeline come one after the other.
 
 mod clock;
@@ -11,20 +11,21 @@ mod packet;
 mod write;
 
 pub use clock::Clock;
-pub use config::{ConfigError, Requested};
 pub use outbox::Outbox;
 pub(crate) use write::ReadState;
 pub use write::{Found, NoPipeline};
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use closc_runtime::packet::PacketError;
+use closc_runtime::proto::v1;
+use thiserror::Error;
+use v1::stream_message_response::Update;
+
 use crate::engine::{EngineConfig, QueueConfig};
 use crate::entity::Store;
 use crate::pipeline::PipelineCache;
-use closc_runtime::packet::PacketError;
-use closc_runtime::proto::v1;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use thiserror::Error;
-use v1::stream_message_response::Update;
 
 /// Nanoseconds between two looks for idle entries.
 const IDLE_SWEEP_NS: u64 = 100_000_000;
@@ -33,7 +34,7 @@ const IDLE_SWEEP_NS: u64 = 100_000_000;
 const IDLE_BATCH: usize = 1024;
 
 /// Where the packets of a switch go.
-pub trait Ports: Send + Sync {
+pub(crate) trait Ports: Send + Sync {
     /// Sends a packet by a port, at a time of the switch's clock.
     fn send(&self, port: u32, at_ns: u64, frame: &[u8]);
 
@@ -42,7 +43,7 @@ pub trait Ports: Send + Sync {
 }
 
 /// Who hears of what a switch has to say.
-pub trait Controller: Send + Sync {
+pub(crate) trait Controller: Send + Sync {
     /// Hears a packet-in, a list of digest samples or an idle notification.
     fn notify(&self, device: u64, message: Update);
 }
@@ -146,22 +147,22 @@ impl Switch {
     }
 
     /// Returns the set-up.
-    pub fn config(&self) -> &SwitchConfig {
+    pub(crate) fn config(&self) -> &SwitchConfig {
         &self.config
     }
 
     /// Returns the time of the switch in nanoseconds.
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         self.config.clock.now_ns()
     }
 
     /// Says where packets go.
-    pub fn set_ports(&self, ports: Arc<dyn Ports>) {
+    pub(crate) fn set_ports(&self, ports: Arc<dyn Ports>) {
         *lock(&self.ports) = Some(ports);
     }
 
     /// Says who hears of packet-ins, digests and idle entries.
-    pub fn set_controller(&self, controller: Arc<dyn Controller>) {
+    pub(crate) fn set_controller(&self, controller: Arc<dyn Controller>) {
         *lock(&self.controller) = Some(controller);
     }
 
@@ -179,7 +180,7 @@ impl Switch {
     }
 
     /// Takes packets from ports, each at its own time, in order.
-    pub fn receive_at<'f>(
+    pub(crate) fn receive_at<'f>(
         &self,
         frames: impl Iterator<Item = (u64, u32, &'f [u8])>,
         outbox: &mut Outbox,
@@ -217,7 +218,7 @@ impl Switch {
     }
 
     /// Does what is due by a time.
-    pub fn tick_at(&self, now_ns: u64, outbox: &mut Outbox) -> Option<u64> {
+    pub(crate) fn tick_at(&self, now_ns: u64, outbox: &mut Outbox) -> Option<u64> {
         outbox.open(self.config.cpu_port, now_ns);
         let mut state = lock(&self.state);
         let sweep = now_ns.saturating_sub(state.last_sweep_ns) >= IDLE_SWEEP_NS;
@@ -242,7 +243,7 @@ impl Switch {
     }
 
     /// Hands the packets of an outbox to the ports and empties it.
-    pub fn send(&self, outbox: &mut Outbox) {
+    pub(crate) fn send(&self, outbox: &mut Outbox) {
         if outbox.is_empty() {
             return;
         }
@@ -292,14 +293,14 @@ impl Switch {
     }
 
     /// Acknowledges a list of digest samples; returns whether the program has the digest.
-    pub fn acknowledge(&self, ack: v1::DigestListAck) -> bool {
+    pub(crate) fn acknowledge(&self, ack: v1::DigestListAck) -> bool {
         let mut state = lock(&self.state);
         let running = state.running.as_mut();
         running.is_some_and(|loaded| loaded.store.acknowledge(ack.digest_id, ack.list_id))
     }
 
     /// Tells the state of a port, on which watched members and backup replicas depend.
-    pub fn set_port(&self, port: u32, up: bool) {
+    pub(crate) fn set_port(&self, port: u32, up: bool) {
         let mut state = lock(&self.state);
         let changed = if up { state.down.remove(&port) } else { state.down.insert(port) };
         if changed {

@@ -6,26 +6,25 @@
 mod common;
 mod judge;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use closc_runtime::EntityKey;
 use closc_runtime::info::{CounterUnit, Table};
 use closc_runtime::proto::v1;
 use closc_runtime::status::{Outcome, unpack};
 use closc_runtime::text::{self, read_p4info};
-use closc_switch::engine::EngineConfig;
-use closc_switch::pipeline::Pipeline;
-use closc_switch::stf::{Script, Statement};
-use closc_switch::switch::{Outbox, Switch, SwitchConfig};
-use common::controller::Controller;
-use judge::random::{Keys, Random};
-use judge::{Bmv2, Packets, Results, random};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use closc_switch::{EngineConfig, Outbox, Pipeline, Script, Switch, SwitchConfig};
 use tokio::task::JoinSet;
 use tonic::Status;
 use v1::entity::Entity as Case;
 use v1::set_forwarding_pipeline_config_request::Action;
 use v1::write_request::Atomicity;
+
+use common::controller::Controller;
+use judge::random::{Keys, Random};
+use judge::{Bmv2, Packets, Results, random};
 
 /// Device id on both sides.
 const DEVICE: u64 = 1;
@@ -55,11 +54,7 @@ fn seeds(scripts: impl IntoIterator<Item = PathBuf>) -> Vec<(u32, Vec<u8>)> {
     for script in scripts {
         let text = std::fs::read_to_string(script).unwrap_or_default();
         let Ok(script) = Script::parse(&text) else { continue };
-        for (_, statement) in script.statements {
-            if let Statement::Packet(port, data) = statement {
-                seeds.push((port, data));
-            }
-        }
+        seeds.extend(script.packets().map(|(port, frame)| (port, frame.to_vec())));
     }
     seeds
 }

@@ -6,11 +6,12 @@ mod common;
 
 use closc_runtime::Info;
 use closc_runtime::proto::v1;
-use common::controller::{Controller, DEVICE, serve, switch};
-use common::{Bench, features};
 use tonic::Code;
 use v1::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
 use v1::table_action::Type;
+
+use common::controller::{Controller, DEVICE, serve, switch};
+use common::{Bench, features};
 
 fn info() -> Info {
     features().info().clone()

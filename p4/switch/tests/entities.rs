@@ -2,17 +2,19 @@
 
 mod common;
 
+use std::time::Duration;
+
 use closc_runtime::entry::{
     Copy, GroupMember, WeightedAction, action_set, clone_session, counter, digest, group, member, meter,
     multicast_group, register, value_set,
 };
 use closc_runtime::info::Info;
 use closc_runtime::proto::v1;
-use common::{Bench, CPU, ethernet, payload};
-use std::time::Duration;
 use tonic::Code;
 use v1::entity::Entity;
 use v1::p4_data::Data;
+
+use common::{Bench, CPU, ethernet, payload};
 
 fn info() -> Info {
     common::features().info().clone()

@@ -2,14 +2,18 @@
 
 mod common;
 
-use closc_runtime::proto::v1;
-use closc_switch::engine::{QueueConfig, Rate};
-use closc_switch::fabric::{Delivery, Fabric, FabricConfig, Injection, LinkEnd, LinkError, Node};
-use closc_switch::switch::{Clock, Switch, SwitchConfig};
-use common::{ethernet, features};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
+
+use closc_runtime::proto::v1;
+use closc_switch::{
+    Clock, Delivery, Fabric, FabricConfig, Injection, LinkEnd, LinkError, Node, QueueConfig, Rate, Switch,
+    SwitchConfig,
+};
+use v1::entity::Entity;
 use v1::write_request::Atomicity;
+
+use common::{ethernet, features};
 
 /// Returns switches in a row: port 1 of each leads to port 2 of the next, packets for address 1 go right.
 fn row(count: u32, config: FabricConfig) -> Fabric {
@@ -46,11 +50,11 @@ fn a_packet_walks_the_row() {
     assert_eq!(out, [expected]);
     let count = fabric.count(end(0, 1)).expect("a link");
     assert_eq!((count.packets, count.bytes, count.lost), (1, 14, 0));
-    let seen = fabric
-        .switch(Node(3))
-        .expect("a switch")
-        .inspect(|store| store.engine().arrays.counters[0].get(2).map_or(0, |counter| counter.packets));
-    assert_eq!(seen, Some(1), "counters can be read directly");
+    let counter_id = features().info().counters()[0].preamble.id;
+    let request = v1::CounterEntry { counter_id, index: Some(v1::Index { index: 2 }), data: None };
+    let seen = fabric.switch(Node(3)).expect("a switch").read(&[request.into()]).expect("a pipeline");
+    let Some(Entity::CounterEntry(counter)) = seen.entities[0].entity.clone() else { panic!("{seen:?}") };
+    assert_eq!(counter.data.map(|data| data.packet_count), Some(1), "counters can be read directly");
 }
 
 #[test]

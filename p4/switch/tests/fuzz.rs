@@ -13,8 +13,9 @@ mod server;
 
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, entry, text};
-use inputs::Inputs;
 use prost::Message as _;
+
+use inputs::Inputs;
 
 const PROGRAM: &[u8] = include_bytes!("programs/features.json");
 const P4INFO: &str = include_str!("programs/features.p4info.txtpb");

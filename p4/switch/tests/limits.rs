@@ -2,19 +2,21 @@
 
 mod common;
 
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
 use closc_runtime::proto::v1;
 use closc_runtime::server::{Limits, ServerTls};
 use closc_runtime::wire::RawCodec;
-use closc_switch::server::{Endpoint, Service};
-use common::controller::{Controller, DEVICE, switch};
-use common::{CPU, features};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use closc_switch::{Endpoint, Service};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request};
+
+use common::controller::{Controller, DEVICE, switch};
+use common::{CPU, features};
 
 const ANYWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 

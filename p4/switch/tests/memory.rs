@@ -3,13 +3,6 @@
 
 mod common;
 
-use bytes::Bytes;
-use closc_runtime::proto::v1;
-use closc_runtime::wire::RawCodec;
-use closc_switch::pipeline::Pipeline;
-use closc_switch::server::{Endpoint, Load, Service};
-use common::controller::{Controller, DEVICE, switch};
-use common::features;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,6 +10,11 @@ use std::ops::RangeInclusive;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use closc_runtime::wire::RawCodec;
+use closc_switch::{Endpoint, Load, Pipeline, Service};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tonic::client::Grpc;
@@ -24,6 +22,9 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Request, Status, Streaming};
 use v1::write_request::Atomicity;
+
+use common::controller::{Controller, DEVICE, switch};
+use common::features;
 
 /// Set for the process that serves.
 const SERVE: &str = "CLOSC_TEST_SERVE";

@@ -2,18 +2,20 @@
 
 mod common;
 
-use closc_runtime::proto::v1;
-use closc_runtime::status::unpack;
-use common::controller::{Controller, DEVICE, features_config, serve, switch};
-use common::{CPU, ethernet, features, payload};
 use std::sync::Arc;
 use std::time::Duration;
+
+use closc_runtime::proto::v1;
+use closc_runtime::status::unpack;
 use tonic::Code;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
 use v1::write_request::Atomicity;
+
+use common::controller::{Controller, DEVICE, features_config, serve, switch};
+use common::{CPU, ethernet, features, payload};
 
 fn send_to(dst: u64, port: u32) -> v1::TableEntry {
     let pipeline = features();
@@ -141,7 +143,7 @@ async fn a_saved_pipeline_takes_writes_while_packets_run_through_the_old_one() {
     controller.set(Action::VerifyAndSave, Some(features_config(2))).await.expect("it can be realized");
     controller.write_ok(vec![v1::Update::insert(send_to(1, 4))]).await;
     let sent_to = || {
-        let mut outbox = closc_switch::switch::Outbox::new();
+        let mut outbox = closc_switch::Outbox::new();
         device.receive_all(std::iter::once((1, ethernet(1, 2, 3).as_slice())), &mut outbox);
         outbox.packets().next().map(|(port, ..)| port)
     };
@@ -349,7 +351,7 @@ async fn one_endpoint_serves_many_devices() {
         controller.write_ok(vec![v1::Update::insert(send_to(1, device as u32))]).await;
     }
     for switch in &switches {
-        let mut outbox = closc_switch::switch::Outbox::new();
+        let mut outbox = closc_switch::Outbox::new();
         switch.receive_all(std::iter::once((1, ethernet(1, 2, 3).as_slice())), &mut outbox);
         assert_eq!(outbox.packets().next().map(|(port, ..)| u64::from(port)), Some(switch.device_id()));
     }
@@ -374,7 +376,7 @@ async fn a_switch_that_stops_ends_its_streams() {
 async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     use closc_runtime::DeviceId;
     use closc_runtime::client::{Client, Endpoint as Address, Options};
-    use closc_switch::server::{Endpoint, EndpointError, Service};
+    use closc_switch::{Endpoint, EndpointError, Service};
     let path = std::env::temp_dir().join(format!("closc-switch-{}.sock", std::process::id()));
     // As after a switch that was killed.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("nobody else has this name"));

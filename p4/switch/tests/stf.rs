@@ -2,11 +2,10 @@
 //!
 //! `CLOSC_P4_SAMPLES` names a folder with one folder for each sample, in it `NAME.json` and `NAME.stf`.
 
-use closc_switch::engine::{Engine, EngineConfig};
-use closc_switch::program::Program;
-use closc_switch::stf::{Script, run};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use closc_switch::{Engine, EngineConfig, Program, Script};
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -32,7 +31,7 @@ fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize) -> Vec<Str
         let text = std::fs::read_to_string(script).map_err(|error| error.to_string())?;
         let script = Script::parse(&text).map_err(|fault| fault.to_string())?;
         let config = EngineConfig { priority_queues, ..EngineConfig::default() };
-        run(&script, &mut Engine::new(Arc::clone(&loaded), config)).map_err(|fault| fault.to_string())
+        script.run(&mut Engine::new(Arc::clone(&loaded), config)).map_err(|fault| fault.to_string())
     };
     scripts.iter().filter_map(|script| one(script).err().map(|problem| name(script, problem))).collect()
 }

@@ -3,7 +3,7 @@
 //! Its arguments are not ours to parse: they begin with `-i 1@veth1` and have a `--` in their midst that means
 //! something else than it does here. So this command is taken from the command line before anything else is.
 
-use closc_switch::command::switch_main;
+use closc_switch::switch_main;
 
 use crate::output::Outcome;
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-use closc_switch::server::packets::{PACKET_STREAM, PortPacket};
+use closc_switch::{PACKET_STREAM, PortPacket};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::codegen::http::uri::PathAndQuery;

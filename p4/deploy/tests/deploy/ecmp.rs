@@ -6,8 +6,7 @@ use std::net::Ipv6Addr;
 
 use closc_deploy::{Counts, drift, silent};
 use closc_plan::{Plan, Target};
-use closc_switch::engine::{QueueConfig, Rate};
-use closc_switch::fabric::{Delivery, LinkEnd};
+use closc_switch::{Delivery, LinkEnd, QueueConfig, Rate};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 
 use crate::embedded::Site;

@@ -10,9 +10,9 @@ use closc_plan::{Mac, Peer, Plan};
 use closc_runtime::client::{Client, Endpoint as Address, Options};
 use closc_runtime::proto::v1;
 use closc_runtime::{DeviceId, entry};
-use closc_switch::fabric::{Fabric, FabricConfig, LinkEnd, Node};
-use closc_switch::server::{Endpoint, Service};
-use closc_switch::switch::{Switch as Embedded, SwitchConfig};
+use closc_switch::{
+    Endpoint, Fabric, FabricConfig, LinkEnd, Node, Service, Switch as Embedded, SwitchConfig,
+};
 use closc_topology::{Link, Nic, Switch};
 
 use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_of};

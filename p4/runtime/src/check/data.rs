@@ -1,10 +1,11 @@
 //! Values of registers and digests against their types, and of meters and counters.
 
+use config::p4_new_type_translation::SdnType;
+
 use super::Fault;
 use crate::proto::config::{self, p4_bitstring_like_type_spec, p4_data_type_spec, p4_new_type_spec};
 use crate::proto::v1;
 use crate::value::{Width, check_signed};
-use config::p4_new_type_translation::SdnType;
 use p4_bitstring_like_type_spec::TypeSpec as Bits;
 use p4_data_type_spec::TypeSpec;
 use v1::p4_data::Data;

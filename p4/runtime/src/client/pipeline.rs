@@ -1,5 +1,7 @@
 //! Setting and comparing pipelines.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use prost::Message as _;
 use tonic::Code;
@@ -9,7 +11,6 @@ use super::error::{ClientError, Rpc};
 use super::session::Session;
 use crate::info::{Info, InfoError};
 use crate::proto::{config, v1};
-use std::sync::Arc;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 

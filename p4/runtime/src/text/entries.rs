@@ -1,6 +1,8 @@
 //! Entries as a file that is kept and reviewed: a standard `p4.v1.WriteRequest` in text, with a comment before
 //! each update that says it by names. Any tool reads it; people read the comments.
 
+use prost::Message as _;
+
 use super::error::TextError;
 use super::schema::{Schema, Type};
 use super::wire::Value;
@@ -8,7 +10,6 @@ use super::writer;
 use crate::info::Info;
 use crate::proto::v1;
 use crate::render;
-use prost::Message as _;
 
 /// Writes updates under a heading of comment lines, each of which is one line of `heading`.
 pub fn write_entries(info: &Info, heading: &str, updates: &[v1::Update]) -> String {

@@ -1,9 +1,11 @@
 //! Reads the arguments of `simple_switch_grpc`: general ones, the program, and after `--` those of the target.
 
-use super::options::{Level, LogTarget, Options, TlsFiles};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
 use thiserror::Error;
+
+use super::options::{Level, LogTarget, Options, TlsFiles};
 
 /// Arguments that make no sense.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -137,7 +139,7 @@ struct Reader {
 
 /// What the arguments ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub(crate) enum Request {
     /// A switch.
     Run(Box<Options>),
     /// The options.
@@ -149,7 +151,7 @@ pub enum Request {
 }
 
 /// Reads the arguments after the name of the command.
-pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
+pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
     let mut reader = Reader::default();
     let mut arguments = arguments.into_iter().peekable();
     let mut known: &[(&str, Option<char>, Takes)] = &GENERAL;

@@ -1,13 +1,15 @@
 //! Why a switch cannot be started, or that it broke.
 
+use std::io;
+use std::path::PathBuf;
+
+use closc_runtime::text::TextError;
+use thiserror::Error;
+
 use super::arguments::UsageError;
 use crate::pipeline::PipelineError;
 use crate::ports::InterfaceError;
 use crate::server::EndpointError;
-use closc_runtime::text::TextError;
-use std::io;
-use std::path::PathBuf;
-use thiserror::Error;
 
 /// A switch that cannot be started or that broke.
 #[derive(Debug, Error)]

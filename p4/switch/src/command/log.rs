@@ -1,12 +1,14 @@
 //! Messages of the switch, to the console or to a file.
 
-use super::options::{Level, LogTarget, Options};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
+
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
+
+use super::options::{Level, LogTarget, Options};
 
 /// Begins to write messages. A process that does so already keeps its way.
 pub(super) fn start(options: &Options) -> io::Result<()> {

@@ -7,7 +7,7 @@ pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
 /// Least important messages to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub(crate) enum Level {
     /// Every step of a packet.
     Trace,
     /// Every packet.
@@ -24,7 +24,7 @@ pub enum Level {
 
 /// Where messages go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogTarget {
+pub(crate) enum LogTarget {
     /// To standard error.
     Console,
     /// To a file.
@@ -33,48 +33,48 @@ pub enum LogTarget {
 
 /// Files for TLS, as PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsFiles {
+pub(crate) struct TlsFiles {
     /// Certificate chain of the switch.
-    pub certificate: PathBuf,
+    pub(crate) certificate: PathBuf,
     /// Its key.
-    pub key: PathBuf,
+    pub(crate) key: PathBuf,
     /// Authority that controllers must be signed by.
-    pub client_authority: Option<PathBuf>,
+    pub(crate) client_authority: Option<PathBuf>,
     /// Certificates of controllers that were revoked.
-    pub revoked: Option<PathBuf>,
+    pub(crate) revoked: Option<PathBuf>,
 }
 
 /// A switch to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Number by which controllers know it.
-    pub device_id: u64,
+    pub(crate) device_id: u64,
     /// Ports and their interfaces.
-    pub interfaces: Vec<(u32, String)>,
+    pub(crate) interfaces: Vec<(u32, String)>,
     /// Program to start with.
-    pub program: Option<PathBuf>,
+    pub(crate) program: Option<PathBuf>,
     /// P4Info of the program.
-    pub p4info: Option<PathBuf>,
+    pub(crate) p4info: Option<PathBuf>,
     /// Directory for captures.
-    pub captures: Option<PathBuf>,
+    pub(crate) captures: Option<PathBuf>,
     /// Where messages go; nowhere without.
-    pub log: Option<LogTarget>,
+    pub(crate) log: Option<LogTarget>,
     /// Least important messages to show.
-    pub level: Level,
+    pub(crate) level: Level,
     /// Address of the P4Runtime service.
-    pub address: String,
+    pub(crate) address: String,
     /// Certificates of the service.
-    pub tls: Option<TlsFiles>,
+    pub(crate) tls: Option<TlsFiles>,
     /// Address where packets of ports without interface are exchanged over gRPC.
-    pub packet_address: Option<String>,
+    pub(crate) packet_address: Option<String>,
     /// Port that stands for the controller.
-    pub cpu_port: Option<u32>,
+    pub(crate) cpu_port: Option<u32>,
     /// Port that means drop.
-    pub drop_port: u32,
+    pub(crate) drop_port: u32,
     /// Queues of each port.
-    pub priority_queues: usize,
+    pub(crate) priority_queues: usize,
     /// Options that were given and do nothing here, with the reason.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Default for Options {

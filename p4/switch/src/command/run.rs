@@ -1,5 +1,15 @@
 //! Runs one switch as the command line says.
 
+use std::io::{self, Write as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use closc_runtime::server::Acceptor;
+use closc_runtime::text::read_p4info;
+
 use super::arguments::{Request, UsageError, parse};
 use super::error::CommandError;
 use super::log;
@@ -10,14 +20,6 @@ use crate::pipeline::Pipeline;
 use crate::ports::Interfaces;
 use crate::server::{Endpoint, PacketService, Service};
 use crate::switch::{Clock, Switch, SwitchConfig};
-use closc_runtime::server::Acceptor;
-use closc_runtime::text::read_p4info;
-use std::io::{self, Write as _};
-use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 const HELP: &str = "\
 Usage: switch [options] [program.json] [-- options]

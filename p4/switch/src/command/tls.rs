@@ -1,13 +1,15 @@
 //! The certificates of a switch: read from files that nobody else can read, and read again when they change.
 
-use super::error::CommandError;
-use super::options::TlsFiles;
-use closc_runtime::server::{Acceptor, ServerTls, TlsError};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+use closc_runtime::server::{Acceptor, ServerTls, TlsError};
+
+use super::error::CommandError;
+use super::options::TlsFiles;
 
 /// Bits of a mode by which others than the owner can read or write a file.
 const OTHERS: u32 = 0o066;

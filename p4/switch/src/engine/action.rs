@@ -1,11 +1,12 @@
 //! Runs the primitives of actions.
 
+use num_bigint::BigInt;
+
 use super::frame::{Frame, load_big, store, store_big};
 use super::hash::HashSource;
 use crate::bits;
 use crate::program::{Aim, Field, HashCall, LogPiece, Mode, Primitive, Value};
 use crate::state::PacketSize;
-use num_bigint::BigInt;
 
 /// Primitives that one action may run. Loops are legal in actions; one that never ends must not stop the switch.
 const MOST_STEPS: usize = 1 << 20;

@@ -1,11 +1,12 @@
 //! Computes expressions: in 128 bits where the compiler found that enough, else with big integers.
 
+use num_bigint::{BigInt, Sign};
+
 use super::frame::{Frame, load, load_big, natural, wrap};
 use crate::bits;
 use crate::program::{
     Binary, BinaryOp, BoolOp, Comparison, Cond, Expr, Field, HeaderRef, Mode, UnionRef, Value,
 };
-use num_bigint::{BigInt, Sign};
 
 /// Widest left shift that is carried out. p4c masks every shift to the width of its type, and nothing below this
 /// amount reaches such a mask.

@@ -1,6 +1,8 @@
 //! What v1model does with a packet around the two control flows: parse, clone, learn, resubmit, replicate, queue,
 //! deparse, recirculate, send. Step for step as simple_switch does it.
 
+use std::collections::VecDeque;
+
 use super::control::{KeyRoom, Lookups};
 use super::frame::{Frame, PacketState, Surroundings, load, store};
 use super::parse::report;
@@ -8,7 +10,6 @@ use super::queue::{Departure, QueuedPacket, Queues};
 use super::{Engine, PACKETS, Sink};
 use crate::program::Program;
 use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
-use std::collections::VecDeque;
 
 /// What kind of packet the program sees, numbered as by simple_switch.
 mod instance {
@@ -119,7 +120,7 @@ impl Engine {
     }
 
     /// Sends what leaves its queue by a time, and lists of digests that are old enough.
-    pub fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
+    pub(crate) fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
         while let Some(Departure { packet, at_ns, left }) = self.queues.pop(now_ns) {
             sink.clock(at_ns);
             self.leave(at_ns, packet, left, sink);

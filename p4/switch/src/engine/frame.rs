@@ -1,9 +1,10 @@
 //! A packet while it is worked on: its words, what actions told of it, and what they may touch.
 
+use num_bigint::{BigInt, Sign};
+
 use crate::program::{Field, Program};
 use crate::state::Arrays;
 use crate::{bits, program};
-use num_bigint::{BigInt, Sign};
 
 /// What is known of a packet besides its words.
 #[derive(Clone, Debug)]

@@ -1,10 +1,12 @@
 //! Hashes of packet fields.
 
+use std::collections::BTreeMap;
+
+use xxhash_rust::xxh64::xxh64;
+
 use super::frame::PacketState;
 use crate::program::{Algorithm, Calculation, Crc, Field, HashInput, Program, get_bits, put_bits};
 use crate::state::Counting;
-use std::collections::BTreeMap;
-use xxhash_rust::xxh64::xxh64;
 
 /// What a hash is computed from.
 pub(crate) struct HashSource<'h> {

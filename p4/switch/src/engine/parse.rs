@@ -1,12 +1,13 @@
 //! Runs the parser: bytes into headers.
 
+use num_bigint::{BigInt, Sign};
+
 use super::frame::{Frame, load, raw_words, store};
 use crate::bits;
 use crate::program::{
     Case, Codec, Field, Group, HeaderType, Key, KeyPart, ParserOp, State, Target, Value, get_bits,
 };
 use crate::state::ValueSet;
-use num_bigint::{BigInt, Sign};
 
 /// States that one packet may pass. A parser that goes round without reading must not stop the switch.
 const MOST_STATES: usize = 1 << 16;

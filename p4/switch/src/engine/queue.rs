@@ -3,8 +3,9 @@
 //! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
 //! another, the highest priority first; a packet waits in its queue and learns how deep that was.
 
-use super::frame::PacketState;
 use std::collections::{BTreeMap, VecDeque};
+
+use super::frame::PacketState;
 
 /// How fast a port sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

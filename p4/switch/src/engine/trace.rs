@@ -1,11 +1,12 @@
 //! Messages about single packets, for logs and for tests that want to know which keys are looked up.
 
-use crate::bits;
-use crate::program::Table;
 use std::fmt;
 
+use crate::bits;
+use crate::program::Table;
+
 /// Target of the messages.
-pub const PACKETS: &str = "closc_switch::packets";
+pub(crate) const PACKETS: &str = "closc_switch::packets";
 
 /// Returns whether somebody wants to know every step.
 #[inline]

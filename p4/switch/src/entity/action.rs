@@ -1,12 +1,13 @@
 //! Action calls: arguments in, words out, and back.
 
+use closc_runtime::info::Info;
+use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
+
 use super::Fault;
 use super::key::{bytes, put};
 use crate::pipeline::ActionBinding;
 use crate::program::Program;
-use closc_runtime::info::Info;
-use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
 
 /// Returns an action of the program and the words of its arguments, for a call that passed its checks.
 pub(super) fn encode(

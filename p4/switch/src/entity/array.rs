@@ -1,15 +1,17 @@
 //! Counters, meters and registers that are in arrays.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use closc_runtime::info::CounterUnit;
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+
 use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, data, entity, meter};
 use crate::pipeline::Pipeline;
 use crate::state::{Counter, Meter, MeterBank};
-use closc_runtime::info::CounterUnit;
-use closc_runtime::proto::v1;
-use std::ops::Range;
-use std::sync::Arc;
-use v1::entity::Entity;
 
 fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Fault> {
     pipeline.array(id).ok_or(Fault::NotFound { what, id })

@@ -2,16 +2,17 @@
 //!
 //! The data plane has flat fields; the types of the P4Info say how a controller sees them.
 
-use super::Fault;
-use super::key::{bytes, put};
-use crate::bits;
-use crate::program::Field;
 use closc_runtime::proto::{config, v1};
 use closc_runtime::value::check_signed;
 use config::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use config::p4_data_type_spec::TypeSpec;
 use config::p4_new_type_spec::Representation;
 use v1::p4_data::Data;
+
+use super::Fault;
+use super::key::{bytes, put};
+use crate::bits;
+use crate::program::Field;
 
 /// Types in types; a P4Info may refer to itself.
 const MAX_DEPTH: u32 = 32;

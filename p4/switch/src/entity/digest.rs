@@ -1,12 +1,13 @@
 //! Digests: their configuration, and the lists that the data plane sends.
 
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+use v1::update::Type;
+
 use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, data, entity};
 use crate::state::{DigestConfig, DigestList};
-use closc_runtime::proto::v1;
-use v1::entity::Entity;
-use v1::update::Type;
 
 impl Store {
     pub(super) fn write_digest(&mut self, kind: Type, entry: &v1::DigestEntry) -> Result<(), Fault> {

@@ -1,13 +1,15 @@
 //! Counters and meters of single table entries.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
+use closc_runtime::proto::v1;
+use v1::entity::Entity;
+
 use super::page::Page;
 use super::table::{Target, target};
 use super::undo::Undo;
 use super::{Fault, Store, array, entity, key, meter};
-use closc_runtime::proto::v1;
-use std::cell::Cell;
-use std::sync::Arc;
-use v1::entity::Entity;
 
 /// An entry, or the default entry.
 #[derive(Clone, Copy)]

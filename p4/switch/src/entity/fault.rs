@@ -1,10 +1,11 @@
 //! Why an update or a read request fails, with the code that P4Runtime gives it.
 
-use crate::state::{ProfileError, TableError};
 use closc_runtime::check::Violation;
 use closc_runtime::status::Outcome;
 use thiserror::Error;
 use tonic::Code;
+
+use crate::state::{ProfileError, TableError};
 
 /// An update or a read request that fails.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -123,7 +124,7 @@ impl Fault {
     }
 
     /// Returns what the answer to a Write or Read says about it.
-    pub fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         Outcome::failed(self.code(), self.to_string())
     }
 

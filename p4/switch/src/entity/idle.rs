@@ -1,13 +1,15 @@
 //! Entries that no packet hit for as long as their idle timeout.
 
+use std::sync::Arc;
+
+use closc_runtime::proto::v1;
+
 use super::Store;
 use super::table::target;
-use closc_runtime::proto::v1;
-use std::sync::Arc;
 
 impl Store {
     /// Returns the entries to report now; each is reported again after another timeout without a hit.
-    pub fn idle(&mut self, now_ns: u64) -> Vec<v1::TableEntry> {
+    pub(crate) fn idle(&mut self, now_ns: u64) -> Vec<v1::TableEntry> {
         let mut idle = Vec::new();
         if self.ageing == 0 {
             return idle;

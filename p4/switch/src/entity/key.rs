@@ -1,14 +1,15 @@
 //! Keys of table entries: match fields in, words out, and back.
 
+use closc_runtime::info::{self, MatchField, Table};
+use closc_runtime::proto::v1;
+use closc_runtime::value::{Width, encode_number};
+use v1::field_match::{self, FieldMatchType};
+
 use super::Fault;
 use crate::bits;
 use crate::pipeline::TableBinding;
 use crate::program::{self, MatchKind, TableMatch, prefix_mask};
 use crate::state::Key;
-use closc_runtime::info::{self, MatchField, Table};
-use closc_runtime::proto::v1;
-use closc_runtime::value::{Width, encode_number};
-use v1::field_match::{self, FieldMatchType};
 
 /// Priority of P4Runtime, where the greatest wins, to that of the data plane, where the smallest does; and back.
 pub(super) fn priority(given: i32) -> i32 {

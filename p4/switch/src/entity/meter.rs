@@ -1,9 +1,10 @@
 //! Meter configurations: what a controller writes, and what RFC 2698 needs.
 
-use super::Fault;
-use crate::state::{Counter, Meter, MeterConfig};
 use closc_runtime::proto::{config, v1};
 use config::meter_spec::Type;
+
+use super::Fault;
+use crate::state::{Counter, Meter, MeterConfig};
 
 /// Reads a configuration that passed its checks.
 pub(super) fn config(kind: Type, name: &str, given: &v1::MeterConfig) -> Result<MeterConfig, Fault> {

@@ -1,9 +1,10 @@
 //! A page of what a read finds. A read goes on where the page before it ended, whatever was written meanwhile: an entity
 //! that is there all the time is found once.
 
+use std::ops::ControlFlow;
+
 use closc_runtime::proto::v1;
 use prost::Message as _;
-use std::ops::ControlFlow;
 
 /// Where an entity is among those that a read finds: the number of its table, array or profile, and its own number in
 /// there, which it keeps for as long as it exists.

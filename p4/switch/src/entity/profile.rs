@@ -2,17 +2,19 @@
 
 #![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
 
+use std::sync::Arc;
+
+use closc_runtime::info::ActionProfile;
+use closc_runtime::proto::v1;
+use v1::action_profile_group::member::WatchKind;
+use v1::entity::Entity;
+use v1::update::Type;
+
 use super::page::Page;
 use super::table::{check_mode, watch_number, watch_port};
 use super::{Fault, Store, action, entity};
 use crate::pipeline::{Pipeline, ProfileBinding};
 use crate::state::{GroupMember, MemberAction, ProfileError, WatchPort};
-use closc_runtime::info::ActionProfile;
-use closc_runtime::proto::v1;
-use std::sync::Arc;
-use v1::action_profile_group::member::WatchKind;
-use v1::entity::Entity;
-use v1::update::Type;
 
 fn find(pipeline: &Pipeline, id: u32) -> Result<(&ProfileBinding, &ActionProfile), Fault> {
     let profile = pipeline.info().profile_by_id(id).ok_or(Fault::NotFound { what: "action profile", id })?;

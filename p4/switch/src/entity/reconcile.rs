@@ -1,7 +1,5 @@
 //! Carries the state of one pipeline over to another.
 
-use super::{Fault, Store, entity};
-use crate::state::Table;
 use closc_runtime::proto::v1;
 use thiserror::Error;
 use v1::entity::Entity;
@@ -9,19 +7,22 @@ use v1::p4_data::Data;
 use v1::packet_replication_engine_entry::Type as Case;
 use v1::update::Type;
 
+use super::{Fault, Store, entity};
+use crate::state::Table;
+
 /// An entity that the new pipeline cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the new pipeline cannot keep the {kind} that the old one has: {fault}")]
 pub struct Irreconcilable {
     /// Kind of entity.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Why.
-    pub fault: Fault,
+    pub(crate) fault: Fault,
 }
 
 impl Store {
     /// Writes everything that another store holds into this one, which is new.
-    pub fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), Irreconcilable> {
+    pub(crate) fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), Irreconcilable> {
         self.make_room(old);
         for (kind, update, request) in requests() {
             let fail = |fault| Irreconcilable { kind, fault };

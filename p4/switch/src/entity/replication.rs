@@ -1,19 +1,21 @@
 //! Multicast groups and clone sessions.
 //!
-//! What always holds: the data plane sees for each replica the first of its ports that is up, in the order of instance
+//! Invariants: the data plane sees for each replica the first of its ports that is up, in the order of instance
 //! and port, as BMv2 sends them.
+
+use std::collections::BTreeSet;
+
+use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
+use v1::entity::Entity;
+use v1::packet_replication_engine_entry::Type as Case;
+use v1::replica::PortKind;
+use v1::update::Type;
 
 use super::page::Page;
 use super::undo::{Undo, set};
 use super::{Fault, Store, entity};
 use crate::state::{CloneSession, Replica};
-use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
-use std::collections::BTreeSet;
-use v1::entity::Entity;
-use v1::packet_replication_engine_entry::Type as Case;
-use v1::replica::PortKind;
-use v1::update::Type;
 
 /// Greatest id of a multicast group: the field that names one has 16 bits.
 const LAST_GROUP: u32 = u16::MAX as u32;

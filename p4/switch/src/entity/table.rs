@@ -2,6 +2,14 @@
 
 #![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
 
+use std::sync::Arc;
+
+use closc_runtime::info;
+use closc_runtime::proto::v1;
+use v1::action_profile_action::WatchKind;
+use v1::table_action;
+use v1::update::Type;
+
 use super::undo::Undo;
 use super::{Fault, Store, action, inserts, key, meter};
 use crate::pipeline::{Pipeline, TableBinding};
@@ -9,12 +17,6 @@ use crate::state::{
     ActionRef, Counter, DefaultAction, Entry, EntryMeta, Key, MemberAction, Meter, Profile, SetMember, Table,
     TableError, WatchPort,
 };
-use closc_runtime::info;
-use closc_runtime::proto::v1;
-use std::sync::Arc;
-use v1::action_profile_action::WatchKind;
-use v1::table_action;
-use v1::update::Type;
 
 /// A table as the controller and the data plane see it.
 #[derive(Clone, Copy)]

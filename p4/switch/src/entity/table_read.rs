@@ -2,16 +2,18 @@
 
 #![expect(deprecated, reason = "older controllers name watched ports and cookies by number")]
 
+use std::ops::ControlFlow;
+
+use closc_runtime::info::CounterUnit;
+use closc_runtime::proto::v1;
+use v1::action_profile_action::WatchKind;
+use v1::entity::Entity;
+use v1::table_action;
+
 use super::page::Page;
 use super::table::{Target, target};
 use super::{Fault, Store, action, array, entity, key, meter, profile};
 use crate::state::{ActionRef, Counter, Entry, EntryMeta, Key, Meter, SetMember, Table, WatchPort};
-use closc_runtime::info::CounterUnit;
-use closc_runtime::proto::v1;
-use std::ops::ControlFlow;
-use v1::action_profile_action::WatchKind;
-use v1::entity::Entity;
-use v1::table_action;
 
 impl Store {
     /// Returns a table, or all of them for 0, in the order of the P4Info.

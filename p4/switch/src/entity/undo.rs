@@ -1,9 +1,11 @@
 //! What takes back an update of a batch that fails.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_runtime::proto::v1;
+
 use super::Store;
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
-use closc_runtime::proto::v1;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What an update replaced.
 #[derive(Debug)]

@@ -1,16 +1,17 @@
 //! Parser value sets.
 
+use closc_runtime::info::{MatchKind, ValueSet};
+use closc_runtime::proto::v1;
+use closc_runtime::value::{Width, encode_number};
+use v1::entity::Entity;
+use v1::field_match::{self, FieldMatchType};
+
 use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Store, entity};
 use crate::bits::mask128;
 use crate::pipeline::ValueSetBinding;
 use crate::state::SetMatch;
-use closc_runtime::info::{MatchKind, ValueSet};
-use closc_runtime::proto::v1;
-use closc_runtime::value::{Width, encode_number};
-use v1::entity::Entity;
-use v1::field_match::{self, FieldMatchType};
 
 impl Store {
     pub(super) fn write_value_set(&mut self, entry: &v1::ValueSetEntry) -> Result<(), Fault> {

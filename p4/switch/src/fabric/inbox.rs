@@ -1,9 +1,10 @@
 //! Packets that come from other threads: those of controllers, and those that are put in from outside.
 
-use super::Node;
-use crate::switch::Ports;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use super::Node;
+use crate::switch::Ports;
 
 /// A packet for a port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Which port is linked to which.
 
-use super::Node;
 use thiserror::Error;
+
+use super::Node;
 
 /// Greatest port number that can have a link.
 const LAST_PORT: u32 = 65_535;

@@ -3,16 +3,18 @@
 //! Time passes in windows no longer than a link takes: what a switch sends in a window arrives after it, so within
 //! one every switch works for itself, on as many threads as there are.
 
-use super::inbox::Mail;
-use super::link::Destination;
-use super::{Arrival, Delivery, Fabric, LinkEnd, Node};
-use crate::switch::{Clock, Outbox};
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+use super::inbox::Mail;
+use super::link::Destination;
+use super::{Arrival, Delivery, Fabric, LinkEnd, Node};
+use crate::switch::{Clock, Outbox};
 
 /// Longest sleep of a driver: how late it may notice what is due.
 const LONGEST_SLEEP: Duration = Duration::from_millis(5);
@@ -24,9 +26,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunCount {
     /// Packets that entered a switch.
-    pub hops: u64,
+    pub(crate) hops: u64,
     /// Packets that left the fabric.
-    pub delivered: u64,
+    pub(crate) delivered: u64,
 }
 
 /// What one switch has to do in a window.

@@ -1,14 +1,16 @@
 //! Binds the ids of a P4Info to the indices of a program, by name.
 
-use super::PipelineError;
-use crate::program::{self, HeaderType, Program, TableKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
 use closc_runtime::info::{ActionProfile, ActionRef, Info, Metadata, PacketHeader, Table, ValueSet};
 use closc_runtime::proto::config;
 use closc_runtime::value::Width;
 use config::p4_new_type_spec::Representation;
 use config::p4_new_type_translation::SdnType;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+
+use super::PipelineError;
+use crate::program::{self, HeaderType, Program, TableKind};
 
 /// A parameter of an action.
 #[derive(Clone, Debug)]

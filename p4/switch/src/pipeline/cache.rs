@@ -1,10 +1,12 @@
 //! Compiled pipelines by content: a controller that sets the same one on a thousand switches of a process has it
 //! compiled once and kept once.
 
-use super::{Pipeline, PipelineError};
-use closc_runtime::proto::v1;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use closc_runtime::proto::v1;
+
+use super::{Pipeline, PipelineError};
 
 /// Pipelines that some switch runs, by the digest of their programs.
 #[derive(Debug, Default)]
@@ -14,7 +16,7 @@ pub struct PipelineCache {
 
 impl PipelineCache {
     /// Returns the pipeline of a configuration, compiled now or before.
-    pub fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
+    pub(crate) fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
         let p4info = config.p4info.as_ref().ok_or(PipelineError::NoInfo)?;
         let digest = *blake3::hash(&config.p4_device_config).as_bytes();
         // The lock is held while compiling: many switches that get the same pipeline at once wait for the first.

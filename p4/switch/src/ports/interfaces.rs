@@ -1,18 +1,20 @@
 //! A switch on interfaces of the machine: one thread that receives, forwards and sends in batches.
 
-use super::pcap::PcapWriter;
-use super::raw::{BATCH, Batch, RawSocket};
-use crate::switch::{Outbox, Ports, Switch};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::os::fd::AsFd as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use thiserror::Error;
+
+use super::pcap::PcapWriter;
+use super::raw::{BATCH, Batch, RawSocket};
+use crate::switch::{Outbox, Ports, Switch};
 
 /// Longest sleep: how late a stop or a packet of a queue may be noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
@@ -51,33 +53,19 @@ pub enum InterfaceError {
     },
 }
 
-/// What passed a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortCount {
-    /// Packets received.
-    pub received: u64,
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets that the system did not take.
-    pub lost: u64,
-}
-
 type Capture = Mutex<PcapWriter<BufWriter<File>>>;
 
 struct Interface {
     name: String,
     socket: RawSocket,
     captures: Option<(Capture, Capture)>,
-    received: AtomicU64,
-    sent: AtomicU64,
-    lost: AtomicU64,
 }
 
 impl Interface {
     /// Takes at most one batch, so that no other interface has to wait long.
     fn receive(&self, switch: &Switch, port: u32, batch: &mut Batch, outbox: &mut Outbox) {
         match self.socket.receive(batch) {
-            Ok(count) if count > 0 => drop(self.received.fetch_add(count as u64, Ordering::Relaxed)),
+            Ok(count) if count > 0 => {}
             // Nothing there after all, or the interface went down; its state is looked at soon.
             Ok(_) | Err(_) => return,
         }
@@ -91,12 +79,10 @@ impl Interface {
         let mut rest = frames;
         while !rest.is_empty() {
             let taken = self.socket.send(rest);
-            self.sent.fetch_add(taken as u64, Ordering::Relaxed);
             if taken == rest.len() {
                 break;
             }
             // The frame that was not taken is lost; those behind it get their chance.
-            self.lost.fetch_add(1, Ordering::Relaxed);
             rest = &rest[taken + 1..];
         }
         if let Some((_, out)) = &self.captures {
@@ -119,7 +105,7 @@ fn capture<'f>(file: &Capture, calendar_ns: u64, frames: impl Iterator<Item = &'
 }
 
 /// Interfaces by port.
-pub struct Interfaces {
+pub(crate) struct Interfaces {
     interfaces: BTreeMap<u32, Interface>,
     stop: AtomicBool,
 }
@@ -133,7 +119,7 @@ impl std::fmt::Debug for Interfaces {
 
 impl Interfaces {
     /// Opens interfaces; with a directory, captures of what each receives and sends are written there.
-    pub fn open(ports: &[(u32, String)], captures: Option<&Path>) -> Result<Self, InterfaceError> {
+    pub(crate) fn open(ports: &[(u32, String)], captures: Option<&Path>) -> Result<Self, InterfaceError> {
         let mut interfaces: BTreeMap<u32, Interface> = BTreeMap::new();
         for (port, name) in ports {
             if let Some(known) = interfaces.get(port) {
@@ -146,37 +132,23 @@ impl Interfaces {
                 Some(folder) => Some((open(folder, name, "in")?, open(folder, name, "out")?)),
                 None => None,
             };
-            let zero = || AtomicU64::new(0);
-            let (received, sent, lost) = (zero(), zero(), zero());
-            let interface = Interface { name: name.clone(), socket, captures, received, sent, lost };
-            interfaces.insert(*port, interface);
+            interfaces.insert(*port, Interface { name: name.clone(), socket, captures });
         }
         Ok(Self { interfaces, stop: AtomicBool::new(false) })
     }
 
-    /// Returns what passed a port.
-    pub fn count(&self, port: u32) -> Option<PortCount> {
-        let interface = self.interfaces.get(&port)?;
-        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Some(PortCount {
-            received: get(&interface.received),
-            sent: get(&interface.sent),
-            lost: get(&interface.lost),
-        })
-    }
-
     /// Returns whether a port has an interface.
-    pub fn has(&self, port: u32) -> bool {
+    pub(crate) fn has(&self, port: u32) -> bool {
         self.interfaces.contains_key(&port)
     }
 
     /// Makes [`Interfaces::run`] return soon.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
     }
 
     /// Forwards packets until it is stopped; those of ports without interface go to the others.
-    pub fn run(&self, switch: &Switch, others: &dyn Ports) -> io::Result<()> {
+    pub(crate) fn run(&self, switch: &Switch, others: &dyn Ports) -> io::Result<()> {
         let (mut batch, mut outbox) = (Batch::new(), Outbox::new());
         let mut due_ns = None;
         let mut looked: Option<Instant> = None;

@@ -7,13 +7,13 @@ const HEADER: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 262_144, 1];
 
 /// A file of packets.
 #[derive(Debug)]
-pub struct PcapWriter<W: Write> {
+pub(crate) struct PcapWriter<W: Write> {
     out: W,
 }
 
 impl<W: Write> PcapWriter<W> {
     /// Begins a file.
-    pub fn new(mut out: W) -> io::Result<Self> {
+    pub(crate) fn new(mut out: W) -> io::Result<Self> {
         for number in HEADER {
             out.write_all(&number.to_le_bytes())?;
         }
@@ -22,7 +22,7 @@ impl<W: Write> PcapWriter<W> {
     }
 
     /// Adds a packet with the time it passed, in nanoseconds since 1970.
-    pub fn write(&mut self, calendar_ns: u64, frame: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, calendar_ns: u64, frame: &[u8]) -> io::Result<()> {
         let micros = calendar_ns / 1_000;
         let length = u32::try_from(frame.len()).unwrap_or(u32::MAX);
         for number in [(micros / 1_000_000) as u32, (micros % 1_000_000) as u32, length, length] {
@@ -32,7 +32,7 @@ impl<W: Write> PcapWriter<W> {
     }
 
     /// Writes out what is buffered.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

@@ -1,16 +1,17 @@
 //! Raw packet sockets of Linux: whole frames in and out of one interface, many at a time.
 //!
-//! What always holds: a frame comes with the VLAN tag that it had on the wire, and frames that leave are not received
+//! Invariants: a frame comes with the VLAN tag that it had on the wire, and frames that leave are not received
 //! again. All calls to the system are in here.
 
 #![allow(unsafe_code, reason = "packet sockets have no safe interface for batches and their auxiliary data")]
 
-use nix::libc;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::io;
 use std::mem::{self, MaybeUninit};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use nix::libc;
 
 /// Frames of a batch.
 pub(super) const BATCH: usize = 64;

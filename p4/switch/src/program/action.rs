@@ -6,24 +6,22 @@ use super::hash::HashCall;
 
 /// An action.
 #[derive(Debug)]
-pub struct Action {
+pub(crate) struct Action {
     /// Name.
-    pub name: String,
-    /// Number in the document.
-    pub id: i64,
+    pub(crate) name: String,
     /// Names and widths of its parameters.
-    pub params: Vec<(String, u32)>,
+    pub(crate) params: Vec<(String, u32)>,
     /// First word of each parameter in an entry's argument words.
-    pub offsets: Vec<u16>,
+    pub(crate) offsets: Vec<u16>,
     /// Words that an entry's arguments take.
-    pub words: usize,
+    pub(crate) words: usize,
     /// What it does.
-    pub primitives: Vec<Primitive>,
+    pub(crate) primitives: Vec<Primitive>,
 }
 
 impl Action {
     /// Returns the words of a parameter in an entry's argument words.
-    pub fn range(&self, param: usize) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, param: usize) -> std::ops::Range<usize> {
         let start = self.offsets[param] as usize;
         start..start + crate::bits::words_for(self.params[param].1 as usize)
     }
@@ -31,7 +29,7 @@ impl Action {
 
 /// Where a primitive writes.
 #[derive(Debug)]
-pub enum Aim {
+pub(crate) enum Aim {
     /// A field.
     Field(Field),
     /// A field of a header that is found at run time.
@@ -44,7 +42,7 @@ pub enum Aim {
 
 /// A stack of headers or of unions.
 #[derive(Clone, Copy, Debug)]
-pub enum Stack {
+pub(crate) enum Stack {
     /// Of headers.
     Headers(u16),
     /// Of unions.
@@ -53,7 +51,7 @@ pub enum Stack {
 
 /// A part of a log message.
 #[derive(Debug)]
-pub enum LogPiece {
+pub(crate) enum LogPiece {
     /// Text.
     Text(String),
     /// A number.
@@ -62,7 +60,7 @@ pub enum LogPiece {
 
 /// A primitive.
 #[derive(Debug)]
-pub enum Primitive {
+pub(crate) enum Primitive {
     /// Gives a field a value.
     Assign(Aim, Value),
     /// Copies a variable field with its width.

@@ -13,6 +13,9 @@ mod standard;
 
 pub(crate) use entries::prefix_mask;
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use super::expr::Value as Number;
 use super::{
     ActionCall, Calculation, Conditional, CounterArray, Field, Header, HeaderType, MeterArray, Profile,
@@ -20,8 +23,6 @@ use super::{
 };
 use crate::Error;
 use crate::json::Document;
-use std::collections::HashMap;
-use std::hash::Hash;
 
 /// Words a packet's headers may take.
 const MOST_WORDS: u64 = 1 << 17;

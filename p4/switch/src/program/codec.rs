@@ -8,16 +8,16 @@ use crate::bits;
 
 /// Plan for a type's fixed fields.
 #[derive(Debug, Default)]
-pub struct Codec {
+pub(crate) struct Codec {
     /// Groups in order.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// Fields of the [`Group::Packed`] ones.
-    pub fields: Vec<GroupField>,
+    pub(crate) fields: Vec<GroupField>,
 }
 
 /// Consecutive fields that are read together.
 #[derive(Clone, Copy, Debug)]
-pub enum Group {
+pub(crate) enum Group {
     /// Whole bytes, at most eight.
     Packed {
         /// First byte.
@@ -53,22 +53,22 @@ pub enum Group {
 
 /// A field of a packed group.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupField {
+pub(crate) struct GroupField {
     /// Word, from the start of the header.
-    pub word: u32,
+    pub(crate) word: u32,
     /// Words of it: a signed field of 64 bits has two.
-    pub words: u8,
+    pub(crate) words: u8,
     /// Bits below it in the group.
-    pub shift: u8,
+    pub(crate) shift: u8,
     /// Width.
-    pub bits: u8,
+    pub(crate) bits: u8,
     /// Whether to extend the sign.
-    pub signed: bool,
+    pub(crate) signed: bool,
 }
 
 impl Codec {
     /// Plans the fields of a type.
-    pub fn new(fields: &[FieldSpec]) -> Self {
+    pub(crate) fn new(fields: &[FieldSpec]) -> Self {
         let mut codec = Self::default();
         let (mut start, mut bit) = (0, 0_u32);
         while start < fields.len() {
@@ -135,7 +135,7 @@ fn group_end(fields: &[FieldSpec], start: usize, bit: u32) -> usize {
 }
 
 /// Reads `width` bits from bit `bit` of `data` into `words`; bits past the end of `data` read as zero.
-pub fn get_bits(data: &[u8], bit: usize, width: usize, words: &mut [u64]) {
+pub(crate) fn get_bits(data: &[u8], bit: usize, width: usize, words: &mut [u64]) {
     words.fill(0);
     for (i, word) in words.iter_mut().enumerate() {
         let low = i * 64;
@@ -158,7 +158,7 @@ fn window(data: &[u8], bit: usize, take: usize) -> u64 {
 }
 
 /// Writes the low `width` bits of `words` at bit `bit` of `data`; what lies past its end is dropped.
-pub fn put_bits(data: &mut [u8], bit: usize, width: usize, words: &[u64]) {
+pub(crate) fn put_bits(data: &mut [u8], bit: usize, width: usize, words: &[u64]) {
     for i in 0..width {
         let from = width - 1 - i;
         let value = words.get(from / 64).map_or(0, |word| word >> (from % 64) & 1) as u8;

@@ -2,11 +2,10 @@
 
 use super::expr::Cond;
 use super::field::Field;
-use super::hash::Algorithm;
 
 /// A node of a control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Node {
+pub(crate) enum Node {
     /// The flow ends.
     End,
     /// A table is applied.
@@ -19,29 +18,27 @@ pub enum Node {
 
 /// A condition.
 #[derive(Debug)]
-pub struct Conditional {
-    /// Name.
-    pub name: String,
+pub(crate) struct Conditional {
     /// The condition.
-    pub cond: Cond,
+    pub(crate) cond: Cond,
     /// Where it holds.
-    pub yes: Node,
+    pub(crate) yes: Node,
     /// Where it does not.
-    pub no: Node,
+    pub(crate) no: Node,
 }
 
 /// An action called outside a table.
 #[derive(Debug)]
-pub struct ActionCall {
+pub(crate) struct ActionCall {
     /// The action.
-    pub action: u16,
+    pub(crate) action: u16,
     /// What follows.
-    pub next: Node,
+    pub(crate) next: Node,
 }
 
 /// How a table looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableMatch {
+pub(crate) enum TableMatch {
     /// All fields exact.
     Exact,
     /// One field by longest prefix, the others exact.
@@ -54,7 +51,7 @@ pub enum TableMatch {
 
 /// Where a table's actions live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableKind {
+pub(crate) enum TableKind {
     /// In its entries.
     Simple,
     /// In a profile: entries name members, or groups where the profile has a selector.
@@ -63,7 +60,7 @@ pub enum TableKind {
 
 /// How one field of a key matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchKind {
+pub(crate) enum MatchKind {
     /// Equal.
     Exact,
     /// Equal in the first bits.
@@ -78,7 +75,7 @@ pub enum MatchKind {
 
 /// Where one field of a key comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum KeySource {
+pub(crate) enum KeySource {
     /// A field of a header that must be valid, else zero.
     Field {
         /// The field.
@@ -92,66 +89,66 @@ pub enum KeySource {
 
 /// One field of a key.
 #[derive(Debug)]
-pub struct KeyField {
+pub(crate) struct KeyField {
     /// Name in the P4 program.
-    pub name: String,
+    pub(crate) name: String,
     /// How it matches.
-    pub kind: MatchKind,
+    pub(crate) kind: MatchKind,
     /// Where it comes from.
-    pub source: KeySource,
+    pub(crate) source: KeySource,
     /// Width.
-    pub bits: u32,
+    pub(crate) bits: u32,
     /// First word in the key.
-    pub word: u16,
+    pub(crate) word: u16,
     /// Number of words.
-    pub words: u16,
+    pub(crate) words: u16,
     /// Mask that the program puts on it.
-    pub mask: Option<Box<[u64]>>,
+    pub(crate) mask: Option<Box<[u64]>>,
 }
 
 /// A table.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// How it looks up.
-    pub matching: TableMatch,
+    pub(crate) matching: TableMatch,
     /// Where its actions live.
-    pub kind: TableKind,
+    pub(crate) kind: TableKind,
     /// Key fields in order.
-    pub key: Vec<KeyField>,
+    pub(crate) key: Vec<KeyField>,
     /// Words of a key.
-    pub key_words: usize,
+    pub(crate) key_words: usize,
     /// Number of entries it may hold.
-    pub size: u32,
+    pub(crate) size: u32,
     /// Whether entries count.
-    pub counters: bool,
+    pub(crate) counters: bool,
     /// Whether entries age.
-    pub ageing: bool,
+    pub(crate) ageing: bool,
     /// Meter of its entries.
-    pub meter: Option<MeterTarget>,
+    pub(crate) meter: Option<MeterTarget>,
     /// Actions and what follows each.
-    pub actions: Vec<(u16, Node)>,
+    pub(crate) actions: Vec<(u16, Node)>,
     /// What follows a hit, whatever the action.
-    pub on_hit: Option<Node>,
+    pub(crate) on_hit: Option<Node>,
     /// What follows a miss, whatever the action.
-    pub on_miss: Option<Node>,
+    pub(crate) on_miss: Option<Node>,
     /// What follows a miss while no default action is set.
-    pub base_next: Node,
+    pub(crate) base_next: Node,
     /// Default action.
-    pub default: Option<DefaultEntry>,
+    pub(crate) default: Option<DefaultEntry>,
     /// Entries that cannot change.
-    pub entries: Option<Vec<ConstEntry>>,
+    pub(crate) entries: Option<Vec<ConstEntry>>,
 }
 
 impl Table {
     /// Returns what follows a hit with an action.
-    pub fn after_hit(&self, action: u16) -> Node {
+    pub(crate) fn after_hit(&self, action: u16) -> Node {
         self.on_hit.unwrap_or_else(|| self.after(action))
     }
 
     /// Returns what follows a miss with a default action.
-    pub fn after_miss(&self, action: u16) -> Node {
+    pub(crate) fn after_miss(&self, action: u16) -> Node {
         self.on_miss.unwrap_or_else(|| self.after(action))
     }
 
@@ -160,93 +157,85 @@ impl Table {
     }
 
     /// Returns whether entries need a priority.
-    pub fn has_priority(&self) -> bool {
+    pub(crate) fn has_priority(&self) -> bool {
         matches!(self.matching, TableMatch::Ternary | TableMatch::Range)
     }
 }
 
 /// A direct meter and where it writes.
 #[derive(Clone, Copy, Debug)]
-pub struct MeterTarget {
+pub(crate) struct MeterTarget {
     /// The meter array.
-    pub array: u16,
+    pub(crate) array: u16,
     /// Field that gets the colour.
-    pub field: Field,
+    pub(crate) field: Field,
 }
 
 /// A default action.
 #[derive(Debug)]
-pub struct DefaultEntry {
+pub(crate) struct DefaultEntry {
     /// The action.
-    pub action: u16,
+    pub(crate) action: u16,
     /// Its arguments.
-    pub args: Box<[u64]>,
-    /// Whether the action cannot change.
-    pub const_action: bool,
-    /// Whether nothing of it can change.
-    pub const_entry: bool,
+    pub(crate) args: Box<[u64]>,
 }
 
 /// An entry written in the program.
 #[derive(Debug)]
-pub struct ConstEntry {
+pub(crate) struct ConstEntry {
     /// What it matches, field by field.
-    pub matches: Vec<ConstMatch>,
+    pub(crate) matches: Vec<ConstMatch>,
     /// Its action.
-    pub action: u16,
+    pub(crate) action: u16,
     /// The arguments.
-    pub args: Box<[u64]>,
+    pub(crate) args: Box<[u64]>,
     /// Smallest first.
-    pub priority: i32,
+    pub(crate) priority: i32,
 }
 
 /// One field of an entry written in the program: value and mask, or first and last value of a range.
 #[derive(Clone, Debug)]
-pub struct ConstMatch {
+pub(crate) struct ConstMatch {
     /// Value, or first value of a range.
-    pub value: Box<[u64]>,
+    pub(crate) value: Box<[u64]>,
     /// Mask, or last value of a range; for LPM the mask of the prefix.
-    pub mask: Box<[u64]>,
+    pub(crate) mask: Box<[u64]>,
     /// Prefix length of an LPM field.
-    pub prefix: u32,
+    pub(crate) prefix: u32,
 }
 
 /// An action profile.
 #[derive(Debug)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Number of members.
-    pub size: u32,
+    pub(crate) size: u32,
     /// How a member of a group is chosen.
-    pub selector: Option<Selector>,
+    pub(crate) selector: Option<Selector>,
 }
 
 /// How a member of a group is chosen.
 #[derive(Debug)]
-pub struct Selector {
+pub(crate) struct Selector {
     /// Index of its calculation.
-    pub calculation: u16,
-    /// Its algorithm.
-    pub algorithm: Algorithm,
+    pub(crate) calculation: u16,
 }
 
 /// A checksum.
 #[derive(Debug)]
-pub struct Checksum {
-    /// Name.
-    pub name: String,
+pub(crate) struct Checksum {
     /// Field that holds it.
-    pub field: Field,
+    pub(crate) field: Field,
     /// When.
-    pub cond: Option<Cond>,
+    pub(crate) cond: Option<Cond>,
     /// How.
-    pub kind: ChecksumKind,
+    pub(crate) kind: ChecksumKind,
 }
 
 /// How a checksum is computed.
 #[derive(Clone, Copy, Debug)]
-pub enum ChecksumKind {
+pub(crate) enum ChecksumKind {
     /// By a calculation.
     Calculation(u16),
     /// Over the field's own header with bytes 10 and 11 zero.

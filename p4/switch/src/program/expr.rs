@@ -3,21 +3,22 @@
 //! BMv2 computes with unlimited integers. Nearly every expression that p4c writes can be computed modulo 2^128 with the
 //! same result: [`Mode`] says for each whether that is so, and the rest is computed with big integers.
 
-use super::field::Field;
 use num_bigint::BigInt;
+
+use super::field::Field;
 
 /// An expression that gives a number.
 #[derive(Debug)]
-pub struct Value {
+pub(crate) struct Value {
     /// The tree.
-    pub expr: Expr,
+    pub(crate) expr: Expr,
     /// How it may be computed.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
 }
 
 /// How an expression may be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// In 128 bits; the result, read without sign, is exact.
     Unsigned,
     /// In 128 bits; the result, read with sign, is exact.
@@ -30,7 +31,7 @@ pub enum Mode {
 
 impl Expr {
     /// Returns a constant.
-    pub fn constant(value: BigInt) -> Self {
+    pub(crate) fn constant(value: BigInt) -> Self {
         match (u128::try_from(&value), i128::try_from(&value)) {
             (Ok(natural), _) => Self::Const(natural),
             (Err(_), Ok(negative)) => Self::Negative(negative),
@@ -41,7 +42,7 @@ impl Expr {
 
 /// A node that gives a number.
 #[derive(Debug)]
-pub enum Expr {
+pub(crate) enum Expr {
     /// A constant from 0 on.
     Const(u128),
     /// A constant below 0.
@@ -110,20 +111,20 @@ pub enum Expr {
 
 /// An operator and its operands.
 #[derive(Debug)]
-pub struct Binary {
+pub(crate) struct Binary {
     /// The operator.
-    pub op: BinaryOp,
+    pub(crate) op: BinaryOp,
     /// Whether 128-bit operands are read with sign, where it matters.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// Left operand.
-    pub left: Expr,
+    pub(crate) left: Expr,
     /// Right operand.
-    pub right: Expr,
+    pub(crate) right: Expr,
 }
 
 /// Operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
+pub(crate) enum BinaryOp {
     /// `+`
     Add,
     /// `-`
@@ -154,7 +155,7 @@ pub enum BinaryOp {
 
 /// A node that gives a truth value.
 #[derive(Debug)]
-pub enum Cond {
+pub(crate) enum Cond {
     /// A constant.
     Const(bool),
     /// Whether a number is not zero.
@@ -179,7 +180,7 @@ pub enum Cond {
 
 /// Operators between conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BoolOp {
+pub(crate) enum BoolOp {
     /// Both.
     And,
     /// Either.
@@ -192,20 +193,20 @@ pub enum BoolOp {
 
 /// A comparison of numbers.
 #[derive(Debug)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Which.
-    pub op: Compare,
+    pub(crate) op: Compare,
     /// `Unsigned`, `Signed` or `Big`.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// Left operand.
-    pub left: Expr,
+    pub(crate) left: Expr,
     /// Right operand.
-    pub right: Expr,
+    pub(crate) right: Expr,
 }
 
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
+pub(crate) enum Compare {
     /// `==`
     Equal,
     /// `!=`
@@ -222,7 +223,7 @@ pub enum Compare {
 
 impl Compare {
     /// Returns whether the comparison holds for operands in this order.
-    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+    pub(crate) fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
             Self::NotEqual => order.is_ne(),
@@ -236,7 +237,7 @@ impl Compare {
 
 /// A header, perhaps found at run time.
 #[derive(Debug)]
-pub enum HeaderRef {
+pub(crate) enum HeaderRef {
     /// An instance.
     Fixed(u16),
     /// An element of a stack.
@@ -247,7 +248,7 @@ pub enum HeaderRef {
 
 /// A union, perhaps found at run time.
 #[derive(Debug)]
-pub enum UnionRef {
+pub(crate) enum UnionRef {
     /// A union.
     Fixed(u16),
     /// An element of a stack.

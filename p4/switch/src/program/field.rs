@@ -4,46 +4,46 @@
 
 /// A field of one header instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// First word.
-    pub word: u32,
+    pub(crate) word: u32,
     /// Number of words.
-    pub words: u16,
+    pub(crate) words: u16,
     /// Whether it is signed. A signed field has room for one more bit than its width: assignments keep what they
     /// were given up to the unsigned maximum, as BMv2 does.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// Whether assignments stop at the ends of its range.
-    pub saturating: bool,
+    pub(crate) saturating: bool,
     /// Width; of a variable one, the greatest.
-    pub bits: u32,
+    pub(crate) bits: u32,
     /// Word that holds the present width of a variable field.
-    pub length: Option<u32>,
+    pub(crate) length: Option<u32>,
     /// The header instance.
-    pub header: u16,
+    pub(crate) header: u16,
 }
 
 impl Field {
     /// Returns the words of the field in a packet.
-    pub fn range(&self) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
         self.word as usize..self.word as usize + self.words as usize
     }
 }
 
 /// A field of a header type.
 #[derive(Clone, Debug)]
-pub struct FieldSpec {
+pub(crate) struct FieldSpec {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Width; of a variable one, the greatest.
-    pub bits: u32,
+    pub(crate) bits: u32,
     /// Whether it is signed.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// Whether assignments stop at the ends of its range.
-    pub saturating: bool,
+    pub(crate) saturating: bool,
     /// Whether its width varies.
-    pub variable: bool,
+    pub(crate) variable: bool,
     /// First word, from the start of the header.
-    pub word: u32,
+    pub(crate) word: u32,
     /// Number of words.
-    pub words: u16,
+    pub(crate) words: u16,
 }

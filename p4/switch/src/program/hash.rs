@@ -8,7 +8,7 @@ use super::field::Field;
 
 /// A hash algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
+pub(crate) enum Algorithm {
     /// XXH64 with seed 0.
     Xxh64,
     /// Internet checksum.
@@ -33,22 +33,22 @@ pub enum Algorithm {
 
 /// Parameters of a CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crc {
+pub(crate) struct Crc {
     /// Width: 8, 16, 32 or 64.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Polynomial without its highest bit.
-    pub polynomial: u64,
+    pub(crate) polynomial: u64,
     /// First remainder.
-    pub initial: u64,
+    pub(crate) initial: u64,
     /// Exclusive-ored to the result.
-    pub xor_out: u64,
+    pub(crate) xor_out: u64,
     /// Whether bytes go in, and the result comes out, lowest bit first.
-    pub reflected: bool,
+    pub(crate) reflected: bool,
 }
 
 /// What is hashed.
 #[derive(Debug)]
-pub enum HashInput {
+pub(crate) enum HashInput {
     /// A field, where its header is valid.
     Field(Field),
     /// Bits of a constant.
@@ -64,21 +64,19 @@ pub enum HashInput {
 
 /// A named hash of some input.
 #[derive(Debug)]
-pub struct Calculation {
-    /// Name.
-    pub name: String,
+pub(crate) struct Calculation {
     /// Algorithm.
-    pub algorithm: Algorithm,
+    pub(crate) algorithm: Algorithm,
     /// Input in order.
-    pub input: Vec<HashInput>,
+    pub(crate) input: Vec<HashInput>,
     /// Whether the packet's payload follows.
-    pub payload: bool,
+    pub(crate) payload: bool,
     /// Remainders of every byte, of a CRC.
-    pub table: Box<[u64]>,
+    pub(crate) table: Box<[u64]>,
 }
 
 /// Returns the remainder of every byte under a polynomial.
-pub fn crc_table(crc: &Crc) -> Box<[u64]> {
+pub(crate) fn crc_table(crc: &Crc) -> Box<[u64]> {
     let (top, mask) = (1_u64 << (crc.width - 1), crate::bits::mask64(crc.width));
     let remainder = |byte: u64| {
         let divide = |sum: u64, _| if sum & top == 0 { sum << 1 } else { sum << 1 ^ crc.polynomial };
@@ -89,13 +87,13 @@ pub fn crc_table(crc: &Crc) -> Box<[u64]> {
 
 /// A hash into a range: `base + hash % size`.
 #[derive(Debug)]
-pub struct HashCall {
+pub(crate) struct HashCall {
     /// Least result.
-    pub base: Value,
+    pub(crate) base: Value,
     /// The calculation.
-    pub calculation: u16,
+    pub(crate) calculation: u16,
     /// Number of results.
-    pub size: Value,
+    pub(crate) size: Value,
 }
 
 const fn crc(width: u32, polynomial: u64, initial: u64, xor_out: u64, reflected: bool) -> Crc {
@@ -153,7 +151,7 @@ const CATALOGUE: &[(&str, Crc)] = &[
 
 impl Algorithm {
     /// Returns the algorithm of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "xxh64" | "bmv2_hash" => Self::Xxh64,
             "csum16" | "cksum16" => Self::Csum16,

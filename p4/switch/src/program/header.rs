@@ -1,6 +1,6 @@
 //! Header types, instances, stacks and unions, and where each field lies in a packet's words.
 //!
-//! What always holds: instances of one type have the same layout, so that a copy is a copy of words, and a field of a
+//! Invariants: instances of one type have the same layout, so that a copy is a copy of words, and a field of a
 //! stack element found at run time needs only the element's number.
 
 use super::codec::Codec;
@@ -9,91 +9,85 @@ use super::field::{Field, FieldSpec};
 
 /// A header type.
 #[derive(Debug)]
-pub struct HeaderType {
+pub(crate) struct HeaderType {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Fields in order.
-    pub fields: Vec<FieldSpec>,
+    pub(crate) fields: Vec<FieldSpec>,
     /// Bits of the fields that do not vary.
-    pub fixed_bits: u32,
+    pub(crate) fixed_bits: u32,
     /// The field that varies.
-    pub variable: Option<usize>,
+    pub(crate) variable: Option<usize>,
     /// Longest header in bytes, 0 where unknown.
-    pub max_bytes: u32,
+    pub(crate) max_bytes: u32,
     /// Words of an instance, without validity.
-    pub words: usize,
+    pub(crate) words: usize,
     /// How the fixed fields are read from and written to bytes.
-    pub codec: Codec,
+    pub(crate) codec: Codec,
 }
 
 impl HeaderType {
     /// Returns the bytes of the fields that do not vary.
-    pub fn fixed_bytes(&self) -> usize {
+    pub(crate) fn fixed_bytes(&self) -> usize {
         self.fixed_bits as usize / 8
     }
 }
 
 /// A header instance.
 #[derive(Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its type.
-    pub ty: u16,
+    pub(crate) ty: u16,
     /// Whether it is metadata, always valid.
-    pub metadata: bool,
+    pub(crate) metadata: bool,
     /// Word that is 1 where the header is valid.
-    pub valid: u32,
+    pub(crate) valid: u32,
     /// First word of its fields.
-    pub base: u32,
+    pub(crate) base: u32,
     /// Word with the width of its variable field.
-    pub length: Option<u32>,
+    pub(crate) length: Option<u32>,
     /// Union and place in it.
-    pub union: Option<(u16, u16)>,
+    pub(crate) union: Option<(u16, u16)>,
     /// Its fields, in the order of the type.
-    pub fields: Box<[Field]>,
+    pub(crate) fields: Box<[Field]>,
     /// Width of its variable field, where the type and not the extraction gives it.
-    pub length_value: Option<Box<Value>>,
+    pub(crate) length_value: Option<Box<Value>>,
 }
 
 impl Header {
     /// Returns the field that reads as the header's validity.
-    pub fn valid_field(&self, header: u16) -> Field {
+    pub(crate) fn valid_field(&self, header: u16) -> Field {
         Field { word: self.valid, words: 1, signed: false, saturating: false, bits: 1, length: None, header }
     }
 }
 
 /// A header stack.
 #[derive(Debug)]
-pub struct Stack {
-    /// Name.
-    pub name: String,
+pub(crate) struct Stack {
     /// Type of its elements.
-    pub ty: u16,
+    pub(crate) ty: u16,
     /// Elements in order.
-    pub headers: Vec<u16>,
+    pub(crate) headers: Vec<u16>,
     /// Word that counts the elements in use.
-    pub next: u32,
+    pub(crate) next: u32,
 }
 
 /// A header union.
 #[derive(Debug)]
-pub struct Union {
-    /// Name.
-    pub name: String,
+pub(crate) struct Union {
     /// Members in order.
-    pub headers: Vec<u16>,
+    pub(crate) headers: Vec<u16>,
     /// Word that is 0 where no member is valid, and the member's number plus one where one is.
-    pub state: u32,
+    pub(crate) state: u32,
 }
 
 /// A stack of header unions.
 #[derive(Debug)]
-pub struct UnionStack {
-    /// Name.
-    pub name: String,
+pub(crate) struct UnionStack {
     /// Elements in order.
-    pub unions: Vec<u16>,
+    pub(crate) unions: Vec<u16>,
     /// Word that counts the elements in use.
-    pub next: u32,
+    pub(crate) next: u32,
 }

@@ -6,33 +6,31 @@ use super::field::Field;
 
 /// A parser.
 #[derive(Debug, Default)]
-pub struct Parser {
+pub(crate) struct Parser {
     /// States.
     pub states: Vec<State>,
     /// First state.
-    pub start: Option<u32>,
+    pub(crate) start: Option<u32>,
 }
 
 /// A parser state.
 #[derive(Debug)]
-pub struct State {
-    /// Name.
-    pub name: String,
+pub(crate) struct State {
     /// What it does.
-    pub ops: Vec<ParserOp>,
+    pub(crate) ops: Vec<ParserOp>,
     /// What it selects on, each part padded to bytes.
-    pub key: Vec<KeyPart>,
+    pub(crate) key: Vec<KeyPart>,
     /// Bytes of the key.
-    pub key_bytes: usize,
+    pub(crate) key_bytes: usize,
     /// Where it goes, first match first.
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
     /// Where it goes else; the parser ends without one.
-    pub default: Option<u32>,
+    pub(crate) default: Option<u32>,
 }
 
 /// What an extraction fills.
 #[derive(Debug)]
-pub enum Target {
+pub(crate) enum Target {
     /// A header.
     Header(u16),
     /// The next element of a stack.
@@ -43,7 +41,7 @@ pub enum Target {
 
 /// An operation of a parser state.
 #[derive(Debug)]
-pub enum ParserOp {
+pub(crate) enum ParserOp {
     /// Reads a header from the packet; a variable one with the width of its variable field.
     Extract(Target, Option<Value>),
     /// Gives a field a value.
@@ -69,7 +67,7 @@ pub enum ParserOp {
 
 /// A part of a transition key.
 #[derive(Debug)]
-pub enum KeyPart {
+pub(crate) enum KeyPart {
     /// A field.
     Field(Field),
     /// A field of the last element of a stack.
@@ -103,7 +101,7 @@ pub enum KeyPart {
 
 impl KeyPart {
     /// Returns the width of the part without padding.
-    pub fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         match self {
             Self::Field(field) => field.bits,
             Self::StackField { bits, .. }
@@ -115,7 +113,7 @@ impl KeyPart {
 
 /// A key of at most sixteen bytes, or a longer one.
 #[derive(Clone, Debug)]
-pub enum Key {
+pub(crate) enum Key {
     /// As a number.
     Short(u128),
     /// As bytes.
@@ -124,7 +122,7 @@ pub enum Key {
 
 /// A case of a selection.
 #[derive(Debug)]
-pub enum Case {
+pub(crate) enum Case {
     /// The key equals a value under a mask.
     Value {
         /// The value, masked.

@@ -4,8 +4,9 @@
 //! `/`, `%`, comparisons and saturation need the exact operands. An operand is exact in 128 bits where its range fits
 //! one reading of them, with sign or without.
 
-use super::expr::{Binary, BinaryOp, Comparison, Expr, Mode, Value};
 use num_bigint::{BigInt, Sign};
+
+use super::expr::{Binary, BinaryOp, Comparison, Expr, Mode, Value};
 
 /// Widest shift whose result is still given a range; wider ones are left to their mask.
 const WIDEST_SHIFT: u32 = 4096;

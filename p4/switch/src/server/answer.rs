@@ -1,19 +1,21 @@
 //! The answer to a Read: made page by page, each when the client has taken the one before it.
 
-use super::device::Device;
-use crate::switch::ReadState;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
 use bytes::Bytes;
 use closc_runtime::proto::v1;
 use closc_runtime::status::pack;
 use closc_runtime::wire::Elements;
 use prost::Message as _;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio_stream::Stream;
 use tonic::Status;
+
+use super::device::Device;
+use crate::switch::ReadState;
 
 /// Bytes of one response. They wait in memory where the client does not take them.
 const PAGE_BYTES: usize = 16 << 10;

@@ -1,14 +1,16 @@
 //! One switch as its controllers see it: who they are, who is primary, and how to reach them.
 
-use super::outlet::{Outlet, encoded};
-use crate::switch::{Controller, Switch};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
 use bytes::Bytes;
 use closc_runtime::election::{DeviceId, ElectionId, RoleName};
 use closc_runtime::proto::v1;
 use closc_runtime::server::{Arbitration, Notification, Refusal, StreamId};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use v1::stream_message_response::Update;
+
+use super::outlet::{Outlet, encoded};
+use crate::switch::{Controller, Switch};
 
 /// Controllers of one role.
 const CONTROLLERS: usize = 256;

@@ -1,18 +1,20 @@
 //! An address where a service is served, with or without TLS.
 
-use super::Service;
-use crate::switch::Outbox;
-use closc_runtime::server::{Acceptor, Listener, Places, ServerTls, TlsError, serve};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use closc_runtime::server::{Acceptor, Listener, Places, ServerTls, TlsError, serve};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tonic::body::Body;
 use tonic::codegen::{Service as HttpService, http};
+
+use super::Service;
+use crate::switch::Outbox;
 
 /// Time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(20);
@@ -55,7 +57,7 @@ impl Endpoint {
     }
 
     /// Serves at an address, with the certificates that an acceptor has for each connection.
-    pub async fn serve_with(
+    pub(crate) async fn serve_with(
         service: Service,
         address: SocketAddr,
         tls: Option<Acceptor>,
@@ -123,7 +125,7 @@ impl<A> Endpoint<A> {
     }
 
     /// Waits until the server ends by itself.
-    pub async fn wait(&mut self) -> Result<(), EndpointError> {
+    pub(crate) async fn wait(&mut self) -> Result<(), EndpointError> {
         // It was stopped where there is no result.
         let _ = (&mut self.server).await;
         Ok(())

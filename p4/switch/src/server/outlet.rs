@@ -1,12 +1,13 @@
 //! Messages that wait for a controller: a queue that is bounded in number and in bytes.
 
-use bytes::Bytes;
-use closc_runtime::proto::v1;
-use prost::Message as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use prost::Message as _;
 use tokio::sync::{Notify, mpsc};
 use tokio_stream::Stream;
 use tonic::Status;

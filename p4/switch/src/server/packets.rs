@@ -2,15 +2,13 @@
 //!
 //! The service is `p4.bm.DataplaneInterface`; it has two methods and is written out here by hand.
 
-use super::endpoint::{Endpoint, EndpointError};
-use crate::ports::Interfaces;
-use crate::switch::{Outbox, Ports, Switch};
-use closc_runtime::server::{Limits, Place, Places};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+
+use closc_runtime::server::{Limits, Place, Places};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
@@ -19,11 +17,15 @@ use tonic::server::{Grpc, NamedService, StreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use super::endpoint::{Endpoint, EndpointError};
+use crate::ports::Interfaces;
+use crate::switch::{Outbox, Ports, Switch};
+
 /// The method that exchanges packets.
 pub const PACKET_STREAM: &str = "/p4.bm.DataplaneInterface/PacketStream";
 
 /// The method that takes ports up and down.
-pub const SET_PORT_OPER_STATUS: &str = "/p4.bm.DataplaneInterface/SetPortOperStatus";
+pub(crate) const SET_PORT_OPER_STATUS: &str = "/p4.bm.DataplaneInterface/SetPortOperStatus";
 
 /// Packets that wait for one client.
 const QUEUE: usize = 4_096;
@@ -47,27 +49,27 @@ pub struct PortPacket {
 
 /// The state of a port.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct PortStatus {
+pub(crate) struct PortStatus {
     /// The device.
     #[prost(uint64, tag = "1")]
-    pub device_id: u64,
+    pub(crate) device_id: u64,
     /// The port.
     #[prost(uint32, tag = "2")]
-    pub port: u32,
+    pub(crate) port: u32,
     /// 1 for down, 2 for up.
     #[prost(int32, tag = "3")]
-    pub oper_status: i32,
+    pub(crate) oper_status: i32,
 }
 
 /// An answer without content.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub struct Nothing {}
+pub(crate) struct Nothing {}
 
 type Clients = BTreeMap<u64, mpsc::Sender<Result<PortPacket, Status>>>;
 
 /// The ports of a switch: its interfaces, and for all others whoever listens over gRPC. Clones share them.
 #[derive(Clone)]
-pub struct PacketService {
+pub(crate) struct PacketService {
     switch: Arc<Switch>,
     interfaces: Arc<Interfaces>,
     clients: Arc<Mutex<(u64, Clients)>>,
@@ -81,12 +83,12 @@ impl std::fmt::Debug for PacketService {
 
 impl PacketService {
     /// Returns the service of a switch.
-    pub fn new(switch: Arc<Switch>, interfaces: Arc<Interfaces>) -> Self {
+    pub(crate) fn new(switch: Arc<Switch>, interfaces: Arc<Interfaces>) -> Self {
         Self { switch, interfaces, clients: Arc::default() }
     }
 
     /// Serves it at an address.
-    pub async fn serve(&self, address: SocketAddr) -> Result<Endpoint, EndpointError> {
+    pub(crate) async fn serve(&self, address: SocketAddr) -> Result<Endpoint, EndpointError> {
         let this = self.clone();
         let ticker = tokio::spawn(std::future::pending());
         Endpoint::start(address, None, Places::new(Limits::default()), ticker, |_| this).await

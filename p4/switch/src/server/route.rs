@@ -1,19 +1,21 @@
 //! From the path of a request to what is done for it. Requests stay bytes until their sender is known.
 
-use super::service::Service;
-use bytes::Bytes;
-use closc_runtime::server::Place;
-use closc_runtime::wire::RawCodec;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+
+use bytes::Bytes;
+use closc_runtime::server::Place;
+use closc_runtime::wire::RawCodec;
 use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, BoxFuture, Service as HttpService, http};
 use tonic::server::{Grpc, NamedService, ServerStreamingService, StreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
+
+use super::service::Service;
 
 /// Where the service is found.
 const SERVICE: &str = "p4.v1.P4Runtime";

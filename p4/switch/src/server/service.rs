@@ -3,12 +3,10 @@
 //! Invariants: a request is decoded only after its sender was found to be primary, where it must be, and only if what it
 //! takes in memory fits what all requests may take.
 
-use super::API_VERSION;
-use super::answer::Answer;
-use super::device::Device;
-use super::outlet::{Messages, queue};
-use super::stream::Conversation;
-use crate::switch::{NoPipeline, Outbox, Switch};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytes::Bytes;
 use closc_runtime::election::{DeviceId, ElectionId, RoleName};
 use closc_runtime::proto::v1;
@@ -16,14 +14,18 @@ use closc_runtime::server::{Limits, Place, Places, Refusal, StreamId};
 use closc_runtime::status::pack;
 use closc_runtime::wire;
 use prost::{Message, Name};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::{Status, Streaming};
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 use v1::write_request::Atomicity;
+
+use super::API_VERSION;
+use super::answer::Answer;
+use super::device::Device;
+use super::outlet::{Messages, queue};
+use super::stream::Conversation;
+use crate::switch::{NoPipeline, Outbox, Switch};
 
 /// Bytes of the request of a Read that count for nothing.
 const SHORT_READ: usize = 16 << 10;

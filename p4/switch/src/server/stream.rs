@@ -1,21 +1,23 @@
 //! One stream of a controller: arbitration, packet-outs, acknowledgements; and errors about them.
 
-use super::device::Device;
-use super::outlet::{Outlet, encoded};
-use crate::switch::PacketOutError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use closc_runtime::election::DeviceId;
 use closc_runtime::proto::v1;
 use closc_runtime::server::{Limits, Place, Refusal, StreamId};
 use closc_runtime::wire;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tonic::{Code, Status, Streaming};
 use v1::stream_error::Details;
 use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
+
+use super::device::Device;
+use super::outlet::{Outlet, encoded};
+use crate::switch::PacketOutError;
 
 /// What a message may take in memory, for each byte that it may have.
 const DECODED_FACTOR: usize = 16;

@@ -7,16 +7,16 @@ const PAGE: usize = 256;
 
 /// Packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// Packets.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// Bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Counter {
     /// Counts a packet.
-    pub fn count(&mut self, bytes: u64) {
+    pub(crate) fn count(&mut self, bytes: u64) {
         self.packets = self.packets.wrapping_add(1);
         self.bytes = self.bytes.wrapping_add(bytes);
     }
@@ -24,24 +24,24 @@ impl Counter {
 
 /// An array of counters.
 #[derive(Debug)]
-pub struct CounterBank {
+pub(crate) struct CounterBank {
     size: u32,
     pages: Vec<Option<Box<[Counter; PAGE]>>>,
 }
 
 impl CounterBank {
     /// Returns counters that are all zero.
-    pub fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32) -> Self {
         Self { size, pages: Vec::new() }
     }
 
     /// Returns the number of counters.
-    pub fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
     /// Returns a counter; `None` past the end.
-    pub fn get(&self, index: u32) -> Option<Counter> {
+    pub(crate) fn get(&self, index: u32) -> Option<Counter> {
         if index >= self.size {
             return None;
         }
@@ -50,7 +50,7 @@ impl CounterBank {
     }
 
     /// Sets a counter; returns whether it exists.
-    pub fn set(&mut self, index: u32, counter: Counter) -> bool {
+    pub(crate) fn set(&mut self, index: u32, counter: Counter) -> bool {
         // A page of zeros is as good as none.
         if counter == Counter::default() && self.get(index) == Some(counter) {
             return true;
@@ -59,12 +59,12 @@ impl CounterBank {
     }
 
     /// Makes every counter zero.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pages.clear();
     }
 
     /// Returns a counter to change; `None` past the end.
-    pub fn get_mut(&mut self, index: u32) -> Option<&mut Counter> {
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut Counter> {
         if index >= self.size {
             return None;
         }
@@ -79,7 +79,7 @@ impl CounterBank {
 
 /// An array of registers.
 #[derive(Debug)]
-pub struct RegisterBank {
+pub(crate) struct RegisterBank {
     size: u32,
     bits: u32,
     words: usize,
@@ -88,22 +88,22 @@ pub struct RegisterBank {
 
 impl RegisterBank {
     /// Returns registers that are all zero.
-    pub fn new(size: u32, bits: u32) -> Self {
+    pub(crate) fn new(size: u32, bits: u32) -> Self {
         Self { size, bits, words: bits::words_for(bits as usize), pages: Vec::new() }
     }
 
     /// Returns the number of registers.
-    pub fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
     /// Returns the width of a register.
-    pub fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         self.bits
     }
 
     /// Returns the words of a register; `None` past the end, empty where it was never written.
-    pub fn get(&self, index: u64) -> Option<&[u64]> {
+    pub(crate) fn get(&self, index: u64) -> Option<&[u64]> {
         if index >= u64::from(self.size) {
             return None;
         }
@@ -113,7 +113,7 @@ impl RegisterBank {
     }
 
     /// Writes a register, cut to its width; returns whether it exists.
-    pub fn set(&mut self, index: u64, value: &[u64]) -> bool {
+    pub(crate) fn set(&mut self, index: u64, value: &[u64]) -> bool {
         if index >= u64::from(self.size) {
             return false;
         }
@@ -131,7 +131,7 @@ impl RegisterBank {
     }
 
     /// Makes every register zero.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pages.clear();
     }
 }

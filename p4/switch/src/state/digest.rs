@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 
 /// How a digest is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DigestConfig {
+pub(crate) struct DigestConfig {
     /// Longest time a sample waits, in nanoseconds; 0 sends at once.
-    pub max_timeout_ns: u64,
+    pub(crate) max_timeout_ns: u64,
     /// Samples of a list; 0 leaves it to the switch.
-    pub max_list_size: u32,
+    pub(crate) max_list_size: u32,
     /// Time after which a sample is sent again without acknowledgement, in nanoseconds.
-    pub ack_timeout_ns: u64,
+    pub(crate) ack_timeout_ns: u64,
 }
 
 /// Samples of a list where the control plane leaves the number to the switch.
@@ -20,7 +20,7 @@ const DEFAULT_LIST: u32 = 16;
 const MOST_PENDING: usize = 65_536;
 
 /// One sample: the words of its fields.
-pub type Sample = Box<[u64]>;
+pub(crate) type Sample = Box<[u64]>;
 
 /// Samples to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct DigestList {
 
 /// A digest that the control plane asked for.
 #[derive(Debug)]
-pub struct DigestState {
+pub(crate) struct DigestState {
     config: DigestConfig,
     waiting: Vec<Sample>,
     /// When the first waiting sample came.
@@ -51,23 +51,23 @@ pub struct DigestState {
 
 impl DigestState {
     /// Returns a digest without samples.
-    pub fn new(config: DigestConfig) -> Self {
+    pub(crate) fn new(config: DigestConfig) -> Self {
         let (waiting, pending, sent) = (Vec::new(), HashSet::new(), BTreeMap::new());
         Self { config, waiting, since_ns: 0, next_list: 1, pending, sent }
     }
 
     /// Returns the configuration.
-    pub fn config(&self) -> DigestConfig {
+    pub(crate) fn config(&self) -> DigestConfig {
         self.config
     }
 
     /// Changes the configuration.
-    pub fn configure(&mut self, config: DigestConfig) {
+    pub(crate) fn configure(&mut self, config: DigestConfig) {
         self.config = config;
     }
 
     /// Takes a sample; returns a list where it is time to send one.
-    pub fn learn(&mut self, digest: u32, sample: Sample, now_ns: u64) -> Option<DigestList> {
+    pub(crate) fn learn(&mut self, digest: u32, sample: Sample, now_ns: u64) -> Option<DigestList> {
         self.forget(now_ns);
         if self.pending.len() >= MOST_PENDING || !self.pending.insert(sample.clone()) {
             return None;
@@ -85,19 +85,19 @@ impl DigestState {
     }
 
     /// Returns the list whose samples have waited long enough.
-    pub fn tick(&mut self, digest: u32, now_ns: u64) -> Option<DigestList> {
+    pub(crate) fn tick(&mut self, digest: u32, now_ns: u64) -> Option<DigestList> {
         self.forget(now_ns);
         let old = now_ns.saturating_sub(self.since_ns) >= self.config.max_timeout_ns;
         if old { self.flush(digest, now_ns) } else { None }
     }
 
     /// Returns when [`Self::tick`] has something to do.
-    pub fn due_ns(&self) -> Option<u64> {
+    pub(crate) fn due_ns(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then(|| self.since_ns.saturating_add(self.config.max_timeout_ns))
     }
 
     /// Acknowledges a list.
-    pub fn acknowledge(&mut self, list: u64) {
+    pub(crate) fn acknowledge(&mut self, list: u64) {
         if let Some((_, samples)) = self.sent.remove(&list) {
             self.release(&samples);
         }

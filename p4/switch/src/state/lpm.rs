@@ -1,8 +1,9 @@
 //! Lookup by longest prefix: one hash table over masked keys, tried for each prefix length in use, longest first.
 
+use hashbrown::HashTable;
+
 use super::exact::hash;
 use crate::program::{KeyField, MatchKind};
-use hashbrown::HashTable;
 
 /// A prefix length in use.
 #[derive(Debug)]

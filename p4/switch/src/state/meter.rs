@@ -1,19 +1,20 @@
 //! Meters: token buckets after RFC 2698, one for each rate, computed from the time the switch started as BMv2 does.
 
-use super::array::Counter;
 use std::collections::HashMap;
+
+use super::array::Counter;
 
 /// Rates and bursts as the control plane gave them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeterConfig {
+pub(crate) struct MeterConfig {
     /// Committed rate, per second.
-    pub cir: u64,
+    pub(crate) cir: u64,
     /// Committed burst.
-    pub cburst: u64,
+    pub(crate) cburst: u64,
     /// Peak rate, per second.
-    pub pir: u64,
+    pub(crate) pir: u64,
     /// Peak burst.
-    pub pburst: u64,
+    pub(crate) pburst: u64,
 }
 
 /// A bucket of tokens.
@@ -56,21 +57,22 @@ struct Buckets {
 
 /// A meter, and how many packets it gave each colour. Without configuration it finds every packet green.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Meter {
+pub(crate) struct Meter {
     buckets: Option<Buckets>,
     colours: [Counter; 3],
 }
 
 impl Meter {
     /// Returns a meter whose buckets are full.
-    pub fn new(config: MeterConfig) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(config: MeterConfig) -> Self {
         let mut meter = Self::default();
         meter.configure(Some(config));
         meter
     }
 
     /// Fills the buckets after a configuration, or takes them away.
-    pub fn configure(&mut self, config: Option<MeterConfig>) {
+    pub(crate) fn configure(&mut self, config: Option<MeterConfig>) {
         self.buckets = config.map(|config| Buckets {
             config,
             committed: Bucket::new(config.cir, config.cburst),
@@ -79,27 +81,27 @@ impl Meter {
     }
 
     /// Returns the configuration.
-    pub fn config(&self) -> Option<MeterConfig> {
+    pub(crate) fn config(&self) -> Option<MeterConfig> {
         self.buckets.map(|buckets| buckets.config)
     }
 
     /// Returns whether the meter was never configured and never used.
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         self.buckets.is_none() && self.colours == [Counter::default(); 3]
     }
 
     /// Returns what was green, yellow and red.
-    pub fn colours(&self) -> [Counter; 3] {
+    pub(crate) fn colours(&self) -> [Counter; 3] {
         self.colours
     }
 
     /// Counts colours from zero again.
-    pub fn clear_colours(&mut self) {
+    pub(crate) fn clear_colours(&mut self) {
         self.colours = [Counter::default(); 3];
     }
 
     /// Colours a packet: 0 green, 1 yellow, 2 red.
-    pub fn colour(&mut self, size: PacketSize, now_us: u64) -> u64 {
+    pub(crate) fn colour(&mut self, size: PacketSize, now_us: u64) -> u64 {
         let colour = self.buckets.as_mut().map_or(0, |buckets| {
             if !buckets.peak.take(size.cost, now_us) {
                 return 2;
@@ -113,58 +115,53 @@ impl Meter {
 
 /// What a packet is to a meter.
 #[derive(Clone, Copy, Debug)]
-pub struct PacketSize {
+pub(crate) struct PacketSize {
     /// Tokens it costs.
-    pub cost: u64,
+    pub(crate) cost: u64,
     /// Its bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl PacketSize {
     /// Returns the size of a packet to a meter that meters bytes, or packets.
-    pub fn new(bytes: u64, by_bytes: bool) -> Self {
+    pub(crate) fn new(bytes: u64, by_bytes: bool) -> Self {
         Self { cost: if by_bytes { bytes } else { 1 }, bytes }
     }
 }
 
 /// An array of meters, of which only those exist that were configured or used.
 #[derive(Debug)]
-pub struct MeterBank {
+pub(crate) struct MeterBank {
     size: u32,
     meters: HashMap<u32, Meter>,
 }
 
 impl MeterBank {
     /// Returns meters of which none is configured.
-    pub fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32) -> Self {
         Self { size, meters: HashMap::new() }
     }
 
     /// Returns the number of meters.
-    pub fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
     /// Returns a meter; `None` past the end.
-    pub fn get(&self, index: u32) -> Option<Meter> {
+    pub(crate) fn get(&self, index: u32) -> Option<Meter> {
         (index < self.size).then(|| self.meters.get(&index).copied().unwrap_or_default())
     }
 
     /// Replaces a meter; returns whether it exists.
-    pub fn set(&mut self, index: u32, meter: Meter) -> bool {
+    pub(crate) fn set(&mut self, index: u32, meter: Meter) -> bool {
         if index < self.size {
             self.meters.insert(index, meter);
         }
         index < self.size
     }
 
-    /// Replaces all meters by ones that were never configured or used.
-    pub fn clear(&mut self) {
-        self.meters.clear();
-    }
-
     /// Colours a packet; a meter that does not exist says nothing.
-    pub fn colour(&mut self, index: u32, size: PacketSize, now_us: u64) -> Option<u64> {
+    pub(crate) fn colour(&mut self, index: u32, size: PacketSize, now_us: u64) -> Option<u64> {
         if index >= self.size {
             return None;
         }

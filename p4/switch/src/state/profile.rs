@@ -3,49 +3,51 @@
 //! A group picks the member at `hash % n` of its members in slot order. BMv2 gives a member of weight `w` in some group
 //! `w` slots, always the lowest free ones, and shares them between groups; doing the same makes both pick the same.
 
-use super::table::ActionRef;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
 use thiserror::Error;
+
+use super::table::ActionRef;
 
 /// What a member does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemberAction {
+pub(crate) struct MemberAction {
     /// The action.
-    pub action: u16,
+    pub(crate) action: u16,
     /// Its arguments.
-    pub args: Box<[u64]>,
+    pub(crate) args: Box<[u64]>,
 }
 
 /// Port that a member depends on, as the control plane wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchPort {
+pub(crate) struct WatchPort {
     /// The port.
-    pub port: u32,
+    pub(crate) port: u32,
     /// How it was written: as bytes, or as a number where none are given.
-    pub bytes: Option<Vec<u8>>,
+    pub(crate) bytes: Option<Vec<u8>>,
 }
 
 /// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupMember {
+pub(crate) struct GroupMember {
     /// The member.
-    pub member: u32,
+    pub(crate) member: u32,
     /// Its share of the group.
-    pub weight: u32,
+    pub(crate) weight: u32,
     /// Port without which it takes no part.
-    pub watch: Option<WatchPort>,
+    pub(crate) watch: Option<WatchPort>,
 }
 
 /// An action of a set that a table entry brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetMember {
+pub(crate) struct SetMember {
     /// What it does.
-    pub action: MemberAction,
+    pub(crate) action: MemberAction,
     /// Its share of the set.
-    pub weight: u32,
+    pub(crate) weight: u32,
     /// Port without which it takes no part.
-    pub watch: Option<WatchPort>,
+    pub(crate) watch: Option<WatchPort>,
 }
 
 /// Why a profile refuses a change.
@@ -130,7 +132,7 @@ impl Slots {
 
 /// An action profile.
 #[derive(Clone, Debug)]
-pub struct Profile {
+pub(crate) struct Profile {
     size: u32,
     actions: Vec<Option<MemberAction>>,
     /// Member that owns a slot as its first.
@@ -149,7 +151,7 @@ pub struct Profile {
 
 impl Profile {
     /// Returns an empty profile for so many members; 0 for any number.
-    pub fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32) -> Self {
         Self {
             size,
             actions: Vec::new(),
@@ -165,83 +167,78 @@ impl Profile {
         }
     }
 
-    /// Returns whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        !self.has_members() && !self.has_sets()
-    }
-
     /// Returns whether there are members or groups.
-    pub fn has_members(&self) -> bool {
+    pub(crate) fn has_members(&self) -> bool {
         !self.members.is_empty() || !self.groups.is_empty()
     }
 
     /// Returns whether some table entry brought its own set.
-    pub fn has_sets(&self) -> bool {
+    pub(crate) fn has_sets(&self) -> bool {
         self.sets > 0
     }
 
     /// Returns the action of a slot.
     #[inline]
-    pub fn action(&self, slot: u32) -> Option<&MemberAction> {
+    pub(crate) fn action(&self, slot: u32) -> Option<&MemberAction> {
         self.actions.get(slot as usize).and_then(Option::as_ref)
     }
 
     /// Picks a slot of a group by hash; none where no member takes part.
     #[inline]
-    pub fn pick(&self, group_slot: u32, hash: u32) -> Option<u32> {
+    pub(crate) fn pick(&self, group_slot: u32, hash: u32) -> Option<u32> {
         let active = &self.choices.get(group_slot as usize)?.active;
         let count = u32::try_from(active.len()).ok().filter(|count| *count > 0)?;
         active.get((hash % count) as usize).copied()
     }
 
     /// Returns the members in order, with what each does.
-    pub fn members(&self) -> impl Iterator<Item = (u32, &MemberAction)> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (u32, &MemberAction)> {
         self.members.iter().map(|(id, member)| (*id, &member.action))
     }
 
     /// Returns what a member does.
-    pub fn member(&self, id: u32) -> Option<&MemberAction> {
+    pub(crate) fn member(&self, id: u32) -> Option<&MemberAction> {
         self.members.get(&id).map(|member| &member.action)
     }
 
     /// Returns the groups in order: number, maximum size, members.
-    pub fn groups(&self) -> impl Iterator<Item = (u32, u32, Vec<GroupMember>)> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (u32, u32, Vec<GroupMember>)> {
         self.groups.iter().map(|(id, group)| (*id, group.max_size, group.members.values().cloned().collect()))
     }
 
     /// Returns the maximum size of a group, as it was given.
-    pub fn group_max_size(&self, id: u32) -> Option<u32> {
+    pub(crate) fn group_max_size(&self, id: u32) -> Option<u32> {
         self.groups.get(&id).map(|group| group.max_size)
     }
 
     /// Returns the slot of a member.
-    pub fn member_slot(&self, id: u32) -> Option<u32> {
+    pub(crate) fn member_slot(&self, id: u32) -> Option<u32> {
         self.members.get(&id).and_then(|member| member.slots.first().copied())
     }
 
     /// Returns the slot of a group.
-    pub fn group_slot(&self, id: u32) -> Option<u32> {
+    pub(crate) fn group_slot(&self, id: u32) -> Option<u32> {
         self.groups.get(&id).map(|group| group.slot)
     }
 
     /// Returns the member that owns a slot.
-    pub fn member_of(&self, slot: u32) -> Option<u32> {
+    pub(crate) fn member_of(&self, slot: u32) -> Option<u32> {
         self.owners.get(&slot).copied()
     }
 
     /// Returns the group that owns a slot.
-    pub fn group_of(&self, slot: u32) -> Option<u32> {
+    pub(crate) fn group_of(&self, slot: u32) -> Option<u32> {
         self.choice_owners.get(&slot).copied()
     }
 
     /// Returns the set that an entry brought along.
-    pub fn set_of(&self, slot: u32) -> Option<Vec<SetMember>> {
+    pub(crate) fn set_of(&self, slot: u32) -> Option<Vec<SetMember>> {
         let set = self.choices.get(slot as usize)?.set.as_ref()?;
         Some(set.iter().map(|(_, member)| member.clone()).collect())
     }
 
     /// Adds a member.
-    pub fn add_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
+    pub(crate) fn add_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
         if self.members.contains_key(&id) {
             return Err(ProfileError::MemberExists(id));
         }
@@ -255,7 +252,7 @@ impl Profile {
     }
 
     /// Changes what a member does.
-    pub fn modify_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
+    pub(crate) fn modify_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
         let member = self.members.get_mut(&id).ok_or(ProfileError::NoMember(id))?;
         for slot in &member.slots {
             self.actions[*slot as usize] = Some(action.clone());
@@ -265,7 +262,7 @@ impl Profile {
     }
 
     /// Removes a member that nothing uses.
-    pub fn remove_member(&mut self, id: u32) -> Result<(), ProfileError> {
+    pub(crate) fn remove_member(&mut self, id: u32) -> Result<(), ProfileError> {
         let member = self.members.get(&id).ok_or(ProfileError::NoMember(id))?;
         if !member.weights.is_empty() || member.entries > 0 {
             return Err(ProfileError::MemberUsed(id));
@@ -278,7 +275,7 @@ impl Profile {
     }
 
     /// Adds a group.
-    pub fn add_group(
+    pub(crate) fn add_group(
         &mut self,
         id: u32,
         max_size: u32,
@@ -296,7 +293,7 @@ impl Profile {
     }
 
     /// Replaces the members of a group.
-    pub fn modify_group(&mut self, id: u32, members: Vec<GroupMember>) -> Result<(), ProfileError> {
+    pub(crate) fn modify_group(&mut self, id: u32, members: Vec<GroupMember>) -> Result<(), ProfileError> {
         if !self.groups.contains_key(&id) {
             return Err(ProfileError::NoGroup(id));
         }
@@ -306,7 +303,7 @@ impl Profile {
     }
 
     /// Removes a group that nothing uses.
-    pub fn remove_group(&mut self, id: u32) -> Result<(), ProfileError> {
+    pub(crate) fn remove_group(&mut self, id: u32) -> Result<(), ProfileError> {
         let group = self.groups.get(&id).ok_or(ProfileError::NoGroup(id))?;
         if group.entries > 0 {
             return Err(ProfileError::GroupUsed(id));
@@ -320,7 +317,7 @@ impl Profile {
     }
 
     /// Adds a set that a table entry brings along; returns its group slot.
-    pub fn add_set(&mut self, set: Vec<SetMember>) -> u32 {
+    pub(crate) fn add_set(&mut self, set: Vec<SetMember>) -> u32 {
         let mut kept = Vec::with_capacity(set.len());
         let mut all = BTreeMap::new();
         for member in set {
@@ -338,7 +335,7 @@ impl Profile {
     }
 
     /// Removes a set that a table entry brought along.
-    pub fn remove_set(&mut self, slot: u32) {
+    pub(crate) fn remove_set(&mut self, slot: u32) {
         let Some(choice) = self.choices.get_mut(slot as usize) else { return };
         let choice = std::mem::take(choice);
         self.sets -= usize::from(choice.set.is_some());
@@ -347,7 +344,7 @@ impl Profile {
     }
 
     /// Counts a table entry that uses the profile, or one less; a set goes with the entry that brought it.
-    pub fn count_use(&mut self, action: &ActionRef, more: bool) {
+    pub(crate) fn count_use(&mut self, action: &ActionRef, more: bool) {
         match action {
             ActionRef::Member(slot) => self.use_member(*slot, more),
             ActionRef::Group(slot) if self.group_of(*slot).is_some() => self.use_group(*slot, more),
@@ -357,7 +354,7 @@ impl Profile {
     }
 
     /// Counts a table entry that names a member, or one less.
-    pub fn use_member(&mut self, slot: u32, more: bool) {
+    pub(crate) fn use_member(&mut self, slot: u32, more: bool) {
         let owner = self.owners.get(&slot).and_then(|id| self.members.get_mut(id));
         if let Some(member) = owner {
             member.entries = if more { member.entries + 1 } else { member.entries.saturating_sub(1) };
@@ -365,7 +362,7 @@ impl Profile {
     }
 
     /// Counts a table entry that names a group, or one less.
-    pub fn use_group(&mut self, slot: u32, more: bool) {
+    pub(crate) fn use_group(&mut self, slot: u32, more: bool) {
         let owner = self.choice_owners.get(&slot).and_then(|id| self.groups.get_mut(id));
         if let Some(group) = owner {
             group.entries = if more { group.entries + 1 } else { group.entries.saturating_sub(1) };
@@ -373,7 +370,7 @@ impl Profile {
     }
 
     /// Lets members that depend on a port take part or not.
-    pub fn set_port(&mut self, port: u32, up: bool) {
+    pub(crate) fn set_port(&mut self, port: u32, up: bool) {
         let changed = if up { self.down.remove(&port) } else { self.down.insert(port) };
         if changed {
             (0..self.choices.len() as u32).for_each(|slot| self.activate(slot));
@@ -516,7 +513,7 @@ mod tests {
         profile.use_group(slot, false);
         assert_eq!(profile.remove_group(7), Ok(()));
         assert_eq!(profile.remove_member(1), Ok(()));
-        assert!(profile.is_empty());
+        assert!(!profile.has_members() && !profile.has_sets());
         assert_eq!(profile.add_group(7, 0, vec![part(1, 1)]), Err(ProfileError::NoMember(1)));
     }
 
@@ -538,6 +535,6 @@ mod tests {
         profile.set_port(1, true);
         assert_eq!(pick(&profile, 1), Some(1));
         profile.remove_set(slot);
-        assert!(profile.is_empty());
+        assert!(!profile.has_members() && !profile.has_sets());
     }
 }

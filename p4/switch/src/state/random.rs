@@ -2,16 +2,16 @@
 
 /// A generator (SplitMix64, after Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Returns a generator that starts from a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Returns the next 64 bits.
-    pub fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ impl Random {
     }
 
     /// Returns a number from `low` to `high`, both included; `None` where there is none.
-    pub fn between(&mut self, low: u64, high: u64) -> Option<u64> {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> Option<u64> {
         let span = high.checked_sub(low)?;
         let Some(count) = span.checked_add(1) else { return Some(self.draw()) };
         // Multiply-shift; the bias is below 2^-64 * count and of no matter for a packet's fate.

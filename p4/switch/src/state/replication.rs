@@ -4,36 +4,36 @@ use std::collections::BTreeMap;
 
 /// A copy of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Replica {
+pub(crate) struct Replica {
     /// Replica number.
-    pub instance: u32,
+    pub(crate) instance: u32,
     /// Port it leaves by.
-    pub port: u32,
+    pub(crate) port: u32,
 }
 
 /// What becomes of a clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CloneSession {
+pub(crate) struct CloneSession {
     /// Copies to make, in order.
-    pub replicas: Vec<Replica>,
+    pub(crate) replicas: Vec<Replica>,
     /// Class of service.
-    pub class_of_service: u32,
+    pub(crate) class_of_service: u32,
     /// Bytes to keep of it, 0 for all.
-    pub length: u32,
+    pub(crate) length: u32,
 }
 
 /// Groups and sessions of a switch.
 #[derive(Debug, Default)]
-pub struct Replication {
+pub(crate) struct Replication {
     /// Replicas by group, in order.
-    pub groups: BTreeMap<u32, Vec<Replica>>,
+    pub(crate) groups: BTreeMap<u32, Vec<Replica>>,
     /// Sessions by number.
-    pub sessions: BTreeMap<u32, CloneSession>,
+    pub(crate) sessions: BTreeMap<u32, CloneSession>,
 }
 
 impl Replication {
     /// Returns the copies of a group; none where it is unknown.
-    pub fn replicas(&self, group: u32) -> &[Replica] {
+    pub(crate) fn replicas(&self, group: u32) -> &[Replica] {
         self.groups.get(&group).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,7 +1,12 @@
 //! A table: entries with their keys, found by the structure that fits the match kinds.
 //!
-//! What always holds: handles are the lowest free numbers, as in BMv2, where they decide among entries of one priority;
+//! Invariants: handles are the lowest free numbers, as in BMv2, where they decide among entries of one priority;
 //! and an entry's key, mask and priority never change.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use thiserror::Error;
 
 use super::array::Counter;
 use super::exact::ExactIndex;
@@ -9,13 +14,10 @@ use super::lpm::LpmIndex;
 use super::meter::Meter;
 use super::ternary::{Stored, TernaryIndex};
 use crate::program::{self, Node, TableMatch};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use thiserror::Error;
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActionRef {
+pub(crate) enum ActionRef {
     /// An action with its arguments.
     Direct {
         /// The action.
@@ -33,52 +35,52 @@ pub enum ActionRef {
 
 /// What an entry matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Key {
+pub(crate) struct Key {
     /// Words of the value; of a range field the first value.
-    pub value: Vec<u64>,
+    pub(crate) value: Vec<u64>,
     /// Words of the mask; of a range field the last value. Empty in exact and LPM tables.
-    pub mask: Vec<u64>,
+    pub(crate) mask: Vec<u64>,
     /// Prefix length of the LPM field of an LPM table.
-    pub prefix: u32,
+    pub(crate) prefix: u32,
     /// Smallest wins, in ternary and range tables.
-    pub priority: i32,
+    pub(crate) priority: i32,
 }
 
 /// What the control plane keeps with an entry and the data plane never reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EntryMeta {
+pub(crate) struct EntryMeta {
     /// Number of the controller.
-    pub controller: u64,
+    pub(crate) controller: u64,
     /// Text of the controller.
-    pub metadata: Vec<u8>,
+    pub(crate) metadata: Vec<u8>,
     /// How a set that the entry brings along picks, and how its size is counted, as the controller wrote it.
-    pub selection: (i32, i32),
+    pub(crate) selection: (i32, i32),
 }
 
 /// An entry.
 #[derive(Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// What it does.
-    pub action: ActionRef,
+    pub(crate) action: ActionRef,
     /// Packets and bytes that hit it.
-    pub counter: Counter,
+    pub(crate) counter: Counter,
     /// Its meter, where it has one that was configured or used.
-    pub meter: Option<Box<Meter>>,
+    pub(crate) meter: Option<Box<Meter>>,
     /// When it was hit, or set, last; in nanoseconds.
-    pub hit_ns: u64,
+    pub(crate) hit_ns: u64,
     /// Nanoseconds without a hit after which it is reported, 0 for never.
-    pub idle_ns: u64,
+    pub(crate) idle_ns: u64,
     /// When it was reported last.
-    pub reported_ns: u64,
+    pub(crate) reported_ns: u64,
     /// Whether the program wrote it.
-    pub constant: bool,
+    pub(crate) constant: bool,
     /// What the controller keeps with it.
-    pub meta: Option<Box<EntryMeta>>,
+    pub(crate) meta: Option<Box<EntryMeta>>,
 }
 
 impl Entry {
     /// Returns an entry that was never hit.
-    pub fn new(action: ActionRef, now_ns: u64) -> Self {
+    pub(crate) fn new(action: ActionRef, now_ns: u64) -> Self {
         let (counter, meter, meta) = (Counter::default(), None, None);
         Self { action, counter, meter, hit_ns: now_ns, idle_ns: 0, reported_ns: 0, constant: false, meta }
     }
@@ -86,19 +88,19 @@ impl Entry {
 
 /// The action of a miss.
 #[derive(Clone, Debug)]
-pub struct DefaultAction {
+pub(crate) struct DefaultAction {
     /// The action; none does nothing.
-    pub action: Option<u16>,
+    pub(crate) action: Option<u16>,
     /// Its arguments.
-    pub args: Box<[u64]>,
+    pub(crate) args: Box<[u64]>,
     /// What follows.
-    pub next: Node,
+    pub(crate) next: Node,
     /// What the controller keeps with it.
-    pub meta: EntryMeta,
+    pub(crate) meta: EntryMeta,
     /// Packets and bytes that missed.
-    pub counter: Counter,
+    pub(crate) counter: Counter,
     /// Its meter, where it has one that was configured.
-    pub meter: Option<Box<Meter>>,
+    pub(crate) meter: Option<Box<Meter>>,
 }
 
 /// Why a table refuses a change.
@@ -127,7 +129,7 @@ enum Index {
 
 /// A table.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     width: usize,
     size: u32,
     index: Index,
@@ -139,12 +141,12 @@ pub struct Table {
     free: BinaryHeap<Reverse<u32>>,
     count: u32,
     /// The action of a miss.
-    pub default: DefaultAction,
+    pub(crate) default: DefaultAction,
 }
 
 impl Table {
     /// Returns a table with the entries and default action that the program gives it.
-    pub fn new(table: &program::Table) -> Self {
+    pub(crate) fn new(table: &program::Table) -> Self {
         let index = match table.matching {
             TableMatch::Exact => Index::Exact(ExactIndex::default()),
             TableMatch::Lpm => Index::Lpm(LpmIndex::new(&table.key)),
@@ -172,7 +174,7 @@ impl Table {
     }
 
     /// Returns the default action that the program gives.
-    pub fn initial_default(table: &program::Table) -> DefaultAction {
+    pub(crate) fn initial_default(table: &program::Table) -> DefaultAction {
         let (meta, counter, meter) = (EntryMeta::default(), Counter::default(), None);
         let (action, args, next) = match &table.default {
             Some(entry) => (Some(entry.action), entry.args.clone(), table.after_miss(entry.action)),
@@ -203,30 +205,31 @@ impl Table {
     }
 
     /// Lets the table hold more entries than the program says.
-    pub fn grow(&mut self, size: u32) {
+    pub(crate) fn grow(&mut self, size: u32) {
         self.size = self.size.max(size);
     }
 
     /// Says whether the entries that the program brings are constant.
-    pub fn set_constant(&mut self, constant: bool) {
+    pub(crate) fn set_constant(&mut self, constant: bool) {
         for entry in self.entries.iter_mut().flatten() {
             entry.constant = constant;
         }
     }
 
     /// Returns the number of entries.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
         self.count as usize
     }
 
     /// Returns whether there is no entry.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Finds the entry for a packet's key. `masked` is room for a key.
     #[inline]
-    pub fn find(&self, key: &[u64], masked: &mut [u64]) -> Option<u32> {
+    pub(crate) fn find(&self, key: &[u64], masked: &mut [u64]) -> Option<u32> {
         if self.count == 0 {
             return None;
         }
@@ -238,7 +241,7 @@ impl Table {
     }
 
     /// Finds the entry that has exactly this key.
-    pub fn find_exact(&self, key: &Key) -> Option<u32> {
+    pub(crate) fn find_exact(&self, key: &Key) -> Option<u32> {
         if self.count == 0 {
             return None;
         }
@@ -250,17 +253,17 @@ impl Table {
     }
 
     /// Returns an entry.
-    pub fn get(&self, handle: u32) -> Option<&Entry> {
+    pub(crate) fn get(&self, handle: u32) -> Option<&Entry> {
         self.entries.get(handle as usize).and_then(Option::as_ref)
     }
 
     /// Returns an entry to change.
-    pub fn get_mut(&mut self, handle: u32) -> Option<&mut Entry> {
+    pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut Entry> {
         self.entries.get_mut(handle as usize).and_then(Option::as_mut)
     }
 
     /// Returns the key of an entry.
-    pub fn key(&self, handle: u32) -> Key {
+    pub(crate) fn key(&self, handle: u32) -> Key {
         let at = handle as usize;
         let words =
             |all: &[u64]| all.get(at * self.width..(at + 1) * self.width).map_or(Vec::new(), <[u64]>::to_vec);
@@ -273,33 +276,33 @@ impl Table {
     }
 
     /// Returns the priority of an entry.
-    pub fn priority(&self, handle: u32) -> i32 {
+    pub(crate) fn priority(&self, handle: u32) -> i32 {
         self.priorities.get(handle as usize).copied().unwrap_or(0)
     }
 
     /// Returns the entries with their handles, to change.
-    pub fn entries_mut(&mut self) -> impl Iterator<Item = (u32, &mut Entry)> {
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = (u32, &mut Entry)> {
         (0..).zip(&mut self.entries).filter_map(|(handle, entry)| Some((handle, entry.as_mut()?)))
     }
 
     /// Returns the handles in use, in order, from one on.
-    pub fn handles_from(&self, first: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn handles_from(&self, first: usize) -> impl Iterator<Item = u32> {
         let entries = self.entries.iter().enumerate().skip(first);
         entries.filter(|(_, entry)| entry.is_some()).map(|(at, _)| at as u32)
     }
 
     /// Returns the handles in use, in order.
-    pub fn handles(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn handles(&self) -> impl Iterator<Item = u32> {
         self.handles_from(0)
     }
 
     /// Adds an entry; returns its handle.
-    pub fn insert(&mut self, key: &Key, entry: Entry) -> Result<u32, TableError> {
+    pub(crate) fn insert(&mut self, key: &Key, entry: Entry) -> Result<u32, TableError> {
         self.try_insert(key, entry).map_err(|(error, _)| error)
     }
 
     /// Adds an entry; returns its handle, or the entry where there is no room for it.
-    pub fn try_insert(&mut self, key: &Key, entry: Entry) -> Result<u32, (TableError, Entry)> {
+    pub(crate) fn try_insert(&mut self, key: &Key, entry: Entry) -> Result<u32, (TableError, Entry)> {
         if self.width == 0 {
             return Err((TableError::NoKey, entry));
         }
@@ -321,7 +324,7 @@ impl Table {
     }
 
     /// Removes an entry.
-    pub fn remove(&mut self, handle: u32) -> Result<Entry, TableError> {
+    pub(crate) fn remove(&mut self, handle: u32) -> Result<Entry, TableError> {
         let entry =
             self.entries.get_mut(handle as usize).and_then(Option::take).ok_or(TableError::NotFound)?;
         self.unlink(handle);
@@ -331,7 +334,7 @@ impl Table {
     }
 
     /// Puts back an entry that was removed, under its handle.
-    pub fn restore(&mut self, handle: u32, key: &Key, entry: Entry) {
+    pub(crate) fn restore(&mut self, handle: u32, key: &Key, entry: Entry) {
         if self.get(handle).is_some() || !self.free.iter().any(|Reverse(free)| *free == handle) {
             return;
         }
@@ -392,7 +395,7 @@ impl Table {
 impl Key {
     /// Brings the key into the form that tables store: masked values, the program's own masks applied, and no mask
     /// where the table keeps none.
-    pub fn normalise(&mut self, table: &program::Table) {
+    pub(crate) fn normalise(&mut self, table: &program::Table) {
         for field in &table.key {
             let words = field.word as usize..(field.word + field.words) as usize;
             if field.kind != program::MatchKind::Range {

@@ -3,10 +3,12 @@
 //!
 //! The smallest priority number wins, among equals the smallest handle, as in BMv2.
 
+use std::collections::{BTreeSet, HashMap};
+
+use hashbrown::HashTable;
+
 use super::exact::hash;
 use crate::program::{KeyField, MatchKind};
-use hashbrown::HashTable;
-use std::collections::{BTreeSet, HashMap};
 
 /// Place in the order of entries.
 type Rank = (i32, u32);

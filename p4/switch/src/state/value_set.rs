@@ -2,7 +2,7 @@
 
 /// How one part of a key matches a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SetMatch {
+pub(crate) enum SetMatch {
     /// Equal under a mask.
     Masked {
         /// The value.
@@ -30,23 +30,23 @@ impl SetMatch {
 
 /// A value set: a key is in it where every part matches one member.
 #[derive(Debug, Default)]
-pub struct ValueSet {
+pub(crate) struct ValueSet {
     members: Vec<Vec<SetMatch>>,
 }
 
 impl ValueSet {
     /// Replaces the members.
-    pub fn set(&mut self, members: Vec<Vec<SetMatch>>) {
+    pub(crate) fn set(&mut self, members: Vec<Vec<SetMatch>>) {
         self.members = members;
     }
 
     /// Returns the members.
-    pub fn members(&self) -> &[Vec<SetMatch>] {
+    pub(crate) fn members(&self) -> &[Vec<SetMatch>] {
         &self.members
     }
 
     /// Returns whether a key, part by part, is in the set.
-    pub fn contains(&self, key: &[u128]) -> bool {
+    pub(crate) fn contains(&self, key: &[u128]) -> bool {
         self.members
             .iter()
             .any(|member| member.len() == key.len() && member.iter().zip(key).all(|(m, k)| m.holds(*k)))

@@ -1,23 +1,25 @@
 //! Runs a script against a data plane.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use thiserror::Error;
+
 use super::script::{Expected, Field, Script, Statement};
 use crate::bits;
 use crate::engine::Engine;
 use crate::program::{self, MatchKind, Program, TableKind, TableMatch};
 use crate::state::{ActionRef, CloneSession, Counter, Entry, GroupMember, Key, MemberAction, Replica, Table};
-use num_bigint::BigInt;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use thiserror::Error;
 
 /// A line that did not come true.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
-pub struct Fault {
+pub struct ScriptFault {
     /// The line, or the last one where a packet came that nobody expected.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong.
-    pub problem: String,
+    pub(crate) problem: String,
 }
 
 /// Priority of STF, where the greatest wins, against which entries are ranked.
@@ -35,22 +37,30 @@ struct Runner<'r> {
     labels: BTreeMap<String, (usize, u32)>,
 }
 
-/// Runs a script.
-pub fn run(script: &Script, engine: &mut Engine) -> Result<(), Fault> {
-    let program = Arc::clone(engine.program());
-    let mut runner =
-        Runner { engine, program, now_ns: 0, sent: Vec::new(), nodes: Vec::new(), labels: BTreeMap::new() };
-    let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
-    let mut last = 0;
-    for (line, statement) in &script.statements {
-        last = *line;
-        if let Statement::Expect(port, packet) = statement {
-            expected.entry(*port).or_default().push((*line, packet.clone()));
-        } else {
-            runner.statement(statement).map_err(|problem| Fault { line: *line, problem })?;
+impl Script {
+    /// Runs the script against a data plane.
+    pub fn run(&self, engine: &mut Engine) -> Result<(), ScriptFault> {
+        let program = Arc::clone(engine.program());
+        let mut runner = Runner {
+            engine,
+            program,
+            now_ns: 0,
+            sent: Vec::new(),
+            nodes: Vec::new(),
+            labels: BTreeMap::new(),
+        };
+        let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
+        let mut last = 0;
+        for (line, statement) in &self.statements {
+            last = *line;
+            if let Statement::Expect(port, packet) = statement {
+                expected.entry(*port).or_default().push((*line, packet.clone()));
+            } else {
+                runner.statement(statement).map_err(|problem| ScriptFault { line: *line, problem })?;
+            }
         }
+        compare(last, &expected, &runner.sent)
     }
-    compare(last, &expected, &runner.sent)
 }
 
 /// Compares what each port sent with what was expected of it, in order.
@@ -58,7 +68,7 @@ fn compare(
     last: usize,
     expected: &BTreeMap<u32, Vec<(usize, Option<Expected>)>>,
     sent: &[(u32, Vec<u8>)],
-) -> Result<(), Fault> {
+) -> Result<(), ScriptFault> {
     let mut by_port: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
     for (port, frame) in sent {
         by_port.entry(*port).or_default().push(frame);
@@ -69,7 +79,7 @@ fn compare(
             continue;
         }
         for (at, (line, packet)) in wanted.iter().enumerate() {
-            let fault = |problem| Fault { line: *line, problem };
+            let fault = |problem| ScriptFault { line: *line, problem };
             let Some(frame) = frames.get(at) else {
                 return Err(fault(format!(
                     "port {port} sent {} packets, {} are expected",
@@ -85,7 +95,7 @@ fn compare(
         }
         if let Some(extra) = frames.get(wanted.len()) {
             let found = digits(extra);
-            return Err(Fault {
+            return Err(ScriptFault {
                 line: last,
                 problem: format!("port {port} sent one more packet:\n  {found}"),
             });
@@ -94,7 +104,7 @@ fn compare(
     match by_port.first_key_value() {
         Some((port, frames)) => {
             let found = digits(frames[0]);
-            Err(Fault {
+            Err(ScriptFault {
                 line: last,
                 problem: format!("port {port} sent a packet that nobody expects:\n  {found}"),
             })

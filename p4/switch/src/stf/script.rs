@@ -24,30 +24,30 @@ use thiserror::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// Statements with their lines.
-    pub statements: Vec<(usize, Statement)>,
+    pub(crate) statements: Vec<(usize, Statement)>,
 }
 
 /// A name and a value as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// Name of a key field or parameter.
-    pub name: String,
+    pub(crate) name: String,
     /// Its value.
-    pub value: String,
+    pub(crate) value: String,
 }
 
 /// What a packet must look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub(crate) struct Expected {
     /// Digits, `*` for any.
-    pub digits: String,
+    pub(crate) digits: String,
     /// Whether nothing may follow.
-    pub exact: bool,
+    pub(crate) exact: bool,
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Statement {
+pub(crate) enum Statement {
     /// Adds an entry.
     Add {
         /// The table.
@@ -122,9 +122,9 @@ pub enum Statement {
 #[error("line {line}: {problem}")]
 pub struct SyntaxFault {
     /// The line.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong with it.
-    pub problem: String,
+    pub(crate) problem: String,
 }
 
 impl Script {
@@ -141,6 +141,22 @@ impl Script {
             }
         }
         Ok(Self { statements })
+    }
+
+    /// Returns the packets that the script sends, each with its port.
+    pub fn packets(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.statements.iter().filter_map(|(_, statement)| match statement {
+            Statement::Packet(port, frame) => Some((*port, frame.as_slice())),
+            Statement::Add { .. }
+            | Statement::Member { .. }
+            | Statement::Group { .. }
+            | Statement::SetDefault { .. }
+            | Statement::Expect(..)
+            | Statement::RemoveAll
+            | Statement::Command(..)
+            | Statement::CheckCounter { .. }
+            | Statement::Nothing => None,
+        })
     }
 }
 

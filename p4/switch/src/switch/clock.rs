@@ -26,12 +26,12 @@ impl Clock {
     }
 
     /// Returns a clock that stands at zero.
-    pub fn standing() -> Self {
+    pub(crate) fn standing() -> Self {
         Self::Virtual(Arc::default())
     }
 
     /// Returns the time in nanoseconds.
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         match self {
             Self::Wall { start, .. } => start.elapsed().as_nanos() as u64,
             Self::Virtual(time) => time.load(Ordering::Acquire),
@@ -39,7 +39,7 @@ impl Clock {
     }
 
     /// Returns a time of this clock as nanoseconds since 1970; a virtual one began then.
-    pub fn calendar_ns(&self, at_ns: u64) -> u64 {
+    pub(crate) fn calendar_ns(&self, at_ns: u64) -> u64 {
         match self {
             Self::Wall { epoch_ns, .. } => epoch_ns.saturating_add(at_ns),
             Self::Virtual(_) => at_ns,
@@ -47,7 +47,7 @@ impl Clock {
     }
 
     /// Moves a virtual clock forward; that of the machine moves by itself, and none moves back.
-    pub fn advance_to(&self, at_ns: u64) {
+    pub(crate) fn advance_to(&self, at_ns: u64) {
         match self {
             Self::Wall { .. } => {}
             Self::Virtual(time) => drop(time.fetch_max(at_ns, Ordering::AcqRel)),

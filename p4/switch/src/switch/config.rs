@@ -1,15 +1,17 @@
 //! Sets and shows the pipeline of a switch.
 
-use super::{Loaded, Switch, lock};
-use crate::entity::{Irreconcilable, Store};
-use crate::pipeline::{Pipeline, PipelineError};
-use closc_runtime::proto::v1;
 use std::sync::Arc;
+
+use closc_runtime::proto::v1;
 use thiserror::Error;
 use tonic::{Code, Status};
 use v1::forwarding_pipeline_config::Cookie;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
+
+use super::{Loaded, Switch, lock};
+use crate::entity::{Irreconcilable, Store};
+use crate::pipeline::{Pipeline, PipelineError};
 
 /// Why a pipeline is not set.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -49,7 +51,7 @@ impl From<ConfigError> for Status {
 }
 
 /// What a switch shows of its pipeline.
-pub type Requested = ResponseType;
+pub(crate) type Requested = ResponseType;
 
 impl Switch {
     /// Verifies, saves or commits a pipeline.
@@ -124,7 +126,7 @@ impl Switch {
     }
 
     /// Returns the pipeline that packets run through, as much of it as is asked for.
-    pub fn pipeline_config(&self, requested: Requested) -> Option<v1::ForwardingPipelineConfig> {
+    pub(crate) fn pipeline_config(&self, requested: Requested) -> Option<v1::ForwardingPipelineConfig> {
         let (pipeline, cookie) = {
             let state = lock(&self.state);
             let loaded = state.running.as_ref()?;

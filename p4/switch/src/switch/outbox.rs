@@ -1,8 +1,9 @@
 //! What a switch sends while it is locked, delivered once it is not.
 
+use std::ops::Range;
+
 use crate::engine::Sink;
 use crate::state::DigestList;
-use std::ops::Range;
 
 /// Bytes of memory that an empty outbox keeps.
 const KEPT: usize = 1 << 18;
@@ -43,7 +44,7 @@ impl Outbox {
     }
 
     /// Returns whether there are no packets.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 

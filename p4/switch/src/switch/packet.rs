@@ -1,10 +1,11 @@
 //! Packets to and from the controller: the header that the program gives them, as metadata.
 
-use crate::bits;
-use crate::pipeline::{PacketLayout, Pipeline};
 use closc_runtime::packet::{PacketError, read_packet_out};
 use closc_runtime::proto::v1;
 use closc_runtime::value::bits::strip;
+
+use crate::bits;
+use crate::pipeline::{PacketLayout, Pipeline};
 
 /// Returns the packet that goes into the program for a packet-out.
 pub(super) fn encode(pipeline: &Pipeline, packet: v1::PacketOut) -> Result<Vec<u8>, PacketError> {

@@ -1,15 +1,17 @@
 //! Writes and reads of controllers.
 
-use super::{Switch, lock};
-use crate::entity::{Fault, Page, Spot};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
 use closc_runtime::proto::v1;
 use closc_runtime::status::Outcome;
 use closc_runtime::wire::{Elements, WireError};
 use prost::Message as _;
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use tonic::Code;
 use v1::write_request::Atomicity;
+
+use super::{Switch, lock};
+use crate::entity::{Fault, Page, Spot};
 
 /// Updates that are applied before packets get their turn again.
 const UPDATES_AT_ONCE: usize = 64;

@@ -1,11 +1,11 @@
 //! A controller made of nothing but the generated client: what it sends is what is in the test.
 
-use closc_runtime::proto::v1;
-use closc_switch::server::{Endpoint, Service};
-use closc_switch::switch::{Switch, SwitchConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+
+use closc_runtime::proto::v1;
+use closc_switch::{Endpoint, Service, Switch, SwitchConfig};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;

@@ -5,13 +5,11 @@
 
 pub mod controller;
 
+use std::sync::Arc;
+
 use closc_runtime::proto::v1;
 use closc_runtime::text::read_p4info;
-use closc_switch::engine::{EngineConfig, Sink};
-use closc_switch::entity::{Fault, Store};
-use closc_switch::pipeline::Pipeline;
-use closc_switch::state::DigestList;
-use std::sync::Arc;
+use closc_switch::{DigestList, EngineConfig, Fault, Pipeline, Sink, Store};
 use tonic::Code;
 
 /// The JSON of the program with one of everything.

@@ -4,12 +4,13 @@
 
 pub mod random;
 
-use closc_switch::server::packets::{PACKET_STREAM, PortPacket};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+use closc_switch::{PACKET_STREAM, PortPacket};
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;

@@ -1,11 +1,12 @@
 //! Random entries and packets. Keys are taken from what packets really look up, so that entries are hit.
 
-use closc_runtime::info::{ActionRef, Info, MatchField, MatchKind, Scope, Table};
-use closc_runtime::proto::v1;
-use closc_runtime::value::{Width, bits};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use closc_runtime::info::{ActionRef, Info, MatchField, MatchKind, Scope, Table};
+use closc_runtime::proto::v1;
+use closc_runtime::value::{Width, bits};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use v1::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};

@@ -18,10 +18,10 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_switch::fabric::{Delivery, Fabric, FabricConfig, LinkEnd, Node};
-use closc_switch::pipeline::PipelineCache;
-use closc_switch::server::{Endpoint, EndpointError, Service};
-use closc_switch::switch::{Clock, Switch, SwitchConfig};
+use closc_switch::{
+    Clock, Delivery, Endpoint, EndpointError, Fabric, FabricConfig, LinkEnd, Node, PipelineCache, Service,
+    Switch, SwitchConfig,
+};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::wire::{Answer, Frame, Request};

@@ -1,12 +1,14 @@
 //! Counters, meters, registers, value sets, calculations, digests and field lists.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::super::hash::{Algorithm, Calculation, HashInput, crc_table};
 use super::super::{CounterArray, Digest, Field, MeterArray, RegisterArray, ValueSet};
 use super::operand::{name_pair, parts, text};
 use super::{Builder, check_bits, check_size};
 use crate::{Error, bits, json};
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 impl Builder<'_> {
     /// Resolves counters, meters, registers and value sets.
@@ -27,9 +29,9 @@ impl Builder<'_> {
             self.registers.push(RegisterArray { name: array.name.clone(), size, bits });
         }
         for set in &document.parse_vsets {
-            let bits = check_bits(set.compressed_bitwidth, &format!("value set `{}`", set.name))?;
+            check_bits(set.compressed_bitwidth, &format!("value set `{}`", set.name))?;
             self.value_set_names.add(set.name.clone(), self.value_sets.len())?;
-            self.value_sets.push(ValueSet { name: set.name.clone(), bits });
+            self.value_sets.push(ValueSet { name: set.name.clone() });
         }
         Ok(())
     }
@@ -41,7 +43,7 @@ impl Builder<'_> {
             "packets" => false,
             other => return Err(Error::invalid(place, format!("meter type `{other}` is not known"))),
         };
-        let rates = u8::try_from(array.rate_count)
+        u8::try_from(array.rate_count)
             .map_err(|_| Error::invalid(&place, format!("{} rates are too many", array.rate_count)))?;
         let size = check_size(array.size, &place)?;
         let index = self.meters.len();
@@ -49,13 +51,7 @@ impl Builder<'_> {
         if let Some((header, field)) = array.result_target.as_ref().filter(|_| array.is_direct) {
             self.meter_targets.insert(index as u16, self.field((header, field), &place)?);
         }
-        self.meters.push(MeterArray {
-            name: array.name.clone(),
-            size,
-            bytes,
-            rates,
-            direct: array.is_direct,
-        });
+        self.meters.push(MeterArray { name: array.name.clone(), size, bytes });
         Ok(())
     }
 
@@ -64,8 +60,7 @@ impl Builder<'_> {
         let document = self.document;
         for calculation in &document.calculations {
             let place = format!("calculation `{}`", calculation.name);
-            let compiled =
-                self.calculation(&calculation.name, &calculation.algo, &calculation.input, &place)?;
+            let compiled = self.calculation(&calculation.algo, &calculation.input, &place)?;
             self.calculation_names.add(calculation.name.clone(), self.calculations.len())?;
             self.calculations.push(compiled);
         }
@@ -75,7 +70,6 @@ impl Builder<'_> {
     /// Resolves the input and algorithm of a hash.
     pub(super) fn calculation(
         &self,
-        name: &str,
         algorithm: &str,
         input: &[Value],
         place: &str,
@@ -83,8 +77,7 @@ impl Builder<'_> {
         let algorithm = Algorithm::named(algorithm)
             .ok_or_else(|| Error::invalid(place, format!("hash algorithm `{algorithm}` is not known")))?;
         let table = if let Algorithm::Crc(crc) = &algorithm { crc_table(crc) } else { Box::default() };
-        let mut compiled =
-            Calculation { name: name.to_owned(), algorithm, input: Vec::new(), payload: false, table };
+        let mut compiled = Calculation { algorithm, input: Vec::new(), payload: false, table };
         for json in input {
             let (kind, value) = match json.get("type").and_then(Value::as_str) {
                 Some("payload") => {

@@ -1,5 +1,7 @@
 //! Pipelines: profiles, tables, conditions, and what follows what.
 
+use std::collections::HashMap;
+
 use super::super::control::{
     ActionCall, Conditional, KeyField, KeySource, MatchKind, MeterTarget, Node, Profile, Selector, Table,
     TableKind, TableMatch,
@@ -8,7 +10,6 @@ use super::operand::{Scope, name_pair, text};
 use super::{Builder, check_size};
 use crate::json::{self, Pipeline};
 use crate::{Error, bits};
-use std::collections::HashMap;
 
 /// Names of the nodes of all control flows.
 type Nodes = HashMap<String, Node>;
@@ -47,10 +48,9 @@ impl Builder<'_> {
         let place = format!("action profile `{}`", profile.name);
         let selector = match &profile.selector {
             Some(selector) => {
-                let calculation = self.calculation(&profile.name, &selector.algo, &selector.input, &place)?;
-                let algorithm = calculation.algorithm;
+                let calculation = self.calculation(&selector.algo, &selector.input, &place)?;
                 self.calculations.push(calculation);
-                Some(Selector { calculation: (self.calculations.len() - 1) as u16, algorithm })
+                Some(Selector { calculation: (self.calculations.len() - 1) as u16 })
             }
             None => None,
         };
@@ -63,7 +63,6 @@ impl Builder<'_> {
     fn conditional(&self, conditional: &json::Conditional, nodes: &Nodes) -> Result<Conditional, Error> {
         let place = format!("condition `{}`", conditional.name);
         Ok(Conditional {
-            name: conditional.name.clone(),
             cond: self.cond(&conditional.expression, Scope::None, &place)?,
             yes: node(conditional.true_next.as_deref(), nodes, &place)?,
             no: node(conditional.false_next.as_deref(), nodes, &place)?,

@@ -1,10 +1,11 @@
 //! Default actions and entries that the program itself writes.
 
+use serde_json::Value;
+
 use super::super::control::{ConstEntry, ConstMatch, DefaultEntry, KeyField, MatchKind};
 use super::Builder;
 use crate::json::{self, EntryKey};
 use crate::{Error, bits};
-use serde_json::Value;
 
 impl Builder<'_> {
     /// Compiles the default action of a table.
@@ -15,12 +16,7 @@ impl Builder<'_> {
     ) -> Result<Option<DefaultEntry>, Error> {
         let Some(entry) = &table.default_entry else { return Ok(None) };
         let action = self.action_ids.get(&entry.action_id, place)?;
-        Ok(Some(DefaultEntry {
-            action,
-            args: self.arguments(action, &entry.action_data, place)?,
-            const_action: entry.action_const,
-            const_entry: entry.action_entry_const,
-        }))
+        Ok(Some(DefaultEntry { action, args: self.arguments(action, &entry.action_data, place)? }))
     }
 
     /// Compiles the entries of a table.

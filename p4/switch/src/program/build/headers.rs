@@ -1,6 +1,8 @@
 //! Lays out headers, stacks and unions in a packet's words: validity first, then what counts and varies, metadata
 //! together, headers last.
 
+use std::ops::Range;
+
 use super::super::field::{Field, FieldSpec};
 use super::super::header::{Header, HeaderType, Stack, Union, UnionStack};
 use super::super::{Codec, range};
@@ -8,7 +10,6 @@ use super::operand::Scope;
 use super::{Builder, check_bits};
 use crate::json;
 use crate::{Error, bits};
-use std::ops::Range;
 
 impl Builder<'_> {
     /// Lays everything out; returns the words of metadata.
@@ -110,7 +111,7 @@ impl Builder<'_> {
             }
             let next = self.reserve(1)?;
             self.stack_names.add(stack.name.clone(), self.stacks.len())?;
-            self.stacks.push(Stack { name: stack.name.clone(), ty, headers, next });
+            self.stacks.push(Stack { ty, headers, next });
         }
         Ok(())
     }
@@ -136,7 +137,7 @@ impl Builder<'_> {
                 self.headers[*header as usize].union = Some((index as u16, member as u16));
             }
             let state = self.reserve(1)?;
-            self.unions.push(Union { name: union.name.clone(), headers, state });
+            self.unions.push(Union { headers, state });
         }
         for stack in &document.header_union_stacks {
             let place = format!("header union stack `{}`", stack.name);
@@ -147,7 +148,7 @@ impl Builder<'_> {
             let next = self.reserve(1)?;
             self.union_stack_names.add(stack.name.clone(), self.union_stacks.len())?;
             self.union_types.insert(stack.name.clone(), stack.union_type.clone());
-            self.union_stacks.push(UnionStack { name: stack.name.clone(), unions, next });
+            self.union_stacks.push(UnionStack { unions, next });
         }
         Ok(())
     }

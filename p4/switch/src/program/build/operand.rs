@@ -1,11 +1,12 @@
 //! Expressions and operands: `{"type": ..., "value": ...}` in all its forms.
 
+use serde_json::Value;
+
 use super::super::expr::{Binary, BinaryOp, BoolOp, Compare, Cond, Expr, HeaderRef, UnionRef};
 use super::super::field::Field;
 use super::super::{Aim, StackRef, range};
 use super::{Builder, Number};
 use crate::{Error, bits};
-use serde_json::Value;
 
 /// What `local` and `runtime_data` mean.
 #[derive(Clone, Copy)]

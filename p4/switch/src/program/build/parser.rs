@@ -1,5 +1,9 @@
 //! Parser states and the deparser.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
+
 use super::super::action::Primitive;
 use super::super::expr::{Expr, Value as Number};
 use super::super::parser::{Case, Key, KeyPart, Parser, ParserOp, State, Target};
@@ -8,8 +12,6 @@ use super::Builder;
 use super::operand::{Scope, constant, name_pair, number_pair, parts, text};
 use crate::json::{self, ParseState, Transition};
 use crate::{Error, bits};
-use serde_json::Value;
-use std::collections::HashMap;
 
 /// The parser and deparser that v1model runs.
 const PARSER: &str = "parser";
@@ -59,7 +61,7 @@ impl Builder<'_> {
                 None => default = next,
             }
         }
-        Ok(State { name: state.name.clone(), ops: ops?, key, key_bytes, cases, default })
+        Ok(State { ops: ops?, key, key_bytes, cases, default })
     }
 
     /// Compiles a transition; `None` for the default one.

@@ -1,13 +1,14 @@
 //! Actions and their primitives, with every argument resolved.
 
-use super::super::action::{Action, Aim, LogPiece, Primitive, Stack};
+use serde_json::Value;
+
+use super::super::action::{Action, LogPiece, Primitive, Stack};
 use super::super::expr::{Binary, BinaryOp, Expr};
 use super::super::hash::HashCall;
 use super::super::range;
 use super::operand::{Scope, name_pair, parts, text};
 use super::{Builder, Number, check_bits};
 use crate::{Error, bits, json};
-use serde_json::Value;
 
 /// A primitive call being compiled.
 struct Call<'c> {
@@ -49,7 +50,7 @@ impl Builder<'_> {
         let scope: Vec<(u32, u16)> =
             params.iter().map(|(_, width)| *width).zip(offsets.iter().copied()).collect();
         let primitives = self.primitives(&action.primitives, Scope::Params(&scope), &place)?;
-        Ok(Action { name: action.name.clone(), id: action.id, params, offsets, words, primitives })
+        Ok(Action { name: action.name.clone(), params, offsets, words, primitives })
     }
 
     /// Compiles a list of primitive calls.
@@ -261,14 +262,4 @@ fn log_pieces(format: &str, values: Vec<Number>) -> Vec<LogPiece> {
     plain.push_str(rest);
     pieces.push(LogPiece::Text(plain));
     pieces
-}
-
-impl Aim {
-    /// Returns the field where the aim is one.
-    pub fn field(&self) -> Option<super::Field> {
-        match self {
-            Self::Field(field) => Some(*field),
-            Self::Member(..) | Self::StackLast(..) | Self::Register(..) => None,
-        }
-    }
 }

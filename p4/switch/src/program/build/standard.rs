@@ -71,6 +71,6 @@ impl Builder<'_> {
             Some(json) => Some(self.cond(json, Scope::None, &place)?),
             None => None,
         };
-        Ok(Checksum { name: checksum.name.clone(), field, cond, kind })
+        Ok(Checksum { field, cond, kind })
     }
 }
