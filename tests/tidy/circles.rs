@@ -2,7 +2,7 @@
 //!
 //! In: the sources of a crate. Out: its modules that are in a circle. A module is a file with the folder of its name; its
 //! parent and what is below it do not count, but who names something that another module exports again needs the one it is
-//! from.
+//! from. Tests may use all of their crate and count for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,15 +14,12 @@ use super::{code, crates};
 /// listed has none.
 const STILL: &[(&str, usize)] = &[
     ("cli", 4),
-    ("deploy", 5),
     ("lab", 15),
     ("paths", 2),
     ("paths-engine", 2),
     ("plan", 9),
     ("platform", 5),
     ("qos", 18),
-    ("runtime", 14),
-    ("switch", 7),
     ("verify", 4),
 ];
 
@@ -40,6 +37,9 @@ fn modules(folder: &Path, at: &Module, found: &mut BTreeMap<Module, String>) {
             module.push(name);
             modules(&path, &module, found);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
+            if name == "tests" {
+                continue;
+            }
             if !["lib", "main", "mod"].contains(&name.as_str()) {
                 module.push(name);
             }
@@ -228,6 +228,7 @@ fn a_circle_is_found_through_what_is_exported_again() {
     write("b.rs", "pub mod other;\n// use crate::c::C;\npub struct B;\n");
     write("b/other.rs", "pub struct O;\npub fn a() -> crate::a::A { super::super::a::A }\n");
     write("c.rs", "use crate::{O, a::A};\n");
+    write("a/tests.rs", "use crate::c::C;\n");
     let circle = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
     assert_eq!(circles(folder.path()), [(String::new(), circle)]);
 }
