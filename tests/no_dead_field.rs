@@ -16,8 +16,9 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use compiled::{Compiled, Digests, compile};
 use serde_json::{Value, json};
+
+use compiled::{Compiled, Digests, compile};
 use values::{Try, lay, set};
 
 /// Leaves that change no artefact of a device or host, each with the reason.

@@ -10,6 +10,7 @@ mod tasks;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+
 use generated::{Generated, root};
 
 /// A task: its name, what it makes, and how.
