@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_platform::Os;
 use closc_qos::QosError;
+use closc_qos::buffer::BufferError;
 use closc_qos::units::Length;
 use closc_topology::{HostOs, Link, Switch, TierId, Topology, ZoneId};
 
@@ -230,9 +231,9 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
         Some(span) => diagnostic.and(span, text),
         None => diagnostic,
     };
-    let QosError::HeadroomDoesNotFit(refusal) = error else {
+    let QosError::Buffer(BufferError::HeadroomDoesNotFit(refusal)) = error else {
         let diagnostic = match error {
-            QosError::PortHeadroom { .. } | QosError::PortSharedHeadroom { .. } => Diagnostic::error(
+            QosError::Buffer(_) => Diagnostic::error(
                 &HEADROOM,
                 format!("`{name}` cannot pause as profile `{profile}` wants: {error}"),
             ),
@@ -265,7 +266,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
         diagnostic = label(diagnostic, spans("qos"), format!("profile `{profile}`, {classes} {what}"));
     }
     diagnostic = diagnostic.note(error.to_string());
-    error.ways_out().iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
+    refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
 }
 
 /// Finds where the file says how long a cable is: at a cable of the switch itself, or at a kind of cable it has.

@@ -1,8 +1,9 @@
 //! Quality of service of a switch: kinds of ports, the divided buffer, marking.
 
 use closc_plan::SwitchQos;
+use closc_qos::Place;
+use closc_qos::buffer::BufferError;
 use closc_qos::codes::Queue;
-use closc_qos::profile::maps::Place;
 use closc_qos::units::{Bytes, Length};
 use closc_qos::{QosError, Speed};
 use closc_tests::shape::plan;
@@ -114,7 +115,8 @@ fn a_target_without_a_buffer_neither_pauses_nor_marks() {
 fn ten_kilometers_on_a_shallow_buffer_are_refused_with_ways_out() {
     let text = yaml("th5-128x400g", "sonic", "400G", "lossless", "10km").replace("groups: 3", "groups: 60");
     let error = qos(&text, "p0-t1-001").unwrap_err();
-    assert!(matches!(error, QosError::HeadroomDoesNotFit(_)), "{error}");
+    let QosError::Buffer(error) = error else { panic!("{error}") };
+    assert!(matches!(error, BufferError::HeadroomDoesNotFit(_)), "{error}");
     assert!(error.to_string().contains("`fabric ports`, 400G, 10km"), "{error}");
     assert!(error.ways_out().len() >= 2);
 }

@@ -6,11 +6,13 @@
 //! shared pool.
 
 mod dynamic;
+mod error;
 mod memory;
 mod port;
 mod refusal;
 
 pub use dynamic::dynamic_limit;
+pub use error::BufferError;
 pub use memory::{Memory, Reservation, SpectrumPorts};
 pub use port::{PortCheck, PortSum, check_port};
 pub use refusal::{Refusal, RefusalLine, WayOut};
@@ -20,9 +22,8 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 
 use crate::codes::Percent;
-use crate::error::QosError;
 use crate::explain::{Breakdown, Unit, exact};
-use crate::headroom::{Headroom, Model, Request};
+use crate::headroom::{Headroom, HeadroomError, Model, Request};
 use crate::profile::{BufferShares, Profile, SharedHeadroom};
 use crate::units::Bytes;
 
@@ -48,7 +49,7 @@ impl PortGroup {
         model: Model,
         request: Request,
         cell: Bytes,
-    ) -> Result<Self, QosError> {
+    ) -> Result<Self, HeadroomError> {
         let headroom = model.headroom(&request, Some(cell))?;
         Ok(Self { name: name.into(), ports, classes, model, request, cell, headroom })
     }
@@ -131,7 +132,7 @@ pub struct Pools {
 }
 
 /// Divides the memory of a switch, or says why it cannot be done and what would help.
-pub fn pools(memory: &Memory, groups: &[PortGroup], division: Division) -> Result<Pools, QosError> {
+pub fn pools(memory: &Memory, groups: &[PortGroup], division: Division) -> Result<Pools, BufferError> {
     let sum = Sum::of(memory, groups, division);
     if sum.fits() {
         Ok(sum.into_pools(memory, groups, division))
@@ -140,8 +141,8 @@ pub fn pools(memory: &Memory, groups: &[PortGroup], division: Division) -> Resul
     }
 }
 
-fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> QosError {
-    QosError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
+fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> BufferError {
+    BufferError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
 }
 
 /// The two sides of the comparison, without the steps: refusals try many.

@@ -9,7 +9,19 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::error::QosError;
+/// A small number outside its legal range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} {value} is out of range: use {min} to {max}")]
+pub struct OutOfRange {
+    /// What the number is.
+    pub kind: &'static str,
+    /// What was written.
+    pub value: i64,
+    /// The smallest legal value.
+    pub min: i64,
+    /// The largest legal value.
+    pub max: i64,
+}
 
 /// Makes a newtype over a small integer with a closed range.
 macro_rules! bounded {
@@ -26,12 +38,12 @@ macro_rules! bounded {
             pub const MAX: Self = Self($max);
 
             /// Checks the range.
-            pub const fn new(value: $int) -> Result<Self, QosError> {
+            pub const fn new(value: $int) -> Result<Self, OutOfRange> {
                 let wide = value as i64;
                 if $min <= wide && wide <= $max {
                     Ok(Self(value))
                 } else {
-                    Err(QosError::OutOfRange { kind: $kind, value: wide, min: $min, max: $max })
+                    Err(OutOfRange { kind: $kind, value: wide, min: $min, max: $max })
                 }
             }
 
@@ -53,10 +65,10 @@ macro_rules! bounded {
         }
 
         impl TryFrom<i64> for $name {
-            type Error = QosError;
+            type Error = OutOfRange;
 
-            fn try_from(value: i64) -> Result<Self, QosError> {
-                let range = QosError::OutOfRange { kind: $kind, value, min: $min, max: $max };
+            fn try_from(value: i64) -> Result<Self, OutOfRange> {
+                let range = OutOfRange { kind: $kind, value, min: $min, max: $max };
                 <$int>::try_from(value).map_err(|_| range).and_then(Self::new)
             }
         }

@@ -8,19 +8,22 @@
 //! The mark a switch makes: never below the minimum, with a probability rising in a line up to the given one
 //! at the maximum, always above it (SONiC `WRED_PROFILE`).
 
+mod error;
+mod fixed;
 mod presets;
 mod resolve;
 mod rule;
 
+pub use error::EcnError;
+pub use fixed::FixedThresholds;
 pub use presets::EcnPreset;
-pub use rule::{BdpPercent, Computed, Ecn, Fill, FixedThresholds, MaxOverMin};
+pub use rule::{BdpPercent, Computed, Ecn, Fill, MaxOverMin};
 
 use serde::Serialize;
 
 use crate::codes::Percent;
-use crate::error::QosError;
 use crate::explain::Breakdown;
-use crate::profile::maps::Place;
+use crate::place::Place;
 use crate::units::{Bytes, Nanoseconds, Speed};
 
 /// What the maximum threshold must stay below.
@@ -84,14 +87,14 @@ impl EcnThresholds {
         probability: Percent,
         limit: Limit,
         origin: impl Into<String>,
-    ) -> Result<Self, QosError> {
+    ) -> Result<Self, EcnError> {
         let origin = origin.into();
         if min >= max {
-            return Err(QosError::EcnThresholdOrder { min, max, origin });
+            return Err(EcnError::ThresholdOrder { min, max, origin });
         }
         if max >= limit.bytes() {
             let (limit, what) = (limit.bytes(), limit.name());
-            return Err(QosError::EcnAboveLimit { max, limit, what, origin });
+            return Err(EcnError::AboveLimit { max, limit, what, origin });
         }
         Ok(Self { min, max, probability, origin, terms: Breakdown::default() })
     }

@@ -7,6 +7,8 @@
 mod asic;
 mod chips;
 mod classic;
+mod error;
+mod formula;
 mod ieee;
 mod link;
 mod model;
@@ -16,11 +18,11 @@ mod slope;
 mod spectrum;
 mod tofino;
 
-pub use asic::SpectrumAsic;
+pub use asic::{ClassicAsic, SpectrumAsic};
 pub use chips::{Chip, ChipRow};
-pub use classic::ClassicAsic;
+pub use error::HeadroomError;
 pub use link::{Link, Request};
-pub use model::Model;
+pub use model::{Model, UnknownModel};
 pub use nic::{NicBuffer, nic_buffer};
 pub use quanta::{interface_bit_times, pause_quanta};
 

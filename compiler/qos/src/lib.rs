@@ -25,8 +25,10 @@ mod error;
 pub mod explain;
 pub mod headroom;
 pub mod host;
+mod place;
 pub mod profile;
 pub mod units;
 
 pub use error::QosError;
+pub use place::Place;
 pub use units::{Bytes, Length, Nanoseconds, Speed, UnitError};

@@ -3,12 +3,15 @@
 //! In: a preset, or a profile of one's own in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is whole and
 //! consistent. Invariants: every DSCP leads to exactly one class, every class to one traffic class, queue and
 //! priority group; PFC, ECN and trimming do not contradict each other. Switch and host both read this one
-//! object ([`maps`], [`crate::host`]), so that they cannot disagree.
+//! object (the maps of [`Profile`], [`crate::host`]), so that they cannot disagree.
 
 mod check;
 mod class;
+mod error;
 mod lower;
-pub mod maps;
+mod maps;
+mod marks;
+mod name;
 mod preset;
 mod presets;
 mod spec;
@@ -16,8 +19,10 @@ mod switch;
 #[cfg(test)]
 mod tests;
 
-pub use class::{Class, ClassName, Role, Scheduler};
+pub use class::{Class, Role, Scheduler};
+pub use error::ProfileError;
 pub use lower::lower;
+pub use name::{BadName, ClassName};
 pub use preset::Preset;
 pub use spec::{ClassSpec, ProfileSpec};
 pub use switch::Switch;
@@ -28,7 +33,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::{Dscp, Percent, TrafficClass};
-use crate::error::QosError;
 use crate::units::{Bytes, Nanoseconds};
 
 /// What a profile is made of, before the rules are checked.
@@ -68,7 +72,7 @@ pub struct Profile {
 
 impl Profile {
     /// Checks every rule of a profile and reports all that are broken.
-    pub fn new(mut draft: Draft) -> Result<Self, Vec<QosError>> {
+    pub fn new(mut draft: Draft) -> Result<Self, Vec<ProfileError>> {
         for (name, class) in &mut draft.classes {
             class.name.clone_from(name);
         }

@@ -1,9 +1,9 @@
 //! The buffer of a switch: sums that are published, refusals with ways out that work.
 
-use closc_qos::buffer::{Division, Memory, PortGroup, WayOut, pools};
+use closc_qos::buffer::{BufferError, Division, Memory, PortGroup, WayOut, pools};
 use closc_qos::headroom::{Link, Model, Request, SpectrumAsic};
 use closc_qos::profile::{BufferShares, LosslessTraffic, SharedHeadroom};
-use closc_qos::{Bytes, Length, QosError, Speed};
+use closc_qos::{Bytes, Length, Speed};
 use proptest::prelude::*;
 
 const TOMAHAWK_5: &str = "broadcom-tomahawk-5";
@@ -155,7 +155,7 @@ proptest! {
                 prop_assert_eq!(found.shared + found.headroom + found.guaranteed, total);
             }
             Err(error) => {
-                prop_assert!(matches!(error, QosError::HeadroomDoesNotFit(_)));
+                prop_assert!(matches!(error, BufferError::HeadroomDoesNotFit(_)));
                 prop_assert!(error.ways_out().len() >= 2);
                 for way in error.ways_out() {
                     let (mut memory, mut ports, mut classes, mut meters) = (memory.clone(), ports, classes, meters);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use closc_qos::Place;
 use closc_qos::codes::{Dscp, Priority, Queue, TrafficClass, Weight};
 use closc_qos::ecn::{Ecn, EcnPreset};
 use closc_qos::host::{HostQos, Selection, Trust};
-use closc_qos::profile::maps::Place;
 use closc_qos::profile::{Class, ClassName, Draft, Preset, Profile, Scheduler};
 use proptest::prelude::*;
 

@@ -16,8 +16,7 @@ mod tuning;
 
 use closc_diagnostics::{Sources, Span};
 use closc_platform::Catalogue;
-use closc_qos::profile::{Preset, Profile};
-use closc_qos::{QosError, profile};
+use closc_qos::profile::{self, Preset, Profile, ProfileError};
 use ipnet::Ipv6Net;
 
 use cables::DraftCables;
@@ -71,7 +70,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) ecmp: Ecmp,
     pub(crate) pins: DraftPins,
     pub(crate) entropy: Entropy,
-    pub(crate) qos: Result<Profile, Vec<QosError>>,
+    pub(crate) qos: Result<Profile, Vec<ProfileError>>,
     pub(crate) names: DraftNames,
     pub(crate) shape: Shape,
     pub(crate) exceptions: DraftExceptions,
@@ -236,7 +235,7 @@ fn default_lanes(doc: &FabricDoc) -> u64 {
     u64::from(doc.hosts.nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
 }
 
-fn qos(doc: &FabricDoc) -> Result<Profile, Vec<QosError>> {
+fn qos(doc: &FabricDoc) -> Result<Profile, Vec<ProfileError>> {
     match &doc.qos {
         Some(qos) => profile::lower(qos.spec.clone()),
         None => Ok(Preset::LossyTrim.profile()),

@@ -4,12 +4,12 @@
 //! what is kept for headroom and what is shared add up to the buffer, or the refusal says by how much they do not.
 
 use closc_platform::Buffer;
+use closc_qos::Place;
 use closc_qos::QosError;
 use closc_qos::buffer::{Division, Memory, Pools, PortGroup, SpectrumPorts, dynamic_limit, pools};
 use closc_qos::codes::DynamicThreshold;
-use closc_qos::headroom::{Headroom, Link, Model, Request};
+use closc_qos::headroom::{Headroom, HeadroomError, Link, Model, Request};
 use closc_qos::profile::Profile;
-use closc_qos::profile::maps::Place;
 use closc_qos::units::Bytes;
 
 use super::PortKind;
@@ -76,7 +76,7 @@ fn groups(
     profile: &Profile,
     cell: Bytes,
     kinds: &[PortKind],
-) -> Result<Vec<PortGroup>, QosError> {
+) -> Result<Vec<PortGroup>, HeadroomError> {
     let classes = u32::try_from(profile.lossless().count()).unwrap_or(u32::MAX);
     if classes == 0 {
         return Ok(Vec::new());

@@ -4,7 +4,7 @@
 //! so work is done by kind and not by port.
 
 use closc_platform::Panel;
-use closc_qos::profile::maps::Place;
+use closc_qos::Place;
 use closc_qos::units::{Bytes, Length, Speed};
 use closc_topology::{Side, TierId};
 

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use closc_qos::QosError;
 use closc_qos::codes::Queue;
-use closc_qos::ecn::{Ecn, EcnContext, EcnThresholds, Limit};
+use closc_qos::ecn::{Ecn, EcnContext, EcnError, EcnThresholds, Limit};
 use closc_qos::profile::Class;
 
 use super::kind::FullPanel;
@@ -20,7 +19,7 @@ pub(super) fn marks(
     kinds: &[PortKind],
     buffers: &SwitchBuffers,
     full: FullPanel,
-) -> Result<Vec<BTreeMap<Queue, EcnThresholds>>, QosError> {
+) -> Result<Vec<BTreeMap<Queue, EcnThresholds>>, EcnError> {
     let of_kind = |kind: &PortKind| {
         let mut found = BTreeMap::new();
         for (queue, classes) in intent.qos.queues() {
@@ -40,7 +39,7 @@ fn thresholds(
     class: &Class,
     full: FullPanel,
     buffers: &SwitchBuffers,
-) -> Result<Option<EcnThresholds>, QosError> {
+) -> Result<Option<EcnThresholds>, EcnError> {
     let rule = intent.qos.ecn_rule(class, kind.place);
     // Computed thresholds hold even when every port of the panel is full. Chosen ones are taken as they are, as long as one
     // full port can reach them.

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::error::QosError;
+use super::error::BufferError;
 use crate::explain::{Breakdown, exact};
 use crate::headroom::{Headroom, SpectrumAsic};
 use crate::units::Bytes;
@@ -45,7 +45,7 @@ pub struct PortSum {
 }
 
 /// Adds up the groups of a port as SONiC does, and refuses what SONiC refuses.
-pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, QosError> {
+pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, BufferError> {
     let mut terms = Breakdown::default();
     let bytes = |bytes: u64| exact(bytes, 1_u8);
     let eight = port.lanes == 8;
@@ -69,7 +69,7 @@ pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, QosError> {
     terms.bytes("port", bytes(total), "the sum of the above", SCRIPT);
     let max = port.max_headroom;
     if total >= max.0 {
-        return Err(QosError::PortHeadroom { total: Bytes(total), max, terms: Box::new(terms) });
+        return Err(BufferError::PortHeadroom { total: Bytes(total), max, terms: Box::new(terms) });
     }
     if let Some((reserved, most)) = port.asic.port_shared_cells().filter(|_| port.shared_headroom) {
         let reserved = if eight { 2 * reserved } else { reserved };
@@ -79,7 +79,11 @@ pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, QosError> {
         terms.bytes("shared headroom a port may use", bytes(max.0), formula, SCRIPT);
         terms.bytes("shared headroom of the port", bytes(pooled), "XON + XOFF - size of each group", SCRIPT);
         if pooled > max.0 {
-            return Err(QosError::PortSharedHeadroom { pooled: Bytes(pooled), max, terms: Box::new(terms) });
+            return Err(BufferError::PortSharedHeadroom {
+                pooled: Bytes(pooled),
+                max,
+                terms: Box::new(terms),
+            });
         }
     }
     Ok(PortSum { total: Bytes(total), terms })
@@ -98,7 +102,7 @@ mod tests {
         Model::Spectrum(SpectrumAsic::Spectrum4).headroom(&request, None).unwrap()
     }
 
-    fn port(lossless: &[(Headroom, u32)], max: u64, shared: bool) -> Result<PortSum, QosError> {
+    fn port(lossless: &[(Headroom, u32)], max: u64, shared: bool) -> Result<PortSum, BufferError> {
         check_port(&PortCheck {
             asic: SpectrumAsic::Spectrum4,
             lanes: 8,
@@ -125,7 +129,7 @@ mod tests {
     fn shared_headroom_has_its_own_limit() {
         // (8192 + 2 x 20) cells of 192 B = 1,580,544 B; 2 km of 800G need 2.6 MB.
         let error = port(&[(headroom(2_000, true), 1)], 10_000_000, true).unwrap_err();
-        assert!(matches!(error, QosError::PortSharedHeadroom { max: Bytes(1_580_544), .. }), "{error}");
+        assert!(matches!(error, BufferError::PortSharedHeadroom { max: Bytes(1_580_544), .. }), "{error}");
         assert!(port(&[(headroom(300, true), 2)], 10_000_000, true).is_ok());
     }
 }

@@ -8,9 +8,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rule::FixedThresholds;
+use super::fixed::FixedThresholds;
 use crate::codes::Percent;
-use crate::profile::maps::Place;
+use crate::place::Place;
 use crate::units::{Bytes, Speed};
 
 /// Thresholds somebody published.

@@ -4,28 +4,19 @@
 //! computed thresholds give way to a small buffer and say so; thresholds that were chosen do not move, they
 //! are refused.
 
+use super::error::EcnError;
+use super::fixed::FixedThresholds;
 use super::presets::EcnPreset;
-use super::rule::{Computed, Ecn, Fill, FixedThresholds};
+use super::rule::{Computed, Ecn, Fill};
 use super::{EcnContext, EcnThresholds, Limit};
-use crate::error::QosError;
 use crate::explain::{Breakdown, Unit, exact};
-use crate::profile::maps::Place;
-use crate::profile::{Class, Profile};
 use crate::units::{Bytes, Speed};
 
 const SOURCE: &str = "computed from speed, round-trip time and buffer";
 
-impl Profile {
-    /// Returns the rule of a class at a place: what the class says, but for the last hop of a profile that
-    /// does not mark there (MRC marks everywhere but on the port to the NIC).
-    pub fn ecn_rule(&self, class: &Class, place: Place) -> Ecn {
-        if place == Place::LastHop && !self.ecn_last_hop() { Ecn::Off } else { class.ecn }
-    }
-}
-
 impl Ecn {
     /// Works out the thresholds for a port; nothing where the class is not marked.
-    pub fn thresholds(&self, port: &EcnContext) -> Result<Option<EcnThresholds>, QosError> {
+    pub fn thresholds(&self, port: &EcnContext) -> Result<Option<EcnThresholds>, EcnError> {
         match self {
             Self::Off => Ok(None),
             Self::Preset(preset) => published(*preset, port).map(Some),
@@ -39,7 +30,7 @@ impl Ecn {
 }
 
 /// Published thresholds, scaled where they were published for another speed.
-fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, QosError> {
+fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let FixedThresholds { min, max, probability } = preset.published(port.place);
     let at = preset.published_for().filter(|at| *at != port.speed);
     let Some(at) = at else {
@@ -59,7 +50,7 @@ fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, QosE
 }
 
 /// Shares of what the queue may hold.
-fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, QosError> {
+fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let limit = port.limit.bytes();
     let mut part = |name: &'static str, percent: crate::codes::Percent| {
@@ -75,7 +66,7 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, QosError> {
 }
 
 /// A share of the bandwidth-delay product, and a multiple of that; smaller where the buffer is.
-fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, QosError> {
+fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let bdp = port.speed.bytes_in(port.base_rtt);
     terms.bytes(
@@ -94,7 +85,7 @@ fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, QosError
     let floor = Bytes(port.mtu.0.saturating_mul(2)).round_up(port.cell);
     if chosen < floor && Bytes(floor.0.saturating_mul(ratio)) > ceiling {
         let (limit, what) = (port.limit.bytes(), port.limit.name());
-        return Err(QosError::EcnNoRoom { floor, ratio, limit, what });
+        return Err(EcnError::NoRoom { floor, ratio, limit, what });
     }
     let min = whole_cells(chosen.max(floor), port.cell);
     let max = Bytes(min.0 * ratio);
@@ -141,6 +132,7 @@ fn whole_cells(bytes: Bytes, cell: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Place;
     use crate::ecn::rule::{BdpPercent, MaxOverMin};
     use crate::units::Nanoseconds;
 

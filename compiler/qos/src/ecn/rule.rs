@@ -10,10 +10,9 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::fixed::FixedThresholds;
 use super::presets::EcnPreset;
-use crate::codes::{Percent, bounded};
-use crate::error::QosError;
-use crate::units::Bytes;
+use crate::codes::{OutOfRange, Percent, bounded};
 
 bounded! {
     /// A multiple of the bandwidth-delay product in hundredths.
@@ -39,18 +38,6 @@ pub enum Ecn {
     Fill(Fill),
     /// At thresholds computed from speed, round-trip time and buffer.
     Computed(Computed),
-}
-
-/// Thresholds as written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FixedThresholds {
-    /// The queue length below which nothing is marked.
-    pub min: Bytes,
-    /// The queue length above which everything is marked.
-    pub max: Bytes,
-    /// The marking probability just below the maximum, in hundredths.
-    pub probability: Percent,
 }
 
 /// Thresholds as shares of what the queue may hold.

@@ -99,3 +99,28 @@ impl SpectrumAsic {
         }
     }
 }
+
+/// An ASIC with a lookup table of the old formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ClassicAsic {
+    /// Spectrum (MSN2700), cells of 96 bytes.
+    Spectrum1,
+    /// Spectrum-2 and -3 (MSN3700, MSN4700), cells of 144 bytes.
+    Spectrum2And3,
+}
+
+impl ClassicAsic {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Spectrum1, Self::Spectrum2And3];
+
+    /// Returns the allocation unit.
+    pub const fn cell(self) -> Bytes {
+        match self {
+            Self::Spectrum1 => Bytes(96),
+            Self::Spectrum2And3 => Bytes(144),
+        }
+    }
+}
+
+/// The allocation unit of Tofino-2 (`cell_size` of sonic-buildimage barefoot `asic_table.j2`).
+pub(super) const TOFINO_CELL: Bytes = Bytes(176);

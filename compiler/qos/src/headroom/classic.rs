@@ -4,6 +4,7 @@
 //! for ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Invariants: the MTU
 //! and the packets are those of the tables, whatever the topology says; the tables knew no others.
 
+use super::asic::ClassicAsic;
 use super::link::Request;
 use super::spectrum::{cable, small_packet_factor};
 use super::{Headroom, Model, round_up, whole};
@@ -14,28 +15,6 @@ const SOURCE: &str = "sonic-buildimage pg_profile_lookup.ini (ACS-MSN2700, 3700,
 const PIPELINE_KIB: u64 = 19;
 const PORT_MTU: u32 = 9100;
 const LOSSLESS_MTU: u32 = 1500;
-
-/// An ASIC with a lookup table of the old formula.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ClassicAsic {
-    /// Spectrum (MSN2700), cells of 96 bytes.
-    Spectrum1,
-    /// Spectrum-2 and -3 (MSN3700, MSN4700), cells of 144 bytes.
-    Spectrum2And3,
-}
-
-impl ClassicAsic {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Spectrum1, Self::Spectrum2And3];
-
-    /// Returns the allocation unit.
-    pub const fn cell(self) -> Bytes {
-        match self {
-            Self::Spectrum1 => Bytes(96),
-            Self::Spectrum2And3 => Bytes(144),
-        }
-    }
-}
 
 /// Works out the row of the table.
 pub(super) fn headroom(asic: ClassicAsic, request: &Request) -> Headroom {

@@ -8,10 +8,10 @@
 //! lossless class; and all that was on the cable still arrives. Sources: the derivation in the Cisco Press
 //! book on storage congestion, chapter 7, and Cisco white paper c11-542809; response times IEEE 802.3 31B.3.7.
 
+use super::error::HeadroomError;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, interface_bit_times, pause_quanta};
 use super::{Headroom, Model, round_up, whole};
-use crate::error::QosError;
 use crate::explain::{Breakdown, Exact, Unit, exact};
 use crate::units::Bytes;
 
@@ -25,10 +25,10 @@ const PAUSE: u32 = 512;
 const SMALLEST_ON_WIRE: u32 = 84;
 
 /// Works out the headroom; `cell` is the allocation unit of the buffer, or nothing where it is not known.
-pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroom, QosError> {
+pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
     let link = request.link();
     let unknown =
-        || QosError::SpeedUnknown { model: Model::Ieee, speed: link.speed(), known: known_speeds() };
+        || HeadroomError::SpeedUnknown { model: Model::Ieee, speed: link.speed(), known: known_speeds() };
     let quanta = pause_quanta(link.speed()).ok_or_else(unknown)?;
     let (interface, published) = interface_bit_times(link.speed()).ok_or_else(unknown)?;
     let mut terms = Breakdown::default();

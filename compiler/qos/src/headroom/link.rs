@@ -4,7 +4,7 @@
 //! bounds are far above anything built (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough
 //! that no step of any formula overflows 128 bits.
 
-use crate::error::QosError;
+use super::error::HeadroomError;
 use crate::explain::{Exact, exact};
 use crate::profile::{LosslessTraffic, Profile};
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
@@ -30,27 +30,27 @@ impl Link {
     const LONGEST_GEARBOX: Nanoseconds = Nanoseconds(1_000_000);
 
     /// Makes a link of a port's speed, cable, MTU and number of serial lanes.
-    pub fn new(speed: Speed, cable: Length, mtu: Bytes, lanes: u8) -> Result<Self, QosError> {
+    pub fn new(speed: Speed, cable: Length, mtu: Bytes, lanes: u8) -> Result<Self, HeadroomError> {
         if cable > Self::LONGEST {
-            return Err(QosError::CableTooLong { cable, longest: Self::LONGEST });
+            return Err(HeadroomError::CableTooLong { cable, longest: Self::LONGEST });
         }
         if mtu < Self::SMALLEST_MTU || mtu > Self::LARGEST_MTU {
             let (min, max) = (Self::SMALLEST_MTU, Self::LARGEST_MTU);
-            return Err(QosError::MtuOutOfRange { what: "MTU", mtu, min, max });
+            return Err(HeadroomError::MtuOutOfRange { what: "MTU", mtu, min, max });
         }
         Ok(Self { speed, cable, mtu, lanes, gearbox_delay: Nanoseconds::ZERO })
     }
 
     /// Adds the delay of a gearbox between ASIC and cage (SONiC: `gearbox_delay`, 400 ns on SN3800).
-    pub fn with_gearbox(self, delay: Nanoseconds) -> Result<Self, QosError> {
+    pub fn with_gearbox(self, delay: Nanoseconds) -> Result<Self, HeadroomError> {
         if delay > Self::LONGEST_GEARBOX {
-            return Err(QosError::GearboxTooSlow { delay, longest: Self::LONGEST_GEARBOX });
+            return Err(HeadroomError::GearboxTooSlow { delay, longest: Self::LONGEST_GEARBOX });
         }
         Ok(Self { gearbox_delay: delay, ..self })
     }
 
     /// Returns the same link over another cable.
-    pub fn with_cable(self, cable: Length) -> Result<Self, QosError> {
+    pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Self::new(self.speed, cable, self.mtu, self.lanes)?.with_gearbox(self.gearbox_delay)
     }
 
@@ -98,16 +98,16 @@ pub struct Request {
 
 impl Request {
     /// Makes a request for headroom; `shared_headroom` says that ports share a pool of it.
-    pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, QosError> {
+    pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, HeadroomError> {
         let (min, max) = (Link::SMALLEST_MTU, Link::LARGEST_MTU);
         if traffic.mtu < min || traffic.mtu > max {
-            return Err(QosError::MtuOutOfRange { what: "lossless MTU", mtu: traffic.mtu, min, max });
+            return Err(HeadroomError::MtuOutOfRange { what: "lossless MTU", mtu: traffic.mtu, min, max });
         }
         Ok(Self { link, traffic, shared_headroom })
     }
 
     /// Makes the request a profile implies: its packets, and whether its ports share headroom.
-    pub fn of(link: Link, profile: &Profile) -> Result<Self, QosError> {
+    pub fn of(link: Link, profile: &Profile) -> Result<Self, HeadroomError> {
         Self::new(link, profile.lossless_traffic(), profile.shared_headroom().is_some())
     }
 
@@ -127,7 +127,7 @@ impl Request {
     }
 
     /// Returns the same request over another cable.
-    pub fn with_cable(self, cable: Length) -> Result<Self, QosError> {
+    pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Ok(Self { link: self.link.with_cable(cable)?, ..self })
     }
 

@@ -1,6 +1,6 @@
 //! Whose headroom formula a platform uses, by name.
 //!
-//! In: the name in a platform file. Out: a [`Model`] that turns a [`Request`] into a [`Headroom`]. Invariants: names
+//! In: the name in a platform file. Out: a [`Model`]. Invariants: names
 //! are for ever; [`Model::all`] lists them in a fixed order.
 
 use std::borrow::Cow;
@@ -10,13 +10,19 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::asic::SpectrumAsic;
+use super::asic::{ClassicAsic, SpectrumAsic, TOFINO_CELL};
 use super::chips::Chip;
-use super::classic::ClassicAsic;
-use super::link::Request;
-use super::{Headroom, classic, ieee, slope, spectrum, tofino};
-use crate::error::QosError;
 use crate::units::Bytes;
+
+/// A name that no headroom formula has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no headroom model `{name}`: use one of {known}")]
+pub struct UnknownModel {
+    /// What was written.
+    pub name: String,
+    /// The models there are.
+    pub known: String,
+}
 
 /// A headroom formula with its constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,21 +97,9 @@ impl Model {
         match self {
             Self::Ieee => None,
             Self::Spectrum(asic) => Some(asic.cell()),
-            Self::Tofino2 => Some(tofino::CELL),
+            Self::Tofino2 => Some(TOFINO_CELL),
             Self::Classic(asic) => Some(asic.cell()),
             Self::Chip(chip) => Some(chip.step()),
-        }
-    }
-
-    /// Works out the headroom of one lossless group of one port. `cell` is the platform's allocation unit; only
-    /// the generic model asks for it, the others bring their own.
-    pub fn headroom(self, request: &Request, cell: Option<Bytes>) -> Result<Headroom, QosError> {
-        match self {
-            Self::Ieee => ieee::headroom(request, cell),
-            Self::Spectrum(asic) => Ok(spectrum::headroom(asic, request)),
-            Self::Tofino2 => Ok(tofino::headroom(request)),
-            Self::Classic(asic) => Ok(classic::headroom(asic, request)),
-            Self::Chip(chip) => slope::headroom(chip, request),
         }
     }
 }
@@ -117,10 +111,10 @@ impl fmt::Display for Model {
 }
 
 impl FromStr for Model {
-    type Err = QosError;
+    type Err = UnknownModel;
 
-    fn from_str(name: &str) -> Result<Self, QosError> {
-        Self::all().find(|model| model.name() == name).ok_or_else(|| QosError::UnknownModel {
+    fn from_str(name: &str) -> Result<Self, UnknownModel> {
+        Self::all().find(|model| model.name() == name).ok_or_else(|| UnknownModel {
             name: name.to_owned(),
             known: Self::all().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", "),
         })
@@ -128,9 +122,9 @@ impl FromStr for Model {
 }
 
 impl TryFrom<String> for Model {
-    type Error = QosError;
+    type Error = UnknownModel;
 
-    fn try_from(name: String) -> Result<Self, QosError> {
+    fn try_from(name: String) -> Result<Self, UnknownModel> {
         name.parse()
     }
 }

@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 
+use super::error::HeadroomError;
 use super::link::Link;
-use crate::error::QosError;
 use crate::explain::{Breakdown, Unit, exact};
 use crate::units::Bytes;
 
@@ -28,7 +28,7 @@ pub struct NicBuffer {
 
 /// Works out the thresholds of a lossless buffer of `size`; one that cannot hold the headroom and a packet is
 /// refused.
-pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, QosError> {
+pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, HeadroomError> {
     let mut terms = Breakdown::default();
     let gbps = link.mbps() / exact(1000_u16, 1_u8);
     terms.push("speed", link.mbps(), Unit::MegabitsPerSecond, "port", "topology");
@@ -42,7 +42,7 @@ pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, QosError> {
     let xon = xoff.and_then(|xoff| xoff.checked_sub(link.mtu().0)).filter(|xon| *xon > 0);
     let (Some(xoff), Some(xon)) = (xoff, xon) else {
         let needed = headroom + link.mtu() + Bytes(1);
-        return Err(QosError::NicBufferTooSmall { size, headroom, mtu: link.mtu(), needed });
+        return Err(HeadroomError::NicBufferTooSmall { size, headroom, mtu: link.mtu(), needed });
     };
     terms.bytes("XOFF threshold", exact(xoff, 1_u8), "buffer - headroom", DRIVER);
     terms.bytes("XON threshold", exact(xon, 1_u8), "XOFF threshold - MTU", DRIVER);

@@ -6,18 +6,18 @@
 //! The cable counts 5 ns a metre here, as the published tables do: 1 m of 400G holds 500 B both ways.
 
 use super::chips::{Chip, ChipRow};
+use super::error::HeadroomError;
 use super::link::Request;
 use super::{Headroom, Model, round_up, whole};
-use crate::error::QosError;
 use crate::explain::{Breakdown, Unit, exact};
 
 /// Nanoseconds a metre.
 const NANOSECONDS_PER_METER: u32 = 5;
 
 /// Works out the headroom; speeds the vendor published nothing for are refused.
-pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, QosError> {
+pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, HeadroomError> {
     let link = request.link();
-    let row = chip.row(link.speed()).ok_or_else(|| QosError::SpeedUnknown {
+    let row = chip.row(link.speed()).ok_or_else(|| HeadroomError::SpeedUnknown {
         model: Model::Chip(chip),
         speed: link.speed(),
         known: chip.rows().iter().map(|row| format!("`{}`", row.speed)).collect::<Vec<_>>().join(", "),

@@ -7,18 +7,16 @@
 //! 8,000; the percentage of small packets is used as it is and not weighed by bytes; the worst-case factor is
 //! not rounded up; the peer's response counts twice at 400G; lanes do not matter.
 
+use super::asic::TOFINO_CELL as CELL;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, sonic_pause_quanta};
 use super::spectrum::{cable, gearbox, small_packet_factor};
 use super::{Headroom, Model, round_up, whole};
 use crate::explain::{Breakdown, Exact, Unit, exact};
-use crate::units::Bytes;
 
 const SCRIPT: &str = "sonic-swss buffer_headroom_barefoot.lua";
 const TABLE: &str = "sonic-buildimage barefoot asic_table.j2";
 
-/// The allocation unit (`cell_size`).
-pub(super) const CELL: Bytes = Bytes(176);
 /// Bytes in the pipeline, in KB of 1,024 (`pipeline_latency`).
 const PIPELINE_KIB: u64 = 68;
 

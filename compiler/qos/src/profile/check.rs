@@ -3,22 +3,22 @@
 //! In: a [`Draft`]. Out: every rule it breaks, in a fixed order. Invariants: an empty list means that every map
 //! derived from the profile is a function and that PFC, ECN and trimming go together.
 
-use super::class::{Class, ClassName, Role};
-use super::lower::unknown_class;
+use super::class::{Class, Role};
+use super::error::ProfileError;
+use super::name::ClassName;
 use super::{Draft, Trimming, Watchdog};
 use crate::ecn::Ecn;
-use crate::error::QosError;
 use crate::units::Nanoseconds;
 
 /// Returns every broken rule.
-pub(super) fn faults(draft: &Draft) -> Vec<QosError> {
+pub(super) fn faults(draft: &Draft) -> Vec<ProfileError> {
     let mut faults = Vec::new();
     let classes: Vec<&Class> = draft.classes.values().collect();
     if !draft.classes.contains_key(&draft.default) {
-        faults.push(unknown_class("default", draft.default.clone(), draft));
+        faults.push(ProfileError::unknown_class("default", draft.default.clone(), &draft.classes));
     }
     if !classes.iter().any(|class| class.role == Role::Data) {
-        faults.push(QosError::NoData);
+        faults.push(ProfileError::NoData);
     }
     for class in &classes {
         single(class, &mut faults);
@@ -31,7 +31,7 @@ pub(super) fn faults(draft: &Draft) -> Vec<QosError> {
     trimming(draft, &classes, &mut faults);
     if let Some(watchdog) = &draft.watchdog {
         if !classes.iter().any(|class| class.pfc) {
-            faults.push(QosError::WatchdogUnused);
+            faults.push(ProfileError::WatchdogUnused);
         }
         watchdog_times(watchdog, &mut faults);
     }
@@ -39,23 +39,24 @@ pub(super) fn faults(draft: &Draft) -> Vec<QosError> {
 }
 
 /// Checks one class by itself.
-fn single(class: &Class, faults: &mut Vec<QosError>) {
+fn single(class: &Class, faults: &mut Vec<ProfileError>) {
     let name = || class.name.clone();
     if class.dscp.is_empty() && class.role.is_sent() {
-        faults.push(QosError::NoDscp { class: name(), role: class.role.name() });
+        faults.push(ProfileError::NoDscp { class: name(), role: class.role.name() });
     }
     if class.pfc && class.trim {
-        faults.push(QosError::TrimsLossless { class: name() });
+        faults.push(ProfileError::TrimsLossless { class: name() });
     }
     if class.ecn != Ecn::Off {
         if let Some((min, max)) = class.ecn.order_fault() {
-            faults.push(QosError::EcnOrder { class: name(), min, max });
+            faults.push(ProfileError::EcnOrder { class: name(), min, max });
         }
         if class.ecn.never_marks() {
-            faults.push(QosError::EcnNeverMarks { class: name() });
+            faults.push(ProfileError::EcnNeverMarks { class: name() });
         }
     }
-    let conflict = |field, why| QosError::RoleConflict { class: name(), role: class.role.name(), field, why };
+    let conflict =
+        |field, why| ProfileError::RoleConflict { class: name(), role: class.role.name(), field, why };
     match class.role {
         Role::Trimmed | Role::Control | Role::Cnp => {
             // MRC: control is strict, not trimmed, without WRED; a trimmed packet has nothing left to trim; a
@@ -72,20 +73,20 @@ fn single(class: &Class, faults: &mut Vec<QosError>) {
 }
 
 /// Checks two classes against each other; `first` comes first by name.
-fn pair(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
+fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     let names = || (first.name.clone(), second.name.clone());
     if first.role == second.role && first.role.is_unique() {
         let (first_name, second_name) = names();
         let role = first.role.name();
-        faults.push(QosError::RoleTwice { role, first: first_name, second: second_name });
+        faults.push(ProfileError::RoleTwice { role, first: first_name, second: second_name });
     }
     for dscp in first.dscp.iter().filter(|dscp| second.dscp.contains(dscp)) {
         let (first, second) = names();
-        faults.push(QosError::DscpTwice { dscp: *dscp, first, second });
+        faults.push(ProfileError::DscpTwice { dscp: *dscp, first, second });
     }
     if first.tc == second.tc {
         let (first_name, second_name) = names();
-        faults.push(QosError::TrafficClassTwice { tc: first.tc, first: first_name, second: second_name });
+        faults.push(ProfileError::TrafficClassTwice { tc: first.tc, first: first_name, second: second_name });
     }
     if first.queue == second.queue {
         shared_queue(first, second, faults);
@@ -95,14 +96,14 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
     if let Some((lossless, other)) = lossless {
         let (lossless_name, other_name) = (lossless.name.clone(), other.name.clone());
         if lossless.priority_group == other.priority_group {
-            faults.push(QosError::GroupShared {
+            faults.push(ProfileError::GroupShared {
                 group: lossless.priority_group,
                 lossless: lossless_name.clone(),
                 other: other_name.clone(),
             });
         }
         if lossless.priority == other.priority {
-            faults.push(QosError::PriorityShared {
+            faults.push(ProfileError::PriorityShared {
                 priority: lossless.priority,
                 lossless: lossless_name,
                 other: other_name,
@@ -112,7 +113,7 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
 }
 
 /// Checks that two classes want the same of the queue they share.
-fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
+fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     let differences = [
         ("scheduler", first.scheduler != second.scheduler),
         ("pfc", first.pfc != second.pfc),
@@ -122,7 +123,7 @@ fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
     ];
     for (field, _) in differences.iter().filter(|(_, differ)| *differ) {
         let (first_name, second_name) = (first.name.clone(), second.name.clone());
-        faults.push(QosError::QueueConflict {
+        faults.push(ProfileError::QueueConflict {
             queue: first.queue,
             first: first_name,
             second: second_name,
@@ -132,21 +133,23 @@ fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<QosError>) {
 }
 
 /// Checks that classes that trim and the way to trim go together.
-fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<QosError>) {
+fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
     let trims: Vec<&Class> = classes.iter().copied().filter(|class| class.trim).collect();
     let Some(trimming) = &draft.trimming else {
-        faults.extend(trims.iter().map(|class| QosError::TrimWithoutTrimming { class: class.name.clone() }));
+        faults.extend(
+            trims.iter().map(|class| ProfileError::TrimWithoutTrimming { class: class.name.clone() }),
+        );
         return;
     };
     if trims.is_empty() {
-        faults.push(QosError::TrimmingUnused);
+        faults.push(ProfileError::TrimmingUnused);
     }
     let Trimming { class: wanted, tc, fabric_dscp, last_hop_dscp, size: _ } = trimming;
     if !draft.classes.contains_key(wanted) {
-        faults.push(unknown_class("trimming.class", wanted.clone(), draft));
+        faults.push(ProfileError::unknown_class("trimming.class", wanted.clone(), &draft.classes));
     }
     if fabric_dscp == last_hop_dscp {
-        faults.push(QosError::TrimmedDscpTwice { dscp: *fabric_dscp });
+        faults.push(ProfileError::TrimmedDscpTwice { dscp: *fabric_dscp });
     }
     for dscp in [*fabric_dscp, *last_hop_dscp] {
         let found: &ClassName = classes
@@ -154,16 +157,16 @@ fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<QosError>) {
             .find(|class| class.dscp.contains(&dscp))
             .map_or(&draft.default, |class| &class.name);
         if found != wanted {
-            faults.push(QosError::TrimmedDscp { dscp, wanted: wanted.clone(), found: found.clone() });
+            faults.push(ProfileError::TrimmedDscp { dscp, wanted: wanted.clone(), found: found.clone() });
         }
     }
     if let Some(class) = classes.iter().find(|class| class.tc == *tc) {
-        faults.push(QosError::TrimTrafficClass { tc: *tc, class: class.name.clone() });
+        faults.push(ProfileError::TrimTrafficClass { tc: *tc, class: class.name.clone() });
     }
 }
 
 /// Checks the ranges of SONiC's `sonic-pfcwd` YANG model.
-fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<QosError>) {
+fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<ProfileError>) {
     let Watchdog { action: _, detection, restoration, poll } = *watchdog;
     let [detection_max, restoration_max, poll_max] = Watchdog::MAX_MILLIS;
     for (field, value, max) in [
@@ -174,14 +177,14 @@ fn watchdog_times(watchdog: &Watchdog, faults: &mut Vec<QosError>) {
         let Some(value) = value else { continue };
         let (min, max) = (Nanoseconds::from_millis(100), Nanoseconds::from_millis(max));
         if value < min || value > max {
-            faults.push(QosError::WatchdogRange { field, value, min, max });
+            faults.push(ProfileError::WatchdogRange { field, value, min, max });
         }
     }
     for (field, value) in [("detection", detection), ("restoration", restoration)] {
         if let (Some(value), Some(poll)) = (value, poll)
             && value < poll
         {
-            faults.push(QosError::WatchdogPoll { field, value, poll });
+            faults.push(ProfileError::WatchdogPoll { field, value, poll });
         }
     }
 }

@@ -3,84 +3,12 @@
 //! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are legal table names on
 //! every target; whether the values fit together is [`super::check`]'s business.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::name::ClassName;
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
 use crate::ecn::Ecn;
-use crate::error::QosError;
-
-/// The name of a class or a profile: what SONiC takes as the name of a map or buffer profile.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct ClassName(Box<str>);
-
-impl ClassName {
-    /// Checks a name: 1 to 32 of `[A-Za-z0-9_-]`, a letter or digit first (`sonic-types` YANG).
-    pub fn new(name: &str) -> Result<Self, QosError> {
-        let rest = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
-        let legal = name.len() <= 32
-            && name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric())
-            && name.bytes().all(rest);
-        if legal {
-            Ok(Self(name.into()))
-        } else {
-            Err(QosError::BadName { name: name.to_owned(), what: "a class or profile" })
-        }
-    }
-
-    /// Makes a name from a literal of this crate.
-    pub(crate) fn literal(name: &'static str) -> Self {
-        Self::new(name).expect("names of presets are tested to be legal")
-    }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ClassName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl FromStr for ClassName {
-    type Err = QosError;
-
-    fn from_str(name: &str) -> Result<Self, QosError> {
-        Self::new(name)
-    }
-}
-
-impl TryFrom<String> for ClassName {
-    type Error = QosError;
-
-    fn try_from(name: String) -> Result<Self, QosError> {
-        Self::new(&name)
-    }
-}
-
-impl From<ClassName> for String {
-    fn from(name: ClassName) -> String {
-        name.0.into()
-    }
-}
-
-impl JsonSchema for ClassName {
-    fn schema_name() -> Cow<'static, str> {
-        "ClassName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9][-A-Za-z0-9_]{0,31}$" })
-    }
-}
 
 /// What a class is for. Only data, acknowledgements and other traffic may have several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -181,5 +109,13 @@ impl Class {
     /// Returns the code point senders of this class mark with.
     pub fn mark(&self) -> Option<Dscp> {
         self.dscp.first().copied()
+    }
+
+    /// Returns the ingress and egress thresholds SONiC ships for lossless and for lossy traffic
+    /// (`default_dynamic_th` 0 and `egress_lossless_profile` 7; `ingress_lossy_profile` and
+    /// `egress_lossy_profile` 3).
+    pub(super) const fn default_thresholds(pfc: bool) -> (DynamicThreshold, DynamicThreshold) {
+        let (ingress, egress) = if pfc { (0, 7) } else { (3, 3) };
+        (DynamicThreshold::constant(ingress), DynamicThreshold::constant(egress))
     }
 }

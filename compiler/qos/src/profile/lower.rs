@@ -5,21 +5,22 @@
 
 use std::collections::BTreeMap;
 
-use super::class::{Class, ClassName, Role};
+use super::class::{Class, Role};
+use super::error::ProfileError;
+use super::name::ClassName;
 use super::spec::{ClassSpec, ProfileSpec};
 use super::{Draft, LosslessTraffic, Profile};
-use crate::codes::{DynamicThreshold, Priority, PriorityGroup, Queue};
+use crate::codes::{Priority, PriorityGroup, Queue};
 use crate::ecn::Ecn;
-use crate::error::QosError;
 
 /// The most classes of a profile: DSCP has 64 code points (RFC 2474).
 const CLASSES_MAX: usize = 64;
 
 /// Makes a profile from what is written, and reports every fault.
-pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<QosError>> {
+pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     // Classes are compared with each other, and their number is that of the code points they share out.
     if spec.classes.len() > CLASSES_MAX {
-        return Err(vec![QosError::TooManyClasses { count: spec.classes.len(), max: CLASSES_MAX }]);
+        return Err(vec![ProfileError::TooManyClasses { count: spec.classes.len(), max: CLASSES_MAX }]);
     }
     let mut draft = spec.base.map_or_else(empty, super::preset::Preset::draft);
     let mut faults = overlay(&mut draft, spec);
@@ -47,11 +48,11 @@ fn empty() -> Draft {
     }
 }
 
-fn overlay(draft: &mut Draft, spec: ProfileSpec) -> Vec<QosError> {
+fn overlay(draft: &mut Draft, spec: ProfileSpec) -> Vec<ProfileError> {
     let mut faults = Vec::new();
     for name in spec.without {
         if draft.classes.remove(&name).is_none() {
-            faults.push(unknown_class("without", name, draft));
+            faults.push(ProfileError::unknown_class("without", name, &draft.classes));
         }
     }
     for (name, changes) in spec.classes {
@@ -79,11 +80,6 @@ fn set<T>(old: &mut T, new: Option<T>) {
     if let Some(new) = new {
         *old = new;
     }
-}
-
-pub(super) fn unknown_class(field: &'static str, class: ClassName, draft: &Draft) -> QosError {
-    let known: Vec<_> = draft.classes.keys().map(|name| format!("`{name}`")).collect();
-    QosError::UnknownClass { field, class, known: known.join(", ") }
 }
 
 /// Changes a class of the base.
@@ -117,19 +113,19 @@ fn change(class: &mut Class, spec: ClassSpec) {
 }
 
 /// Makes a class of one's own, with the defaults [`ClassSpec`] documents.
-fn create(name: &ClassName, spec: ClassSpec) -> Result<Class, QosError> {
-    let missing = |field| QosError::MissingField { class: name.clone(), field };
+fn create(name: &ClassName, spec: ClassSpec) -> Result<Class, ProfileError> {
+    let missing = |field| ProfileError::MissingField { class: name.clone(), field };
     let dscp = spec.dscp.ok_or_else(|| missing("dscp"))?;
     let tc = spec.tc.ok_or_else(|| missing("tc"))?;
     let scheduler = spec.scheduler.ok_or_else(|| missing("scheduler"))?;
     let pfc = spec.pfc.unwrap_or(false);
     let priority = match spec.priority {
         Some(priority) => priority,
-        None => Priority::new(tc.get()).map_err(|_| QosError::NoPriority { class: name.clone(), tc })?,
+        None => Priority::new(tc.get()).map_err(|_| ProfileError::NoPriority { class: name.clone(), tc })?,
     };
     let group = if pfc { PriorityGroup::constant(priority.get()) } else { PriorityGroup::MIN };
     let queue = || Queue::new(tc.get()).expect("queues and traffic classes have one range");
-    let (ingress, egress) = default_thresholds(pfc);
+    let (ingress, egress) = Class::default_thresholds(pfc);
     Ok(Class {
         name: name.clone(),
         role: spec.role.unwrap_or(Role::Other),
@@ -145,12 +141,4 @@ fn create(name: &ClassName, spec: ClassSpec) -> Result<Class, QosError> {
         ingress_threshold: spec.ingress_threshold.unwrap_or(ingress),
         egress_threshold: spec.egress_threshold.unwrap_or(egress),
     })
-}
-
-/// Returns the ingress and egress thresholds SONiC ships for lossless and for lossy traffic
-/// (`default_dynamic_th` 0 and `egress_lossless_profile` 7; `ingress_lossy_profile` and
-/// `egress_lossy_profile` 3).
-pub(super) fn default_thresholds(pfc: bool) -> (DynamicThreshold, DynamicThreshold) {
-    let (ingress, egress) = if pfc { (0, 7) } else { (3, 3) };
-    (DynamicThreshold::constant(ingress), DynamicThreshold::constant(egress))
 }

@@ -7,17 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Profile;
 use crate::codes::{Dscp, Priority, PriorityGroup, Queue, TrafficClass};
-
-/// Where on a path a port stands, seen from the packets that leave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// A first-tier port to a NIC.
-    LastHop,
-    /// A first-tier port to the tier above.
-    Edge,
-    /// A port of any higher tier.
-    Fabric,
-}
+use crate::place::Place;
 
 impl Profile {
     /// Returns the traffic class of each of the 64 code points (SONiC: `DSCP_TO_TC_MAP`).

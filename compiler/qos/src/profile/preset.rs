@@ -9,9 +9,9 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::error::ProfileError;
 use super::presets;
 use super::{Draft, Profile};
-use crate::error::QosError;
 
 /// A profile that comes with the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -94,10 +94,10 @@ impl fmt::Display for Preset {
 }
 
 impl FromStr for Preset {
-    type Err = QosError;
+    type Err = ProfileError;
 
-    fn from_str(name: &str) -> Result<Self, QosError> {
+    fn from_str(name: &str) -> Result<Self, ProfileError> {
         let found = Self::ALL.into_iter().find(|preset| preset.name() == name);
-        found.ok_or_else(|| QosError::UnknownPreset { name: name.to_owned(), known: Self::names() })
+        found.ok_or_else(|| ProfileError::UnknownPreset { name: name.to_owned(), known: Self::names() })
     }
 }

@@ -12,15 +12,15 @@ pub(super) mod nvidia_roce;
 pub(super) mod sonic_ai_lossy;
 pub(super) mod sonic_azure;
 
-use super::class::{Class, ClassName, Role, Scheduler};
-use super::lower::default_thresholds;
+use super::class::{Class, Role, Scheduler};
+use super::name::ClassName;
 use super::{Draft, LosslessTraffic, Watchdog};
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
 use crate::ecn::Ecn;
 
 /// Starts a lossy class: queue and priority have the number of the traffic class, the group is 0.
 fn lossy(name: &'static str, role: Role, dscp: &[u8], tc: u8, scheduler: Scheduler) -> Class {
-    let (ingress_threshold, egress_threshold) = default_thresholds(false);
+    let (ingress_threshold, egress_threshold) = Class::default_thresholds(false);
     Class {
         name: ClassName::literal(name),
         role,
@@ -40,7 +40,7 @@ fn lossy(name: &'static str, role: Role, dscp: &[u8], tc: u8, scheduler: Schedul
 
 /// Starts a lossless class: queue, group and priority have the number of the traffic class.
 fn lossless(name: &'static str, dscp: &[u8], tc: u8, scheduler: Scheduler, ecn: Ecn) -> Class {
-    let (ingress_threshold, egress_threshold) = default_thresholds(true);
+    let (ingress_threshold, egress_threshold) = Class::default_thresholds(true);
     Class {
         priority_group: PriorityGroup::constant(tc),
         pfc: true,

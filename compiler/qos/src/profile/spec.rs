@@ -13,7 +13,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::class::{ClassName, Role, Scheduler};
+use super::class::{Role, Scheduler};
+use super::name::ClassName;
 use super::preset::Preset;
 use super::switch::Switch;
 use super::{BufferShares, LosslessTraffic, SharedHeadroom, Trimming, Watchdog};

@@ -1,7 +1,7 @@
 //! Tests of presets, overlays and rules.
 
-use super::maps::Place;
 use super::*;
+use crate::Place;
 use crate::codes::{Priority, Queue};
 use crate::ecn::Ecn;
 

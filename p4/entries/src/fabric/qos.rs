@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use closc_plan::DeviceIntent;
 use closc_qos::Bytes;
+use closc_qos::Place;
 use closc_qos::codes::Dscp;
-use closc_qos::ecn::{Ecn, EcnContext, Limit};
-use closc_qos::profile::maps::Place;
+use closc_qos::ecn::{Ecn, EcnContext, EcnError, Limit};
 use closc_qos::profile::{Class, Scheduler};
 use closc_qos::units::Speed;
 use closc_runtime::proto::v1;
@@ -188,7 +188,8 @@ fn trim_depth(queue_packets: u64) -> u64 {
 
 /// Works out the thresholds of every class on a kind of port.
 fn marks(intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesError> {
-    let fault = |source| EntriesError::Qos { device: intent.name.to_string(), source };
+    let fault =
+        |source: EcnError| EntriesError::Qos { device: intent.name.to_string(), source: source.into() };
     let mut all = Vec::new();
     for class in intent.qos.classes() {
         let thresholds = intent.qos.ecn_rule(class, kind.place);

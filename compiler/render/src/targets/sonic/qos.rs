@@ -12,8 +12,8 @@ mod queues;
 use std::collections::BTreeMap;
 
 use closc_plan::{PortKind, SwitchQos};
+use closc_qos::Place;
 use closc_qos::codes::Queue;
-use closc_qos::profile::maps::Place;
 use closc_qos::profile::{Class, Profile};
 
 use super::view::View;

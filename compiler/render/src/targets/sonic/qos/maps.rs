@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use closc_plan::PortKind;
-use closc_qos::profile::maps::Place;
+use closc_qos::Place;
 
 use super::super::json::{Document, Fields, Row};
 use super::{Qos, word};

@@ -1,0 +1,22 @@
+//! Two thresholds and a probability, written or published.
+//!
+//! In: YAML `{min: 150KB, max: 1500KB, probability: 100}`, or a preset. Out: [`FixedThresholds`], plain data.
+//! Invariants: none here; [`super::EcnThresholds`] keeps the order.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::codes::Percent;
+use crate::units::Bytes;
+
+/// Thresholds as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedThresholds {
+    /// The queue length below which nothing is marked.
+    pub min: Bytes,
+    /// The queue length above which everything is marked.
+    pub max: Bytes,
+    /// The marking probability just below the maximum, in hundredths.
+    pub probability: Percent,
+}
