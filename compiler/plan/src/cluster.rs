@@ -8,8 +8,8 @@ use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
-use crate::host;
 use crate::plan::Plan;
+use crate::port_name;
 
 /// What all nodes have in common.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl Plan {
         let topology = self.topology();
         let port = |number: u8, plane: PlaneId| ClusterPort {
             plane,
-            interface: host::interface(number, plane),
+            interface: port_name::interface(number, plane),
             pool: self.addresses().nic_ports(plane),
         };
         let nic = |number: u8| ClusterNic {

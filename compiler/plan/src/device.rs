@@ -16,9 +16,16 @@ use crate::intent::{
     Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent, SwitchPeer, System,
 };
 use crate::plan::Plan;
-use crate::{bgp, ecmp, host, routes};
+use crate::{bgp, ecmp, port_name, routes};
 
-pub(crate) fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
+impl Plan {
+    /// Makes the intent of a switch.
+    pub fn device(&self, switch: Switch) -> DeviceIntent<'_> {
+        intent(self, switch)
+    }
+}
+
+fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
     let topology = plan.topology();
     let (platform, os) = topology.hardware(switch);
     let ports: Vec<PortIntent> = plan.fabric().ports(switch).map(|p| port(plan, switch, &p)).collect();
@@ -103,12 +110,6 @@ fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::Physica
     topology.hardware(switch).0.port(topology.slot(switch.tier, at))
 }
 
-/// The name of a port, as the device has it.
-pub(crate) fn port_name(plan: &Plan, switch: Switch, at: PortRef) -> SmolStr {
-    let topology = plan.topology();
-    topology.hardware(switch).0.port_name(topology.slot(switch.tier, at))
-}
-
 fn describe(peer: &Peer) -> String {
     match peer {
         Peer::Switch(peer) => {
@@ -146,7 +147,7 @@ fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6A
     SwitchPeer {
         switch: far,
         name: topology.naming.switch(far),
-        port: port_name(plan, far, port),
+        port: plan.port_name(far, port),
         hardware: hardware(topology, far),
         address,
         mac: addresses.switch_mac(far),
@@ -165,7 +166,7 @@ fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer 
         port,
         node: topology.naming.node(node),
         name: SmolStr::from(topology.naming.nic_port(node, number, port.plane)),
-        interface: host::interface(number, port.plane),
+        interface: port_name::interface(number, port.plane),
         address,
         mac: addresses.nic_mac(port),
         inner: addresses.nic(port.nic),

@@ -10,19 +10,24 @@ pub(crate) mod written;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use closc_topology::{
-    DomainRule, Link, Nic, NicPort, Node, PlaneId, PortRef, Routing, Side, Subject, Topology,
-};
+use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PortRef, Routing, Side, Subject, Topology};
 use ipnet::Ipv6Net;
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
-use crate::device;
 use crate::intent::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use crate::plan::Plan;
+use crate::port_name;
 use reach::{PlaneState, Reach};
 
-pub(crate) fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
+impl Plan {
+    /// Makes the intent of a node.
+    pub fn host(&self, node: Node) -> HostIntent<'_> {
+        intent(self, node)
+    }
+}
+
+fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
     let topology = plan.topology();
     let mut reach = (!plan.is_source_routed()).then(|| Reach::new(plan));
     let mut nics: Vec<NicIntent> = (0..topology.hosts.nics_per_node)
@@ -170,11 +175,6 @@ fn queue_pairs(topology: &Topology) -> u16 {
     }
 }
 
-/// The name of a NIC port on Linux: NIC and plane, both from 0.
-pub(crate) fn interface(number: u8, plane: PlaneId) -> SmolStr {
-    format_smolstr!("nic{number}p{plane}")
-}
-
 fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let topology = plan.topology();
     let addresses = plan.addresses();
@@ -186,7 +186,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let slot = topology.hosts.slots.get(usize::from(number));
     NicPortIntent {
         plane: at.plane,
-        interface: interface(number, at.plane),
+        interface: port_name::interface(number, at.plane),
         mac: addresses.nic_mac(at),
         is_static: topology.hardware(t0).1.has_static_neighbours(),
         pci: slot.and_then(|slot| slot.pci.function(at.plane.0)),
@@ -194,7 +194,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         table: FIRST_TABLE + u16::from(number) * PLANES_MAX + u16::from(at.plane.0),
         address: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
         t0: topology.naming.switch(t0),
-        t0_port: device::port_name(plan, t0, t0_port),
+        t0_port: plan.port_name(t0, t0_port),
         gateway: addresses.link(link, CableEnd::Upper),
         gateway_mac: addresses.switch_mac(t0),
         decapsulate: srv6.then(|| segments.prefix(segments.nic(at.plane, at.nic))),

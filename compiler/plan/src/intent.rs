@@ -3,6 +3,8 @@
 //! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Invariants: an intent holds no
 //! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
 
+pub(crate) mod bgp;
+
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,7 +19,7 @@ use closc_topology::{
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
-use crate::bgp::BgpIntent;
+use self::bgp::BgpIntent;
 use crate::mac::Mac;
 
 /// Everything one switch needs.

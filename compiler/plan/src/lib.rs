@@ -18,6 +18,7 @@ mod mac;
 mod path;
 mod placement;
 mod plan;
+mod port_name;
 mod qos;
 mod routes;
 mod segment;
@@ -30,12 +31,12 @@ pub mod checks;
 
 pub use address::{AddressPlan, CableEnd};
 pub use backup::{BackupPair, PortName, Shared};
-pub use bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
 pub use ecmp::{NextHop, NextHops};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
 pub use host::written::HostRoutes;
+pub use intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
 pub use intent::{
     Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
     NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
@@ -43,7 +44,8 @@ pub use intent::{
 pub use mac::Mac;
 pub use path::{Path, PathError, PathHop, PathKind};
 pub use placement::{Crossing, Job, JobError, PlacedNode, Placement, Traffic, UnitNodes};
-pub use plan::{CableEnds, Plan};
+pub use plan::Plan;
+pub use port_name::CableEnds;
 pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};
 pub use table::{

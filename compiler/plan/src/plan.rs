@@ -1,26 +1,13 @@
-//! The plan itself: a fabric, and the functions that make intents from it.
+//! The plan itself: a fabric, its addresses and its uSIDs.
 //!
-//! In: a fabric. Out: intents and tables, one at a time. Invariants: a plan holds no list of devices.
+//! In: a fabric. Out: [`Plan`], of which the intents and tables are made, one at a time, each where it is described.
+//! Invariants: a plan holds no list of devices.
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, Node, PortRef, Side, Switch, Topology, ZoneId};
-use smol_str::SmolStr;
+use closc_topology::{Link, Node, Switch, Topology, ZoneId};
 
 use crate::address::AddressPlan;
-use crate::host::routes::NodeRoutes;
-use crate::intent::{DeviceIntent, HostIntent};
 use crate::segment::Segments;
-use crate::table::PathTable;
-use crate::{device, host, table};
-
-/// Device and port at both ends of a cable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CableEnds {
-    /// The end nearer to the NICs.
-    pub lower: (SmolStr, SmolStr),
-    /// The other end.
-    pub upper: (SmolStr, SmolStr),
-}
 
 /// The fabric plan.
 #[derive(Debug, Clone)]
@@ -59,29 +46,6 @@ impl Plan {
         self.topology().link_name(link).expect("the plan names planned cables only")
     }
 
-    /// Returns device and port at both ends of a cable, as the devices name them.
-    pub fn cable_ends(&self, link: Link) -> CableEnds {
-        let topology = self.topology();
-        let (upper, upper_port) = self.fabric.upper_end(link).expect("the plan names planned cables only");
-        let lower = match link {
-            Link::Host(port) => {
-                let (node, number) = topology.node_of(port.nic);
-                (topology.naming.node(node), host::interface(number, port.plane))
-            }
-            Link::Fabric { lower, up } => {
-                let at = PortRef { side: Side::Up, index: up };
-                (topology.naming.switch(lower), device::port_name(self, lower, at))
-            }
-        };
-        let upper = (topology.naming.switch(upper), device::port_name(self, upper, upper_port));
-        CableEnds { lower, upper }
-    }
-
-    /// Returns the name of a port, as the device has it.
-    pub fn port_name(&self, switch: Switch, port: PortRef) -> SmolStr {
-        device::port_name(self, switch, port)
-    }
-
     /// Tells whether hosts write the path into the packet.
     pub fn is_source_routed(&self) -> bool {
         self.topology().routing.is_source_routed()
@@ -101,26 +65,5 @@ impl Plan {
     pub fn groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         let topology = self.topology();
         topology.zone_ids().flat_map(|zone| (0..topology.t0.count).map(move |group| (zone, group)))
-    }
-
-    /// Makes the intent of a switch.
-    pub fn device(&self, switch: Switch) -> DeviceIntent<'_> {
-        device::intent(self, switch)
-    }
-
-    /// Makes the intent of a node.
-    pub fn host(&self, node: Node) -> HostIntent<'_> {
-        host::intent(self, node)
-    }
-
-    /// Makes the routes of a node to every NIC elsewhere; nothing where hosts do not choose paths, or the fabric is too
-    /// large to write them out.
-    pub fn node_routes(&self, node: Node) -> Option<NodeRoutes> {
-        host::routes::routes(self, node)
-    }
-
-    /// Makes the path table of a T0 group.
-    pub fn path_table(&self, zone: ZoneId, group: u16) -> PathTable<'_> {
-        table::table(self, zone, group)
     }
 }

@@ -254,7 +254,14 @@ impl PathTable<'_> {
     }
 }
 
-pub(crate) fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
+impl Plan {
+    /// Makes the path table of a T0 group.
+    pub fn path_table(&self, zone: ZoneId, group: u16) -> PathTable<'_> {
+        table(self, zone, group)
+    }
+}
+
+fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
     let topology = plan.topology();
     let sets = EntropySets::new(topology, zone, group);
     PathTable {

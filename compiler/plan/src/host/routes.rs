@@ -60,7 +60,15 @@ pub struct PortPaths {
     pub lists: Vec<(Ipv6Addr, u16)>,
 }
 
-pub(crate) fn routes(plan: &Plan, node: Node) -> Option<NodeRoutes> {
+impl Plan {
+    /// Makes the routes of a node to every NIC elsewhere; nothing where hosts do not choose paths, or the fabric is too
+    /// large to write them out.
+    pub fn node_routes(&self, node: Node) -> Option<NodeRoutes> {
+        routes(self, node)
+    }
+}
+
+fn routes(plan: &Plan, node: Node) -> Option<NodeRoutes> {
     let topology = plan.topology();
     if !plan.is_source_routed() || !HostRoutes::new(topology).are_written() {
         return None;

@@ -1,0 +1,110 @@
+//! eBGP of one switch, as its intent says it.
+//!
+//! In: nothing; these are plain data. Out: what renderers read. Invariants: sides without neighbours are left out.
+
+use ipnet::Ipv6Net;
+
+/// eBGP of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BgpIntent {
+    /// Own autonomous system number.
+    pub asn: u32,
+    /// Paths to one prefix that are used at a time.
+    pub multipath: u16,
+    /// What it announces of its own.
+    pub networks: Vec<Ipv6Net>,
+    /// What it takes from anybody: prefixes in a pool, of one length.
+    pub accepts: Vec<Accepted>,
+    /// Its neighbours, in the order of their ports.
+    pub neighbours: Vec<BgpNeighbour>,
+    /// What holds for all neighbours of a side, by side; sides without neighbours are left out.
+    pub sides: Vec<BgpSide>,
+    /// How fast it notices and forgets.
+    pub timers: BgpTimers,
+}
+
+/// Prefixes that are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The pool they are in.
+    pub within: Ipv6Net,
+    /// Their length.
+    pub length: u8,
+}
+
+/// Which way a neighbour is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BgpDirection {
+    /// Nearer to the NICs.
+    Below,
+    /// Farther from the NICs.
+    Above,
+}
+
+impl BgpDirection {
+    /// Returns the word used in configurations.
+    pub fn word(self) -> &'static str {
+        match self {
+            BgpDirection::Below => "BELOW",
+            BgpDirection::Above => "ABOVE",
+        }
+    }
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpNeighbour {
+    /// Index in [`crate::DeviceIntent::ports`].
+    pub port: usize,
+    /// Its autonomous system number.
+    pub asn: u32,
+    /// Which way it is.
+    pub direction: BgpDirection,
+    /// Whether its routes are the last resort, because the cable, an end of it or the plane is drained.
+    pub drained: bool,
+}
+
+/// What holds for all neighbours of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpSide {
+    /// The side.
+    pub direction: BgpDirection,
+    /// Most AS numbers in a path that is taken from there; absent: any.
+    pub longest_taken: Option<u8>,
+    /// Most AS numbers in a path that is announced there, own not counted; absent: any.
+    pub longest_announced: Option<u8>,
+    /// Prefixes of one neighbour beyond which the session is ended.
+    pub prefixes_max: u32,
+    /// What is announced with each route so that receivers weigh their paths; absent where paths are all or nothing.
+    pub bandwidth: Option<BgpBandwidth>,
+}
+
+/// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BgpBandwidth {
+    /// That of one cable, in Mb/s: all cables of a tier are equal, so only ratios matter.
+    Cable(u16),
+    /// The sum over all paths in use.
+    Sum,
+}
+
+/// How fast a switch notices and forgets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BgpTimers {
+    /// Seconds between keepalives.
+    pub keepalive_s: u16,
+    /// Seconds of silence after which a session is down.
+    pub hold_s: u16,
+    /// Seconds between attempts to connect.
+    pub connect_s: u16,
+    /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
+    pub restart_s: u16,
+    /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.
+    pub stale_s: u16,
+    /// Minutes until a session that was ended for its number of prefixes is tried again.
+    pub retry_min: u16,
+    /// Milliseconds between BFD packets (RFC 5880).
+    pub bfd_interval_ms: u16,
+    /// BFD packets that may be missing.
+    pub bfd_multiplier: u8,
+}
