@@ -1,13 +1,7 @@
 //! The files built into the program.
 //!
-//! In: `catalogue/*.yaml`, at compile time. Out: the catalogue a run starts with. Invariants: the files are accepted
+//! In: `catalogue/*.yaml`, at compile time. Out: their texts. Invariants: the files are accepted
 //! by the same checks as a site's (a test loads them all).
-
-use closc_diagnostics::Sources;
-use closc_diagnostics::show::text;
-
-use crate::catalogue::accept;
-use crate::{Catalogue, lower};
 
 /// Lists the files; a test compares the list with the folder.
 macro_rules! files {
@@ -42,20 +36,3 @@ pub(crate) static FILES: &[(&str, &str)] = files![
     "th6-256x400g",
     "th6-512x200g",
 ];
-
-/// Reads every file.
-pub(crate) fn load() -> Catalogue {
-    let mut catalogue = Catalogue::default();
-    for (name, yaml) in FILES {
-        let mut sources = Sources::new();
-        let source = sources.add(format!("catalogue/{name}.yaml"), *yaml);
-        match accept(source, yaml) {
-            Ok(file) => catalogue.insert(lower::lower(file)),
-            Err(found) => panic!(
-                "a file of the program is refused, which its tests exclude:\n{}",
-                text::all(&found, &sources, text::Colour::Plain)
-            ),
-        }
-    }
-    catalogue
-}

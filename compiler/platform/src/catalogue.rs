@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use closc_diagnostics::show::text;
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
 use smol_str::SmolStr;
 
 use crate::file::File;
+use crate::nearest::nearest;
 use crate::{Platform, builtin, checks, lower, read};
 
 /// Platforms by name.
@@ -23,7 +25,7 @@ pub struct Catalogue {
 impl Catalogue {
     /// Returns the platforms of the program. The files are read once a process.
     pub fn builtin() -> Self {
-        static BUILTIN: LazyLock<Catalogue> = LazyLock::new(builtin::load);
+        static BUILTIN: LazyLock<Catalogue> = LazyLock::new(builtin);
         BUILTIN.clone()
     }
 
@@ -61,7 +63,7 @@ impl Catalogue {
         let source = sources.add(name, text);
         let file = accept(source, text)?;
         let id = SmolStr::from(file.id.value.as_str());
-        let place = read::span(source, &file.id);
+        let place = file.id.span(source);
         if let Some(first) = self.defined.get(&id) {
             let mut found = Diagnostics::new();
             found.push(checks::twice::twice(&id, place, *first));
@@ -73,13 +75,13 @@ impl Catalogue {
     }
 
     /// Adds a platform of the program.
-    pub(crate) fn insert(&mut self, platform: Platform) {
+    fn insert(&mut self, platform: Platform) {
         self.platforms.insert(platform.id.clone(), Arc::new(platform));
     }
 }
 
 /// Reads and checks a file.
-pub(crate) fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> {
+fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> {
     let mut found = Diagnostics::new();
     match read::read(source, text) {
         Ok(file) => {
@@ -96,20 +98,19 @@ pub(crate) fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> 
     }
 }
 
-/// Returns the known word nearest to `word`, if it is near enough to be a slip of the keyboard.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = word.chars().count().div_ceil(3);
-    // A word of many times the length is nobody's slip, and comparing it takes time for nothing.
-    let near = |candidate: &str| candidate.chars().count().abs_diff(word.chars().count()) <= allowed;
-    let candidates: Vec<&str> = known.into_iter().filter(|candidate| near(candidate)).collect();
-    if candidates.is_empty() {
-        return None;
+/// Reads the files of the program.
+fn builtin() -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    for (name, yaml) in builtin::FILES {
+        let mut sources = Sources::new();
+        let source = sources.add(format!("catalogue/{name}.yaml"), *yaml);
+        match accept(source, yaml) {
+            Ok(file) => catalogue.insert(lower::lower(file)),
+            Err(found) => panic!(
+                "a file of the program is refused, which its tests exclude:\n{}",
+                text::all(&found, &sources, text::Colour::Plain)
+            ),
+        }
     }
-    let wanted = word.to_lowercase().replace(['_', ' '], "-");
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &candidate.replace('_', "-")), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    catalogue
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::{SourceId, Span};
 use closc_qos::codes::Queue;
 use closc_qos::headroom::Model;
 use closc_qos::units::{Bytes, Speed};
@@ -19,6 +20,13 @@ pub(crate) struct At<T> {
     pub(crate) value: T,
     pub(crate) start: usize,
     pub(crate) len: usize,
+}
+
+impl<T> At<T> {
+    /// Returns where it was written.
+    pub(crate) fn span(&self, source: SourceId) -> Span {
+        Span::new(source, self.start..self.start + self.len)
+    }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
@@ -256,4 +264,29 @@ impl Feature {
 /// Returns the JSON Schema of a catalogue file.
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(File)
+}
+
+impl File {
+    /// Tells whether it lists a feature.
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        self.features.iter().any(|at| at.value == feature)
+    }
+}
+
+impl PanelFile {
+    /// Returns the serial lanes cage by cage; nothing where they count past 16 bits.
+    pub(crate) fn serial_lanes(&self) -> Option<Vec<u16>> {
+        let lanes = u16::from(self.lanes.value);
+        let run = |first: u16| (0..lanes).map(move |lane| first.checked_add(lane));
+        match &self.serial_lanes.value {
+            LanesFile::From(first) => (0..self.cages.value)
+                .map(|cage| cage.checked_mul(self.numbers.step)?.checked_mul(lanes)?.checked_add(*first))
+                .collect::<Option<Vec<u16>>>()?
+                .into_iter()
+                .flat_map(run)
+                .collect(),
+            LanesFile::First(first) => first.iter().copied().flat_map(run).collect(),
+            LanesFile::Each(each) => Some(each.iter().flatten().copied().collect()),
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod checks;
 mod file;
 mod lower;
 mod model;
+mod nearest;
 mod port;
 mod read;
 mod required;

@@ -2,8 +2,7 @@
 //!
 //! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
 
-use crate::checks::features::has;
-use crate::file::{BufferFile, Feature, File, LanesFile, LimitsFile, PanelFile, SonicFile, TrimmingFile};
+use crate::file::{BufferFile, Feature, File, LimitsFile, PanelFile, SonicFile, TrimmingFile};
 use crate::{Buffer, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
 
 /// Makes a platform from a checked file.
@@ -22,22 +21,6 @@ pub(crate) fn lower(file: File) -> Platform {
     }
 }
 
-/// Returns the serial lanes cage by cage; nothing where they count past 16 bits.
-pub(crate) fn serial_lanes(panel: &PanelFile) -> Option<Vec<u16>> {
-    let lanes = u16::from(panel.lanes.value);
-    let run = |first: u16| (0..lanes).map(move |lane| first.checked_add(lane));
-    match &panel.serial_lanes.value {
-        LanesFile::From(first) => (0..panel.cages.value)
-            .map(|cage| cage.checked_mul(panel.numbers.step)?.checked_mul(lanes)?.checked_add(*first))
-            .collect::<Option<Vec<u16>>>()?
-            .into_iter()
-            .flat_map(run)
-            .collect(),
-        LanesFile::First(first) => first.iter().copied().flat_map(run).collect(),
-        LanesFile::Each(each) => Some(each.iter().flatten().copied().collect()),
-    }
-}
-
 fn panel(file: &PanelFile) -> Panel {
     Panel {
         cages: file.cages.value,
@@ -48,7 +31,7 @@ fn panel(file: &PanelFile) -> Panel {
         naming: file.naming,
         first_number: file.numbers.first,
         number_step: file.numbers.step,
-        serial_lanes: serial_lanes(file).expect("the check of lanes refuses what does not fit"),
+        serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),
     }
 }
 
@@ -91,11 +74,11 @@ fn limits(file: &LimitsFile) -> Limits {
 
 fn features(file: &File) -> Features {
     Features {
-        un: has(file, Feature::Un),
-        ua: has(file, Feature::Ua),
-        trimming: has(file, Feature::Trimming),
-        pfc: has(file, Feature::Pfc),
-        ecn: has(file, Feature::Ecn),
-        qp_hash: has(file, Feature::QpHash),
+        un: file.has(Feature::Un),
+        ua: file.has(Feature::Ua),
+        trimming: file.has(Feature::Trimming),
+        pfc: file.has(Feature::Pfc),
+        ecn: file.has(Feature::Ecn),
+        qp_hash: file.has(Feature::QpHash),
     }
 }

@@ -2,21 +2,18 @@
 //!
 //! In: YAML text of a site. Out: a [`File`], or diagnostics that point at
 //! the faults: the first of its kind, and every key that is missing. Invariants: the text is
-//! small and plain: at most [`BYTES_MAX`] bytes, no second document, a key once.
+//! small and plain: at most [`syntax::BYTES_MAX`] bytes, no second document, a key once.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
 
 use crate::checks::{shape, syntax};
-use crate::file::{At, File, schema};
+use crate::file::{File, schema};
 use crate::required;
-
-/// Bytes a catalogue file may have; the largest one shipped has a tenth of it.
-pub(crate) const BYTES_MAX: usize = 128 * 1024;
 
 /// Reads a file.
 pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>> {
-    if text.len() > BYTES_MAX {
+    if text.len() > syntax::BYTES_MAX {
         return Err(vec![syntax::too_large(text.len(), Span::new(source, 0..0))]);
     }
     let options: Options = serde_saphyr::options! {
@@ -58,11 +55,6 @@ fn missing(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<
         found.push(shape::missing(&missing.key, Span::new(source, line.unwrap_or(0..0))));
     }
     found
-}
-
-/// Returns where a value was written.
-pub(crate) fn span<T>(source: SourceId, at: &At<T>) -> Span {
-    Span::new(source, at.start..at.start + at.len)
 }
 
 fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {

@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use super::listed;
 use crate::file::File;
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1004",
@@ -22,17 +21,16 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     for (index, at) in panel.breakouts.iter().enumerate() {
         let breakout = at.value;
         let ports = u32::from(breakout.ports);
-        let place = span(source, at);
+        let place = at.span(source);
         if let Some(first) = panel.breakouts[..index].iter().find(|other| other.value == breakout) {
             let message = format!("breakout `{breakout}` is listed twice");
-            found
-                .push(Diagnostic::error(&RULE, message).at(place, "again").and(span(source, first), "first"));
+            found.push(Diagnostic::error(&RULE, message).at(place, "again").and(first.span(source), "first"));
         }
         if ports > lanes || lanes % ports != 0 {
             let diagnostic =
                 Diagnostic::error(&RULE, format!("`{breakout}` splits {lanes} lanes into {ports} ports"))
                     .at(place, format!("{ports} ports"))
-                    .and(span(source, &panel.lanes), format!("{lanes} lanes a cage"));
+                    .and(panel.lanes.span(source), format!("{lanes} lanes a cage"));
             let divisors = listed((1..=lanes).filter(|n| lanes % n == 0));
             found.push(if divisors.is_empty() {
                 diagnostic
@@ -48,7 +46,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             found.push(
                 Diagnostic::error(&RULE, format!("`{breakout}` asks too much of its lanes"))
                     .at(place, format!("{} over {width} lanes", breakout.speed))
-                    .and(span(source, &panel.lane_speed), format!("{fastest} a lane"))
+                    .and(panel.lane_speed.span(source), format!("{fastest} a lane"))
                     .note(format!(
                         "{speed} Mb/s / {width} lanes = {each} Mb/s, a lane has {} Mb/s",
                         fastest.mbps()

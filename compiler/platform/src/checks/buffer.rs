@@ -5,9 +5,8 @@ use closc_qos::headroom::Model;
 use closc_qos::units::Bytes;
 
 use super::listed;
-use crate::catalogue::nearest;
 use crate::file::File;
-use crate::read::span;
+use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1009",
@@ -28,21 +27,21 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let (total, cell) = (buffer.total.value, buffer.cell.value);
     if cell == Bytes(0) || cell > CELL_MAX {
         let message = format!("a cell of {cell} is not between 1 B and {CELL_MAX}");
-        found.push(Diagnostic::error(&RULE, message).at(span(source, &buffer.cell), ""));
+        found.push(Diagnostic::error(&RULE, message).at(buffer.cell.span(source), ""));
     } else if total.0 / cell.0 < CELLS_MIN {
         found.push(
             Diagnostic::error(
                 &RULE,
                 format!("a buffer of {total} holds {} cells of {cell}", total.0 / cell.0),
             )
-            .at(span(source, &buffer.total), "the whole buffer")
-            .and(span(source, &buffer.cell), "one cell")
+            .at(buffer.total.span(source), "the whole buffer")
+            .and(buffer.cell.span(source), "one cell")
             .note(format!("at least {CELLS_MIN} cells are expected")),
         );
     }
     let name = buffer.headroom.value.as_str();
     if name.parse::<Model>().is_err() {
-        let place = span(source, &buffer.headroom);
+        let place = buffer.headroom.span(source);
         let diagnostic = Diagnostic::error(&RULE, format!("`{name}` is not a headroom model"));
         let diagnostic = match nearest(name, Model::all().map(Model::name)) {
             Some(near) => diagnostic.at(place, format!("did you mean `{near}`?")),

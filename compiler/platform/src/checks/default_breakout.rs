@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 use super::listed;
 use crate::Breakout;
 use crate::file::{At, File};
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1005",
@@ -31,7 +30,7 @@ fn require(file: &File, at: &At<Breakout>, role: &str, source: SourceId, found: 
     if offered.iter().all(|other| other.value != at.value) {
         found.push(
             Diagnostic::error(&RULE, format!("{role} `{}` is not one of `breakouts`", at.value))
-                .at(span(source, at), "not offered")
+                .at(at.span(source), "not offered")
                 .note(format!("offered: {}", listed(offered.iter().map(|b| b.value)))),
         );
     }

@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::file::{Feature, File};
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1011",
@@ -15,15 +14,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add what is missing, or take the feature out.",
 };
 
-/// Tells whether a file lists a feature.
-pub(crate) fn has(file: &File, feature: Feature) -> bool {
-    file.features.iter().any(|at| at.value == feature)
-}
-
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     if let Some(section) = &file.trimming {
-        let place = span(source, section);
-        if !has(file, Feature::Trimming) {
+        let place = section.span(source);
+        if !file.has(Feature::Trimming) {
             let message = "there is a `trimming` section, and `features` does not list `trimming`";
             found.push(Diagnostic::error(&RULE, message).at(place, "never used"));
         }
@@ -39,18 +33,18 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             let message = format!("feature `{word}` is listed twice");
             found.push(
                 Diagnostic::error(&RULE, message)
-                    .at(span(source, at), "again")
-                    .and(span(source, first), "first"),
+                    .at(at.span(source), "again")
+                    .and(first.span(source), "first"),
             );
         }
         let lacks = match at.value {
-            Feature::Ua if !has(file, Feature::Un) => "`un` in `features`",
+            Feature::Ua if !file.has(Feature::Un) => "`un` in `features`",
             Feature::Pfc if file.buffer.is_none() => "a `buffer` section",
             Feature::Un | Feature::Ua | Feature::Trimming | Feature::Pfc | Feature::Ecn | Feature::QpHash => {
                 continue;
             }
         };
         let message = format!("feature `{word}` needs {lacks}");
-        found.push(Diagnostic::error(&RULE, message).at(span(source, at), ""));
+        found.push(Diagnostic::error(&RULE, message).at(at.span(source), ""));
     }
 }

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::file::{File, LanesFile};
-use crate::lower::serial_lanes;
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1006",
@@ -22,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let panel = &file.panel;
     let (cages, lanes) = (usize::from(panel.cages.value), usize::from(panel.lanes.value));
-    let place = span(source, &panel.serial_lanes);
+    let place = panel.serial_lanes.span(source);
     let entries = match &panel.serial_lanes.value {
         LanesFile::From(_) => cages,
         LanesFile::First(first) => first.len(),
@@ -32,7 +30,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(
             Diagnostic::error(&RULE, format!("`serial_lanes` has {entries} entries for {cages} cages"))
                 .at(place, format!("{entries} entries"))
-                .and(span(source, &panel.cages), format!("{cages} cages")),
+                .and(panel.cages.span(source), format!("{cages} cages")),
         );
         return;
     }
@@ -42,11 +40,11 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         found.push(
             Diagnostic::error(&RULE, format!("entry {} of `serial_lanes` has {has} lanes", cage + 1))
                 .at(place, format!("{has} lanes"))
-                .and(span(source, &panel.lanes), format!("{lanes} lanes a cage")),
+                .and(panel.lanes.span(source), format!("{lanes} lanes a cage")),
         );
         return;
     }
-    let Some(all) = serial_lanes(panel) else {
+    let Some(all) = panel.serial_lanes() else {
         let message = "`serial_lanes` counts past lane 65535".to_owned();
         found.push(Diagnostic::error(&RULE, message).at(place, ""));
         return;

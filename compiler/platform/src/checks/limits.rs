@@ -2,9 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use super::features;
 use crate::file::{At, Feature, File};
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1010",
@@ -21,14 +19,14 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let mut require = |at: &At<u32>, name: &str| {
         if at.value == 0 {
             let message = format!("`{name}` is 0");
-            found.push(Diagnostic::error(&RULE, message).at(span(source, at), "no entries"));
+            found.push(Diagnostic::error(&RULE, message).at(at.span(source), "no entries"));
         }
     };
     require(&limits.ipv6_routes, "ipv6_routes");
     require(&limits.ecmp_width, "ecmp_width");
     require(&limits.ecmp_groups, "ecmp_groups");
     require(&limits.neighbours, "neighbours");
-    if features::has(file, Feature::Un) {
+    if file.has(Feature::Un) {
         require(&limits.my_sids, "my_sids");
     }
 }

@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::file::File;
-use crate::read::span;
 
 /// Lanes, cages left out included, that a 16-bit port number counts with room to spare.
 const LANES_MAX: u32 = 32_767;
@@ -24,16 +23,16 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let (first, step) = (u32::from(panel.numbers.first), u32::from(panel.numbers.step));
     if cages == 0 || lanes == 0 {
         let (at, what) = if cages == 0 {
-            (span(source, &panel.cages), "cages")
+            (panel.cages.span(source), "cages")
         } else {
-            (span(source, &panel.lanes), "lanes")
+            (panel.lanes.span(source), "lanes")
         };
         found.push(Diagnostic::error(&RULE, format!("the panel has no {what}")).at(at, ""));
         return;
     }
     if step == 0 || step > 16 {
         let message = format!("cages are numbered in steps of {step}; a step is 1 to 16");
-        found.push(Diagnostic::error(&RULE, message).at(span(source, &panel.cages), "these cages"));
+        found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
         return;
     }
     let counted = cages * step * lanes;
@@ -43,8 +42,8 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
                 &RULE,
                 format!("the panel counts {counted} lanes, {LANES_MAX} can be numbered"),
             )
-            .at(span(source, &panel.cages), format!("{cages} cages"))
-            .and(span(source, &panel.lanes), format!("{lanes} lanes"))
+            .at(panel.cages.span(source), format!("{cages} cages"))
+            .and(panel.lanes.span(source), format!("{lanes} lanes"))
             .note(format!("{cages} cages * step {step} * {lanes} lanes = {counted}")),
         );
     }

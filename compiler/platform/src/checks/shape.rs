@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use super::listed;
-use crate::catalogue::nearest;
+use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1002",

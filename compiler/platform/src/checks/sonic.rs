@@ -4,7 +4,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::PortNaming;
 use crate::file::File;
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1008",
@@ -18,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
-    let os = span(source, &file.os);
+    let os = file.os.span(source);
     let runs = file.os.value.iter().any(|os| os.has_hwskus());
     if file.os.value.is_empty() {
         found.push(Diagnostic::error(&RULE, "`os` lists no target").at(os, "empty"));
@@ -31,7 +30,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         ),
         Some(section) if !runs => found.push(
             Diagnostic::error(&RULE, "there is a `sonic` section, and `os` does not list `sonic`")
-                .at(span(source, section), "never used")
+                .at(section.span(source), "never used")
                 .and(os, "does not list `sonic`"),
         ),
         Some(_) | None => {}

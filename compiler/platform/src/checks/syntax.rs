@@ -2,7 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::read::BYTES_MAX;
+/// Bytes a catalogue file may have; the largest one shipped has a tenth of it.
+pub(crate) const BYTES_MAX: usize = 128 * 1024;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1001",

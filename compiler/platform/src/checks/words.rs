@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, printable};
 
 use crate::file::File;
-use crate::read::span;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1013",
@@ -25,7 +24,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             let shown: String = printable::line(name).chars().take(60).collect();
             found.push(
                 Diagnostic::error(&RULE, format!("`sonic.{key}` is `{shown}`, which is no word of SONiC"))
-                    .at(span(source, section), "")
+                    .at(section.span(source), "")
                     .help("write letters, digits, `.`, `_`, `+` and `-`, as in `x86_64-nvidia_sn5600-r0`"),
             );
         }
@@ -37,7 +36,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             let message = format!("`{key}` holds the character U+{:04X}", u32::from(c));
             found.push(
                 Diagnostic::error(&RULE, message)
-                    .at(span(source, &file.id), "in the file of this platform")
+                    .at(file.id.span(source), "in the file of this platform")
                     .help("write one line of printable text"),
             );
         }
