@@ -1,7 +1,7 @@
 //! What must not be used: one record for each fault, as narrow as its reason.
 
+use crate::choice::{Choice, Kind};
 use crate::layout::u16_at;
-use crate::table::{Choice, Kind};
 
 /// Why something must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

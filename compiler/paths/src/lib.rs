@@ -13,6 +13,7 @@ extern crate alloc;
 extern crate std;
 
 mod checksum;
+mod choice;
 mod denied;
 mod layout;
 mod table;
@@ -20,5 +21,6 @@ mod table;
 #[cfg(feature = "write")]
 pub mod write;
 
+pub use choice::{Choice, Kind};
 pub use denied::{Denied, Reason, Scope};
-pub use table::{Choice, Destination, Fault, Header, Kind, Outer, Table};
+pub use table::{Destination, Fault, Header, Outer, Table};

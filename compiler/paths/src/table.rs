@@ -8,6 +8,7 @@
 //! by the number of the cable.
 
 use crate::checksum::crc32;
+use crate::choice::{Choice, Kind};
 use crate::denied::Denied;
 use crate::layout::{self as at, address_at, u16_at, u32_at};
 
@@ -105,28 +106,6 @@ impl core::fmt::Display for Fault {
 }
 
 impl core::error::Error for Fault {}
-
-/// How far a destination is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Same T0 group.
-    Local,
-    /// Same zone.
-    Zone,
-    /// Another zone.
-    Far,
-}
-
-/// What an entropy value chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    /// The plane.
-    pub plane: u8,
-    /// Uplink of the T0.
-    pub t0_uplink: u16,
-    /// Uplink of the T1.
-    pub t1_uplink: u16,
-}
 
 /// The group and downlink behind an inner address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,10 @@
 use alloc::vec::Vec;
 
 use crate::checksum::crc32;
+use crate::choice::Kind;
 use crate::denied::{self, Denied, Reason};
 use crate::layout as at;
-use crate::table::{Header, Kind};
+use crate::table::Header;
 
 /// What is written behind the header.
 #[derive(Debug, Clone, Default)]

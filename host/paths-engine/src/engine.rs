@@ -8,36 +8,13 @@ use thiserror::Error;
 
 use crate::denial::{Denial, DenialId, Denials};
 use crate::event::{Cause, Event, Events};
+use crate::path_id::PathId;
 use crate::path_set::{PathSet, Place};
 use crate::settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
 use crate::value::{BY_LIST, BY_TABLE, State, ValueView};
 
 /// Planes that a bitmap of ports has room for.
 const PLANES_MAX: usize = 32;
-
-/// A destination that is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PathId {
-    index: u32,
-    generation: u32,
-}
-
-impl PathId {
-    /// Returns it as one number, for other languages.
-    pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
-
-    /// Takes it back.
-    pub fn from_bits(bits: u64) -> Self {
-        PathId { index: bits as u32, generation: (bits >> 32) as u32 }
-    }
-
-    /// Returns its place in the pool, below [`Capacity::destinations`].
-    pub fn index(self) -> usize {
-        self.index as usize
-    }
-}
 
 /// How the next packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +151,7 @@ impl Engine {
         slot.set.fill(table, self.source, inner, to, now_ns);
         deny_values(&mut slot.set, table, self.source, &self.denials);
         slot.set.settle(self.own_ports);
-        Ok(PathId { index, generation: slot.generation })
+        Ok(PathId::new(index, slot.generation))
     }
 
     /// Closes a destination.
@@ -191,7 +168,7 @@ impl Engine {
     /// Returns the destinations that are open.
     pub fn open_paths(&self) -> impl Iterator<Item = PathId> + '_ {
         let open = self.slots.iter().enumerate().filter(|(_, slot)| slot.open);
-        open.map(|(n, slot)| PathId { index: n as u32, generation: slot.generation })
+        open.map(|(n, slot)| PathId::new(n as u32, slot.generation))
     }
 
     /// Returns what the table says of a destination, and its NIC's address.
@@ -372,7 +349,7 @@ impl Engine {
             if !self.slots[index].open {
                 continue;
             }
-            let path = PathId { index: index as u32, generation: self.slots[index].generation };
+            let path = PathId::new(index as u32, self.slots[index].generation);
             let before = &self.slots[index].set;
             let Some(to) = new.destination(before.inner) else {
                 self.close(path);
@@ -485,7 +462,7 @@ impl Engine {
     /// Changes every value of every destination.
     fn every(&mut self, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
         for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.open) {
-            let path = PathId { index: index as u32, generation: slot.generation };
+            let path = PathId::new(index as u32, slot.generation);
             for at in slot.set.places() {
                 let from = slot.set.state(at);
                 what(&mut slot.set, at);

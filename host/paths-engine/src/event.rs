@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::PathId;
+use crate::path_id::PathId;
 use crate::value::State;
 
 /// Why a state changed.

@@ -16,13 +16,15 @@ mod engine;
 mod event;
 #[cfg(feature = "c")]
 mod ffi;
+mod path_id;
 mod path_set;
 mod rotation;
 mod settings;
 mod value;
 
 pub use denial::{Denial, DenialId, Reason};
-pub use engine::{DenyFault, Engine, OpenFault, PathId, Pick, ReloadFault};
+pub use engine::{DenyFault, Engine, OpenFault, Pick, ReloadFault};
 pub use event::{Cause, Event};
+pub use path_id::PathId;
 pub use settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
 pub use value::{State, ValueView};

@@ -1,0 +1,25 @@
+//! What an entropy value chooses, and how far its packets go.
+//!
+//! In: nothing; these are plain data. Out: what the reader and the denials both speak of.
+
+/// How far a destination is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Same T0 group.
+    Local,
+    /// Same zone.
+    Zone,
+    /// Another zone.
+    Far,
+}
+
+/// What an entropy value chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// The plane.
+    pub plane: u8,
+    /// Uplink of the T0.
+    pub t0_uplink: u16,
+    /// Uplink of the T1.
+    pub t1_uplink: u16,
+}

@@ -1,0 +1,34 @@
+//! The name of a destination that is open.
+//!
+//! In: its place in the pool, and the generation of that place. Out: [`PathId`]. Invariants: the name of one that was
+//! closed never names another.
+
+/// A destination that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PathId {
+    pub(crate) index: u32,
+    /// How many destinations were in its place before.
+    pub(crate) generation: u32,
+}
+
+impl PathId {
+    /// Names the destination in a place of the pool; the generation tells it from those that were there before.
+    pub(crate) fn new(index: u32, generation: u32) -> Self {
+        PathId { index, generation }
+    }
+
+    /// Returns it as one number, for other languages.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Takes it back.
+    pub fn from_bits(bits: u64) -> Self {
+        PathId { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+
+    /// Returns its place in the pool, below [`crate::Capacity::destinations`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
