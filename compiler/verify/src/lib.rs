@@ -12,6 +12,7 @@ mod bind;
 mod check;
 mod error;
 mod finding;
+mod forward;
 mod load;
 mod model;
 mod options;
@@ -42,12 +43,12 @@ pub use walk::exhaustive::WalkCounts;
 
 use bind::nics::NicCables;
 use finding::Findings;
+use forward::packet::Network;
 use model::cabling::SwitchId;
 use model::fabric::Fabric;
 use model::switch::OtherRoute;
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
-use walk::packet::Network;
 
 /// Verifies a tree.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {

@@ -1,6 +1,6 @@
 //! The proof by composition: from facts about single cables to every path.
 //!
-//! `carry` says whether a frame gets over a cable; `ways` does so for each cable that lists name, in each
+//! `ways` says whether frames get over for each cable that lists name, in each
 //! direction; `spread` adds up what each would carry; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
 //! The argument is in this crate's README.
 
@@ -8,7 +8,6 @@ mod bandwidth;
 pub(crate) mod bits;
 pub(crate) mod boxes;
 pub(crate) mod buffers;
-pub(crate) mod carry;
 pub(crate) mod chosen;
 pub(crate) mod converge;
 pub(crate) mod count;

@@ -5,15 +5,19 @@ use camino::Utf8Path;
 use super::files::{Files, unreadable};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
+use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::read::error::text;
 use crate::read::p4;
-use crate::read::p4::entries::Names;
+use crate::read::p4::entries;
 use crate::read::p4::pipeline::{INFO, TABLES};
 use crate::rules::files::{COMPLETE, KNOWN};
 
 /// The names of the P4 pipeline, where the tree has one.
-pub(crate) fn pipeline(files: &Files<'_>, findings: &mut Findings) -> Result<Option<Names>, VerifyError> {
+pub(crate) fn pipeline(
+    files: &Files<'_>,
+    findings: &mut Findings,
+) -> Result<Option<PipelineNames>, VerifyError> {
     let mut bytes = Vec::new();
     let path = Utf8Path::new(INFO);
     if !files.read(path, &mut bytes, findings)? {
@@ -24,7 +28,7 @@ pub(crate) fn pipeline(files: &Files<'_>, findings: &mut Findings) -> Result<Opt
         }
         return Ok(None);
     }
-    match text(&bytes).and_then(Names::read) {
+    match text(&bytes).and_then(entries::names) {
         Ok(names) => {
             findings.checked(&KNOWN, TABLES.len() as u64);
             for table in TABLES.iter().filter(|table| !names.has_table(table)) {

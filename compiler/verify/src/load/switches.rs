@@ -9,9 +9,9 @@ use crate::bind::switch::bind;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::SwitchId;
+use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
-use crate::read::p4::entries::Names;
 use crate::read::registry;
 use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
 use crate::rules::files::{COMPLETE, PARSES};
@@ -22,7 +22,7 @@ type Switches = (Vec<Option<Switch>>, Findings);
 pub(crate) fn switches(
     files: &Files<'_>,
     context: &Context<'_>,
-    names: Option<&Names>,
+    names: Option<&PipelineNames>,
 ) -> Result<Switches, VerifyError> {
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()

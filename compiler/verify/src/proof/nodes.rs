@@ -1,6 +1,6 @@
 //! Whether nodes send lists, and take packets for their segments.
 
-use super::carry::carries;
+use crate::forward::carry::carries;
 use crate::model::cabling::{Cable, Party, Side};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Usid;

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::bits::Bits;
-use super::carry::carries;
 use super::nodes;
 use crate::bind::nics::NicCables;
+use crate::forward::carry::carries;
 use crate::model::cabling::{CableId, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;

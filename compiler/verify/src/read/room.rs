@@ -1,9 +1,9 @@
 //! What a language of switches offers: which files it has, and how they are read.
 
 use super::error::{ReadError, text};
-use super::p4::entries::Names;
 use crate::model::device::Device;
 use crate::model::language::Language;
+use crate::model::pipeline::PipelineNames;
 use crate::model::routing::Routing;
 
 /// Most files that a switch is read from.
@@ -44,7 +44,7 @@ pub(crate) struct Circumstances<'a> {
     /// How packets find their way.
     pub(crate) routing: Routing,
     /// Names of the pipeline, where the tree has one.
-    pub(crate) pipeline: Option<&'a Names>,
+    pub(crate) pipeline: Option<&'a PipelineNames>,
 }
 
 /// The files of a switch, in the order of [`Room::files`]; empty where one is missing.

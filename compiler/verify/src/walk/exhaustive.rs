@@ -8,8 +8,8 @@ use closc_paths::{Choice, Kind, Table};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::packet::{Ending, Network};
 use crate::bind::nics::NicCables;
+use crate::forward::packet::{Ending, Network};
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, destination, length, list};
 use crate::model::segment::{Usid, slots};

@@ -7,9 +7,9 @@ use std::net::Ipv6Addr;
 
 use closc_paths::{Choice, Kind};
 
-use super::packet::{Ending, Hop, Network};
 use crate::bind::nics::NicCables;
 use crate::finding::TraceStep;
+use crate::forward::packet::{Ending, Hop, Network};
 use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fabric::Fabric;

@@ -15,12 +15,12 @@ use crate::bind::nics::NicCables;
 use crate::check::tables::kind;
 use crate::finding::TraceStep;
 use crate::finding::{Findings, Violation};
+use crate::forward::packet::Network;
 use crate::model::cabling::Side;
 use crate::model::fabric::Fabric;
 use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
 use crate::rules::rings::RING;
-use crate::walk::packet::Network;
 
 /// What waits for what, with the groups (sending, receiving) of a path that does.
 type Waits<N> = BTreeMap<(N, N), (usize, usize)>;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
+use crate::forward::carry::carries;
 use crate::model::cabling::{CableId, Kind, Party, Side, SwitchId};
 use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
@@ -12,7 +13,6 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::proof::bits::Bits;
-use crate::proof::carry::carries;
 
 /// The fabric as packets see it.
 pub(crate) struct Network<'a> {

@@ -3,45 +3,29 @@
 use std::collections::HashMap;
 
 use super::textproto::{self, Message};
+use crate::model::pipeline::PipelineNames;
 use crate::read::error::ReadError;
 
-/// Names of a pipeline, by number.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
-    tables: HashMap<u64, (String, HashMap<u64, String>)>,
-    actions: HashMap<u64, (String, HashMap<u64, String>)>,
-    profiles: HashMap<u64, String>,
-}
-
-impl Names {
-    /// Reads a P4Info.
-    pub(crate) fn read(text: &str) -> Result<Names, ReadError> {
-        let info = textproto::read(text)?;
-        let objects = |kind: &str, parts: &str| {
-            let parts = |object: &Message<'_>| {
-                object.messages(parts).map(|(part, _)| (part.number("id"), string(part, "name"))).collect()
-            };
-            info.messages(kind)
-                .filter_map(|(object, _)| {
-                    let preamble = object.message("preamble")?;
-                    Some((preamble.number("id"), (string(preamble, "name"), parts(object))))
-                })
-                .collect()
+/// Reads a P4Info.
+pub(crate) fn names(text: &str) -> Result<PipelineNames, ReadError> {
+    let info = textproto::read(text)?;
+    let objects = |kind: &str, parts: &str| {
+        let parts = |object: &Message<'_>| {
+            object.messages(parts).map(|(part, _)| (part.number("id"), string(part, "name"))).collect()
         };
-        let profiles: HashMap<u64, (String, HashMap<u64, String>)> = objects("action_profiles", "none");
-        Ok(Names {
-            tables: objects("tables", "match_fields"),
-            actions: objects("actions", "params"),
-            profiles: profiles.into_iter().map(|(id, (name, _))| (id, name)).collect(),
-        })
-    }
-}
-
-impl Names {
-    /// Tells whether there is a table of a name.
-    pub(crate) fn has_table(&self, name: &str) -> bool {
-        self.tables.values().any(|(table, _)| table == name)
-    }
+        info.messages(kind)
+            .filter_map(|(object, _)| {
+                let preamble = object.message("preamble")?;
+                Some((preamble.number("id"), (string(preamble, "name"), parts(object))))
+            })
+            .collect()
+    };
+    let profiles: HashMap<u64, (String, HashMap<u64, String>)> = objects("action_profiles", "none");
+    Ok(PipelineNames {
+        tables: objects("tables", "match_fields"),
+        actions: objects("actions", "params"),
+        profiles: profiles.into_iter().map(|(id, (name, _))| (id, name)).collect(),
+    })
 }
 
 fn string(message: &Message<'_>, field: &str) -> String {
@@ -117,7 +101,7 @@ impl Entry<'_> {
 }
 
 /// Reads what is written to a switch, each with its line.
-pub(crate) fn read<'n>(text: &str, names: &'n Names) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
+pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
         return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
@@ -138,7 +122,7 @@ pub(crate) fn read<'n>(text: &str, names: &'n Names) -> Result<Vec<(usize, Writt
     Ok(all)
 }
 
-fn written<'n>(entity: &Message<'_>, names: &'n Names) -> Result<Written<'n>, String> {
+fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written<'n>, String> {
     if let Some(entry) = entity.message("table_entry") {
         return self::entry(entry, names).map(Written::Entry);
     }
@@ -171,7 +155,7 @@ fn written<'n>(entity: &Message<'_>, names: &'n Names) -> Result<Written<'n>, St
     Err(format!("`{}` is no entity that the proof knows", entity.names().next().unwrap_or_default()))
 }
 
-fn entry<'n>(entry: &Message<'_>, names: &'n Names) -> Result<Entry<'n>, String> {
+fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>, String> {
     let id = entry.number("table_id");
     let (table, fields) = names.tables.get(&id).ok_or_else(|| format!("table {id} is not in the P4Info"))?;
     let key = entry.messages("match").map(|(field, _)| {
@@ -213,7 +197,7 @@ fn matched(field: &Message<'_>) -> Option<Match> {
     Some(Match::Ternary(number(ternary.bytes("value")?)?, number(ternary.bytes("mask")?)?))
 }
 
-fn action<'n>(action: &Message<'_>, names: &'n Names) -> Result<Action<'n>, String> {
+fn action<'n>(action: &Message<'_>, names: &'n PipelineNames) -> Result<Action<'n>, String> {
     let id = action.number("action_id");
     let (name, params) = names.actions.get(&id).ok_or_else(|| format!("action {id} is not in the P4Info"))?;
     let arguments = action.messages("params").map(|(param, _)| {

@@ -10,12 +10,13 @@ use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 
-use super::entries::{self, Action, Does, Entry, Match, Names, Written};
+use super::entries::{self, Action, Does, Entry, Match, Written};
 use super::place::FILE;
 use super::place::needles;
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Route, Segment, Via};
 use crate::model::language::Language;
+use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
@@ -23,7 +24,7 @@ use crate::read::error::ReadError;
 pub(crate) fn read(
     language: &'static Language,
     text: &str,
-    names: &Names,
+    names: &PipelineNames,
     source_routed: bool,
 ) -> Result<Device<'static>, ReadError> {
     let mut reader = Reader::new(language);

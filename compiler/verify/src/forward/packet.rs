@@ -5,11 +5,11 @@
 
 use std::net::Ipv6Addr;
 
+use super::carry::carries;
 use crate::model::cabling::{CableId, Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
-use crate::proof::carry::carries;
 
 /// Switches after which a packet goes round: no list has more than six uSIDs.
 const HOPS_MAX: usize = 12;

@@ -1,0 +1,23 @@
+//! The names that a pipeline gives its tables, fields, actions and parameters.
+//!
+//! In: nothing; these are plain data. Out: what entries are read with.
+
+use std::collections::HashMap;
+
+/// Names of a pipeline, by number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PipelineNames {
+    /// Tables, and the names of their fields.
+    pub(crate) tables: HashMap<u64, (String, HashMap<u64, String>)>,
+    /// Actions, and the names of their parameters.
+    pub(crate) actions: HashMap<u64, (String, HashMap<u64, String>)>,
+    /// Action profiles.
+    pub(crate) profiles: HashMap<u64, String>,
+}
+
+impl PipelineNames {
+    /// Tells whether there is a table of a name.
+    pub(crate) fn has_table(&self, name: &str) -> bool {
+        self.tables.values().any(|(table, _)| table == name)
+    }
+}
