@@ -6,6 +6,7 @@ pub mod bmv2;
 pub mod embedded;
 pub mod linux;
 pub(crate) mod p4;
+pub(crate) mod site;
 
 pub(crate) use linux::Routes;
 
@@ -19,6 +20,7 @@ use camino::Utf8Path;
 
 use crate::LabError;
 use crate::model::{DeviceId, PortId};
+use crate::packet::Packet;
 use crate::progress::Watch;
 
 /// Something that carries packets: network namespaces, an embedded switch, BMv2.
@@ -74,19 +76,6 @@ pub(crate) struct Seen {
     pub(crate) accepted: Vec<DeviceId>,
     /// Whether its node had no route for it.
     pub(crate) unsent: bool,
-}
-
-/// A packet to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packet {
-    /// The NIC port it leaves by.
-    pub from: PortId,
-    /// Outer source: the address of the NIC.
-    pub source: Ipv6Addr,
-    /// Outer destination: the segment list.
-    pub destination: Ipv6Addr,
-    /// The inner packet.
-    pub inner: Vec<u8>,
 }
 
 /// Something that arrived.

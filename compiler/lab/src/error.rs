@@ -4,9 +4,9 @@ use camino::Utf8PathBuf;
 use closc_artefacts::path_table::DocumentError;
 use closc_artefacts::{ManifestError, Routing};
 
-use crate::Target;
-use crate::backend::linux::Feature;
-use crate::tree::{FabricName, NameFault};
+use crate::feature::Feature;
+use crate::name::{FabricName, NameFault};
+use crate::target::Target;
 
 /// Why a lab cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,6 @@
 
 mod faults;
 mod folder;
-mod options;
 pub(crate) mod site;
 mod state;
 mod target;
@@ -17,31 +16,22 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
-pub use faults::{CutReport, MiswireReport};
-pub use folder::make as make_private;
-pub use options::{Life, Options};
-pub use target::Target;
-
 use crate::LabError;
+use crate::backend::site::Site;
 use crate::model::Model;
+use crate::name::FabricName;
+use crate::options::Options;
 use crate::probe::{self, ProbeReport};
 use crate::progress::Watch;
 use crate::routed;
 use crate::sample::Extent;
+use crate::target::Target;
 use crate::test::{self, TestReport};
-use crate::tree::{DeviceKind, FabricName, Tree};
-use site::{Removed, Site};
+use crate::tree::{DeviceKind, Tree};
+pub use faults::{CutReport, MiswireReport};
+pub use folder::make as make_private;
+use site::Removed;
 use state::{Guard, State};
-
-/// What the link layer does at the ends of cables that were moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LinkLayer {
-    /// Neighbours there are learned anew: every frame gets through, and segments alone must stop packets.
-    #[default]
-    Open,
-    /// Neighbours are static, as configured: frames for another MAC address are dropped as well.
-    AsConfigured,
-}
 
 /// A lab that is up.
 #[derive(Debug)]

@@ -24,17 +24,25 @@ pub mod tree;
 pub mod walk;
 
 mod error;
+mod feature;
 mod lab;
+mod name;
+mod options;
 pub mod privilege;
 mod progress;
 mod routed;
 mod sample;
 mod show;
+mod target;
 
+pub use backend::site::LinkLayer;
 pub use error::{LabError, TreeFault};
+pub use feature::Feature;
 pub use lab::{
-    CutReport, DownReport, Lab, Life, LinkLayer, MiswireReport, Options, Status, Target, UpReport, down,
-    inventory, list, make_private,
+    CutReport, DownReport, Lab, MiswireReport, Status, UpReport, down, inventory, list, make_private,
 };
+pub use name::{DeviceName, FabricName, Interface, NameFault};
+pub use options::{Life, Options};
 pub use progress::{Interrupt, Progress, Watch};
 pub use sample::{Drawn, Extent};
+pub use target::Target;

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::LabError;
 use crate::backend::p4;
-use crate::lab::Target;
 use crate::model::Model;
+use crate::target::Target;
 use crate::traffic;
 use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Tree};
 

@@ -5,7 +5,7 @@
 
 use std::net::Ipv6Addr;
 
-use crate::backend::Packet;
+use crate::model::PortId;
 
 /// The inner packet's next header (RFC 768 over RFC 8200).
 const UDP: u8 = 17;
@@ -20,6 +20,19 @@ const HEADERS: usize = 40 + 8;
 
 /// What stands at the start of every payload.
 const MAGIC: [u8; 8] = *b"closclab";
+
+/// A packet to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// The NIC port it leaves by.
+    pub from: PortId,
+    /// Outer source: the address of the NIC.
+    pub source: Ipv6Addr,
+    /// Outer destination: the segment list.
+    pub destination: Ipv6Addr,
+    /// The inner packet.
+    pub inner: Vec<u8>,
+}
 
 /// A number by which a packet is known again: which batch it belongs to, and which packet of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,9 +11,9 @@ use std::net::Ipv6Addr;
 use serde::Serialize;
 
 use crate::LabError;
-use crate::backend::{Arrival, Backend, Packet, Sink};
+use crate::backend::{Arrival, Backend, Sink};
 use crate::model::{CableId, DeviceId, Model, PortId};
-use crate::packet::{self, Inner, Tag};
+use crate::packet::{self, Inner, Packet, Tag};
 use crate::progress::Watch;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};

@@ -6,15 +6,15 @@
 //! passes once in 10^12.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
 use crate::LabError;
+use crate::backend::linux::joined::{Seat, seats};
 use crate::backend::{Flow, Routed, Routes, Seen};
 use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
 use crate::sample::Extent;
 use crate::test::{FlowName, ShareMismatch, Spread, TestReport};
-use crate::tree::{DeviceKind, Tree};
+use crate::tree::Tree;
 
 /// Flows of a test, if nobody asks for another number, and of a pair.
 const FLOWS: u64 = 65_536;
@@ -23,67 +23,6 @@ const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 const FIRST_PORT: u16 = 20_000;
 /// Logarithm of two ends in 10^12.
 const LN_CHANCE: f64 = 28.324_17;
-
-/// A NIC of a node.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seat {
-    node: DeviceId,
-    address: Ipv6Addr,
-}
-
-/// Returns the NICs of all nodes, as their own files have them.
-pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
-    let nodes = model.devices.iter().enumerate().filter(|(_, device)| device.kind == DeviceKind::Node);
-    nodes
-        .flat_map(|(at, device)| {
-            let addresses = tree.devices.get(&device.name).map(|device| device.batch.addresses.as_slice());
-            addresses
-                .unwrap_or_default()
-                .iter()
-                .map(move |address| Seat { node: DeviceId(at), address: *address })
-        })
-        .collect()
-}
-
-/// Returns the first pair of NICs that some choice of next hops does not join, if there is one.
-pub(crate) fn unjoined(seats: &[Seat], model: &Model, routes: &[Routes]) -> Option<(Ipv6Addr, Ipv6Addr)> {
-    for to in seats {
-        let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
-        for from in seats.iter().filter(|from| from.node != to.node) {
-            if !joins(from.node, from.address, *to, model, routes, &mut known) {
-                return Some((from.address, to.address));
-            }
-            // What a node does holds for its own source alone.
-            known.remove(&from.node);
-        }
-    }
-    None
-}
-
-/// Tells whether every choice from a device leads to a NIC.
-fn joins(
-    at: DeviceId,
-    from: Ipv6Addr,
-    to: Seat,
-    model: &Model,
-    routes: &[Routes],
-    known: &mut BTreeMap<DeviceId, bool>,
-) -> bool {
-    if let Some(known) = known.get(&at) {
-        return *known;
-    }
-    // Whoever comes back here goes in a ring.
-    known.insert(at, false);
-    let next = |port: &str| model.port(at, port).map(|port| model.end(port.far()).0);
-    let joined = routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
-        let mut hops = route.hops.iter();
-        !route.hops.is_empty()
-            && hops
-                .all(|(port, _)| next(port).is_some_and(|next| joins(next, from, to, model, routes, known)))
-    });
-    known.insert(at, joined);
-    joined
-}
 
 /// Sends flows between all pairs of NICs and judges them.
 pub(crate) fn run(

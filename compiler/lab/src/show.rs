@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::error::count;
-use crate::lab::{CutReport, DownReport, MiswireReport, Status, Target, UpReport};
+use crate::lab::{CutReport, DownReport, MiswireReport, Status, UpReport};
 use crate::probe::{Accused, ProbeReport};
+use crate::target::Target;
 use crate::test::{ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 

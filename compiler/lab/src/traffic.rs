@@ -7,9 +7,8 @@ use std::net::Ipv6Addr;
 
 use serde::Serialize;
 
-use crate::backend::Packet;
 use crate::model::{Model, PortId};
-use crate::packet::{Inner, Tag};
+use crate::packet::{Inner, Packet, Tag};
 use crate::tree::{GroupTable, Named, Nic, Tree};
 use crate::walk::PacketPath;
 

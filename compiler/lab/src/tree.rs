@@ -10,7 +10,6 @@ mod entries;
 mod frr;
 mod ip;
 mod kernel;
-mod name;
 mod sysctl;
 mod table;
 
@@ -32,10 +31,10 @@ pub use batch::{Batch, Neighbour, Segment};
 pub use cables::{CableEnd, CableRow};
 pub use contents::Digests;
 pub use ip::Mac;
-pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use table::{GroupTable, Named, Nic};
 
 use crate::error::{LabError, TreeFault};
+use crate::name::{DeviceName, FabricName};
 
 /// A compiled tree.
 #[derive(Debug)]

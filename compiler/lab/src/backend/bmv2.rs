@@ -20,11 +20,11 @@ pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
 use super::p4::{self, Readers, What};
-use super::{Backend, Counters, Packet, PortCounter, Sink};
+use super::{Backend, Counters, PortCounter, Sink};
 use crate::LabError;
-use crate::lab::LinkLayer;
-use crate::lab::site::{Moves, Site};
+use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
+use crate::packet::Packet;
 use crate::progress::Watch;
 use crate::tree::{DeviceKind, Neighbour, Tree};
 use panel::Panel;

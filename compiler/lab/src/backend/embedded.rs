@@ -20,11 +20,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use server::{Running, serve};
 
 use super::p4::{self, Readers};
-use super::{Backend, Counters, Packet, PortCounter, Sink};
+use super::{Backend, Counters, PortCounter, Sink};
 use crate::LabError;
-use crate::lab::site::{Moves, Site};
-use crate::lab::{Life, LinkLayer, Options};
+use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
+use crate::options::{Life, Options};
+use crate::packet::Packet;
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
 use nodes::Nodes;

@@ -9,6 +9,7 @@ mod command;
 mod counters;
 mod features;
 mod flows;
+pub(crate) mod joined;
 mod namespace;
 mod netlink;
 mod routers;
@@ -20,7 +21,7 @@ mod wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use features::{Feature, check as check_features};
+pub use features::check as check_features;
 
 pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};
@@ -31,9 +32,10 @@ pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
 use camino::Utf8PathBuf;
 
-use super::{Backend, Counters, Flow, Packet, PortCounter, Routed, Seen, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Routed, Seen, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
+use crate::packet::Packet;
 use crate::progress::Watch;
 use crate::tree::{GroupTable, Tree};
 use carriers::Carriers;

@@ -5,10 +5,10 @@
 
 use serde::Serialize;
 
-use super::site::Moves;
+use super::Lab;
 use super::state::Change;
-use super::{Lab, LinkLayer};
 use crate::LabError;
+use crate::backend::site::{LinkLayer, Moves};
 use crate::model::{CableId, PortId};
 use crate::probe::ProbeReport;
 use crate::progress::Watch;

@@ -1,57 +1,20 @@
-//! What a lab consists of, whatever its target: made, moved about, found missing, removed.
+//! What a lab of each target consists of: chosen, found missing, removed.
 
 use std::sync::Arc;
 
 use camino::Utf8Path;
 
 use super::state::State;
-use super::target::Target;
-use super::{LinkLayer, Options};
 use crate::LabError;
 use crate::backend::bmv2::{self, Bmv2};
 use crate::backend::embedded::{self, Embedded};
 use crate::backend::linux::{self, Linux};
-use crate::backend::{Backend, Routed, remove_folder};
-use crate::model::{Model, PortId};
-use crate::progress::Watch;
+use crate::backend::remove_folder;
+use crate::backend::site::Site;
+use crate::model::Model;
+use crate::options::Options;
+use crate::target::Target;
 use crate::tree::Tree;
-
-/// Everything a lab of one target consists of.
-pub(crate) trait Site: Backend + std::fmt::Debug {
-    /// Names what is in the way and not ours.
-    fn foreign(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Makes everything.
-    fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
-
-    /// Configures again what is there.
-    fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
-
-    /// Returns what follows flows, where switches choose the path.
-    fn routed(&mut self) -> Option<&mut dyn Routed> {
-        None
-    }
-
-    /// Lets go of everything that is open, before it is removed.
-    fn leave(&mut self) {}
-
-    /// Pulls cables out of ports and plugs others in; a port that is paired with nothing gets a cable that ends
-    /// nowhere, with its carrier.
-    fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError>;
-}
-
-/// Cables that change places.
-#[derive(Debug)]
-pub(crate) struct Moves {
-    /// Ports whose cables are pulled out.
-    pub(crate) ends: Vec<PortId>,
-    /// What is plugged into what then.
-    pub(crate) pairs: Vec<(PortId, Option<PortId>)>,
-    /// What the link layer does at the ends.
-    pub(crate) link_layer: LinkLayer,
-}
 
 /// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -11,11 +11,12 @@ use closc_artefacts::disk;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
-use super::target::Target;
 use crate::LabError;
 use crate::backend::linux::Namespace;
 use crate::model::Model;
-use crate::tree::{DeviceKind, FabricName, Tree};
+use crate::name::FabricName;
+use crate::target::Target;
+use crate::tree::{DeviceKind, Tree};
 
 /// How often a folder is made again that others remove.
 const TRIES: u32 = 100;

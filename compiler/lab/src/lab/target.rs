@@ -1,36 +1,18 @@
-//! What runs the switches of a lab.
-
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+//! Whether a target runs the switches and nodes of a tree.
+//!
+//! In: a tree. Out: the target that fits it, or why one does not.
 
 use crate::LabError;
+use crate::target::Target;
 use crate::tree::{DeviceKind, Software, Tree};
-
-/// What runs the switches of a lab.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Target {
-    /// Embedded switches, all in one process; nodes are played.
-    Embedded,
-    /// A process for each switch, in network namespaces: BMv2, or the embedded switch with its command line.
-    Bmv2,
-    /// The kernel, in network namespaces.
-    Linux,
-}
 
 impl Target {
     /// Returns what fits a tree: embedded switches for P4, the kernel for Linux.
-    pub fn of(tree: &Tree) -> Target {
+    pub(crate) fn of(tree: &Tree) -> Target {
         match tree.switch_of(Software::P4) {
             Some(_) => Target::Embedded,
             None => Target::Linux,
         }
-    }
-
-    /// Tells whether switches are programmed over P4Runtime.
-    pub fn is_p4(self) -> bool {
-        self.software() == Software::P4
     }
 
     fn software(self) -> Software {
@@ -56,15 +38,5 @@ impl Target {
             }
             Some(_) | None => Ok(()),
         }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::Embedded => "embedded",
-            Target::Bmv2 => "bmv2",
-            Target::Linux => "linux",
-        })
     }
 }

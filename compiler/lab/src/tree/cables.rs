@@ -4,8 +4,8 @@ use closc_artefacts::cables::{Kind, Row, State};
 use closc_artefacts::paths;
 
 use super::contents::Contents;
-use super::name::{DeviceName, Interface, NameFault};
 use crate::error::{LabError, TreeFault};
+use crate::name::{DeviceName, Interface, NameFault};
 
 /// A cable.
 #[derive(Debug, Clone, PartialEq, Eq)]

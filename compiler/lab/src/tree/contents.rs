@@ -14,8 +14,8 @@ use closc_artefacts::{Manifest, Routing};
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
-use super::name::FabricName;
 use crate::error::{LabError, TreeFault};
+use crate::name::FabricName;
 
 /// The largest file that a lab reads. The path table of 131,072 NICs takes some hundred kilobytes.
 const BYTES_MAX: u64 = 256 << 20;

@@ -8,8 +8,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ipnet::Ipv6Net;
 
-use super::name::{DeviceName, Interface};
 use crate::error::TreeFault;
+use crate::name::{DeviceName, Interface};
 
 /// The longest line.
 const LINE_MAX: usize = 500;

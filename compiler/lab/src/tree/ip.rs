@@ -11,8 +11,8 @@ use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 
-use super::name::Interface;
 use crate::error::TreeFault;
+use crate::name::Interface;
 
 /// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]

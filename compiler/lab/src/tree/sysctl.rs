@@ -5,8 +5,8 @@
 
 use camino::Utf8PathBuf;
 
-use super::name::Interface;
 use crate::error::TreeFault;
+use crate::name::Interface;
 
 /// Settings of interfaces, below `net.ipv6.conf.NAME`.
 const OF_INTERFACES: [&str; 12] = [

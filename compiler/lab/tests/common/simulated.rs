@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use closc_lab::LabError;
-use closc_lab::backend::{Arrival, Backend, Counters, Packet, Sink};
+use closc_lab::backend::{Arrival, Backend, Counters, Sink};
 use closc_lab::model::{CableId, DeviceId, Model, PortId};
+use closc_lab::packet::Packet;
 use closc_lab::tree::{Nic, Tree};
 use closc_lab::{packet, traffic};
 

@@ -9,9 +9,9 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use super::wire::Frame;
-use crate::backend::{Arrival, Counters, Packet, Sink};
+use crate::backend::{Arrival, Counters, Sink};
 use crate::model::{DeviceId, Model, PortId};
-use crate::packet;
+use crate::packet::{self, Packet};
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
 

@@ -1,6 +1,5 @@
 //! What a lab needs of the machine, tried out in a namespace that nobody sees.
 
-use std::fmt;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -9,47 +8,8 @@ use nix::unistd::geteuid;
 
 use super::command::{ip_batch, version};
 use crate::LabError;
+use crate::feature::Feature;
 use crate::privilege;
-
-/// Something a lab needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Feature {
-    /// The `ip` program.
-    Iproute,
-    /// Virtual Ethernet pairs.
-    Veth,
-    /// Bridges, for the device that segments are bound to.
-    Bridge,
-    /// End with the NEXT-CSID flavour.
-    NextCsid,
-    /// End.DT6.
-    Decapsulation,
-    /// H.Encaps.Red.
-    Encapsulation,
-    /// Next hops as objects.
-    NextHops,
-    /// Something else failed; the text says what.
-    Other(String),
-}
-
-impl fmt::Display for Feature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Feature::Iproute => "`ip` is not on the path: install iproute2 6.1 or newer",
-            Feature::Veth => "the kernel has no veth pairs (CONFIG_VETH)",
-            Feature::Bridge => "the kernel has no bridges (CONFIG_BRIDGE)",
-            Feature::NextCsid => {
-                "no seg6local End with NEXT-CSID: Linux 6.1 with CONFIG_IPV6_SEG6_LWTUNNEL, iproute2 6.1"
-            }
-            Feature::Decapsulation => "no seg6local End.DT6: Linux 4.14 with CONFIG_IPV6_SEG6_LWTUNNEL",
-            Feature::Encapsulation => {
-                "no seg6 encap.red: Linux 6.0 with CONFIG_IPV6_SEG6_LWTUNNEL, iproute2 6.0"
-            }
-            Feature::NextHops => "no next-hop groups: Linux 5.3",
-            Feature::Other(text) => text,
-        })
-    }
-}
 
 /// What is tried, in order; later ones build on earlier ones.
 const TRIALS: [(Feature, &str); 6] = [

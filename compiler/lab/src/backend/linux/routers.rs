@@ -19,8 +19,9 @@ use nix::unistd::{Group, User};
 use super::namespace::{Namespace, Rights, each_as};
 use crate::LabError;
 use crate::backend::embedded::process::running;
+use crate::name::FabricName;
 use crate::progress::Watch;
-use crate::tree::{FabricName, Router};
+use crate::tree::Router;
 
 /// Where distributions put the daemons.
 const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];

@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use super::Linux;
 use super::apply::{Place, configure, open_link_layer, spread_routes};
+use super::joined;
 use super::namespace::{Namespace, create, exists};
 use super::routers::{self, Frr};
 use super::wire::{Plug, plug, raise, unplug};
 use crate::LabError;
+use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::backend::{Backend, Routed};
-use crate::lab::LinkLayer;
-use crate::lab::site::{Moves, Site};
 use crate::model::{CableId, PortId};
 use crate::progress::Watch;
-use crate::routed;
 use crate::tree::KernelFiles;
 
 /// A port is silent if its counters stay the same so often at this distance.
@@ -103,19 +102,19 @@ impl Linux {
 
     /// Waits until every choice of next hops between all NICs leads there, and nothing changes any more.
     fn converge(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        let seats = routed::seats(&self.tree, &self.model);
+        let seats = joined::seats(&self.tree, &self.model);
         let mut last = Vec::new();
         for _ in 0..CONVERGE_TRIES {
             watch.check()?;
             let now = self.routes()?;
-            let open = routed::unjoined(&seats, &self.model, &now);
+            let open = joined::unjoined(&seats, &self.model, &now);
             if open.is_none() && now == last {
                 return Ok(());
             }
             last = now;
             sleep(CONVERGE);
         }
-        let pair = routed::unjoined(&seats, &self.model, &last);
+        let pair = joined::unjoined(&seats, &self.model, &last);
         Err(LabError::Unjoined {
             pair: pair.map(|(from, to)| format!("{from} and {to}")).unwrap_or_default(),
         })

@@ -20,9 +20,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::carriers::{Carriers, queues_are_empty};
 use super::namespace::Namespace;
 use crate::LabError;
-use crate::backend::{Arrival, Packet, Sink};
+use crate::backend::{Arrival, Sink};
 use crate::model::{DeviceId, Model, PortId};
-use crate::packet;
+use crate::packet::{self, Packet};
 use crate::tree::DeviceKind;
 
 /// Buffer of every listening socket.

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use ipnet::Ipv6Net;
 
 use super::{Action, AddressMode, Command, Hop, Route};
-use crate::tree::name::Interface;
+use crate::name::Interface;
 
 /// The longest word that is repeated in a message.
 const WORD_MAX: usize = 40;
@@ -186,7 +186,7 @@ impl<'a> Words<'a> {
     }
 
     fn interface(&mut self) -> Result<Interface, String> {
-        self.word()?.parse().map_err(|error: crate::tree::name::NameFault| error.to_string())
+        self.word()?.parse().map_err(|error: crate::name::NameFault| error.to_string())
     }
 
     fn mtu(&mut self) -> Result<u32, String> {

@@ -5,8 +5,9 @@ use std::thread::available_parallelism;
 
 use camino::Utf8PathBuf;
 
-use super::Target;
-use crate::tree::{Digests, FabricName};
+use crate::name::FabricName;
+use crate::target::Target;
+use crate::tree::Digests;
 
 /// How a lab is brought up.
 #[derive(Debug, Clone)]

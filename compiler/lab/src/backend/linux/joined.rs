@@ -1,0 +1,72 @@
+//! Whether the routes of kernels join every pair of NICs.
+//!
+//! In: the tree's NICs and the routes of every device. Out: a pair that some choice of next hops does not join.
+//! Invariants: every choice is tried, so what is joined is joined whatever kernels choose.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+
+use super::Routes;
+use crate::model::{DeviceId, Model};
+use crate::tree::{DeviceKind, Tree};
+
+/// A NIC of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seat {
+    pub(crate) node: DeviceId,
+    pub(crate) address: Ipv6Addr,
+}
+
+/// Returns the NICs of all nodes, as their own files have them.
+pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
+    let nodes = model.devices.iter().enumerate().filter(|(_, device)| device.kind == DeviceKind::Node);
+    nodes
+        .flat_map(|(at, device)| {
+            let addresses = tree.devices.get(&device.name).map(|device| device.batch.addresses.as_slice());
+            addresses
+                .unwrap_or_default()
+                .iter()
+                .map(move |address| Seat { node: DeviceId(at), address: *address })
+        })
+        .collect()
+}
+
+/// Returns the first pair of NICs that some choice of next hops does not join, if there is one.
+pub(crate) fn unjoined(seats: &[Seat], model: &Model, routes: &[Routes]) -> Option<(Ipv6Addr, Ipv6Addr)> {
+    for to in seats {
+        let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
+        for from in seats.iter().filter(|from| from.node != to.node) {
+            if !joins(from.node, from.address, *to, model, routes, &mut known) {
+                return Some((from.address, to.address));
+            }
+            // What a node does holds for its own source alone.
+            known.remove(&from.node);
+        }
+    }
+    None
+}
+
+/// Tells whether every choice from a device leads to a NIC.
+fn joins(
+    at: DeviceId,
+    from: Ipv6Addr,
+    to: Seat,
+    model: &Model,
+    routes: &[Routes],
+    known: &mut BTreeMap<DeviceId, bool>,
+) -> bool {
+    if let Some(known) = known.get(&at) {
+        return *known;
+    }
+    // Whoever comes back here goes in a ring.
+    known.insert(at, false);
+    let next = |port: &str| model.port(at, port).map(|port| model.end(port.far()).0);
+    let joined = routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
+        let mut hops = route.hops.iter();
+        !route.hops.is_empty()
+            && hops
+                .all(|(port, _)| next(port).is_some_and(|next| joins(next, from, to, model, routes, known)))
+    });
+    known.insert(at, joined);
+    joined
+}

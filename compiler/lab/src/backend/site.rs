@@ -1,0 +1,53 @@
+//! What a lab consists of, whatever its target: made, configured, its cables moved.
+
+use super::{Backend, Routed};
+use crate::LabError;
+use crate::model::PortId;
+use crate::progress::Watch;
+
+/// Everything a lab of one target consists of.
+pub(crate) trait Site: Backend + std::fmt::Debug {
+    /// Names what is in the way and not ours.
+    fn foreign(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Makes everything.
+    fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Configures again what is there.
+    fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Returns what follows flows, where switches choose the path.
+    fn routed(&mut self) -> Option<&mut dyn Routed> {
+        None
+    }
+
+    /// Lets go of everything that is open, before it is removed.
+    fn leave(&mut self) {}
+
+    /// Pulls cables out of ports and plugs others in; a port that is paired with nothing gets a cable that ends
+    /// nowhere, with its carrier.
+    fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError>;
+}
+
+/// Cables that change places.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    /// Ports whose cables are pulled out.
+    pub(crate) ends: Vec<PortId>,
+    /// What is plugged into what then.
+    pub(crate) pairs: Vec<(PortId, Option<PortId>)>,
+    /// What the link layer does at the ends.
+    pub(crate) link_layer: LinkLayer,
+}
+
+/// What the link layer does at the ends of cables that were moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkLayer {
+    /// Neighbours there are learned anew: every frame gets through, and segments alone must stop packets.
+    #[default]
+    Open,
+    /// Neighbours are static, as configured: frames for another MAC address are dropped as well.
+    AsConfigured,
+}
