@@ -8,6 +8,7 @@ mod diagnostic;
 mod rule;
 mod source;
 
+pub mod figures;
 pub mod printable;
 pub mod show;
 

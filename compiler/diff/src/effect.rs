@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use closc_diagnostics::figures::{number, percent};
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
@@ -14,7 +15,7 @@ use crate::impact::{PairChange, Share};
 use crate::manner::{Manner, Place, judge};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
-use crate::words::{names, number, percent, planes_text, plural};
+use crate::words::{names, planes_text, plural};
 
 /// Describes what a difference does to traffic.
 pub(crate) fn impact(

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_diagnostics::figures::number;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
 use closc_topology::{Cable, Link};
@@ -15,7 +16,7 @@ use crate::change::{Change, Field, TierField};
 use crate::compare::Difference;
 use crate::population::Population;
 use crate::summary::Kind;
-use crate::words::{number, plural};
+use crate::words::plural;
 
 /// What to do with a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -35,4 +35,3 @@ pub use report::{
     WaveStep,
 };
 pub use touched::{Artefacts, Touched, artefacts};
-pub use words::{number, percent};

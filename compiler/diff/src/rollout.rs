@@ -9,6 +9,7 @@ mod step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_diagnostics::figures::percent;
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
@@ -22,7 +23,6 @@ use crate::impact::{PairChange, impact};
 use crate::manner::{Manner, Place, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
-use crate::words::percent;
 
 /// What may be taken away for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]

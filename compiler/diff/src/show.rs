@@ -10,7 +10,7 @@ pub mod markdown;
 use crate::report::Report;
 use crate::rollout::Seconds;
 use crate::touched::Artefacts;
-use crate::words::number;
+use closc_diagnostics::figures::number;
 
 /// Kinds of pairs shown before the rest is only counted.
 const PAIRS_SHOWN: usize = 6;

@@ -6,6 +6,7 @@
 mod exceptions;
 mod qos;
 
+use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId};
 
@@ -14,7 +15,7 @@ use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
 use crate::report::{Line, Options, Sign};
-use crate::words::{number, plural, tier as tier_word};
+use crate::words::{plural, tier as tier_word};
 
 /// Names shown of a list that was not asked for.
 const FIRST: usize = 3;

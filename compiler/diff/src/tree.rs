@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::{FORMAT, Impact, Line, Options, Report, Side, Sign};
 use crate::touched::Artefacts;
-use crate::words::{names, number, plural};
+use crate::words::{names, plural};
+use closc_diagnostics::figures::number;
 
 /// Files of a kind that are looked into where not all were asked for.
 const LOOKED_INTO: usize = 32;

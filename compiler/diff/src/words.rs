@@ -2,39 +2,12 @@
 //!
 //! In: counts and names. Out: text. Invariants: the same on every machine; no locale.
 
+use closc_diagnostics::figures::number;
 use closc_topology::{PlaneId, TierId};
-
-/// Writes a number with commas.
-pub fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// Writes a count with its noun.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
-}
-
-/// Writes a part of 1 in hundredths, with two digits that count.
-pub fn percent(part: f64) -> String {
-    let value = part * 100.0;
-    let digits = if value >= 10.0 {
-        1
-    } else if value >= 0.1 {
-        2
-    } else {
-        4
-    };
-    let text = format!("{value:.digits$}");
-    let short = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{} %", if short.is_empty() { "0" } else { short })
 }
 
 /// Writes planes: `plane 3`, `planes 0-7`, `planes 0, 2`.
@@ -74,16 +47,6 @@ pub(crate) fn tier(tier: TierId) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        let shown = [0, 999, 1000, 131_072, 8_573_157_376].map(number);
-        assert_eq!(shown, ["0", "999", "1,000", "131,072", "8,573,157,376"]);
-        assert_eq!(percent(1.0 / 8.0), "12.5 %");
-        assert_eq!(percent(1.0 / 2048.0), "0.0488 %");
-        assert_eq!(percent(1.0 / 256.0), "0.39 %");
-        assert_eq!(percent(1.0), "100 %");
-    }
 
     #[test]
     fn planes_in_a_row_are_a_range() {

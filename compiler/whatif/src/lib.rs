@@ -20,6 +20,8 @@ mod lines;
 mod name;
 mod outcome;
 mod random;
+pub mod report;
+pub mod show;
 mod state;
 mod symmetry;
 mod trace;

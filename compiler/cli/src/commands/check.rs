@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use closc_artefacts::Counts;
-use closc_diff::number;
+use closc_diagnostics::figures::number;
 use serde::Serialize;
 
 use crate::args::{Args, CheckArgs};

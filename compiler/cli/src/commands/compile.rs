@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
 use closc_compile::{Job, Report, Selection, Signer, Target};
-use closc_diff::number;
+use closc_diagnostics::figures::number;
 use closc_render::Templates;
 
 use crate::args::{Args, CompileArgs};

@@ -3,17 +3,15 @@
 //! Without more, what one failure of each kind costs. What is given by `--fail` and `--random` fails first, and `--each`
 //! and `--trace` come on top of it.
 
-mod show;
-mod table;
-mod view;
-
 use std::collections::BTreeSet;
 
 use anyhow::bail;
 use camino::Utf8Path;
 use closc_plan::Plan;
+use closc_whatif::report::{Against, Answer, Each, Trace, Trial, Trials};
 use closc_whatif::{
     Design, Domain, Element, Elements, Kind, LineError, WhatIf, domains_of, draw, read_domains, read_trace,
+    show,
 };
 
 use crate::args::Args;
@@ -52,8 +50,8 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     }
     let outcome = WhatIf::new(elements).fail(&given, command.worst);
     let seed = (!command.random.is_empty()).then_some(command.seed);
-    let view = view::Answer::of(elements, &given, seed, &outcome);
-    output::result(args.format, "closc-whatif-answer/1", &view, show::answer)?;
+    let report = Answer::new(elements, &given, seed, &outcome);
+    output::result(args.format, "closc-whatif-answer/1", &report, show::answer)?;
     Ok(ended(outcome.newly_cut_off))
 }
 
@@ -80,8 +78,8 @@ fn each(
     if classes.is_empty() {
         bail!("`{}` has nothing of this kind, or too little to fail {together} at a time", name(elements));
     }
-    let view = view::Each::of(elements, given, together, !asked, &classes);
-    output::result(args.format, "closc-whatif-each/1", &view, show::each)?;
+    let report = Each::new(elements, given, together, !asked, &classes);
+    output::result(args.format, "closc-whatif-each/1", &report, show::each)?;
     let cut_off = classes.iter().map(|class| class.outcome.newly_cut_off).max().unwrap_or(0);
     Ok(if asked { ended(cut_off) } else { Outcome::Fine })
 }
@@ -98,11 +96,11 @@ fn trials(
     for seed in command.seed..command.seed.saturating_add(command.trials) {
         let failed = failed(seed);
         let outcome = whatif.fail(&failed, 1);
-        trials.push(view::Trial::of(elements, seed, failed.len(), &outcome));
+        trials.push(Trial::new(elements, seed, failed.len(), &outcome));
     }
-    let view = view::Trials::of(elements, trials);
-    output::result(args.format, "closc-whatif-trials/1", &view, show::trials)?;
-    Ok(ended(view.pairs_newly_cut_off_max))
+    let report = Trials::new(elements, trials);
+    output::result(args.format, "closc-whatif-trials/1", &report, show::trials)?;
+    Ok(ended(report.pairs_newly_cut_off_max))
 }
 
 /// Follows a trace.
@@ -112,18 +110,18 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
         bail!("`{path}` holds no event: write lines of TIME,down|up,NAME");
     }
     let moments = WhatIf::given(elements, given).follow(&events);
-    let view = view::Trace::of(elements, given, &moments);
-    output::result(args.format, "closc-whatif-trace/1", &view, show::trace)?;
+    let report = Trace::new(elements, given, &moments);
+    output::result(args.format, "closc-whatif-trace/1", &report, show::trace)?;
     Ok(ended(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
 }
 
-/// Holds one design against another.
+/// Compares one design with another.
 fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, other)? else { return Ok(Outcome::Failed) };
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
-    let view = view::Against::of((plan, &ours), (&input.plan, &other));
-    output::result(args.format, "closc-whatif-against/1", &view, show::against)?;
+    let report = Against::new((plan, &ours), (&input.plan, &other));
+    output::result(args.format, "closc-whatif-against/1", &report, show::against)?;
     Ok(Outcome::Fine)
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 use closc_deploy::{PushReport, open_gate, push};
-use closc_diff::number;
+use closc_diagnostics::figures::number;
 use closc_lab::test::TestReport;
 use closc_lab::{DownReport, Lab, LabError, Life, Options, UpReport, Watch};
 use serde::Serialize;

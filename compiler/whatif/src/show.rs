@@ -1,11 +1,14 @@
-//! What `closc whatif` prints for people.
+//! Reports for people.
+//!
+//! In: a report. Out: text. Invariants: the same figures as the JSON form.
+
+mod table;
 
 use std::fmt::Write as _;
 
-use closc_diff::{number, percent};
+use closc_diagnostics::figures::{number, percent};
 
-use super::table;
-use super::view::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
+use crate::report::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
 
 /// Columns of the longest bar.
 const BAR: u64 = 40;
@@ -37,7 +40,7 @@ fn failed(failed: &Failed) -> String {
     format!("{} fail", kinds.join(", "))
 }
 
-/// One failure.
+/// Writes the answer to one failure.
 pub fn answer(answer: &Answer) -> String {
     let seed = answer.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
     let mut out = format!("{}: {}{seed}\n", answer.fabric, failed(&answer.failed));
@@ -136,7 +139,7 @@ fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
     row
 }
 
-/// Every failure of some kinds. Where no kind was asked for, the worst of each stands for all.
+/// Writes what every failure of some kinds costs. Where no kind was asked for, the worst of each stands for all.
 pub fn each(each: &Each) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),
@@ -177,7 +180,7 @@ fn big(count: u128) -> String {
     u64::try_from(count).map_or_else(|_| count.to_string(), number)
 }
 
-/// Repeated random failures.
+/// Writes repeated random failures.
 pub fn trials(trials: &Trials) -> String {
     let mut out =
         format!("{}: {} draws, of {} Gb/s\n", trials.fabric, trials.draws.len(), gbps(trials.gbps_planned));
@@ -202,7 +205,7 @@ pub fn trials(trials: &Trials) -> String {
     out
 }
 
-/// A trace.
+/// Writes a trace.
 pub fn trace(trace: &Trace) -> String {
     let given =
         if trace.given.count == 0 { String::new() } else { format!(", after {}", failed(&trace.given)) };
@@ -219,8 +222,8 @@ pub fn trace(trace: &Trace) -> String {
         .iter()
         .map(|moment| {
             let changes = moment.changes.iter().take(NAMES).map(|(turn, name)| match turn {
-                closc_whatif::Change::Down => format!("down {name}"),
-                closc_whatif::Change::Up => format!("up {name}"),
+                crate::trace::Change::Down => format!("down {name}"),
+                crate::trace::Change::Up => format!("up {name}"),
             });
             let mut changes = changes.collect::<Vec<String>>().join(", ");
             if moment.changes.len() > NAMES {
@@ -263,7 +266,7 @@ pub fn trace(trace: &Trace) -> String {
     out
 }
 
-/// One design against another.
+/// Writes how one design compares with another.
 pub fn against(against: &Against) -> String {
     let mut out = String::new();
     let rows: Vec<Vec<String>> = against

@@ -1,7 +1,7 @@
 //! Columns of text: the first and the last to the left, numbers between them to the right.
 
 /// Draws rows under their heads, indented by two.
-pub fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heads[column].chars().count()]).max().unwrap_or(0)

@@ -1,0 +1,34 @@
+//! Outcomes as figures with names: what `closc whatif` answers, in the form of its JSON.
+//!
+//! In: outcomes of the engine. Out: one document for each kind of question. Invariants: bandwidth is in Gb/s, times are
+//! in seconds, shares are parts of 1; the text for people is drawn from the same values.
+
+mod against;
+mod answer;
+mod cost;
+mod each;
+mod failed;
+mod left;
+mod spread;
+mod trace;
+mod trials;
+
+pub use against::{Against, Blast, Row};
+pub use answer::Answer;
+pub use cost::Cost;
+pub use each::Each;
+pub use failed::Failed;
+pub use left::{Apart, Left, Worst};
+pub use spread::Spread;
+pub use trace::{Step, Trace};
+pub use trials::{Trial, Trials};
+
+use closc_topology::Topology;
+
+/// Names that are listed before the rest is only counted.
+const NAMES_MAX: usize = 64;
+
+/// Returns the bandwidth of a NIC in Gb/s.
+fn nic_gbps(topology: &Topology) -> f64 {
+    f64::from(topology.hosts.nic_speed.mbps()) / 1000.0
+}

@@ -1,0 +1,77 @@
+//! One design compared with another.
+
+use closc_plan::Plan;
+use serde::Serialize;
+
+use super::Cost;
+use crate::design::{Design, Figure, ratio};
+use crate::element::{Elements, Kind};
+
+/// A figure of both designs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// What is counted.
+    pub what: &'static str,
+    /// Of the first design.
+    pub ours: u64,
+    /// Of the second design.
+    pub theirs: u64,
+    /// Ours divided by theirs, at equal numbers of NICs where the figure grows with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<(u64, u64)>,
+    /// Whether it grows with the number of NICs.
+    pub per_nic: bool,
+}
+
+/// What one failure of a kind costs in both designs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Blast {
+    /// The kind.
+    pub kind: Kind,
+    /// What it costs in the first design.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours: Option<Cost>,
+    /// What it costs in the second design.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theirs: Option<Cost>,
+}
+
+/// One design compared with another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Against {
+    /// The first fabric.
+    pub ours: String,
+    /// The second fabric.
+    pub theirs: String,
+    /// Figures of both.
+    pub figures: Vec<Row>,
+    /// What one failure costs, kind by kind.
+    pub failures: Vec<Blast>,
+}
+
+impl Against {
+    /// Compares two designs.
+    pub fn new(ours: (&Plan, &Design), theirs: (&Plan, &Design)) -> Against {
+        let row = |(a, b): (&Figure, &Figure)| Row {
+            what: a.what,
+            ours: a.value,
+            theirs: b.value,
+            ratio: ratio(*a, ours.1.nics, *b, theirs.1.nics),
+            per_nic: a.per_nic,
+        };
+        let cost = |(plan, design): (&Plan, &Design), kind: Kind| {
+            let found = design.failures.iter().find(|(other, _)| *other == kind)?;
+            Some(Cost::new(Elements::of(plan.fabric()), &found.1))
+        };
+        let failures = Kind::ALL.into_iter().filter_map(|kind| {
+            let (ours, theirs) = (cost(ours, kind), cost(theirs, kind));
+            (ours.is_some() || theirs.is_some()).then_some(Blast { kind, ours, theirs })
+        });
+        Against {
+            ours: ours.0.topology().name.to_string(),
+            theirs: theirs.0.topology().name.to_string(),
+            figures: ours.1.figures.iter().zip(&theirs.1.figures).map(row).collect(),
+            failures: failures.collect(),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The answer to one failure.
+
+use serde::Serialize;
+
+use super::{Failed, Left};
+use crate::element::{Element, Elements};
+use crate::outcome::Outcome;
+
+/// The answer to one failure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The fabric.
+    pub fabric: String,
+    /// What fails.
+    pub failed: Failed,
+    /// The seed of random failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// What is left.
+    pub left: Left,
+}
+
+impl Answer {
+    /// Puts the answer together.
+    pub fn new(elements: Elements<'_>, failed: &[Element], seed: Option<u64>, outcome: &Outcome) -> Answer {
+        Answer {
+            fabric: elements.fabric.topology().name.to_string(),
+            failed: Failed::new(elements, failed),
+            seed,
+            left: Left::new(elements, outcome),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What fails, counted and named.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::NAMES_MAX;
+use crate::element::{Element, Elements, Kind};
+
+/// What fails.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failed {
+    /// How many.
+    pub count: usize,
+    /// How many of each kind.
+    pub kinds: Vec<(Kind, usize)>,
+    /// Names, where they are few enough to be read.
+    pub names: Vec<String>,
+}
+
+impl Failed {
+    /// Counts and names what fails.
+    pub fn new(elements: Elements<'_>, failed: &[Element]) -> Failed {
+        let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+        for element in failed {
+            *kinds.entry(element.kind()).or_default() += 1;
+        }
+        let names = failed.iter().take(NAMES_MAX).map(|element| elements.name(*element)).collect();
+        Failed { count: failed.len(), kinds: kinds.into_iter().collect(), names }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is left after a failure.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{NAMES_MAX, Spread, nic_gbps};
+use crate::element::{Element, Elements};
+use crate::outcome::{Outcome, kind_word};
+
+/// Pairs that are equally far apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Apart {
+    /// How far apart.
+    pub kind: &'static str,
+    /// Ordered pairs of NICs.
+    pub pairs: u64,
+    /// Paths of a pair.
+    pub paths: Spread,
+    /// Paths and the pairs that have so many.
+    pub histogram: Vec<(u64, u64)>,
+}
+
+/// A pair of the worst.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Worst {
+    /// Sending NIC.
+    pub from: String,
+    /// Receiving NIC.
+    pub to: String,
+    /// Paths that are left.
+    pub paths: u64,
+    /// Paths before the failure.
+    pub paths_before: u64,
+    /// Paths when nothing fails.
+    pub paths_planned: u64,
+    /// Bandwidth while all pairs send, in Gb/s.
+    pub gbps: f64,
+    /// Pairs between the same groups that are as badly off.
+    pub pairs: u64,
+}
+
+/// What is left.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Left {
+    /// Ordered pairs of NICs.
+    pub pairs: u64,
+    /// Pairs that lose a path.
+    pub pairs_touched: u64,
+    /// Pairs without a path.
+    pub pairs_cut_off: u64,
+    /// Pairs that lose their last path.
+    pub pairs_newly_cut_off: u64,
+    /// NICs.
+    pub nics: u64,
+    /// NICs that reach nobody.
+    pub nics_cut_off: usize,
+    /// Names of some of them.
+    pub nics_cut_off_names: Vec<String>,
+    /// Nodes none of whose NICs reach anybody.
+    pub nodes_cut_off: u64,
+    /// Bandwidth while all pairs send, in Gb/s.
+    pub gbps_loaded: Spread,
+    /// Bandwidth of a pair that sends alone, in Gb/s.
+    pub gbps_alone: Spread,
+    /// Shares of the planned bandwidth, from and below, with the pairs between.
+    pub shares: Vec<(f64, f64, u64)>,
+    /// Pairs by how far apart they are.
+    pub apart: Vec<Apart>,
+    /// The worst pairs.
+    pub worst: Vec<Worst>,
+}
+
+impl Left {
+    pub(crate) fn new(elements: Elements<'_>, outcome: &Outcome) -> Left {
+        let full = nic_gbps(elements.fabric.topology());
+        let mut alone: BTreeMap<u64, u64> = BTreeMap::new();
+        for (mbps, pairs) in outcome.apart.iter().flat_map(|apart| apart.alone_mbps.counts()) {
+            *alone.entry(*mbps).or_default() += pairs;
+        }
+        let nic = |nic| elements.name(Element::Nic(nic));
+        Left {
+            pairs: outcome.pairs(),
+            pairs_touched: outcome.touched,
+            pairs_cut_off: outcome.cut_off,
+            pairs_newly_cut_off: outcome.newly_cut_off,
+            nics: outcome.nics,
+            nics_cut_off: outcome.nics_cut_off.len(),
+            nics_cut_off_names: outcome.nics_cut_off.iter().take(NAMES_MAX).map(|n| nic(*n)).collect(),
+            nodes_cut_off: outcome.nodes_cut_off,
+            gbps_loaded: Spread::new(&outcome.share, full, full / outcome.whole as f64),
+            gbps_alone: Spread::new(&alone.into_iter().collect(), full, 1e-3),
+            shares: shares(outcome),
+            apart: outcome
+                .apart
+                .iter()
+                .map(|apart| Apart {
+                    kind: kind_word(apart.kind),
+                    pairs: apart.paths.pairs(),
+                    paths: Spread::new(&apart.paths, apart.planned as f64, 1.0),
+                    histogram: apart.paths.counts().to_vec(),
+                })
+                .collect(),
+            worst: outcome
+                .worst
+                .iter()
+                .map(|worst| Worst {
+                    from: nic(worst.example.0),
+                    to: nic(worst.example.1),
+                    paths: worst.paths,
+                    paths_before: worst.before,
+                    paths_planned: worst.planned,
+                    gbps: outcome.part(worst.share) * full,
+                    pairs: worst.pairs,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Cuts the range of shares into at most ten equal parts and counts the pairs in each.
+fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
+    const PARTS: u64 = 10;
+    let (least, most) = (outcome.share.minimum(), outcome.share.maximum());
+    let width = (most - least + 1).div_ceil(PARTS).max(1);
+    let mut parts: BTreeMap<u64, u64> = BTreeMap::new();
+    for (share, pairs) in outcome.share.counts() {
+        *parts.entry((share - least) / width).or_default() += pairs;
+    }
+    let bound = |at: u64| outcome.part((least + at * width).min(outcome.whole));
+    parts.into_iter().map(|(at, pairs)| (bound(at), bound(at + 1), pairs)).collect()
+}

@@ -1,0 +1,109 @@
+//! Failures and repairs over time.
+
+use serde::Serialize;
+
+use super::{Failed, nic_gbps};
+use crate::element::{Element, Elements};
+use crate::trace::{Change, Moment};
+
+/// What is left from one moment to the next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The time as the trace has it.
+    pub time: String,
+    /// The time in seconds.
+    pub seconds: f64,
+    /// What goes down and comes up.
+    pub changes: Vec<(Change, String)>,
+    /// Elements that are down then.
+    pub down: usize,
+    /// Paths of the pairs that are farthest apart.
+    pub paths_min: u64,
+    /// Their median.
+    pub paths_median: u64,
+    /// Least bandwidth of a pair while all send, in Gb/s.
+    pub gbps_loaded_min: f64,
+    /// Its median over pairs.
+    pub gbps_loaded_median: f64,
+    /// Its mean over pairs.
+    pub gbps_loaded_mean: f64,
+    /// The least bandwidth of a pair that sends alone, in Gb/s.
+    pub gbps_alone_min: f64,
+    /// Pairs without a path.
+    pub pairs_cut_off: u64,
+    /// NICs that reach nobody.
+    pub nics_cut_off: usize,
+}
+
+/// A trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trace {
+    /// The fabric.
+    pub fabric: String,
+    /// What has failed before.
+    pub given: Failed,
+    /// Bandwidth of a pair when nothing fails, in Gb/s.
+    pub gbps_planned: f64,
+    /// Paths when nothing fails.
+    pub paths_planned: u64,
+    /// From the first moment to the last.
+    pub seconds: f64,
+    /// The mean over pairs and time.
+    pub gbps_loaded_mean: f64,
+    /// The least of all moments.
+    pub gbps_loaded_min: f64,
+    /// How long some pair was without a path.
+    pub seconds_cut_off: f64,
+    /// The moments.
+    pub moments: Vec<Step>,
+}
+
+impl Trace {
+    /// Puts the moments of a trace together.
+    pub fn new(elements: Elements<'_>, given: &[Element], moments: &[Moment]) -> Trace {
+        let topology = elements.fabric.topology();
+        let full = nic_gbps(topology);
+        let steps: Vec<Step> = moments.iter().map(|moment| step(elements, moment, full)).collect();
+        let lasting = |at: usize| moments.get(at + 1).map_or(0.0, |next| next.seconds - moments[at].seconds);
+        let seconds: f64 = (0..moments.len()).map(lasting).sum();
+        let mean: f64 = steps.iter().enumerate().map(|(at, step)| step.gbps_loaded_mean * lasting(at)).sum();
+        let cut_off = steps.iter().enumerate().filter(|(_, step)| step.pairs_cut_off > 0);
+        Trace {
+            fabric: topology.name.to_string(),
+            given: Failed::new(elements, given),
+            gbps_planned: full,
+            paths_planned: moments
+                .first()
+                .and_then(|moment| moment.outcome.apart.last())
+                .map_or(0, |apart| apart.planned),
+            seconds,
+            gbps_loaded_mean: if seconds > 0.0 {
+                mean / seconds
+            } else {
+                steps.last().map_or(full, |step| step.gbps_loaded_mean)
+            },
+            gbps_loaded_min: steps.iter().map(|step| step.gbps_loaded_min).fold(full, f64::min),
+            seconds_cut_off: cut_off.map(|(at, _)| lasting(at)).sum(),
+            moments: steps,
+        }
+    }
+}
+
+fn step(elements: Elements<'_>, moment: &Moment, full: f64) -> Step {
+    let outcome = &moment.outcome;
+    let farthest = outcome.apart.last();
+    Step {
+        time: moment.time.clone(),
+        seconds: moment.seconds,
+        changes: moment.changes.iter().map(|(turn, element)| (*turn, elements.name(*element))).collect(),
+        down: moment.down,
+        paths_min: farthest.map_or(0, |apart| apart.paths.minimum()),
+        paths_median: farthest.map_or(0, |apart| apart.paths.median()),
+        gbps_loaded_min: outcome.part(outcome.share.minimum()) * full,
+        gbps_loaded_median: outcome.part(outcome.share.median()) * full,
+        gbps_loaded_mean: outcome.share.mean() / outcome.whole as f64 * full,
+        gbps_alone_min: outcome.alone_min_mbps as f64 * 1e-3,
+        pairs_cut_off: outcome.newly_cut_off,
+        nics_cut_off: outcome.nics_cut_off.len(),
+    }
+}

@@ -1,0 +1,75 @@
+//! Repeated random failures.
+
+use serde::Serialize;
+
+use super::nic_gbps;
+use crate::element::Elements;
+use crate::outcome::Outcome;
+
+/// One draw of random failures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trial {
+    /// The seed.
+    pub seed: u64,
+    /// How many elements fail.
+    pub failed: usize,
+    /// Least bandwidth of a pair while all send, in Gb/s.
+    pub gbps_loaded_min: f64,
+    /// Its median over pairs.
+    pub gbps_loaded_median: f64,
+    /// Its mean over pairs.
+    pub gbps_loaded_mean: f64,
+    /// The least bandwidth of a pair that sends alone, in Gb/s.
+    pub gbps_alone_min: f64,
+    /// Pairs without a path.
+    pub pairs_cut_off: u64,
+    /// Pairs that lose their last path.
+    pub pairs_newly_cut_off: u64,
+    /// NICs that reach nobody.
+    pub nics_cut_off: usize,
+}
+
+impl Trial {
+    /// Takes the figures of a draw.
+    pub fn new(elements: Elements<'_>, seed: u64, failed: usize, outcome: &Outcome) -> Trial {
+        let full = nic_gbps(elements.fabric.topology());
+        Trial {
+            seed,
+            failed,
+            gbps_loaded_min: outcome.part(outcome.share.minimum()) * full,
+            gbps_loaded_median: outcome.part(outcome.share.median()) * full,
+            gbps_loaded_mean: outcome.share.mean() / outcome.whole as f64 * full,
+            gbps_alone_min: outcome.alone_min_mbps as f64 * 1e-3,
+            pairs_cut_off: outcome.cut_off,
+            pairs_newly_cut_off: outcome.newly_cut_off,
+            nics_cut_off: outcome.nics_cut_off.len(),
+        }
+    }
+}
+
+/// Several draws.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trials {
+    /// The fabric.
+    pub fabric: String,
+    /// Bandwidth of a pair when nothing fails, in Gb/s.
+    pub gbps_planned: f64,
+    /// Most pairs that a draw cuts off.
+    pub pairs_newly_cut_off_max: u64,
+    /// The draws.
+    pub draws: Vec<Trial>,
+}
+
+impl Trials {
+    /// Puts draws together.
+    pub fn new(elements: Elements<'_>, trials: Vec<Trial>) -> Trials {
+        let topology = elements.fabric.topology();
+        let cut_off = trials.iter().map(|trial| trial.pairs_newly_cut_off).max();
+        Trials {
+            fabric: topology.name.to_string(),
+            gbps_planned: nic_gbps(topology),
+            pairs_newly_cut_off_max: cut_off.unwrap_or(0),
+            draws: trials,
+        }
+    }
+}
