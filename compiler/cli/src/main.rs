@@ -9,6 +9,7 @@ mod args;
 mod audit;
 mod commands;
 mod input;
+mod labs;
 mod limits;
 mod names;
 mod output;

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
 use crate::args::{Args, Format};
-use crate::commands::lab;
+use crate::labs;
 use crate::limits;
 use crate::output;
 use crate::progress;
@@ -43,7 +43,7 @@ pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Invent
     if inventory != LAB {
         return parsed(inventory);
     }
-    let path = closc_lab::inventory(fabric, &lab::options()?)
+    let path = closc_lab::inventory(fabric, &labs::options()?)
         .with_context(|| format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up`"))?;
     parsed(&path)
 }
@@ -88,7 +88,7 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     } else {
         crate::tree::fabric(source)?
     };
-    let options = lab::options()?;
+    let options = labs::options()?;
     closc_lab::inventory(&fabric, &options).with_context(|| {
         format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up {source}`")
     })

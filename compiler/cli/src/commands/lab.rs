@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 
 use anyhow::Context as _;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use closc_lab::tree::Digests;
-use closc_lab::{Interrupt, Lab, Life, LinkLayer, Options, Progress, Watch, privilege};
+use closc_lab::{Interrupt, Lab, LinkLayer, Options, Progress, Watch, privilege};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ use crate::args::Args;
 use crate::args::lab::{LabArgs, LabCommand, TargetArgs};
 use crate::commands::compile;
 use crate::input;
+use crate::labs;
 use crate::limits;
 use crate::output::{self, Outcome};
 use crate::progress;
@@ -31,7 +32,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         LabCommand::Serve { .. } => privilege::of_switches()?,
         _ => privilege::of_labs()?,
     }
-    let mut options = options()?;
+    let mut options = labs::options()?;
     let interrupt = Interrupt::on_signals().context("cannot listen for signals")?;
     let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
     let show =
@@ -106,26 +107,10 @@ fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()>
     options.target = target.target.map(Into::into);
     options.listen = target.listen;
     options.switch = match target.switch_program.as_str() {
-        "closc" => vec![program()?, "switch".to_owned()],
+        "closc" => vec![labs::program()?, "switch".to_owned()],
         other => vec![other.to_owned()],
     };
     Ok(())
-}
-
-/// Returns the path of this program.
-fn program() -> anyhow::Result<String> {
-    let program = std::env::current_exe().context("cannot find the program itself")?;
-    Ok(Utf8PathBuf::try_from(program).context("the program itself")?.into_string())
-}
-
-/// Returns how labs are brought up by commands: in processes that outlive them.
-pub fn options() -> anyhow::Result<Options> {
-    let life = Life::Process(vec![program()?, "lab".to_owned(), "serve".to_owned()]);
-    let mut options = Options { life, ..Options::default() };
-    if let Ok(folder) = std::env::var("CLOSC_RUNTIME") {
-        options.runtime = folder.into();
-    }
-    Ok(options)
 }
 
 /// Is the process that embedded switches live in.

@@ -11,12 +11,13 @@ use crate::args::Args;
 use crate::args::export::MininetArgs;
 use crate::args::lab::LabArgs;
 use crate::commands::lab;
+use crate::labs;
 use crate::output::Outcome;
 
 /// Writes the script.
 pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
     let source = LabArgs { source: command.source.clone(), no_digests: false };
-    lab::with_tree(args, &source, &lab::options()?, |tree, _| {
+    lab::with_tree(args, &source, &labs::options()?, |tree, _| {
         let tree = Tree::read(tree)?;
         let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
         let name = command.out.file_name().context("`--out` names no file")?;

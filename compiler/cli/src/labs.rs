@@ -1,0 +1,24 @@
+//! How labs are brought up by this program.
+//!
+//! In: the program's own path and the environment. Out: the options of a lab. Invariants: whoever looks for a lab and
+//! whoever brings one up look in the same folder.
+
+use anyhow::Context as _;
+use camino::Utf8PathBuf;
+use closc_lab::{Life, Options};
+
+/// Returns the path of this program.
+pub fn program() -> anyhow::Result<String> {
+    let program = std::env::current_exe().context("cannot find the program itself")?;
+    Ok(Utf8PathBuf::try_from(program).context("the program itself")?.into_string())
+}
+
+/// Returns how labs are brought up by commands: in processes that outlive them.
+pub fn options() -> anyhow::Result<Options> {
+    let life = Life::Process(vec![program()?, "lab".to_owned(), "serve".to_owned()]);
+    let mut options = Options { life, ..Options::default() };
+    if let Ok(folder) = std::env::var("CLOSC_RUNTIME") {
+        options.runtime = folder.into();
+    }
+    Ok(options)
+}
