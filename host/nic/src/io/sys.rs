@@ -34,7 +34,7 @@ fn set_option<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) ->
 fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: zeros are a valid ifreq: it holds numbers only.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    if name.is_empty() || name.len() >= request.ifr_name.len() {
+    if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface has a name of 1 to 15 bytes"));
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
@@ -82,18 +82,22 @@ pub fn open_packets(block: u32, segments: &[u16]) -> io::Result<OwnedFd> {
 fn attach_filter(fd: RawFd, block: u32, segments: &[u16]) -> io::Result<()> {
     let op = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
     let jump = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
-    let n = segments.len() as u8;
+    let (drop, pass) =
+        (op(libc::BPF_RET | libc::BPF_K, 0, 0, 0), op(libc::BPF_RET | libc::BPF_K, 0x40000, 0, 0));
     let mut program = vec![
         op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 38, 0, 0),
-        op(jump, block, 0, n + 1),
+        op(jump, block, 1, 0),
+        drop,
         op(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 42, 0, 0),
     ];
-    for (at, segment) in segments.iter().enumerate() {
-        // Over the rest of the comparisons and the drop.
-        program.push(op(jump, u32::from(*segment), n - at as u8, 0));
+    // A jump is at most 255 long, so each comparison has a way out of its own.
+    for segment in segments {
+        program.extend([op(jump, u32::from(*segment), 0, 1), pass]);
     }
-    program.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, 0));
-    program.push(op(libc::BPF_RET | libc::BPF_K, 0x40000, 0, 0));
+    program.push(drop);
+    if program.len() > libc::BPF_MAXINSNS as usize {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a filter has at most 2,045 segments"));
+    }
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
@@ -152,8 +156,9 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Room for frames of so many bytes.
+    /// Room for frames of so many bytes, at least one.
     pub fn new(each: usize) -> Self {
+        let each = each.max(1);
         Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH] }
     }
 
@@ -265,3 +270,7 @@ pub fn is_root() -> bool {
     // SAFETY: no pointers.
     unsafe { libc::geteuid() == 0 }
 }
+
+#[cfg(test)]
+#[path = "sys/tests.rs"]
+mod tests;

@@ -181,13 +181,17 @@ impl RawSocket {
 
     /// Sends frames; returns how many the system took.
     pub(super) fn send(&self, frames: &[&[u8]]) -> usize {
-        let mut sent = 0;
-        while sent < frames.len() {
-            let chunk = &frames[sent..frames.len().min(sent + BATCH)];
+        let (mut at, mut sent) = (0, 0);
+        while at < frames.len() {
+            let chunk = &frames[at..frames.len().min(at + BATCH)];
             match self.send_some(chunk) {
-                Ok(count) if count > 0 => sent += count,
-                // A full queue is as good as a wire that is too slow: the frame is lost, the next is tried.
-                Ok(_) | Err(_) => return sent,
+                Ok(count) if count > 0 => {
+                    sent += count;
+                    at += count;
+                }
+                // A full queue is as good as a wire that is too slow, and a frame may be longer than the interface
+                // takes: it is lost alone, and the next is tried.
+                Ok(_) | Err(_) => at += 1,
             }
         }
         sent
@@ -255,6 +259,11 @@ fn tag(header: &libc::msghdr) -> Option<[u8; TAG]> {
         let size = mem::size_of::<libc::tpacket_auxdata>();
         // SAFETY: this only computes a length.
         let wanted = unsafe { libc::CMSG_LEN(size as c_uint) } as usize;
+        let given = header.msg_controllen - (control as usize - header.msg_control as usize);
+        if length > given {
+            // It was cut off.
+            return None;
+        }
         if level == libc::SOL_PACKET && kind == libc::PACKET_AUXDATA && length >= wanted {
             // SAFETY: the message is of this type and at least as long; it need not be aligned.
             let data =
@@ -276,3 +285,7 @@ fn tag_of(data: &libc::tpacket_auxdata) -> Option<[u8; TAG]> {
     let ([a, b], [c, d]) = (kind.to_be_bytes(), data.tp_vlan_tci.to_be_bytes());
     Some([a, b, c, d])
 }
+
+#[cfg(test)]
+#[path = "raw/tests.rs"]
+mod tests;

@@ -1,0 +1,19 @@
+//! Receives more than there is room for, so that whoever runs this sees whether the sanitizer looks at system calls.
+
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::UnixDatagram;
+
+fn main() -> std::io::Result<()> {
+    let (one, other) = UnixDatagram::pair()?;
+    one.send(&[7; 64])?;
+    let mut room = vec![0_u8; 32];
+    let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: 64 };
+    // SAFETY: zeros are a valid header; the length is wrong on purpose.
+    let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
+    header.msg_hdr.msg_iov = &raw mut part;
+    header.msg_hdr.msg_iovlen = 1;
+    // SAFETY: none: the sanitizer has to stop this.
+    let count = unsafe { libc::recvmmsg(other.as_raw_fd(), &raw mut header, 1, 0, std::ptr::null_mut()) };
+    println!("{count} received, and nobody saw that they do not fit");
+    Ok(())
+}
