@@ -15,6 +15,9 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
 
+/// Entities that are decoded before other work has its turn.
+const AT_ONCE: usize = 256;
+
 /// The field `entities` of `ReadResponse`.
 const ENTITIES: u32 = 1;
 
@@ -54,6 +57,7 @@ impl Client {
         };
         let response = timeout(deadline, call).await.map_err(|_| late())?;
         let mut answers = response.map_err(failed)?.into_inner();
+        let mut n_entities = 0_usize;
         while let Some(answer) =
             timeout(deadline, answers.message()).await.map_err(|_| late())?.map_err(failed)?
         {
@@ -66,6 +70,11 @@ impl Client {
                 if each(entity).is_break() {
                     *budget = left;
                     return Ok(());
+                }
+                n_entities += 1;
+                if n_entities.is_multiple_of(AT_ONCE) {
+                    // One switch that answers at length holds up none of the others.
+                    tokio::task::yield_now().await;
                 }
             }
             *budget -= elements.weight();

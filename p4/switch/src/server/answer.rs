@@ -36,18 +36,15 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next response; `None` after the last.
+    /// Returns the next response, which has no bytes where nothing was found so far; `None` after the last.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         let page = self.device.switch.read_page(&mut self.requests, &mut self.state, PAGE_BYTES);
-        let entities = match page {
-            Ok(Ok(entities)) => entities,
-            Ok(Err(error)) => return Err(Status::invalid_argument(error.to_string())),
-            Err(error) => return Err(Status::failed_precondition(error.to_string())),
-        };
-        if !entities.is_empty() {
-            return Ok(Some(v1::ReadResponse { entities }.encode_to_vec().into()));
+        match page {
+            Ok(Ok(Some(entities))) => Ok(Some(v1::ReadResponse { entities }.encode_to_vec().into())),
+            Ok(Ok(None)) => pack(&self.state.outcomes(), "Read failure.").map(|()| None),
+            Ok(Err(error)) => Err(Status::invalid_argument(error.to_string())),
+            Err(error) => Err(Status::failed_precondition(error.to_string())),
         }
-        pack(&self.state.outcomes(), "Read failure.").map(|()| None)
     }
 }
 
@@ -96,6 +93,10 @@ impl Stream for Answer {
                         Err(error) => return Poll::Ready(Some(Err(Status::internal(error.to_string())))),
                     };
                     return Poll::Ready(match page {
+                        Ok(Some(page)) if page.is_empty() => {
+                            self.0 = Step::Idle(reading);
+                            continue;
+                        }
                         Ok(Some(page)) => {
                             self.0 = Step::Idle(reading);
                             Some(Ok(page))

@@ -27,8 +27,8 @@ use super::outlet::{Messages, queue};
 use super::stream::Conversation;
 use crate::switch::{NoPipeline, Outbox, Switch};
 
-/// Bytes of the request of a Read that count for nothing.
-const SHORT_READ: usize = 16 << 10;
+/// Bytes of a request that is looked through where it arrives, and that counts for nothing where it is a Read.
+const SHORT: usize = 16 << 10;
 
 /// What a decoded request and the outcomes of its updates take, in the weight of the request alone: every update may be
 /// refused with a reason of its own.
@@ -67,6 +67,8 @@ struct Shared {
     decoded: Budget,
     reading: Budget,
     configs: Arc<Semaphore>,
+    /// Held by the one long request that is looked through.
+    looking: Semaphore,
 }
 
 /// What clients hold of a service.
@@ -147,6 +149,7 @@ impl Service {
             decoded: Budget::new(limits.decoded_bytes),
             reading: Budget::new(limits.message_bytes),
             configs: Arc::new(Semaphore::new(CONFIGS)),
+            looking: Semaphore::new(1),
         };
         Self { devices: Arc::new(devices), shared: Arc::new(shared), closing }
     }
@@ -205,14 +208,39 @@ impl Service {
         Ok(device)
     }
 
-    /// Weighs a request and waits for its share of the memory.
-    async fn weighed<M: Name>(&self, request: &Bytes) -> Result<OwnedSemaphorePermit, Status> {
-        let limit = self.shared.limits.decoded_bytes;
-        let weight = wire::weigh::<M>(request, limit).map_err(|error| match error {
-            wire::WireError::TooHeavy { .. } => Status::resource_exhausted(error.to_string()),
-            wire::WireError::Malformed { .. } | wire::WireError::Decode(_) => invalid(error),
-        })?;
-        Ok(self.shared.decoded.take(weight * ANSWERED + request.len()).await)
+    /// Looks through a request. A long one may have millions of fields: it has its turn behind the other long ones, on
+    /// a thread that answers nobody else, so that short requests wait for none of them.
+    async fn looked_through<R: Send + 'static>(
+        &self,
+        request: &Bytes,
+        look: impl FnOnce(&Self, &Bytes) -> Result<R, Status> + Send + 'static,
+    ) -> Result<R, Status> {
+        if request.len() <= SHORT {
+            return look(self, request);
+        }
+        let _turn =
+            self.shared.looking.acquire().await.map_err(|error| Status::internal(error.to_string()))?;
+        let (service, request) = (self.clone(), request.clone());
+        aside(move || look(&service, &request)).await?
+    }
+
+    /// Finds the device of a request whose sender must be its primary, and waits for its share of the memory.
+    async fn admitted<M: Name>(
+        &self,
+        request: &Bytes,
+    ) -> Result<(Arc<Device>, OwnedSemaphorePermit), Status> {
+        let (device, weight) = self
+            .looked_through(request, |service, request| {
+                let device = service.device_of_primary(request)?;
+                let limit = service.shared.limits.decoded_bytes;
+                let weight = wire::weigh::<M>(request, limit).map_err(|error| match error {
+                    wire::WireError::TooHeavy { .. } => Status::resource_exhausted(error.to_string()),
+                    wire::WireError::Malformed { .. } | wire::WireError::Decode(_) => invalid(error),
+                })?;
+                Ok((device, weight))
+            })
+            .await?;
+        Ok((device, self.shared.decoded.take(weight * ANSWERED + request.len()).await))
     }
 
     pub(super) async fn write(
@@ -220,8 +248,7 @@ impl Service {
         request: Bytes,
         arriving: Arc<OwnedSemaphorePermit>,
     ) -> Result<Bytes, Status> {
-        let device = self.device_of_primary(&request)?;
-        let permit = self.weighed::<v1::WriteRequest>(&request).await?;
+        let (device, permit) = self.admitted::<v1::WriteRequest>(&request).await?;
         drop(arriving);
         aside(move || {
             let written = v1::WriteRequest::decode(request).map_err(invalid).and_then(|r| write(&device, &r));
@@ -233,12 +260,16 @@ impl Service {
     }
 
     pub(super) async fn read(self, request: Bytes) -> Result<Answer, Status> {
-        let head = ReadHead::decode(request.clone()).map_err(invalid)?;
-        let device = self.device(head.device_id)?;
-        // Its entities are decoded one at a time; here only whether they can be.
-        wire::weigh::<v1::ReadRequest>(&request, usize::MAX).map_err(invalid)?;
+        let look = |service: &Self, request: &Bytes| {
+            let head = ReadHead::decode(request.clone()).map_err(invalid)?;
+            let device = service.device(head.device_id)?;
+            // Its entities are decoded one at a time; here only whether they can be.
+            wire::weigh::<v1::ReadRequest>(request, usize::MAX).map_err(invalid)?;
+            Ok(device)
+        };
+        let device = self.looked_through(&request, look).await?;
         let permit = match request.len() {
-            0..=SHORT_READ => None,
+            0..=SHORT => None,
             bytes => Some(self.shared.reading.take(bytes).await),
         };
         Ok(Answer::new(device, request, permit))
@@ -249,8 +280,7 @@ impl Service {
         request: Bytes,
         arriving: Arc<OwnedSemaphorePermit>,
     ) -> Result<Bytes, Status> {
-        let device = self.device_of_primary(&request)?;
-        let permit = self.weighed::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
+        let (device, permit) = self.admitted::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
         drop(arriving);
         aside(move || {
             let request = v1::SetForwardingPipelineConfigRequest::decode(request).map_err(invalid)?;

@@ -27,6 +27,9 @@ const MOST_FAILURES: usize = 256;
 /// Requests of one read of whose outcomes each is given.
 const MOST_OUTCOMES: usize = 4096;
 
+/// Requests of one read that are looked at before other reads and writes get their turn: most find nothing.
+const REQUESTS_AT_ONCE: usize = 256;
+
 /// How far a read has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadState {
@@ -134,25 +137,34 @@ impl Switch {
         Ok(found)
     }
 
-    /// Reads on where the page before ended; nothing is left when no entities are returned. What fits one page is read
-    /// at one time; between pages packets, writes and other reads have their turn.
+    /// Reads on where the page before ended; nothing is left when no page is returned. What fits one page is read at
+    /// one time; between pages, which may be empty, packets, writes and other reads have their turn.
     pub(crate) fn read_page(
         &self,
         requests: &mut Elements<v1::Entity>,
         reading: &mut ReadState,
         limit: usize,
-    ) -> Result<Result<Vec<v1::Entity>, WireError>, NoPipeline> {
+    ) -> Result<Result<Option<Vec<v1::Entity>>, WireError>, NoPipeline> {
         let _control = lock(&self.control);
         let mut found = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut looked) = (0, 0);
         let now_ns = self.now_ns();
-        while bytes < limit && reading.failed.len() < MOST_FAILURES {
+        let mut at_end = false;
+        while bytes < limit && looked < REQUESTS_AT_ONCE {
+            if reading.failed.len() >= MOST_FAILURES {
+                at_end = true;
+                break;
+            }
+            looked += 1;
             let request = match reading.current.take() {
                 Some(request) => request,
                 None => match requests.next() {
                     Some(Ok(request)) => request,
                     Some(Err(error)) => return Ok(Err(error)),
-                    None => break,
+                    None => {
+                        at_end = true;
+                        break;
+                    }
                 },
             };
             let mut page = Page::new(reading.from, limit - bytes);
@@ -175,7 +187,7 @@ impl Switch {
         }
         // An empty request is refused all the same.
         self.require_pipeline()?;
-        Ok(Ok(found))
+        Ok(Ok((!at_end || !found.is_empty()).then_some(found)))
     }
 }
 

@@ -1,0 +1,39 @@
+//! What a future takes of its thread each time that it is polled.
+//!
+//! In: a future. Out: its output, and the longest time that one poll kept the processor. Invariants: what the thread waits
+//! for others is not counted, so that a busy machine changes nothing.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+
+/// A future whose polls are measured.
+pub(crate) struct Metered<F> {
+    inner: Pin<Box<F>>,
+    longest: Duration,
+}
+
+impl<F: Future> Metered<F> {
+    pub(crate) fn new(inner: F) -> Self {
+        Metered { inner: Box::pin(inner), longest: Duration::ZERO }
+    }
+}
+
+impl<F: Future> Future for Metered<F> {
+    type Output = (F::Output, Duration);
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let before = processor_time();
+        let polled = self.inner.as_mut().poll(context);
+        self.longest = self.longest.max(processor_time().saturating_sub(before));
+        polled.map(|output| (output, self.longest))
+    }
+}
+
+/// What this thread has had of a processor.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every system counts it");
+    Duration::from(time)
+}

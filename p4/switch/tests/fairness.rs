@@ -1,0 +1,130 @@
+//! What long requests leave to others: none keeps a thread that answers connections, however many fields it has.
+//!
+//! Requests are handed to the service as a connection would hand them over, and each poll is measured by the time that it
+//! keeps the processor.
+
+mod common;
+#[path = "../../runtime/tests/common/meter.rs"]
+mod meter;
+
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use closc_switch::server::Service;
+use common::controller::{DEVICE, switch};
+use http_body::{Body as _, Frame};
+use meter::Metered;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tonic::Code;
+use tonic::body::Body;
+use tonic::codegen::{Service as _, http};
+
+/// What one poll may keep the processor, in a build that is not optimised and on a slow machine: some hundred times what
+/// it takes, and a tenth of what looking through a whole request takes.
+const LONGEST: Duration = Duration::from_millis(60);
+
+/// The bytes of a request as they arrive, in frames of HTTP/2.
+struct Frames(VecDeque<Bytes>);
+
+impl http_body::Body for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop_front().map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+/// Returns a call with a message, whose bytes arrive in frames of HTTP/2.
+fn request(method: &str, message: &[u8]) -> http::Request<Body> {
+    let length = u32::try_from(message.len()).expect("short enough").to_be_bytes();
+    let bytes = [&[0][..], &length, message].concat();
+    let frames = bytes.chunks(16 << 10).map(Bytes::copy_from_slice).collect();
+    http::Request::post(format!("/p4.v1.P4Runtime/{method}"))
+        .header("content-type", "application/grpc")
+        .body(Body::new(Frames(frames)))
+        .expect("a call")
+}
+
+/// Makes a call to the end; returns the status, and the longest poll.
+async fn call(service: &Service, method: &str, message: &[u8]) -> (Code, Duration) {
+    let mut service = service.clone();
+    let request = request(method, message);
+    let work = async move {
+        let response = service.call(request).await.expect("it answers always");
+        let (parts, body) = response.into_parts();
+        let status = |headers: &http::HeaderMap| {
+            headers.get("grpc-status").map(|code| Code::from_bytes(code.as_bytes()))
+        };
+        let (mut found, mut body) = (status(&parts.headers), pin!(body));
+        while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            let frame = frame.expect("the answer is whole");
+            found = found.or_else(|| frame.trailers_ref().and_then(status));
+        }
+        found.expect("a status")
+    };
+    Metered::new(work).await
+}
+
+fn head() -> Vec<u8> {
+    prost::Message::encode_to_vec(&v1::WriteRequest { device_id: DEVICE, ..Default::default() })
+}
+
+#[tokio::test]
+async fn millions_of_fields_keep_no_thread_that_answers_others() {
+    let service = Service::new([switch(DEVICE)]);
+    let most = (4 << 20) - 64;
+    let mut write = head();
+    write.extend([0x22, 0x00].repeat(most / 2));
+    // A Read has its entities in another field; they are empty here, and of a field that nobody knows there.
+    let mut read = head();
+    read.extend([0x12, 0x00].repeat(most / 2));
+    let mut unknown = head();
+    unknown.extend([0x7a, 0x00].repeat(most / 2));
+    for (method, message, code) in [
+        ("Write", &write, Code::PermissionDenied),
+        ("Write", &unknown, Code::PermissionDenied),
+        ("SetForwardingPipelineConfig", &unknown, Code::PermissionDenied),
+        ("Read", &read, Code::FailedPrecondition),
+        ("Read", &unknown, Code::FailedPrecondition),
+    ] {
+        let (found, longest) = call(&service, method, message).await;
+        println!("{method} of {} bytes: {} us at once", message.len(), longest.as_micros());
+        assert_eq!(found, code, "{method}");
+        assert!(longest <= LONGEST, "{method}: {longest:?}");
+    }
+}
+
+/// A Read that asks for what is not there, again and again, has an answer without end for nobody else.
+#[tokio::test]
+async fn a_read_of_nothing_many_times_ends_and_lets_others_in() {
+    let switch = switch(DEVICE);
+    switch.run_pipeline(common::features());
+    let service = Service::new([switch]);
+    let nothing = v1::ReadRequest {
+        device_id: DEVICE,
+        entities: vec![v1::DigestEntry::default().into(); 20_000],
+        ..Default::default()
+    };
+    let nothing = prost::Message::encode_to_vec(&nothing);
+    let long = tokio::spawn({
+        let service = service.clone();
+        async move { call(&service, "Read", &nothing).await }
+    });
+    let everything = v1::ReadRequest {
+        device_id: DEVICE,
+        entities: vec![v1::TableEntry::default().into()],
+        ..Default::default()
+    };
+    let (code, longest) = call(&service, "Read", &prost::Message::encode_to_vec(&everything)).await;
+    assert_eq!(code, Code::Ok);
+    assert!(longest <= LONGEST, "{longest:?}");
+    let (_, longest) = long.await.expect("it ends");
+    assert!(longest <= LONGEST, "{longest:?}");
+}
