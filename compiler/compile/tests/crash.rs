@@ -5,8 +5,6 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,6 +16,10 @@ use closc_compile::{Job, Selection, Target, archive, tree};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
+use disk_image::Disk;
+
+#[path = "support/disk.rs"]
+mod disk_image;
 
 /// Says how many copies are looked at, instead of [`POINTS`].
 const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
@@ -31,54 +33,8 @@ const PINS: usize = 20_000;
 /// Copies in one round of tree, archive, pins and state.
 const PER_ROUND: usize = 5;
 
-/// Size of the disk: small, so that a copy takes milliseconds.
-const DISK: u64 = 48 << 20;
-
 fn points() -> usize {
     std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
-}
-
-fn run(program: &str, args: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    }
-    Err(format!("{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
-}
-
-/// An image on a loop device, mounted; both are gone when it is dropped.
-struct Disk {
-    device: String,
-    mount: Utf8PathBuf,
-}
-
-impl Disk {
-    /// Mounts an image, which replays its journal as it would after a loss of power.
-    ///
-    /// The journal is written after `commit` seconds where nobody waits for it.
-    fn mount(image: &Utf8Path, mount: &Utf8Path, commit: u32) -> Result<Disk, String> {
-        fs::create_dir_all(mount).map_err(|error| error.to_string())?;
-        let device = run("losetup", &["--find", "--show", image.as_str()])?;
-        let options = format!("commit={commit}");
-        let mounted = run("mount", &["-t", "ext4", "-o", &options, &device, mount.as_str()]);
-        let disk = Disk { device, mount: mount.to_owned() };
-        mounted.map(|_| disk)
-    }
-
-    /// Writes that were completed, where none is under way.
-    fn writes(&self) -> Option<u64> {
-        let name = self.device.rsplit('/').next()?;
-        let stat = fs::read_to_string(Path::new("/sys/class/block").join(name).join("stat")).ok()?;
-        let fields: Vec<u64> = stat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
-        (fields.get(8) == Some(&0)).then(|| fields[4])
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = run("umount", &[self.mount.as_str()]);
-        let _ = run("losetup", &["--detach", &self.device]);
-    }
 }
 
 /// A fabric of which every table, and so every round, differs.
@@ -186,8 +142,7 @@ fn journal(sync: Sync) -> u32 {
 /// Compiles round after round while copies of the disk are made; returns what is wrong with each.
 fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, String> {
     let image = folder.join("disk");
-    fs::File::create(&image).and_then(|file| file.set_len(DISK)).map_err(|error| error.to_string())?;
-    run("mkfs.ext4", &["-q", "-F", image.as_str()])?;
+    disk_image::make(&image)?;
     let disk = Disk::mount(&image, &folder.join("mount"), journal(sync))?;
     let (points, count) = (points(), points().div_ceil(PER_ROUND));
     let plans: Vec<Plan> = (0..count as u64).map(plan).collect();
@@ -201,11 +156,10 @@ fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, Stri
                 std::thread::sleep(Duration::from_millis(7 + 13 * (number % 11)));
                 number += 1;
                 let place = folder.join(format!("copy-{number}"));
-                let (before, first) = (disk.writes(), finished.load(Ordering::SeqCst));
-                run("cp", &["--sparse=always", image.as_str(), place.as_str()]).expect("an image is copied");
+                let first = finished.load(Ordering::SeqCst);
+                let whole = disk.copy(&image, &place).expect("an image is copied");
                 let moment = Moment { finished: first, begun: begun.load(Ordering::SeqCst) };
-                // A copy during which something was written is of no one moment.
-                if before.is_some() && before == disk.writes() && copies.lock().unwrap().len() < points {
+                if whole && copies.lock().unwrap().len() < points {
                     copies.lock().unwrap().push((place, moment));
                 } else {
                     fs::remove_file(&place).expect("a copy can be removed");

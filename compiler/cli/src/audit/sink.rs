@@ -1,11 +1,12 @@
 //! Where lines of the audit log go: a file, the journal of systemd, or syslog.
 //!
-//! Invariants: a file is only appended to, is never a link, and is synced after each line; a service has the line when
+//! Invariants: a file is only appended to, is never a link, and is synced after each line; a line that was cut off by a
+//! loss of power stays by itself; a service has the line when
 //! the call returns.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
@@ -77,11 +78,23 @@ fn connect(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
 /// Opens a file to append to, and lets a new one's name be on the disk.
 fn file(path: &Utf8Path) -> io::Result<File> {
     let link = nix::fcntl::OFlag::O_NOFOLLOW.bits();
-    let file = OpenOptions::new().append(true).create(true).mode(MODE).custom_flags(link).open(path)?;
+    let file =
+        OpenOptions::new().read(true).append(true).create(true).mode(MODE).custom_flags(link).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
+    end_line(&file)?;
     let folder = path.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     File::open(folder)?.sync_all()?;
     Ok(file)
+}
+
+/// Ends a line that was cut off when the power went, so that the next one is not lost with it.
+fn end_line(file: &File) -> io::Result<()> {
+    let mut last = [0];
+    let length = file.metadata()?.len();
+    if length == 0 || file.read_at(&mut last, length - 1)? == 0 || last == *b"\n" {
+        return Ok(());
+    }
+    (&mut &*file).write_all(b"\n")
 }

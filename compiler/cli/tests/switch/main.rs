@@ -3,6 +3,7 @@
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+mod crash;
 mod frozen;
 mod process;
 mod tls;

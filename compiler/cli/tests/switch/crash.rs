@@ -1,0 +1,219 @@
+//! `closc push` killed, and the power cut, at many moments: what was said to be done is in the audit log, a saved plan is
+//! whole, and the next push brings the switch to where it should be.
+//!
+//! An ext4 image on a loop device stands for the disk of the controller, as in the tests of compiling; the switch keeps
+//! its power.
+
+#[path = "../../../compile/tests/support/disk.rs"]
+mod disk;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use disk::{Disk, run};
+use serde_json::Value;
+
+use crate::common::Place;
+use crate::process::SwitchProcess;
+
+/// Says how many copies are looked at, instead of [`POINTS`].
+const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
+
+/// Copies that are looked at.
+const POINTS: usize = 12;
+
+/// Pushes that are killed.
+const KILLS: u64 = 16;
+
+/// The switch that is pushed to, and its device id.
+const NAME: &str = "p0-t0-001";
+const DEVICE: u64 = 1;
+
+fn points() -> usize {
+    std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
+}
+
+/// Two trees, between which a switch goes to and fro, and where it is.
+fn controller(place: &Place, switch: &SwitchProcess) {
+    let fabric = place.read("topologies/lab/two-planes-p4.yaml");
+    place.write("a.yaml", &fabric);
+    let other =
+        fabric.replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }");
+    assert_ne!(fabric, other);
+    place.write("b.yaml", other);
+    for tree in ["a", "b"] {
+        place.ends(0, &["compile", &format!("{tree}.yaml"), "--out", tree, "--quiet"]);
+    }
+    let device = format!("{{ endpoint: \"{}\", device_id: {DEVICE}, plane: 0 }}", switch.address);
+    place.write("inventory.yaml", format!("devices:\n  {NAME}: {device}\n"));
+}
+
+/// A command on the switch, by the files of a folder.
+fn closc(folder: &Utf8Path, command: &str, source: &str, more: &[&str]) -> Command {
+    let mut closc = Command::new(env!("CARGO_BIN_EXE_closc"));
+    closc.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    closc.args([command, source, "--inventory", "inventory.yaml", "--device", NAME]).args(more);
+    if command == "push" {
+        closc.args(["--audit-log", "audit.jsonl"]);
+    }
+    closc
+}
+
+fn code(mut command: Command) -> Option<i32> {
+    command.status().expect("closc runs").code()
+}
+
+/// Lines of the audit log that are whole, and whether the last one is cut off.
+fn lines(folder: &Utf8Path) -> (usize, bool) {
+    let text = fs::read(folder.join("audit.jsonl")).unwrap_or_default();
+    let (whole, rest) = text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+    let is_line =
+        |line: &&[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|line| line["result"].is_string());
+    (whole.split(|byte| *byte == b'\n').filter(is_line).count(), !rest.is_empty())
+}
+
+/// Brings the switch to where a tree wants it, and looks whether it is there.
+fn converges(folder: &Utf8Path, tree: &str) -> Result<(), String> {
+    let pushed = code(closc(folder, "push", tree, &[]));
+    let drifted = code(closc(folder, "drift", tree, &[]));
+    if (pushed, drifted) == (Some(0), Some(0)) {
+        Ok(())
+    } else {
+        Err(format!("push {pushed:?}, drift {drifted:?}"))
+    }
+}
+
+#[test]
+fn a_push_that_was_killed_is_finished_by_the_next() {
+    let (place, switch) = (Place::new(), SwitchProcess::start(DEVICE, &[]));
+    controller(&place, &switch);
+    let folder = Utf8PathBuf::from(place.text("."));
+    let mut said = 0;
+    for number in 0..KILLS {
+        let (old, new) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
+        let mut push = closc(&folder, "push", old, &[]).spawn().expect("closc runs");
+        std::thread::sleep(Duration::from_millis(number * 37 % 300));
+        push.kill().expect("it is ours");
+        push.wait().expect("it is ours");
+        converges(&folder, new).unwrap_or_else(|why| panic!("after kill {number}: {why}"));
+        let (whole, cut) = lines(&folder);
+        // Those of the push that went through, and one or none of the other.
+        assert!(whole >= said + 2 && !cut, "after kill {number}: {whole} lines, {said} before");
+        said = whole;
+    }
+}
+
+/// What was certainly on the disk when a copy was begun, and what may have been when it was finished.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    lines: usize,
+    most: usize,
+    plans: usize,
+}
+
+/// What is said to be done so far.
+#[derive(Default)]
+struct Done {
+    lines: AtomicUsize,
+    begun: AtomicUsize,
+    plans: AtomicUsize,
+    over: AtomicBool,
+}
+
+/// Looks at a copy: nothing that was said is lost, and the controller goes on from there.
+fn look(folder: &Utf8Path, moment: Moment, number: usize) -> Result<(), String> {
+    let (whole, cut) = lines(folder);
+    if whole < moment.lines || whole + usize::from(cut) > moment.most {
+        return Err(format!("the audit log has {whole} lines, {moment:?}"));
+    }
+    let plan = folder.join("plan.json");
+    if plan.exists() || moment.plans > 0 {
+        let shown = code(closc(folder, "push", "plan.json", &["--dry-run"]));
+        if !matches!(shown, Some(0 | 2)) {
+            return Err(format!("the saved plan is not whole: {shown:?}"));
+        }
+    }
+    converges(folder, if number.is_multiple_of(2) { "a" } else { "b" })?;
+    // The push is entered behind whatever was cut off.
+    let (now, cut) = lines(folder);
+    if now == whole + 2 && !cut { Ok(()) } else { Err(format!("{whole} lines became {now}")) }
+}
+
+/// Pushes to and fro while copies are made; returns what is wrong with each.
+fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
+    let folder = Utf8PathBuf::from(place.text("."));
+    let image = folder.join("disk");
+    disk::make(&image)?;
+    let disk = Disk::mount(&image, &folder.join("mount"), 1)?;
+    for name in ["a", "b", "inventory.yaml"] {
+        run("cp", &["-a", folder.join(name).as_str(), disk.mount.as_str()])?;
+    }
+    run("sync", &["-f", disk.mount.as_str()])?;
+    let (points, done) = (points(), Done::default());
+    let copies: Mutex<Vec<(Utf8PathBuf, Moment)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0_u64.. {
+                if copies.lock().expect("no panic").len() >= points {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5 + 11 * (number % 13)));
+                let copy = folder.join(format!("copy-{number}"));
+                let (lines, plans) = (done.lines.load(Ordering::SeqCst), done.plans.load(Ordering::SeqCst));
+                let whole = disk.copy(&image, &copy).expect("an image is copied");
+                let moment = Moment { lines, most: done.begun.load(Ordering::SeqCst), plans };
+                if whole {
+                    copies.lock().expect("no panic").push((copy, moment));
+                } else {
+                    fs::remove_file(&copy).expect("a copy can be removed");
+                }
+            }
+            done.over.store(true, Ordering::SeqCst);
+        });
+        for number in 0_usize.. {
+            if done.over.load(Ordering::SeqCst) {
+                break;
+            }
+            let (one, other) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
+            for source in [one, "plan.json"] {
+                done.begun.fetch_add(2, Ordering::SeqCst);
+                assert_eq!(code(closc(&disk.mount, "push", source, &[])), Some(0), "{source}");
+                done.lines.fetch_add(2, Ordering::SeqCst);
+                if source == one {
+                    let saved = closc(&disk.mount, "push", other, &["--out", "plan.json"]);
+                    assert_eq!(code(saved), Some(2), "another tree");
+                    done.plans.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+        }
+    });
+    drop(disk);
+    let copies = copies.into_inner().expect("no panic");
+    let look = |(number, (image, moment)): (usize, &(Utf8PathBuf, Moment))| {
+        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
+        look(&disk.mount, *moment, number)
+    };
+    Ok(copies.iter().enumerate().map(look).collect())
+}
+
+#[test]
+fn whenever_the_power_goes_nothing_that_was_said_is_lost() {
+    if !nix::unistd::geteuid().is_root() {
+        closc_skip::skip("loss of power is tried on a loop device, which needs root");
+        return;
+    }
+    let (place, switch) = (Place::new(), SwitchProcess::start(DEVICE, &[]));
+    controller(&place, &switch);
+    match cut(&place) {
+        Err(reason) => closc_skip::skip(format_args!("no loop device with ext4 here: {reason}")),
+        Ok(found) => {
+            let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
+            println!("{} of {} whole", found.len() - wrong.len(), found.len());
+            assert!(wrong.is_empty() && found.len() == points(), "{wrong:#?}");
+        }
+    }
+}
