@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use camino::Utf8Path;
 use closc_artefacts::disk;
+use closc_diagnostics::printable;
 use serde::Serialize;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
@@ -118,6 +119,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Prints text that has words of others in it, such as what a switch says.
+pub fn plain(text: &str) -> anyhow::Result<()> {
+    print(&printable::lines(text))
+}
+
 /// Writes a file whole or not at all, also when the power goes; `-` is standard output.
 pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     if path == STANDARD {
@@ -128,7 +134,8 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
 
 /// Shows why a command failed.
 pub fn failure(error: &anyhow::Error, format: Format) {
-    let text = format!("{error:#}");
+    // It may have names and reasons of others in it.
+    let text = printable::lines(&format!("{error:#}"));
     match format {
         Format::Human | Format::Markdown | Format::Html => eprintln!("error: {text}"),
         Format::Json => println!("{}", serde_json::json!({ "schema": "closc-error/1", "error": text })),

@@ -194,3 +194,61 @@ fn saved_differences_lead_nowhere() {
     }
     place.ends(2, &["diff", "--check", "saved.json"]);
 }
+
+/// A folder of platforms is read as what it is: the files in it.
+#[test]
+fn folders_of_platforms_lead_nowhere() {
+    let place = Place::new();
+    place.write("secret", SECRET);
+    place.write("fabric.yaml", FABRIC);
+    std::fs::create_dir(place.path("site")).expect("a folder can be made");
+    let path = place.path("site/x.yaml");
+    for number in 0..12 {
+        std::fs::write(&path, "").expect("a file can be written");
+        instead(&place, number, &path);
+        let output =
+            place.command(&["check", "fabric.yaml", "--platforms", "site"]).env("SECRET", SECRET).output();
+        let output = output.expect("closc runs");
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown);
+        assert_eq!(output.status.code(), Some(1), "{number}: {shown}");
+        assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{number}: {shown}");
+        let removed = if path.is_dir() && !path.is_symlink() {
+            std::fs::remove_dir(&path)
+        } else {
+            std::fs::remove_file(&path)
+        };
+        removed.expect("it is ours");
+    }
+    place.ends(0, &["check", "fabric.yaml", "--platforms", "site"]);
+}
+
+/// Names that others chose show themselves and nothing more.
+#[test]
+fn names_of_others_move_no_cursor() {
+    let place = Place::new();
+    let escape = "\u{1b}[2J\u{9b}31m\u{202e}";
+    place.write("fabric.yaml", FABRIC);
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree", "--quiet"]);
+    let inventory =
+        serde_json::json!({ "devices": { escape: { "endpoint": "127.0.0.1:1", "device_id": 1 } } });
+    place.write("inventory.json", inventory.to_string());
+    let object = format!("git:HEAD:{escape}");
+    let push = ["push", "tree", "--inventory", "inventory.json", "--timeout", "1"];
+    for arguments in [
+        &push[..],
+        &[&push[..], &["--device", escape]].concat(),
+        &["drift", "tree", "--inventory", "inventory.json"],
+        &["diff", "fabric.yaml", escape],
+        &["diff", "fabric.yaml", &object],
+        &["check", "fabric.yaml", "--platforms", escape],
+        &["verify", escape],
+    ] {
+        let output = place.closc(arguments);
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown);
+        assert!(output.status.code().is_some_and(|code| code != 0), "{arguments:?}: {shown}");
+        let acts = |c: char| c == '\u{1b}' || c == '\u{9b}' || c == '\u{202e}';
+        assert!(!shown.contains(acts), "{arguments:?}: {shown:?}");
+    }
+}

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_fabric::Fabric;
+use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 
@@ -96,9 +97,8 @@ pub fn catalogue(
 ) -> Result<Catalogue, FrontError> {
     let mut catalogue = Catalogue::builtin();
     for path in platforms {
-        for file in yaml_files(path)? {
-            let text = closc_files::given_text(&file, closc_files::TEXT_MAX)?;
-            if let Err(faults) = catalogue.add_yaml(sources, file.as_str(), &text) {
+        for (name, text) in yaml_files(path)? {
+            if let Err(faults) = catalogue.add_yaml(sources, name.as_str(), &text) {
                 diagnostics.extend(faults);
             }
         }
@@ -106,19 +106,22 @@ pub fn catalogue(
     Ok(catalogue)
 }
 
-fn yaml_files(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FrontError> {
+/// Reads a file of platforms, or those of a folder: what is in a folder is a regular file in it, and no link out of it.
+fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
     if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+        return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);
     }
-    let mut files = Vec::new();
+    let mut names = Vec::new();
     for entry in path.read_dir_utf8().map_err(unreadable(path))? {
-        let entry = entry.map_err(unreadable(path))?;
-        if entry.path().extension() == Some("yaml") {
-            files.push(entry.into_path());
+        let name = entry.map_err(unreadable(path))?.file_name().to_owned();
+        if Utf8Path::new(&name).extension() == Some("yaml") {
+            names.push(name);
         }
     }
-    files.sort();
-    Ok(files)
+    names.sort();
+    let folder = closc_files::Folder::open(path)?;
+    let read = |name: String| Ok((path.join(&name), folder.text(&name, TEXT_MAX)?));
+    names.into_iter().map(read).collect()
 }
 
 fn unreadable(path: &Utf8Path) -> impl FnOnce(io::Error) -> FrontError {

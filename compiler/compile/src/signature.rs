@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::{MANIFEST, SIGNATURE};
 use closc_artefacts::{Files, Folder};
+use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
 /// What the signature is for, so that one for something else does not pass for it.
@@ -63,6 +64,17 @@ pub enum SignatureError {
     Wrong(String),
 }
 
+/// Reads the text of a key.
+fn text(path: &Utf8Path) -> Result<String, SignatureError> {
+    closc_files::given_text(path, closc_files::KEY_MAX).map_err(|error| {
+        let error = match error.reason {
+            Reason::Io(error) => error,
+            reason => io::Error::other(reason),
+        };
+        SignatureError::Read { path: path.to_owned(), error }
+    })
+}
+
 /// A private key that signs trees.
 pub struct Signer {
     key: PrivateKey,
@@ -82,7 +94,7 @@ impl Signer {
         if mode & 0o077 != 0 {
             return Err(SignatureError::Open(path.to_owned()));
         }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
         let key = PrivateKey::from_openssh(&text).map_err(|error| fault(error.to_string()))?;
         if key.is_encrypted() {
@@ -110,8 +122,7 @@ pub struct Signee {
 impl Signee {
     /// Reads a public key, the `.pub` file beside a private one.
     pub fn read(path: &Utf8Path) -> Result<Signee, SignatureError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| SignatureError::Read { path: path.to_owned(), error })?;
+        let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
         let key = PublicKey::from_openssh(text.trim()).map_err(|error| fault(error.to_string()))?;
         match key.algorithm() {

@@ -26,6 +26,12 @@ pub enum Reason {
         /// The most that are read.
         max: u64,
     },
+    /// It is a private key, and others than its owner can read or write it.
+    #[error("is a private key that others can read (mode {mode:03o}): `chmod 600` it")]
+    Shared {
+        /// Its mode.
+        mode: u32,
+    },
     /// It is not UTF-8.
     #[error("is not text in UTF-8")]
     NotText,
@@ -45,7 +51,7 @@ impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
         let kind = match &error.reason {
             Reason::Io(inner) => inner.kind(),
-            Reason::Outside => io::ErrorKind::PermissionDenied,
+            Reason::Outside | Reason::Shared { .. } => io::ErrorKind::PermissionDenied,
             Reason::NotRegular | Reason::NotText => io::ErrorKind::InvalidData,
             Reason::TooLarge { .. } => io::ErrorKind::FileTooLarge,
         };

@@ -15,13 +15,21 @@ use camino::Utf8Path;
 pub use error::{FileError, Reason};
 pub use folder::Folder;
 
+/// The most bytes of a certificate or a key, with the whole chain.
+pub const KEY_MAX: u64 = 1 << 20;
+
 /// The most bytes of a text that a person writes or a planner makes: pins, traces, demands, templates.
 pub const TEXT_MAX: u64 = 64 << 20;
 
+/// Returns the folder of a file, whose paths are relative to it.
+pub fn folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
+    let parent = file.parent().filter(|parent| !parent.as_str().is_empty());
+    Folder::open(parent.unwrap_or(Utf8Path::new(".")))
+}
+
 /// Reads a text that another file names, relative to the folder of that file.
 pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
-    let parent = file.parent().filter(|parent| !parent.as_str().is_empty());
-    Folder::open(parent.unwrap_or(Utf8Path::new(".")))?.text(name, max)
+    folder_of(file)?.text(name, max)
 }
 
 /// Reads a file that a person named: anywhere, also a pipe, but no more than a limit.

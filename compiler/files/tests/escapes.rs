@@ -16,11 +16,13 @@ fn no_name_leaves_its_folder() {
     let names = escapes(&place);
     assert!(names.len() >= 500, "{}", names.len());
     let fabric = place.inside("fabric.yaml");
+    let folder = closc_files::folder_of(&fabric).expect("the folder is there");
     for name in &names {
         let read = text_beside(&fabric, name, TEXT_MAX);
         assert!(read.is_err(), "`{name}` was read: {:?}", read.map(|text| text.len()));
         let said = read.expect_err("it was refused").to_string();
         assert!(!said.contains(SECRET), "`{name}`: {said}");
+        assert!(folder.secret(name, TEXT_MAX).is_err(), "`{name}` was read as a key");
     }
 }
 

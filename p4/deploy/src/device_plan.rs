@@ -34,7 +34,8 @@ pub struct DevicePlan {
 impl DevicePlan {
     /// Returns the most entities that the switch can hold before and after.
     pub(crate) fn most_entities(&self) -> usize {
-        let held: u64 = self.live.objects.values().map(|object| object.entities).sum();
+        // A file may say any number.
+        let held = self.live.objects.values().fold(0_u64, |sum, object| sum.saturating_add(object.entities));
         usize::try_from(held).unwrap_or(usize::MAX).saturating_add(self.updates.len())
     }
 

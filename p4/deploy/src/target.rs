@@ -81,14 +81,19 @@ impl Target {
     }
 }
 
+/// The most bytes of a certificate or key: they stay in memory for each switch.
+const PEM_MAX: usize = 1 << 20;
+
 fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<ClientTls, InventoryError> {
     let read = |what: &'static str, path: &str| {
-        files.read(path).map_err(|error| InventoryError::File {
+        let failed = |reason: String| InventoryError::File {
             device: name.to_owned(),
             what,
             path: path.to_owned(),
-            reason: error.to_string(),
-        })
+            reason,
+        };
+        let bytes = files.read(path).map_err(|error| failed(error.to_string()))?;
+        if bytes.len() > PEM_MAX { Err(failed(format!("has more than {PEM_MAX} bytes"))) } else { Ok(bytes) }
     };
     let fault = |reason: &str| InventoryError::Device { device: name.to_owned(), reason: reason.to_owned() };
     let Some(ca) = &tls.ca else { return Err(fault("TLS needs the authority that signs targets: `ca`")) };

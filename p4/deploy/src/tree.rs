@@ -72,6 +72,16 @@ pub enum TreeError {
         /// Line, column and reason.
         fault: TextError,
     },
+    /// A file that the inventory names is no P4Info. What is in it may be nobody's business.
+    #[error("`{path}`:{line}:{column}: it is no P4Info in protobuf text")]
+    Foreign {
+        /// Its path.
+        path: String,
+        /// The line, from 1.
+        line: u32,
+        /// The character in the line, from 1.
+        column: u32,
+    },
     /// The P4Info does not hold together.
     #[error("`{path}`: {fault}")]
     Info {
@@ -188,7 +198,13 @@ pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Resul
     };
     let p4info = String::from_utf8(read(&artefacts.p4info)?)
         .map_err(|_| TreeError::Utf8 { path: artefacts.p4info.clone() })?;
-    program(&artefacts.p4info, &artefacts.p4info, &p4info, read(&artefacts.device_config)?)
+    let path = artefacts.p4info.as_str();
+    program(path, path, &p4info, read(&artefacts.device_config)?).map_err(|error| match error {
+        TreeError::Text { path, fault } => {
+            TreeError::Foreign { path, line: fault.line, column: fault.column }
+        }
+        error => error,
+    })
 }
 
 fn program(name: &str, path: &str, p4info: &str, config: Vec<u8>) -> Result<Program, TreeError> {

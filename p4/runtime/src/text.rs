@@ -14,15 +14,26 @@ mod writer;
 use prost::{Message, Name};
 
 use crate::proto::config;
+use crate::wire::{WireError, weigh};
 pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
+
+/// Bytes of memory that a message may take for each byte of its text: several times what files of entries need.
+const MEMORY_PER_BYTE: usize = 16;
+
+/// Bytes of memory that any message may take.
+const MEMORY: usize = 16 << 20;
 
 /// Reads a message of any type, for instance a `p4.v1.WriteRequest`.
 pub fn read<M: Message + Name + Default>(text: &str) -> Result<M, TextError> {
     let schema = Schema::get();
     let id = schema.find(&M::full_name()).expect("every generated message has a descriptor");
     let encoded = reader::read(schema, id, text)?;
+    let limit = text.len().saturating_mul(MEMORY_PER_BYTE).saturating_add(MEMORY);
+    if matches!(weigh::<M>(&encoded, limit), Err(WireError::TooHeavy { .. })) {
+        return Err(TextError { line: 1, column: 1, fault: TextFault::TooHeavy { limit } });
+    }
     Ok(M::decode(encoded.as_slice()).expect("the reader writes what the decoder takes"))
 }
 

@@ -9,7 +9,7 @@ mod meter;
 
 use bytes::Bytes;
 use closc_runtime::proto::v1;
-use closc_switch::server::Service;
+use closc_switch::Service;
 use common::controller::{DEVICE, switch};
 use http_body::{Body as _, Frame};
 use meter::Metered;

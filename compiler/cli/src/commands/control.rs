@@ -1,5 +1,6 @@
 //! What the commands that talk to switches share: the fleet, the runtime, the events.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Files;
 use closc_deploy::{Event, Fleet, Inventory, Observer, Plan, Tree, What};
+use closc_files::{FileError, Folder, Reason};
 use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
@@ -26,20 +28,47 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
         .block_on(work)
 }
 
-/// Bits of a mode by which others than the owner can read or write a file.
-const OTHERS: u32 = 0o066;
+/// The most bytes of a plan or difference that was saved: some kilobytes for each switch that changes.
+const SAVED_MAX: u64 = 1 << 30;
 
 /// What stands for the inventory of the fabric's lab.
 const LAB: &str = "lab";
 
+/// An inventory, and the files that it names.
+pub struct Site {
+    /// The switches.
+    pub inventory: Inventory,
+    /// Certificates, keys and artefacts.
+    pub files: Named,
+}
+
+/// The files that an inventory names: regular ones beneath its folder, and private keys only where nobody else can read
+/// them.
+pub struct Named {
+    folder: Folder,
+    keys: BTreeSet<String>,
+}
+
+impl Files for Named {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let read = if self.keys.contains(path) {
+            self.folder.secret(path, closc_files::KEY_MAX)
+        } else {
+            self.folder.read(path, closc_files::TEXT_MAX)
+        };
+        // Who asks says the name.
+        read.map_err(|FileError { reason, .. }| io::Error::other(reason))
+    }
+}
+
 /// Reads the inventory.
-pub fn inventory(args: &FleetArgs) -> anyhow::Result<Inventory> {
+pub fn inventory(args: &FleetArgs) -> anyhow::Result<Site> {
     let path = if args.inventory == LAB { &of_lab(&args.source)? } else { &args.inventory };
     parsed(path)
 }
 
 /// Reads the inventory of a fabric of this name.
-pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Inventory> {
+pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Site> {
     if inventory != LAB {
         return parsed(inventory);
     }
@@ -48,11 +77,17 @@ pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Invent
     parsed(&path)
 }
 
-fn parsed(path: &Utf8Path) -> anyhow::Result<Inventory> {
+fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
     let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`"))?;
+    let folder = closc_files::folder_of(path)?;
     for key in inventory.keys() {
-        guarded(&beside(path).join(key))?;
+        // One that cannot be read is an error of the switch that needs it.
+        if let Err(error @ FileError { reason: Reason::Shared { .. }, .. }) =
+            folder.secret(key, closc_files::KEY_MAX)
+        {
+            return Err(error.into());
+        }
     }
     let open: Vec<&str> = inventory.in_the_clear().collect();
     if let Some(first) = open.first() {
@@ -62,28 +97,19 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Inventory> {
             inventory.devices.len()
         );
     }
-    Ok(inventory)
+    let keys = inventory.keys().into_iter().map(str::to_owned).collect();
+    Ok(Site { inventory, files: Named { folder, keys } })
 }
 
-/// Refuses a private key that others can read.
-fn guarded(key: &Utf8Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    // One that is not there is an error where it is read.
-    let Ok(metadata) = std::fs::metadata(key) else { return Ok(()) };
-    let mode = metadata.permissions().mode();
-    if mode & OTHERS != 0 {
-        anyhow::bail!(
-            "`{key}` is a private key that others can read (mode {:03o}): `chmod 600` it",
-            mode & 0o777
-        );
-    }
-    Ok(())
+/// Reads what was saved: a plan or a difference.
+pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
+    Ok(closc_files::given_text(source, SAVED_MAX)?)
 }
 
 /// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.
 fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     let fabric = if source.is_file() {
-        let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
+        let text = saved(source)?;
         Plan::from_json(&text).with_context(|| format!("`{source}` is no saved plan"))?.fabric
     } else {
         crate::tree::fabric(source)?
@@ -95,12 +121,11 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
 }
 
 /// Puts the inventory and the tree together.
-pub fn fleet(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<Fleet> {
+pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
-    let beside = in_folder(beside(&args.inventory));
-    let select = |name: &str| is_selected(args, inventory, name);
-    Ok(Fleet::new(inventory, &beside, &Arc::new(tree), select)?)
+    let select = |name: &str| is_selected(args, &site.inventory, name);
+    Ok(Fleet::new(&site.inventory, &site.files, &Arc::new(tree), select)?)
 }
 
 /// Tells whether a switch takes part.
@@ -108,16 +133,6 @@ pub fn is_selected(args: &FleetArgs, inventory: &Inventory, name: &str) -> bool 
     let plane = inventory.devices.get(name).and_then(|device| device.plane);
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
         && (args.plane.is_empty() || plane.is_some_and(|plane| args.plane.contains(&plane)))
-}
-
-/// The folder whose files an inventory names.
-pub fn beside(inventory: &Utf8Path) -> Utf8PathBuf {
-    inventory.parent().map(Utf8Path::to_owned).unwrap_or_default()
-}
-
-/// Reads files below a folder.
-pub fn in_folder(folder: Utf8PathBuf) -> impl Files {
-    move |path: &str| -> io::Result<Vec<u8>> { std::fs::read(folder.join(path)) }
 }
 
 /// Shows events: a bar of finished switches for people, a line of JSON on stderr for tools.
@@ -133,4 +148,119 @@ pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, P
         }
     });
     (observer, bar)
+}
+
+#[cfg(test)]
+#[path = "../../../files/tests/support/names.rs"]
+mod names;
+
+#[cfg(test)]
+mod tests {
+    use closc_deploy::{Artefacts, Device, InventoryError, Target, Tls};
+
+    use super::names::{Place, SECRET, escapes};
+    use super::*;
+
+    /// Reads an inventory beside the files that it may name.
+    fn site(place: &Place, inventory: &Inventory) -> anyhow::Result<Site> {
+        std::fs::write(place.inside("inventory.json"), inventory.to_json()).expect("a file can be written");
+        parsed(&place.inside("inventory.json"))
+    }
+
+    fn owned(place: &Place, name: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::write(place.inside(name), "PEM").expect("a file can be written");
+        let rights = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(place.inside(name), rights).expect("it is ours");
+    }
+
+    #[test]
+    fn no_name_in_an_inventory_leaves_its_folder() {
+        let place = Place::new();
+        owned(&place, "own.pem", 0o600);
+        let names = escapes(&place);
+        assert!(names.len() >= 500, "{}", names.len());
+        for name in &names {
+            let own = || Some("own.pem".to_owned());
+            let given = || Some(name.clone());
+            for (what, tls) in [
+                ("authority", Tls { ca: given(), ..Tls::default() }),
+                ("certificate", Tls { ca: own(), cert: given(), key: own(), server_name: None }),
+                ("key", Tls { ca: own(), cert: own(), key: given(), server_name: None }),
+            ] {
+                let mut inventory = Inventory::default();
+                let device = Device { tls: Some(tls), ..Device::at("127.0.0.1:9", 1) };
+                inventory.devices.insert("p0-t0-001".to_owned(), device);
+                let read = site(&place, &inventory).map_err(|error| format!("{error:#}")).and_then(|site| {
+                    let device = &site.inventory.devices["p0-t0-001"];
+                    let target =
+                        Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &site.files);
+                    match target.map_err(|error| (error.to_string(), error)) {
+                        Ok(_) => Ok(()),
+                        Err((said, InventoryError::File { what: found, .. })) => {
+                            assert_eq!(found, what, "{name:?}");
+                            Err(said)
+                        }
+                        Err((said, _)) => panic!("{what} {name:?}: {said}"),
+                    }
+                });
+                let said = read.expect_err(name);
+                assert!(!said.contains(SECRET) && !said.contains("root:x"), "{what} {name:?}: {said}");
+            }
+            let mut inventory = Inventory::default();
+            inventory.devices.insert("p0-t0-001".to_owned(), Device::at("127.0.0.1:9", 1));
+            let artefacts = Artefacts { p4info: name.clone(), device_config: name.clone() };
+            let site = site(&place, &inventory).expect("nothing is named");
+            for path in [&artefacts.p4info, &artefacts.device_config] {
+                let said = site.files.read(path).expect_err("an artefact").to_string();
+                assert!(!said.contains(SECRET), "{name:?}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_read_where_nobody_else_can_read_them() {
+        let place = Place::new();
+        for (mode, fine) in [(0o600, true), (0o400, true), (0o640, false), (0o644, false), (0o602, false)] {
+            owned(&place, "closc.key", mode);
+            let mut inventory = Inventory::default();
+            let key = || Some("closc.key".to_owned());
+            inventory.defaults.tls = Some(Tls { ca: key(), cert: key(), key: key(), server_name: None });
+            match site(&place, &inventory) {
+                Ok(site) => {
+                    assert!(fine && site.files.read("closc.key").is_ok(), "{mode:o}");
+                    // It is looked at again where it is read.
+                    owned(&place, "closc.key", 0o644);
+                    let said = site.files.read("closc.key").expect_err("others can read it").to_string();
+                    assert!(said.contains("chmod 600"), "{said}");
+                }
+                Err(error) => {
+                    let said = format!("{error:#}");
+                    assert!(!fine && said.contains(&format!("mode {mode:03o}")), "{mode:o}: {said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_files_are_not_read() {
+        let place = Place::new();
+        let large = std::fs::File::create(place.inside("large")).expect("a file can be made");
+        large.set_len(1 << 40).expect("a file may have holes");
+        let mut inventory = Inventory::default();
+        let tls = Tls { ca: Some("large".to_owned()), ..Tls::default() };
+        let device = Device { tls: Some(tls), ..Device::at("127.0.0.1:9", 1) };
+        inventory.devices.insert("p0-t0-001".to_owned(), device);
+        let site = site(&place, &inventory).expect("it is read when it is needed");
+        let device = &site.inventory.devices["p0-t0-001"];
+        let read = Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &site.files);
+        let said = read.expect_err("a terabyte").to_string();
+        assert!(said.starts_with("`p0-t0-001`: authority `large`: has more than "), "{said}");
+        let given = control_limit(&place.inside("large"));
+        assert!(given.contains("has more than"), "{given}");
+    }
+
+    fn control_limit(path: &Utf8Path) -> String {
+        saved(path).expect_err("a terabyte").to_string()
+    }
 }

@@ -17,7 +17,7 @@ use crate::output::{self, Outcome};
 /// Changes what is drained.
 pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
     let file = &command.file;
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    let text = closc_files::given_text(file, closc_files::TEXT_MAX)?;
     let Some(old) = diff::planned(args, file.as_str(), &text)? else { return Ok(Outcome::Failed) };
     let (name, thing) = canonical(&old.plan, &command.name)?;
     let changed = match turn {

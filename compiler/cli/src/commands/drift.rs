@@ -1,6 +1,7 @@
 //! `closc drift`: how live switches differ from the compiled tree.
 
 use closc_deploy::drift;
+use closc_diagnostics::printable;
 
 use crate::args::Args;
 use crate::args::control::FleetArgs;
@@ -9,12 +10,12 @@ use crate::output::{self, Outcome};
 
 /// Compares; exits with 2 where something differs.
 pub fn run(args: &Args, command: &FleetArgs) -> anyhow::Result<Outcome> {
-    let inventory = control::inventory(command)?;
-    let fleet = control::fleet(command, &inventory)?;
+    let site = control::inventory(command)?;
+    let fleet = control::fleet(command, &site)?;
     let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.options(), observer).await) })?;
     bar.finish_and_clear();
-    output::result(args.format, "closc-drift/1", &report, closc_deploy::DriftReport::show)?;
+    output::result(args.format, "closc-drift/1", &report, |report| printable::lines(&report.show()))?;
     Ok(if report.is_incomplete() {
         Outcome::Failed
     } else if report.is_clean() {

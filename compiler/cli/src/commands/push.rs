@@ -2,6 +2,7 @@
 
 mod saved;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{Fleet, Gate, Plan, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
+use closc_diagnostics::printable;
 
 use crate::args::Args;
 use crate::args::control::PushArgs;
@@ -29,12 +31,12 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     if let Some((text, report)) = difference(&command.fleet.source)? {
         return saved::push(args, command, (&text, &report), &options);
     }
-    let inventory = control::inventory(&command.fleet)?;
+    let site = control::inventory(&command.fleet)?;
     if command.fleet.source.is_file() {
-        let targets = targets(command, &inventory)?;
+        let targets = targets(command, &site)?;
         return saved_plan(args, command, &targets, &options);
     }
-    let fleet = control::fleet(&command.fleet, &inventory)?;
+    let fleet = control::fleet(&command.fleet, &site)?;
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
@@ -46,14 +48,21 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &report)
 }
 
-fn targets(command: &PushArgs, inventory: &closc_deploy::Inventory) -> anyhow::Result<Vec<Target>> {
-    let beside = control::in_folder(control::beside(&command.fleet.inventory));
+fn targets(command: &PushArgs, site: &control::Site) -> anyhow::Result<Vec<Target>> {
+    let inventory = &site.inventory;
     inventory
         .devices
         .iter()
         .filter(|(name, _)| control::is_selected(&command.fleet, inventory, name))
-        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &beside)?))
+        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &site.files)?))
         .collect()
+}
+
+/// What tells one saved file from another; the rest is passed over.
+#[derive(serde::Deserialize)]
+struct Form<'t> {
+    #[serde(borrow)]
+    format: Option<Cow<'t, str>>,
 }
 
 /// Reads a difference that `closc diff --out` saved; nothing where the source is something else.
@@ -61,11 +70,10 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
     if !source.is_file() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(source).with_context(|| format!("cannot read `{source}`"))?;
+    let text = control::saved(source)?;
     // The whole is read by whoever wrote it; here only its form is asked for.
-    let form = serde_json::from_str::<serde_json::Value>(&text).ok();
-    let form = form.as_ref().and_then(|value| value.get("format")?.as_str());
-    if form != Some(closc_diff::FORMAT) {
+    let form = serde_json::from_str::<Form<'_>>(&text).ok();
+    if form.and_then(|form| form.format).as_deref() != Some(closc_diff::FORMAT) {
         return Ok(None);
     }
     let report = diff::parse(&text).with_context(|| format!("`{source}` is no saved difference"))?;
@@ -80,10 +88,10 @@ fn saved_plan(
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?;
+    let text = control::saved(path)?;
     let plan = Plan::from_json(&text).with_context(|| format!("`{path}` is no saved plan"))?;
     if command.dry_run {
-        output::print(&plan.show())?;
+        output::plain(&plan.show())?;
         return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;
@@ -107,7 +115,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
         output::replace(path, &plan.to_json())?;
     }
     if command.dry_run {
-        output::print(&plan.show())?;
+        output::plain(&plan.show())?;
     }
     Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
 }
@@ -148,7 +156,7 @@ fn ended(report: &PushReport) -> (bool, serde_json::Value) {
 }
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
-    output::result(args.format, "closc-push/1", report, human)?;
+    output::result(args.format, "closc-push/1", report, |report| printable::lines(&human(report)))?;
     if report.devices.is_empty() {
         bail!("no switch was selected");
     }

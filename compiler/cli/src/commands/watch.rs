@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use closc_deploy::{Event, Observer, Watch, WatchOptions, What};
+use closc_diagnostics::printable;
 
 use crate::args::control::WatchArgs;
 use crate::args::{Args, Format};
@@ -14,8 +15,8 @@ use crate::output::Outcome;
 
 /// Watches until Ctrl-C or SIGTERM.
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
-    let inventory = control::inventory(&command.fleet)?;
-    let fleet = control::fleet(&command.fleet, &inventory)?;
+    let site = control::inventory(&command.fleet)?;
+    let fleet = control::fleet(&command.fleet, &site)?;
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval.max(1)),
@@ -54,7 +55,8 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
             }
             (false, false) => {
                 if let Some(line) = event.line() {
-                    eprintln!("{line}");
+                    // What a switch says is text of somebody else.
+                    eprintln!("{}", printable::line(&line));
                 }
             }
             (_, true) => {}

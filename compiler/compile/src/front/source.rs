@@ -3,10 +3,14 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use closc_diagnostics::printable;
 use closc_files::{Reason, TEXT_MAX};
+
+/// The most bytes of what Git says.
+const SAID_MAX: u64 = 16 << 10;
 
 /// Where the text of a fabric is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,14 +136,34 @@ impl Source {
     }
 }
 
+/// Reads a file of a revision. Git hands over files only, and no more of one than is read.
 fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceError> {
-    let output = Command::new("git")
-        .args(["show", "--end-of-options", &format!("{revision}:{path}")])
-        .output()
-        .map_err(SourceError::NoGit)?;
-    if output.status.success() {
-        return Ok(output.stdout);
+    let fail = |reason: String| SourceError::Git { name: printable::line(name), reason };
+    if printable::fault(name).is_some() {
+        return Err(fail("a revision or path is one line of text".to_owned()));
     }
-    let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(SourceError::Git { name: name.to_owned(), reason })
+    let mut git = Command::new("git")
+        .args(["cat-file", "blob", "--end-of-options", &format!("{revision}:{path}")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(SourceError::NoGit)?;
+    let (out, err) = (git.stdout.take(), git.stderr.take());
+    let mut bytes = Vec::new();
+    let read = out.map_or(Ok(0), |out| out.take(TEXT_MAX + 1).read_to_end(&mut bytes));
+    let too_large = bytes.len() as u64 > TEXT_MAX;
+    if too_large {
+        // It may go on for long.
+        let _ = git.kill();
+    }
+    let mut said = Vec::new();
+    let _ = err.map(|err| err.take(SAID_MAX).read_to_end(&mut said));
+    let status = git.wait().map_err(SourceError::NoGit)?;
+    match read {
+        _ if too_large => Err(fail(Reason::TooLarge { max: TEXT_MAX }.to_string())),
+        Err(error) => Err(fail(error.to_string())),
+        Ok(_) if status.success() => Ok(bytes),
+        Ok(_) => Err(fail(printable::lines(String::from_utf8_lossy(&said).trim()))),
+    }
 }

@@ -3,6 +3,7 @@
 //! In: a plan. Out: text, and the plan again. Invariants: a file in which the two do not say the same is refused, so
 //! what was reviewed is what is sent. The programs are part of it, so a plan needs the inventory and nothing else.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,18 +12,28 @@ use base64::engine::general_purpose::STANDARD;
 use closc_runtime::client::Pipeline;
 use closc_runtime::proto::v1;
 use closc_runtime::text;
+use closc_runtime::wire::Elements;
 use prost::Message as _;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Plan;
-use super::show::lines;
+use super::show::{line, lines, set_pipeline};
 use crate::device_plan::DevicePlan;
 use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 
 /// The form of the file.
 const FORMAT: &str = "closc-push-plan/1";
+
+/// Characters of another form's name that are shown.
+const SHOWN: usize = 100;
+
+/// The field `updates` of `WriteRequest`.
+const UPDATES: u32 = 4;
+
+/// The most bytes of memory that one update takes.
+const UPDATE_BYTES: usize = 1 << 20;
 
 /// A file that is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -55,6 +66,13 @@ pub enum PlanFileError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+/// What is looked at first; the rest is passed over, and takes no memory.
+#[derive(Deserialize)]
+struct HeadFile<'t> {
+    #[serde(borrow)]
+    format: Option<Cow<'t, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -123,13 +141,13 @@ pub(super) fn write(plan: &Plan) -> String {
 
 pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
     let form = |error: serde_json::Error| PlanFileError::Form { reason: error.to_string() };
-    let value: serde_json::Value = serde_json::from_str(text).map_err(form)?;
-    match value.get("format").and_then(serde_json::Value::as_str) {
+    let head: HeadFile<'_> = serde_json::from_str(text).map_err(form)?;
+    match head.format.as_deref() {
         Some(FORMAT) => {}
-        Some(found) => return Err(PlanFileError::Format { found: found.to_owned() }),
+        Some(found) => return Err(PlanFileError::Format { found: found.chars().take(SHOWN).collect() }),
         None => return Err(PlanFileError::Form { reason: "it has no `format`".to_owned() }),
     }
-    let file: PlanFile = serde_json::from_value(value).map_err(form)?;
+    let file: PlanFile = serde_json::from_str(text).map_err(form)?;
     let mut plan = Plan { fabric: file.fabric, ..Plan::default() };
     for (key, program) in file.programs {
         let read = read_program(&program)
@@ -155,25 +173,35 @@ fn read_program(file: &ProgramFile) -> Result<Program, String> {
 }
 
 fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
-    if !plan.programs.contains_key(&file.program) {
+    let Some(program) = plan.programs.get(&file.program) else {
         return Err(format!("the plan has no program `{}`", file.program));
-    }
+    };
     let bytes = STANDARD.decode(&file.request).map_err(|error| format!("request: {error}"))?;
-    let request = v1::WriteRequest::decode(bytes.as_slice()).map_err(|error| format!("request: {error}"))?;
-    let device = DevicePlan {
+    let mut shown = file.changes.iter();
+    let mut same = |sent: &str| match shown.next() {
+        Some(shown) if shown == sent => Ok(()),
+        Some(shown) => Err(format!("`{shown}` is shown, `{sent}` would be sent")),
+        None => Err(format!("{} changes are shown, more would be sent", file.changes.len())),
+    };
+    if file.set_pipeline {
+        same(&set_pipeline(&file.program))?;
+    }
+    // One at a time, so that what is not shown fills no memory.
+    let mut updates = Vec::new();
+    for update in Elements::<v1::Update>::new(bytes.into(), UPDATES, UPDATE_BYTES) {
+        let update = update.map_err(|error| format!("request: {error}"))?;
+        same(&line(program, &update))?;
+        updates.push(update);
+    }
+    if shown.next().is_some() {
+        return Err(format!("{} changes are shown, fewer would be sent", file.changes.len()));
+    }
+    Ok(DevicePlan {
         plane: file.plane,
         program: file.program,
         set_pipeline: file.set_pipeline,
         live: file.live,
         desired: file.desired,
-        updates: request.updates,
-    };
-    let shown = lines(plan, &device);
-    match shown.iter().zip(&file.changes).position(|(one, other)| one != other) {
-        Some(place) => Err(format!("`{}` is shown, `{}` would be sent", file.changes[place], shown[place])),
-        None if shown.len() != file.changes.len() => {
-            Err(format!("{} changes are shown, {} would be sent", file.changes.len(), shown.len()))
-        }
-        None => Ok(device),
-    }
+        updates,
+    })
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_runtime::proto::v1;
 use closc_runtime::render;
 
 use super::Plan;
 use crate::device_plan::DevicePlan;
 use crate::difference::Counts;
+use crate::target::Program;
 
 /// Switches whose names stand before their common updates.
 const NAMED: usize = 8;
@@ -55,10 +57,20 @@ pub(super) fn lines(plan: &Plan, device: &DevicePlan) -> Vec<String> {
     let mut lines = Vec::with_capacity(device.updates.len() + 1);
     let Some(program) = plan.programs.get(&device.program) else { return lines };
     if device.set_pipeline {
-        lines.push(format!("set pipeline {} (tables are emptied)", device.program));
+        lines.push(set_pipeline(&device.program));
     }
-    lines.extend(device.updates.iter().map(|update| render::update(program.info(), update).to_string()));
+    lines.extend(device.updates.iter().map(|update| line(program, update)));
     lines
+}
+
+/// Returns what setting a program is, as a line.
+pub(super) fn set_pipeline(program: &str) -> String {
+    format!("set pipeline {program} (tables are emptied)")
+}
+
+/// Returns what an update does, as a line.
+pub(super) fn line(program: &Program, update: &v1::Update) -> String {
+    render::update(program.info(), update).to_string()
 }
 
 fn heading(names: &[&str]) -> String {

@@ -149,3 +149,25 @@ fn hardware_has_artefacts_of_its_own() {
     let error = Fleet::new(&inventory, &*reader(Files::new()), &tree(&files), |_| true).err();
     assert_eq!(error.expect("missing").to_string(), "`hw/fabric.p4info.txtpb`: no such file");
 }
+
+/// What an inventory names may be anybody's file: where it is no P4Info, nothing of it is shown.
+#[test]
+fn foreign_artefacts_are_not_quoted() {
+    let files = compiled(1, 1, 1);
+    let mut inventory = inventory(&[T0]);
+    inventory.devices.get_mut(T0).expect("there").artefacts = Some(closc_deploy::Artefacts {
+        p4info: "of-others".to_owned(),
+        device_config: "of-others".to_owned(),
+    });
+    for secret in
+        ["token-of-the-runner\n", "root:x:0:0\n", "tables { token: 1 }", "tables { preamble { id: token } }"]
+    {
+        let beside = Files::from([("of-others".to_owned(), secret.as_bytes().to_vec())]);
+        let refused = Fleet::new(&inventory, &*reader(beside), &tree(&files), |name| name == T0).err();
+        let said = refused.expect("it is no P4Info").to_string();
+        assert!(
+            said.starts_with("`of-others`:1:") && said.ends_with("it is no P4Info in protobuf text"),
+            "{said}"
+        );
+    }
+}

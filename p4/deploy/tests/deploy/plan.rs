@@ -119,6 +119,34 @@ async fn a_file_that_was_tampered_with_is_refused() {
     assert!(Plan::from_json(&other).is_err());
 }
 
+/// What nobody is shown is refused before it fills the memory, and numbers without measure are only numbers.
+#[tokio::test]
+async fn a_file_that_grows_when_it_is_read_is_refused() {
+    use base64::Engine as _;
+    let lab = Lab::one().await;
+    let text = made(&lab).await.to_json();
+    let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    // Each of these four million updates would take some hundred bytes.
+    let empty = base64::engine::general_purpose::STANDARD.encode([0x22, 0x00].repeat(4 << 20));
+    hostile["devices"][T0]["request"] = empty.into();
+    let refused = Plan::from_json(&hostile.to_string()).expect_err("nobody is shown them").to_string();
+    assert!(refused.ends_with("would be sent"), "{refused}");
+    let shown: Vec<String> = vec!["+ ".to_owned(); 1 << 10];
+    hostile["devices"][T0]["changes"] = shown.into();
+    let refused = Plan::from_json(&hostile.to_string()).expect_err("these are others").to_string();
+    assert!(refused.contains("is shown"), "{refused}");
+    // A number of entities that no switch has.
+    let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let device = &mut hostile["devices"][T0];
+    let mut object = device["desired"].as_object().and_then(|o| o.values().next()).expect("objects").clone();
+    object["entities"] = u64::MAX.into();
+    for name in ["one", "other"] {
+        device["live"][name] = object.clone();
+    }
+    let plan = Plan::from_json(&hostile.to_string()).expect("it has the form");
+    assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
+}
+
 #[tokio::test]
 async fn a_plan_without_an_address_is_refused() {
     let lab = Lab::one().await;

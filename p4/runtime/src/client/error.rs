@@ -126,6 +126,14 @@ pub enum ClientError {
     },
 }
 
+/// Characters of a target's words that are kept.
+const SAID: usize = 1000;
+
+/// Returns what a target says as one line of bounded length: it may be anybody, and what it says is shown to people.
+fn shown(said: &str) -> String {
+    said.chars().take(SAID).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 fn list(details: &[Outcome]) -> String {
     let failed: Vec<String> =
         details.iter().filter(|outcome| !outcome.is_ok()).map(ToString::to_string).collect();
@@ -141,7 +149,7 @@ impl ClientError {
             return ClientError::Connect { endpoint, fault: diagnose(cause) };
         }
         let details = unpack(status).unwrap_or_default();
-        ClientError::Rpc { endpoint, rpc, code: status.code(), message: status.message().to_owned(), details }
+        ClientError::Rpc { endpoint, rpc, code: status.code(), message: shown(status.message()), details }
     }
 
     /// Returns the code with which the target refused, if it did.

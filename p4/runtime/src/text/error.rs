@@ -94,6 +94,12 @@ pub enum TextFault {
         /// The limit.
         limit: u32,
     },
+    /// It would grow beyond all measure.
+    #[error("the message would take more than {limit} bytes of memory, much more than its text")]
+    TooHeavy {
+        /// The most bytes of memory.
+        limit: usize,
+    },
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {

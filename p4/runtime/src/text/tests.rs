@@ -180,3 +180,12 @@ proptest! {
         let _ = read_p4info(&text);
     }
 }
+
+#[test]
+fn texts_that_grow_beyond_measure_are_refused() {
+    let bomb = "updates{}".repeat(1 << 18);
+    let error = read_entries(&bomb).expect_err("each takes some hundred bytes");
+    assert!(matches!(error.fault, TextFault::TooHeavy { .. }), "{error}");
+    let bomb = "tables{}".repeat(1 << 18);
+    assert!(matches!(read_p4info(&bomb), Err(TextError { fault: TextFault::TooHeavy { .. }, .. })));
+}

@@ -56,10 +56,9 @@ pub fn unchanged(
 fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
     let path = command.inventory.as_deref();
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
-    let inventory = control::inventory_of(&side.side().fabric, path)?;
+    let site = control::inventory_of(&side.side().fabric, path)?;
     let tree = std::sync::Arc::new(side.entries()?);
-    let beside = control::in_folder(control::beside(path));
-    Ok(Fleet::new(&inventory, &beside, &tree, |_| true)?)
+    Ok(Fleet::new(&site.inventory, &site.files, &tree, |_| true)?)
 }
 
 /// Reads every switch: how it differs, and what it holds.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use camino::Utf8Path;
 use closc_deploy::{PushReport, open_gate, push};
 use closc_diagnostics::figures::number;
+use closc_diagnostics::printable;
 use closc_lab::test::TestReport;
 use closc_lab::{DownReport, Lab, LabError, Life, Options, UpReport, Watch};
 use serde::Serialize;
@@ -103,7 +104,7 @@ fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result
     let options = fleet_args.options();
     let report = control::block_on(async { Ok(push(&fleet, &options, observer, open_gate()).await) })?;
     bar.finish_and_clear();
-    say(args, || timed(&pushing::human(&report), started))?;
+    say(args, || timed(&printable::lines(&pushing::human(&report)), started))?;
     anyhow::ensure!(report.is_good(), "not every switch could be programmed");
     Ok(Pushed { report, seconds: started.elapsed().as_secs_f64() })
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::bail;
-use closc_deploy::{Fleet, Inventory, Plan, PushOptions, Target, plan, push_plan};
+use closc_deploy::{Fleet, Plan, PushOptions, Target, plan, push_plan};
 use closc_diff::Report;
 
 use super::{ended, finish, gate};
@@ -32,8 +32,8 @@ pub fn push(
     }
     let new = diff::unchanged(args, &report.new)?;
     let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
-    let inventory = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
-    let fleet = fleet(command, &inventory, &new, true)?;
+    let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
+    let fleet = fleet(command, &site, &new, true)?;
     if fleet.members.is_empty() {
         bail!("no switch of `{}` takes P4Runtime and is selected", report.new.source);
     }
@@ -49,10 +49,10 @@ pub fn push(
             bail!("the saved difference is stale: switches hold something else than they did; compare again")
         }
         None => {}
-        Some(old) => as_before(&plan, &self::fleet(command, &inventory, old, false)?)?,
+        Some(old) => as_before(&plan, &self::fleet(command, &site, old, false)?)?,
     }
     if command.dry_run {
-        output::print(&plan.show())?;
+        output::plain(&plan.show())?;
         return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
@@ -65,17 +65,12 @@ pub fn push(
 }
 
 /// The switches of a side. Of the old one only those that are still reached count.
-fn fleet(
-    command: &PushArgs,
-    inventory: &Inventory,
-    side: &diff::Side,
-    is_new: bool,
-) -> anyhow::Result<Fleet> {
+fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bool) -> anyhow::Result<Fleet> {
     let tree = Arc::new(side.entries()?);
-    let beside = control::in_folder(control::beside(&command.fleet.inventory));
+    let inventory = &site.inventory;
     let both = |name: &str| tree.devices().contains(name) && inventory.devices.contains_key(name);
     let select = |name: &str| control::is_selected(&command.fleet, inventory, name) && (is_new || both(name));
-    Ok(Fleet::new(inventory, &beside, &tree, select)?)
+    Ok(Fleet::new(inventory, &site.files, &tree, select)?)
 }
 
 /// Refuses switches that change and hold something else than the old side wants of them.
