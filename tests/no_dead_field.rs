@@ -183,7 +183,7 @@ fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
 }
 
 /// Changes a leaf in every way that is known, until one has an effect.
-fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> Fate {
+fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (Fate, Vec<String>) {
     let mut worst = Fate::Refused("no value");
     for Try { setup, with, value } in values {
         let mut before = base.clone();
@@ -202,16 +202,17 @@ fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> Fate {
         if after == before {
             continue;
         }
-        let found = effect(leaf, &known, &compile(&after));
+        let compiled = compile(&after);
+        let found = effect(leaf, &known, &compiled);
         if found == Fate::Changes {
-            return found;
+            return (found, compiled.unseen(&known.compiled));
         }
         if worst == Fate::Refused("no value") || found.rank() > worst.rank() {
             worst = found;
         }
     }
     if worst != Fate::Dead {
-        return worst;
+        return (worst, Vec::new());
     }
     let refused = stated(leaf).filter(|(value, code)| {
         let mut after = base.clone();
@@ -219,7 +220,7 @@ fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> Fate {
         set(&mut after, leaf, value.clone());
         compile(&after).codes.contains(code)
     });
-    refused.map_or(Fate::Dead, |(_, code)| Fate::Refused(code))
+    (refused.map_or(Fate::Dead, |(_, code)| Fate::Refused(code)), Vec::new())
 }
 
 /// Every leaf with values, without the exceptions.
@@ -248,8 +249,11 @@ fn columns() -> Vec<(String, Value)> {
     TARGETS.iter().flat_map(of).collect()
 }
 
+/// What becomes of each leaf in each column, and what `diff` does not say of it.
+type Fates = BTreeMap<(usize, usize), (Fate, Vec<String>)>;
+
 /// Finds what becomes of every leaf in every column.
-fn fates(tried: &[(String, Vec<Try>)], columns: &[(String, Value)]) -> BTreeMap<(usize, usize), Fate> {
+fn fates(tried: &[(String, Vec<Try>)], columns: &[(String, Value)]) -> Fates {
     let cache = Cache::default();
     for (name, base) in columns {
         let known = cache.get(base);
@@ -272,6 +276,22 @@ fn fates(tried: &[(String, Vec<Try>)], columns: &[(String, Value)]) -> BTreeMap<
     found.into_inner().expect("no thread panics with it")
 }
 
+/// What a field is declared to touch is nothing exactly for the exceptions, and for what is only compared with other
+/// fields.
+#[test]
+fn only_exceptions_are_declared_to_touch_nothing() {
+    const COMPARED: &[&str] = &["tiers.t0.oversubscription", "tiers.t1.oversubscription"];
+    let leaves = leaves::leaves();
+    let nothing: Vec<&str> = leaves
+        .keys()
+        .map(String::as_str)
+        .filter(|leaf| closc_topology::touches(leaf).is_some_and(closc_topology::Touches::is_nothing))
+        .filter(|leaf| !COMPARED.contains(leaf))
+        .collect();
+    let exceptions = EXCEPTIONS.iter().map(|(leaf, _)| *leaf).filter(|leaf| *leaf != "*");
+    assert_eq!(nothing, exceptions.collect::<Vec<_>>());
+}
+
 #[test]
 fn every_field_has_an_effect_or_a_diagnostic() {
     let leaves = leaves::leaves();
@@ -279,7 +299,15 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     let old: Vec<_> = EXCEPTIONS.iter().filter(|(leaf, _)| !leaves.contains_key(*leaf)).collect();
     assert!(old.is_empty(), "these exceptions are of no field: {old:?}");
     let (tried, columns) = (tried(leaves), columns());
-    let fates = fates(&tried, &columns);
+    let found = fates(&tried, &columns);
+    let unseen: Vec<String> = found
+        .iter()
+        .flat_map(|((leaf, column), (_, unseen))| {
+            let (leaf, column) = (&tried[*leaf].0, &columns[*column].0);
+            unseen.iter().map(move |what| format!("{leaf} on {column}: {what}"))
+        })
+        .collect();
+    let fates: BTreeMap<(usize, usize), Fate> = found.into_iter().map(|(at, (fate, _))| (at, fate)).collect();
 
     let mut table = String::from("| field |");
     let mut counts = String::from("\n| target | artefact | diagnostic | dead |\n|---|---|---|---|\n");
@@ -315,5 +343,6 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     for (leaf, why) in EXCEPTIONS {
         println!("- `{leaf}`: {why}");
     }
+    assert!(unseen.is_empty(), "declared to touch less than they do:\n{}", unseen.join("\n"));
     assert!(dead.is_empty(), "without an effect and without a diagnostic:\n{}", dead.join("\n"));
 }

@@ -4,6 +4,8 @@
 mod additions;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/fields.rs"]
+mod fields;
 #[path = "tidy/rooms.rs"]
 mod rooms;
 

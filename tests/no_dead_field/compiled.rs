@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use camino::Utf8PathBuf;
 use closc_compile::front::{Source, read_text};
 use closc_compile::{Selection, Unit};
+use closc_diff::{Difference, Touched};
 use closc_plan::Plan;
 use closc_render::Templates;
 use serde_json::Value;
@@ -50,6 +51,30 @@ impl Compiled {
     pub(crate) fn digests(&self) -> Digests {
         let Some(plan) = &self.plan else { return Digests::new() };
         units(plan).into_iter().map(|unit| (unit.name(plan), digest(plan, unit))).collect()
+    }
+
+    /// Lists what differs from another tree and what `diff` would not say of it: that anything differs at all, or which
+    /// units of both may.
+    pub(crate) fn unseen(&self, before: &Compiled) -> Vec<String> {
+        let (Some(old), Some(new)) = (&before.plan, &self.plan) else { return Vec::new() };
+        let difference = Difference::between(old.topology(), new.topology());
+        if difference.is_empty() {
+            return vec!["`diff` sees no difference".to_owned()];
+        }
+        let touched = Touched::of(&difference, old, new);
+        let known = units(old);
+        let is_untouched = |unit: &Unit| match *unit {
+            Unit::Switch(switch) => !touched.switch(switch),
+            Unit::Host(node) => !touched.host(node),
+            Unit::Group(zone, group) => !touched.table(zone, group),
+            Unit::Cables(plane) => !touched.list(plane),
+            Unit::Pipelines => false,
+        };
+        let untouched = units(new).into_iter().filter(|unit| known.contains(unit) && is_untouched(unit));
+        untouched
+            .filter(|unit| digest(old, *unit) != digest(new, *unit))
+            .map(|unit| format!("`diff` says that it does not touch {}", unit.name(new)))
+            .collect()
     }
 
     /// Tells whether a tree differs from another, and stops at the first unit that does.

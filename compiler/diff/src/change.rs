@@ -12,8 +12,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services, Site,
-    Switch, Tier, TierId, Topology, Wiring, ZoneId,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services,
+    Site, Switch, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -80,9 +80,9 @@ pub enum Named {
 #[derive(Debug, Clone)]
 pub enum Change {
     /// A number or word of the fabric.
-    Field(Box<Field>),
+    Setting(Box<Setting>),
     /// A number or word of a tier.
-    Tier(TierId, TierField),
+    Tier(TierId, TierSetting),
     /// How devices are called.
     Naming(Named, Box<Edit<Pattern>>),
     /// The fabric gets a third tier.
@@ -97,10 +97,10 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// A value is not the one that the difference starts from.
-    #[error("`{path}` is `{found}` and the difference starts from `{expected}`")]
+    #[error("`{field}` is `{found}` and the difference starts from `{expected}`")]
     Moved {
-        /// Dotted path of the value.
-        path: String,
+        /// The field of the value.
+        field: Field,
         /// What the topology has.
         found: String,
         /// What the difference starts from.
@@ -111,16 +111,16 @@ pub enum ApplyError {
     NoT2,
 }
 
-/// Writes the types, comparison and application of plain fields from one table.
-macro_rules! fields {
+/// Writes the types, comparison and application of plain settings from one table.
+macro_rules! settings {
     (
         $(#[$outer:meta])*
         $name:ident of $owner:ty {
-            $( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal; )*
+            $( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+; )*
         }
     ) => {
         $(#[$outer])*
-        // There are as many as fields that were edited: a handful.
+        // There are as many as settings that were edited: a handful.
         #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
@@ -128,11 +128,7 @@ macro_rules! fields {
         }
 
         impl $name {
-            /// The paths of all fields.
-            #[cfg(test)]
-            const PATHS: &'static [&'static str] = &[$($path),*];
-
-            /// Compares all fields.
+            /// Compares all settings.
             pub(crate) fn compare(old: &$owner, new: &$owner) -> Vec<$name> {
                 let mut found = Vec::new();
                 $( if old.$($part).+ != new.$($part).+ {
@@ -142,17 +138,10 @@ macro_rules! fields {
                 found
             }
 
-            /// Writes the new value where the old one stands.
-            pub(crate) fn apply(&self, owner: &mut $owner) -> Result<(), ApplyError> {
+            /// Writes the new value where the old one is.
+            fn put(&self, owner: &mut $owner, field: Field) -> Result<(), ApplyError> {
                 match self {
-                    $( $name::$variant(edit) => edit.put(&mut owner.$($part).+, self.path()), )*
-                }
-            }
-
-            /// Returns the dotted path of the value, as the file has it.
-            pub fn path(&self) -> &'static str {
-                match self {
-                    $( $name::$variant(_) => $path, )*
+                    $( $name::$variant(edit) => edit.put(&mut owner.$($part).+, field), )*
                 }
             }
 
@@ -166,198 +155,197 @@ macro_rules! fields {
     };
 }
 
-fields! {
-    /// A number or word of the fabric.
-    Field of Topology {
-        /// The name of the fabric.
-        Name(SmolStr) = name, "fabric";
-        /// Free text.
-        Description(String) = description, "description";
-        /// Number of planes.
-        Planes(u8) = planes, "planes";
-        /// Number of zones.
-        Zones(u16) = zones, "zones";
-        /// Where zones stand.
-        Sites(Vec<Site>) = sites, "sites";
-        /// How packets find their way.
-        Routing(Routing) = routing, "routing";
-        /// NICs on each T0.
-        PerGroup(u16) = hosts.per_group, "hosts.per_group";
-        /// NICs of a node.
-        NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node";
-        /// Rails.
-        Rails(u8) = hosts.rails, "hosts.rails";
-        /// Speed of a NIC.
-        NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed";
-        /// Lanes of a NIC.
-        NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes";
-        /// What is generated for hosts.
-        HostOs(HostOs) = hosts.os, "hosts.os";
-        /// Files that are generated for every node.
-        HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs";
-        /// Where NICs are plugged in.
-        Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots";
-        /// How T1s are wired to T2s.
-        T2Wiring(Wiring) = t2_wiring, "tiers.t2.wiring";
-        /// T2 downlinks kept for each zone.
-        T2ZonePorts(u16) = t2_zone_ports, "tiers.t2.ports_per_zone";
-        /// T2 indices kept for each step.
-        T2Rows(u16) = t2_rows, "tiers.t2.rows";
-        /// The block of all segments.
-        Block(Ipv6Net) = srv6.block, "srv6.block";
-        /// How 16 bits name a role, a plane, a zone and an index.
-        Layout(UsidLayout) = srv6.layout, "srv6.widths";
-        /// What takes one uplink instead of a group.
-        Pin(Pin) = ecmp.pin, "ecmp.pin";
-        /// What takes one uplink, NIC by NIC.
-        Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins";
-        /// Queue pairs of a connection.
-        QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection";
-        /// Pool of NIC addresses.
-        HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts";
-        /// Pool of cable addresses.
-        LinkPool(Ipv6Net) = addresses.links, "addresses.links";
-        /// Pool of loopbacks.
-        LoopbackPool(Ipv6Net) = addresses.loopbacks, "addresses.loopbacks";
-        /// Pool of management addresses.
-        ManagementPool(Option<IpNet>) = addresses.management, "addresses.management";
-        /// Gateway of the management network.
-        ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway";
-        /// First autonomous system number.
-        AsnBase(u32) = addresses.asn_base, "addresses.asn_base";
-        /// Cables between NICs and T0s.
-        NicT0(Cable) = cables.nic_t0, "cables.nic-t0";
-        /// Cables between T0s and T1s.
-        T0T1(Cable) = cables.t0_t1, "cables.t0-t1";
-        /// Cables between T1s and T2s.
-        T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2";
-        /// Cables between T1s and T2s of single zones.
-        T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone";
-        /// Largest packet on a cable.
-        LinkMtu(u16) = mtu.link, "mtu.link";
-        /// Largest packet of a host.
-        PayloadMtu(u16) = mtu.payload, "mtu.payload";
-        /// Entropy values in use.
-        EntropyActive(u16) = entropy.active, "entropy.active";
-        /// Entropy values in reserve.
-        EntropyBackup(u16) = entropy.backup, "entropy.backup";
-        /// Entropy values below which a NIC retires no more.
-        EntropyMin(u16) = entropy.min_active, "entropy.min_active";
-        /// Seed of the choice of entropy values.
-        EntropySeed(u64) = entropy.seed, "entropy.seed";
-        /// Destination port of the transport.
-        UdpPort(u16) = entropy.udp_port, "entropy.udp_port";
-        /// Quality of service.
-        Qos(Profile) = qos, "qos";
-        /// Servers that every device receives.
-        Services(Services) = services, "services";
-        /// What fails together.
-        Domains(Domains) = domains, "domains";
+/// Writes the settings of the fabric, each with its field.
+macro_rules! fabric_settings {
+    ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal; )*) => {
+        settings! {
+            /// A number or word of the fabric.
+            Setting of Topology { $( $(#[$inner])* $variant($type) = $($part).+; )* }
+        }
+
+        impl Setting {
+            /// Returns the field of the language.
+            pub fn field(&self) -> Field {
+                match self {
+                    $( Setting::$variant(_) => field!($path), )*
+                }
+            }
+        }
+    };
+}
+
+/// Writes the settings of a tier, each with its field in every tier that has it.
+macro_rules! tier_settings {
+    ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $($tier:ident $path:literal),+; )*) => {
+        settings! {
+            /// A number or word of a tier.
+            TierSetting of Tier { $( $(#[$inner])* $variant($type) = $($part).+; )* }
+        }
+
+        impl TierSetting {
+            /// Returns the field of the language: T0s are counted as groups of hosts. What a tier does not have is the same
+            /// on both sides.
+            pub fn field(&self, tier: TierId) -> Field {
+                match self {
+                    $( TierSetting::$variant(_) => match tier {
+                        $( TierId::$tier => field!($path), )+
+                        #[allow(unreachable_patterns)]
+                        TierId::T0 | TierId::T1 | TierId::T2 => tier_field!(tier),
+                    }, )*
+                }
+            }
+        }
+    };
+}
+
+fabric_settings! {
+    /// The name of the fabric.
+    Name(SmolStr) = name, "fabric";
+    /// Free text.
+    Description(String) = description, "description";
+    /// Number of planes.
+    Planes(u8) = planes, "planes";
+    /// Number of zones.
+    Zones(u16) = zones, "zones";
+    /// Where zones stand.
+    Sites(Vec<Site>) = sites, "sites";
+    /// How packets find their way.
+    Routing(Routing) = routing, "routing";
+    /// NICs on each T0.
+    PerGroup(u16) = hosts.per_group, "hosts.per_group";
+    /// NICs of a node.
+    NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node";
+    /// Rails.
+    Rails(u8) = hosts.rails, "hosts.rails";
+    /// Speed of a NIC.
+    NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed";
+    /// Lanes of a NIC.
+    NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes";
+    /// What is generated for hosts.
+    HostOs(HostOs) = hosts.os, "hosts.os";
+    /// Files that are generated for every node.
+    HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs";
+    /// Where NICs are plugged in.
+    Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots";
+    /// How T1s are wired to T2s.
+    T2Wiring(Wiring) = t2_wiring, "tiers.t2.wiring";
+    /// T2 downlinks kept for each zone.
+    T2ZonePorts(u16) = t2_zone_ports, "tiers.t2.ports_per_zone";
+    /// T2 indices kept for each step.
+    T2Rows(u16) = t2_rows, "tiers.t2.rows";
+    /// The block of all segments.
+    Block(Ipv6Net) = srv6.block, "srv6.block";
+    /// How 16 bits name a role, a plane, a zone and an index.
+    Layout(UsidLayout) = srv6.layout, "srv6.widths";
+    /// What takes one uplink instead of a group.
+    Pin(Pin) = ecmp.pin, "ecmp.pin";
+    /// What takes one uplink, NIC by NIC.
+    Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins";
+    /// Queue pairs of a connection.
+    QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection";
+    /// Pool of NIC addresses.
+    HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts";
+    /// Pool of cable addresses.
+    LinkPool(Ipv6Net) = addresses.links, "addresses.links";
+    /// Pool of loopbacks.
+    LoopbackPool(Ipv6Net) = addresses.loopbacks, "addresses.loopbacks";
+    /// Pool of management addresses.
+    ManagementPool(Option<IpNet>) = addresses.management, "addresses.management";
+    /// Gateway of the management network.
+    ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway";
+    /// First autonomous system number.
+    AsnBase(u32) = addresses.asn_base, "addresses.asn_base";
+    /// Cables between NICs and T0s.
+    NicT0(Cable) = cables.nic_t0, "cables.nic-t0";
+    /// Cables between T0s and T1s.
+    T0T1(Cable) = cables.t0_t1, "cables.t0-t1";
+    /// Cables between T1s and T2s.
+    T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2";
+    /// Cables between T1s and T2s of single zones.
+    T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone";
+    /// Largest packet on a cable.
+    LinkMtu(u16) = mtu.link, "mtu.link";
+    /// Largest packet of a host.
+    PayloadMtu(u16) = mtu.payload, "mtu.payload";
+    /// Entropy values in use.
+    EntropyActive(u16) = entropy.active, "entropy.active";
+    /// Entropy values in reserve.
+    EntropyBackup(u16) = entropy.backup, "entropy.backup";
+    /// Entropy values below which a NIC retires no more.
+    EntropyMin(u16) = entropy.min_active, "entropy.min_active";
+    /// Seed of the choice of entropy values.
+    EntropySeed(u64) = entropy.seed, "entropy.seed";
+    /// Destination port of the transport.
+    UdpPort(u16) = entropy.udp_port, "entropy.udp_port";
+    /// Quality of service.
+    Qos(Profile) = qos, "qos";
+    /// Servers that every device receives.
+    Services(Services) = services, "services";
+    /// What fails together.
+    Domains(Domains) = domains, "domains";
+}
+
+tier_settings! {
+    /// Switches in each plane and zone.
+    Count(u16) = count, T0 "hosts.groups", T1 "tiers.t1.count", T2 "tiers.t2.count";
+    /// Hardware.
+    Platform(Arc<Platform>) = platform, T0 "tiers.t0.platform", T1 "tiers.t1.platform", T2 "tiers.t2.platform";
+    /// Operating system.
+    Os(Os) = os, T0 "tiers.t0.os", T1 "tiers.t1.os", T2 "tiers.t2.os";
+    /// Downlinks in use.
+    Down(u16) = down.count, T0 "tiers.t0.down", T1 "tiers.t1.down", T2 "tiers.t2.down";
+    /// Downlinks kept free.
+    DownSpare(u16) = down.spare, T0 "tiers.t0.down.spare", T1 "tiers.t1.down.spare", T2 "tiers.t2.down.spare";
+    /// First cage of the downlinks.
+    DownCage(u16) = down.first_cage, T0 "tiers.t0.down.first_cage", T1 "tiers.t1.down.first_cage", T2 "tiers.t2.down.first_cage";
+    /// How cages of downlinks are split.
+    DownBreakout(Breakout) = down.breakout, T0 "tiers.t0.down.breakout", T1 "tiers.t1.down.breakout", T2 "tiers.t2.down.breakout";
+    /// Uplinks in use.
+    Up(u16) = up.count, T0 "tiers.t0.up", T1 "tiers.t1.up";
+    /// Uplinks kept free.
+    UpSpare(u16) = up.spare, T0 "tiers.t0.up.spare", T1 "tiers.t1.up.spare";
+    /// First cage of the uplinks.
+    UpCage(u16) = up.first_cage, T0 "tiers.t0.up.first_cage", T1 "tiers.t1.up.first_cage";
+    /// How cages of uplinks are split.
+    UpBreakout(Breakout) = up.breakout, T0 "tiers.t0.up.breakout", T1 "tiers.t1.up.breakout";
+    /// Parallel links to each upper neighbour.
+    Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
+    /// Hardware of single planes.
+    ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
+}
+
+impl Setting {
+    /// Writes the new value where the old one is.
+    pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
+        self.put(topology, self.field())
     }
 }
 
-fields! {
-    /// A number or word of a tier.
-    TierField of Tier {
-        /// Switches in each plane and zone.
-        Count(u16) = count, "count";
-        /// Hardware.
-        Platform(Arc<Platform>) = platform, "platform";
-        /// Operating system.
-        Os(Os) = os, "os";
-        /// Downlinks in use.
-        Down(u16) = down.count, "down";
-        /// Downlinks kept free.
-        DownSpare(u16) = down.spare, "down.spare";
-        /// First cage of the downlinks.
-        DownCage(u16) = down.first_cage, "down.first_cage";
-        /// How cages of downlinks are split.
-        DownBreakout(Breakout) = down.breakout, "down.breakout";
-        /// Uplinks in use.
-        Up(u16) = up.count, "up";
-        /// Uplinks kept free.
-        UpSpare(u16) = up.spare, "up.spare";
-        /// First cage of the uplinks.
-        UpCage(u16) = up.first_cage, "up.first_cage";
-        /// How cages of uplinks are split.
-        UpBreakout(Breakout) = up.breakout, "up.breakout";
-        /// Parallel links to each upper neighbour.
-        Parallel(u16) = parallel, "parallel";
-        /// Hardware of single planes.
-        ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, "by_plane";
+impl TierSetting {
+    /// Writes the new value where the old one is.
+    pub(crate) fn apply(&self, id: TierId, tier: &mut Tier) -> Result<(), ApplyError> {
+        self.put(tier, self.field(id))
     }
 }
 
-impl TierField {
-    /// Returns the dotted path of the value in a tier, as the file has it: T0s are counted as groups of hosts.
-    pub fn path_in(&self, tier: TierId) -> String {
-        match (self, tier) {
-            (TierField::Count(_), TierId::T0) => "hosts.groups".to_owned(),
-            _ => format!("tiers.{}.{}", tier.word(), self.path()),
+impl Named {
+    /// Returns the field of the language.
+    pub fn field(self) -> Field {
+        match self {
+            Named::Tier(TierId::T0) => field!("naming.t0"),
+            Named::Tier(TierId::T1) => field!("naming.t1"),
+            Named::Tier(TierId::T2) => field!("naming.t2"),
+            Named::Node => field!("naming.node"),
         }
     }
 }
 
 impl<T: Clone + PartialEq + Shown> Edit<T> {
-    pub(crate) fn put(&self, place: &mut T, path: &str) -> Result<(), ApplyError> {
+    pub(crate) fn put(&self, place: &mut T, field: Field) -> Result<(), ApplyError> {
         if *place != self.old {
-            return Err(ApplyError::Moved {
-                path: path.to_owned(),
-                found: place.shown(),
-                expected: self.old.shown(),
-            });
+            return Err(ApplyError::Moved { field, found: place.shown(), expected: self.old.shown() });
         }
         place.clone_from(&self.new);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-
-    /// Tells whether the language has a key at a path, by the schema that is generated from its types.
-    fn is_key(root: &Value, path: &str) -> bool {
-        let mut choices = vec![root];
-        for key in path.split('.') {
-            choices = choices
-                .into_iter()
-                .flat_map(|value| forms(root, value))
-                .filter_map(|value| value["properties"].get(key))
-                .collect();
-        }
-        !choices.is_empty()
-    }
-
-    /// Returns what a value may be: itself, what it refers to, and its choices.
-    fn forms<'a>(root: &'a Value, value: &'a Value) -> Vec<&'a Value> {
-        let mut found = vec![value];
-        if let Some(name) = value["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
-            found.extend(forms(root, &root["$defs"][name]));
-        }
-        for choice in ["anyOf", "oneOf", "allOf"].iter().filter_map(|of| value[of].as_array()).flatten() {
-            found.extend(forms(root, choice));
-        }
-        found
-    }
-
-    #[test]
-    fn every_path_is_one_of_the_language() {
-        let schema: Value = serde_json::from_str(&closc_topology::schema()).expect("the schema is JSON");
-        assert!(is_key(&schema, "tiers.t1.up.first_cage") && !is_key(&schema, "cables.t1-t2.by_zone"));
-        for path in Field::PATHS {
-            assert!(is_key(&schema, path), "`{path}` is no key of the language");
-        }
-        for path in TierField::PATHS {
-            let is_any =
-                TierId::ALL.iter().any(|tier| is_key(&schema, &format!("tiers.{}.{path}", tier.word())));
-            assert!(is_any, "`tiers.*.{path}` is no key of the language");
-        }
-        let count = TierField::Count(Box::new(Edit { old: 1, new: 2 }));
-        for tier in TierId::ALL {
-            assert!(is_key(&schema, &count.path_in(tier)), "{}", count.path_in(tier));
-        }
     }
 }

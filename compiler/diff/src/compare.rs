@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Exceptions, Tier, TierId, Topology};
+use closc_topology::{Exceptions, Field, Tier, TierId, Topology, field};
 
-use crate::change::{ApplyError, Change, Edit, Exception, Field, Named, Thing, TierField, Turn};
+use crate::change::{ApplyError, Change, Edit, Exception, Named, Setting, Thing, TierSetting, Turn};
 use crate::shown::Shown;
 
 /// Every change between two topologies.
@@ -43,9 +43,10 @@ const NAMED: [Named; 4] =
 
 fn compare(old: &Topology, new: &Topology) -> Difference {
     let mut changes: Vec<Change> =
-        Field::compare(old, new).into_iter().map(|field| Change::Field(Box::new(field))).collect();
-    let tier =
-        |id, old, new| TierField::compare(old, new).into_iter().map(move |field| Change::Tier(id, field));
+        Setting::compare(old, new).into_iter().map(|setting| Change::Setting(Box::new(setting))).collect();
+    let tier = |id, old, new| {
+        TierSetting::compare(old, new).into_iter().map(move |setting| Change::Tier(id, setting))
+    };
     changes.extend(tier(TierId::T0, &old.t0, &new.t0));
     changes.extend(tier(TierId::T1, &old.t1, &new.t1));
     match (&old.t2, &new.t2) {
@@ -116,11 +117,11 @@ fn maps<K: Ord + Copy, V: PartialEq + Clone>(
 impl Change {
     pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
         match self {
-            Change::Field(field) => field.apply(topology),
-            Change::Tier(id, field) => field.apply(tier_mut(topology, *id)?),
+            Change::Setting(setting) => setting.apply(topology),
+            Change::Tier(id, setting) => setting.apply(*id, tier_mut(topology, *id)?),
             Change::Naming(named, edit) => {
                 let mut place = pattern(topology, *named).clone();
-                edit.put(&mut place, "naming")?;
+                edit.put(&mut place, named.field())?;
                 let naming = topology.naming.clone();
                 topology.naming = match named {
                     Named::Tier(tier) => naming.with_tier(*tier, place),
@@ -130,7 +131,7 @@ impl Change {
             }
             Change::T2Added(tier) => match topology.t2.replace((**tier).clone()) {
                 None => Ok(()),
-                Some(_) => Err(moved("tiers.t2", "there", "not there")),
+                Some(_) => Err(moved(field!("tiers.t2"), "there", "not there")),
             },
             Change::T2Removed(_) => match topology.t2.take() {
                 Some(_) => Ok(()),
@@ -149,8 +150,8 @@ fn tier_mut(topology: &mut Topology, id: TierId) -> Result<&mut Tier, ApplyError
     }
 }
 
-fn moved(path: &str, found: &str, expected: &str) -> ApplyError {
-    ApplyError::Moved { path: path.to_owned(), found: found.to_owned(), expected: expected.to_owned() }
+fn moved(field: Field, found: &str, expected: &str) -> ApplyError {
+    ApplyError::Moved { field, found: found.to_owned(), expected: expected.to_owned() }
 }
 
 impl Exception {
@@ -159,44 +160,52 @@ impl Exception {
             Exception::Absent(on, thing) => match thing {
                 // A plane cannot be absent: the number of planes says how many there are.
                 Thing::Plane(_) => Ok(()),
-                Thing::Switch(switch) => turn(&mut all.absent_switches, *switch, *on, "exceptions.absent"),
-                Thing::Nic(nic) => turn(&mut all.absent_nics, *nic, *on, "exceptions.absent"),
-                Thing::Link(link) => turn(&mut all.absent_links, *link, *on, "exceptions.absent"),
+                Thing::Switch(switch) => {
+                    turn(&mut all.absent_switches, *switch, *on, field!("exceptions.absent"))
+                }
+                Thing::Nic(nic) => turn(&mut all.absent_nics, *nic, *on, field!("exceptions.absent")),
+                Thing::Link(link) => turn(&mut all.absent_links, *link, *on, field!("exceptions.absent")),
             },
             Exception::Drained(on, thing) => match thing {
-                Thing::Plane(plane) => turn(&mut all.drained_planes, *plane, *on, "exceptions.drained"),
-                Thing::Switch(switch) => turn(&mut all.drained_switches, *switch, *on, "exceptions.drained"),
+                Thing::Plane(plane) => {
+                    turn(&mut all.drained_planes, *plane, *on, field!("exceptions.drained"))
+                }
+                Thing::Switch(switch) => {
+                    turn(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
+                }
                 // NICs cannot be drained: their cables can.
                 Thing::Nic(_) => Ok(()),
-                Thing::Link(link) => turn(&mut all.drained_links, *link, *on, "exceptions.drained"),
+                Thing::Link(link) => turn(&mut all.drained_links, *link, *on, field!("exceptions.drained")),
             },
-            Exception::Cable(link, edit) => set(&mut all.cables, *link, edit, "exceptions.cables"),
-            Exception::Device(switch, edit) => set(&mut all.switches, *switch, edit, "exceptions.devices"),
+            Exception::Cable(link, edit) => set(&mut all.cables, *link, edit, field!("exceptions.cables")),
+            Exception::Device(switch, edit) => {
+                set(&mut all.switches, *switch, edit, field!("exceptions.devices"))
+            }
         }
     }
 }
 
-fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Turn, path: &str) -> Result<(), ApplyError> {
+fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Turn, field: Field) -> Result<(), ApplyError> {
     let fits = match on {
         Turn::On => set.insert(item),
         Turn::Off => set.remove(&item),
     };
     let words = |there: bool| if there { "listed" } else { "not listed" };
     let expected = on == Turn::Off;
-    if fits { Ok(()) } else { Err(moved(path, words(!expected), words(expected))) }
+    if fits { Ok(()) } else { Err(moved(field, words(!expected), words(expected))) }
 }
 
 fn set<K: Ord, V: Clone + PartialEq>(
     map: &mut BTreeMap<K, V>,
     key: K,
     edit: &Edit<Option<V>>,
-    path: &str,
+    field: Field,
 ) -> Result<(), ApplyError>
 where
     Option<V>: Shown,
 {
     let mut place = map.get(&key).cloned();
-    edit.put(&mut place, path)?;
+    edit.put(&mut place, field)?;
     match place {
         Some(value) => drop(map.insert(key, value)),
         None => drop(map.remove(&key)),

@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, PlaneId, TierId};
 use crate::change::{Change, Exception, Thing};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
-use crate::manner::{Manner, Place, judge};
+use crate::mode::{Place, RolloutMode, judge};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
 use crate::words::{names, planes_text, plural};
@@ -30,7 +30,7 @@ pub(crate) fn impact(
     for change in &difference.changes {
         match change {
             Change::Exception(exception) => planes.extend(plane_of(exception)),
-            Change::Field(_)
+            Change::Setting(_)
             | Change::Tier(..)
             | Change::Naming(..)
             | Change::T2Added(_)
@@ -140,18 +140,20 @@ pub(crate) fn rollout(difference: &Difference, old: &Plan) -> Rollout {
     let mut at_once: Vec<&'static str> = Vec::new();
     for change in &difference.changes {
         let verdict = judge(change, old.fabric());
-        match verdict.manner {
-            Manner::Hitless => {}
-            Manner::Drained(places) => match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
+        match verdict.mode {
+            RolloutMode::Hitless => {}
+            RolloutMode::Drained(places) => match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
                 Some((known, _)) => known.extend(places),
                 None => drains.push((places.into_iter().collect(), verdict.why)),
             },
-            Manner::PlaneByPlane(tiers) => match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
-                Some((known, _)) => known.extend(tiers),
-                None => planes.push((tiers.into_iter().collect(), verdict.why)),
-            },
-            Manner::AtOnce if at_once.contains(&verdict.why) => {}
-            Manner::AtOnce => at_once.push(verdict.why),
+            RolloutMode::PlaneByPlane(tiers) => {
+                match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
+                    Some((known, _)) => known.extend(tiers),
+                    None => planes.push((tiers.into_iter().collect(), verdict.why)),
+                }
+            }
+            RolloutMode::AtOnce if at_once.contains(&verdict.why) => {}
+            RolloutMode::AtOnce => at_once.push(verdict.why),
         }
     }
     let hitless = drains.is_empty() && planes.is_empty() && at_once.is_empty();

@@ -12,7 +12,7 @@ use closc_qos::units::Length;
 use closc_topology::{Cable, Link};
 use serde::Serialize;
 
-use crate::change::{Change, Field, TierField};
+use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::population::Population;
 use crate::summary::Kind;
@@ -189,21 +189,21 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
 /// Names a change that gives other numbers to what is already there.
 fn renumbers(change: &Change) -> Option<String> {
     match change {
-        Change::Field(field) => match &**field {
-            Field::Block(_)
-            | Field::Layout(_)
-            | Field::HostPool(_)
-            | Field::LinkPool(_)
-            | Field::LoopbackPool(_)
-            | Field::ManagementPool(_)
-            | Field::AsnBase(_)
-            | Field::Rails(_)
-            | Field::NicsPerNode(_) => Some(format!("`{}`", field.path())),
+        Change::Setting(setting) => match &**setting {
+            Setting::Block(_)
+            | Setting::Layout(_)
+            | Setting::HostPool(_)
+            | Setting::LinkPool(_)
+            | Setting::LoopbackPool(_)
+            | Setting::ManagementPool(_)
+            | Setting::AsnBase(_)
+            | Setting::Rails(_)
+            | Setting::NicsPerNode(_) => Some(format!("`{}`", setting.field())),
             _ => None,
         },
-        Change::Tier(tier, field) => match field {
-            TierField::Parallel(_) | TierField::DownCage(_) | TierField::UpCage(_) => {
-                Some(format!("`{}`", field.path_in(*tier)))
+        Change::Tier(tier, setting) => match setting {
+            TierSetting::Parallel(_) | TierSetting::DownCage(_) | TierSetting::UpCage(_) => {
+                Some(format!("`{}`", setting.field(*tier)))
             }
             _ => None,
         },

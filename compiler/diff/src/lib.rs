@@ -8,7 +8,7 @@ mod change;
 mod compare;
 mod effect;
 mod impact;
-mod manner;
+mod mode;
 mod plans;
 mod population;
 mod report;
@@ -25,10 +25,10 @@ pub mod rollout;
 pub mod show;
 pub mod tree;
 
-pub use change::{ApplyError, Change, Edit, Exception, Field, Hardware, Named, Thing, TierField, Turn};
+pub use change::{ApplyError, Change, Edit, Exception, Hardware, Named, Setting, Thing, TierSetting, Turn};
 pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
-pub use manner::{Manner, Place, Verdict, judge};
+pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, Population};
 pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, Wave as WaveText,

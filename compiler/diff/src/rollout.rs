@@ -20,7 +20,7 @@ use crate::change::{Change, Exception, Thing, Turn};
 use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
-use crate::manner::{Manner, Place, judge};
+use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
 
@@ -181,9 +181,9 @@ impl Work {
         let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
         for change in &difference.changes {
             let verdict = judge(change, old.fabric());
-            match verdict.manner {
-                Manner::Hitless => {}
-                Manner::Drained(some) => {
+            match verdict.mode {
+                RolloutMode::Hitless => {}
+                RolloutMode::Drained(some) => {
                     work.by_hand.extend(&some);
                     if matches!(
                         change,
@@ -195,14 +195,14 @@ impl Work {
                         places.entry(place.plane()).or_default().insert(place);
                     }
                 }
-                Manner::PlaneByPlane(tiers) => {
+                RolloutMode::PlaneByPlane(tiers) => {
                     let exceptions = &old.topology().exceptions;
                     let touched = old.switches().filter(|switch| tiers.contains(&switch.tier));
                     for switch in touched.filter(|switch| !is_drained(exceptions, *switch)) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
                     }
                 }
-                Manner::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
+                RolloutMode::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
             }
         }
         work.places = places.into_iter().map(|(plane, all)| (plane, sorted(all))).collect();
@@ -366,8 +366,8 @@ fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
     Wave { plane, drained, steps, duration, gone, switches }
 }
 
-/// Tells a rollout with the names of both plans.
-pub fn told(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
+/// Writes the waves of a rollout with the names of both plans.
+pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
     let step = |step: &Step| WaveStep {
         action: step.word().to_owned(),
         text: step.to_string(),

@@ -8,9 +8,9 @@ mod qos;
 
 use closc_diagnostics::figures::number;
 use closc_plan::Plan;
-use closc_topology::{Link, TierId};
+use closc_topology::{Link, TierId, field};
 
-use crate::change::{Change, Edit, Exception, Field, Named, TierField};
+use crate::change::{Change, Edit, Exception, Named, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
@@ -32,17 +32,25 @@ pub(crate) fn lines(
     let mut exceptions: Vec<&Exception> = Vec::new();
     for change in &difference.changes {
         match change {
-            Change::Field(field) => match &**field {
-                Field::Qos(edit) => lines.extend(qos::lines(edit)),
-                field => lines.push(field_line(field, new)),
+            Change::Setting(setting) => match &**setting {
+                Setting::Qos(edit) => lines.extend(qos::lines(edit)),
+                setting => lines.push(setting_line(setting, new)),
             },
-            Change::Tier(tier, field) => lines.push(tier_line(*tier, field, new)),
+            Change::Tier(tier, setting) => lines.push(tier_line(*tier, setting, new)),
             Change::Naming(named, edit) => lines.extend(naming_line(*named, edit, old, new, options)),
             Change::T2Added(tier) => {
-                lines.push(simple(Sign::Add, "tiers.t2", format!("T2 tier of {}", tier.platform.id)));
+                lines.push(simple(
+                    Sign::Add,
+                    field!("tiers.t2").path(),
+                    format!("T2 tier of {}", tier.platform.id),
+                ));
             }
             Change::T2Removed(tier) => {
-                lines.push(simple(Sign::Remove, "tiers.t2", format!("T2 tier of {}", tier.platform.id)));
+                lines.push(simple(
+                    Sign::Remove,
+                    field!("tiers.t2").path(),
+                    format!("T2 tier of {}", tier.platform.id),
+                ));
             }
             Change::Exception(exception) => exceptions.push(exception),
         }
@@ -61,105 +69,105 @@ fn listed(names: impl Iterator<Item = String>, options: Options) -> Vec<String> 
     if options.list { names.collect() } else { names.take(FIRST).collect() }
 }
 
-fn field_line(field: &Field, new: &Plan) -> Line {
-    let (before, after) = field.values();
-    let mut line = simple(Sign::Change, field.path(), format!("{before} -> {after}"));
-    line.warning = warning(field, new);
+fn setting_line(setting: &Setting, new: &Plan) -> Line {
+    let (before, after) = setting.values();
+    let mut line = simple(Sign::Change, setting.field().path(), format!("{before} -> {after}"));
+    line.warning = warning(setting, new);
     line
 }
 
-/// What a change of a field does beyond its words.
-fn warning(field: &Field, plan: &Plan) -> Option<String> {
+/// What a change of a setting does beyond its words.
+fn warning(setting: &Setting, plan: &Plan) -> Option<String> {
     let topology = plan.topology();
     let nics = u64::from(topology.zones) * u64::from(topology.t0.count) * u64::from(topology.hosts.per_group);
-    match field {
-        Field::Layout(_) | Field::Block(_) => Some("renumbers every segment".to_owned()),
-        Field::HostPool(_) => Some(format!("renumbers all {} NICs", number(nics))),
-        Field::LinkPool(_) => Some("renumbers both ends of every cable".to_owned()),
-        Field::LoopbackPool(_) => {
+    match setting {
+        Setting::Layout(_) | Setting::Block(_) => Some("renumbers every segment".to_owned()),
+        Setting::HostPool(_) => Some(format!("renumbers all {} NICs", number(nics))),
+        Setting::LinkPool(_) => Some("renumbers both ends of every cable".to_owned()),
+        Setting::LoopbackPool(_) => {
             Some(format!("renumbers all {} switches", number(plan.switches().count() as u64)))
         }
-        Field::ManagementPool(edit) if edit.old.is_some() => {
+        Setting::ManagementPool(edit) if edit.old.is_some() => {
             Some("renumbers the management port of every switch".to_owned())
         }
-        Field::AsnBase(_) => Some("renumbers every autonomous system".to_owned()),
-        Field::Planes(_) => Some("every NIC port changes its speed".to_owned()),
-        Field::EntropySeed(_) => Some("every NIC draws other entropy values".to_owned()),
-        Field::Name(_)
-        | Field::Description(_)
-        | Field::Zones(_)
-        | Field::Sites(_)
-        | Field::Routing(_)
-        | Field::PerGroup(_)
-        | Field::NicsPerNode(_)
-        | Field::Rails(_)
-        | Field::NicSpeed(_)
-        | Field::NicLanes(_)
-        | Field::HostOs(_)
-        | Field::HostOutputs(_)
-        | Field::Slots(_)
-        | Field::T2Wiring(_)
-        | Field::T2ZonePorts(_)
-        | Field::T2Rows(_)
-        | Field::ManagementPool(_)
-        | Field::ManagementGateway(_)
-        | Field::NicT0(_)
-        | Field::T0T1(_)
-        | Field::T1T2(_)
-        | Field::T1T2ByZone(_)
-        | Field::LinkMtu(_)
-        | Field::PayloadMtu(_)
-        | Field::EntropyActive(_)
-        | Field::EntropyBackup(_)
-        | Field::EntropyMin(_)
-        | Field::UdpPort(_)
-        | Field::Pin(_)
-        | Field::Pins(_)
-        | Field::QueuePairs(_)
-        | Field::Qos(_)
-        | Field::Services(_)
-        | Field::Domains(_) => None,
+        Setting::AsnBase(_) => Some("renumbers every autonomous system".to_owned()),
+        Setting::Planes(_) => Some("every NIC port changes its speed".to_owned()),
+        Setting::EntropySeed(_) => Some("every NIC draws other entropy values".to_owned()),
+        Setting::Name(_)
+        | Setting::Description(_)
+        | Setting::Zones(_)
+        | Setting::Sites(_)
+        | Setting::Routing(_)
+        | Setting::PerGroup(_)
+        | Setting::NicsPerNode(_)
+        | Setting::Rails(_)
+        | Setting::NicSpeed(_)
+        | Setting::NicLanes(_)
+        | Setting::HostOs(_)
+        | Setting::HostOutputs(_)
+        | Setting::Slots(_)
+        | Setting::T2Wiring(_)
+        | Setting::T2ZonePorts(_)
+        | Setting::T2Rows(_)
+        | Setting::ManagementPool(_)
+        | Setting::ManagementGateway(_)
+        | Setting::NicT0(_)
+        | Setting::T0T1(_)
+        | Setting::T1T2(_)
+        | Setting::T1T2ByZone(_)
+        | Setting::LinkMtu(_)
+        | Setting::PayloadMtu(_)
+        | Setting::EntropyActive(_)
+        | Setting::EntropyBackup(_)
+        | Setting::EntropyMin(_)
+        | Setting::UdpPort(_)
+        | Setting::Pin(_)
+        | Setting::Pins(_)
+        | Setting::QueuePairs(_)
+        | Setting::Qos(_)
+        | Setting::Services(_)
+        | Setting::Domains(_) => None,
     }
 }
 
-fn tier_line(tier: TierId, field: &TierField, new: &Plan) -> Line {
-    let (before, after) = field.values();
+fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
+    let (before, after) = setting.values();
     let edit = format!("{before} -> {after}");
     let each = tier_word(tier);
-    let text = match field {
-        TierField::Count(_) if tier == TierId::T0 => format!("T0 groups of a zone: {edit}"),
-        TierField::Count(_) => format!("{each}s of a plane: {edit}"),
-        TierField::Down(_) => format!("downlinks in use of each {each}: {edit}"),
-        TierField::Up(_) => format!("uplinks of each {each}: {edit}"),
-        TierField::Platform(_)
-        | TierField::Os(_)
-        | TierField::DownSpare(_)
-        | TierField::DownCage(_)
-        | TierField::DownBreakout(_)
-        | TierField::UpSpare(_)
-        | TierField::UpCage(_)
-        | TierField::UpBreakout(_)
-        | TierField::Parallel(_)
-        | TierField::ByPlane(_) => edit,
+    let text = match setting {
+        TierSetting::Count(_) if tier == TierId::T0 => format!("T0 groups of a zone: {edit}"),
+        TierSetting::Count(_) => format!("{each}s of a plane: {edit}"),
+        TierSetting::Down(_) => format!("downlinks in use of each {each}: {edit}"),
+        TierSetting::Up(_) => format!("uplinks of each {each}: {edit}"),
+        TierSetting::Platform(_)
+        | TierSetting::Os(_)
+        | TierSetting::DownSpare(_)
+        | TierSetting::DownCage(_)
+        | TierSetting::DownBreakout(_)
+        | TierSetting::UpSpare(_)
+        | TierSetting::UpCage(_)
+        | TierSetting::UpBreakout(_)
+        | TierSetting::Parallel(_)
+        | TierSetting::ByPlane(_) => edit,
     };
-    let mut line = simple(Sign::Change, &field.path_in(tier), text);
-    line.warning = match field {
-        TierField::Parallel(_) if new.is_source_routed() => {
+    let mut line = simple(Sign::Change, setting.field(tier).path(), text);
+    line.warning = match setting {
+        TierSetting::Parallel(_) if new.is_source_routed() => {
             Some("renumbers every segment of both tiers, and moves cables".to_owned())
         }
-        TierField::Parallel(_) => Some("moves cables".to_owned()),
-        TierField::DownCage(_)
-        | TierField::UpCage(_)
-        | TierField::DownBreakout(_)
-        | TierField::UpBreakout(_) => Some(format!("ports of every {each} get other names")),
-        TierField::Count(_)
-        | TierField::Platform(_)
-        | TierField::Os(_)
-        | TierField::Down(_)
-        | TierField::DownSpare(_)
-        | TierField::Up(_)
-        | TierField::UpSpare(_)
-        | TierField::ByPlane(_) => None,
+        TierSetting::Parallel(_) => Some("moves cables".to_owned()),
+        TierSetting::DownCage(_)
+        | TierSetting::UpCage(_)
+        | TierSetting::DownBreakout(_)
+        | TierSetting::UpBreakout(_) => Some(format!("ports of every {each} get other names")),
+        TierSetting::Count(_)
+        | TierSetting::Platform(_)
+        | TierSetting::Os(_)
+        | TierSetting::Down(_)
+        | TierSetting::DownSpare(_)
+        | TierSetting::Up(_)
+        | TierSetting::UpSpare(_)
+        | TierSetting::ByPlane(_) => None,
     };
     let of_tier =
         new.topology().plane_ids().map(|plane| new.fabric().tier_switches(plane, tier).count() as u64);
@@ -174,18 +182,18 @@ fn naming_line(
     new: &Plan,
     options: Options,
 ) -> Option<Line> {
-    let (subject, noun, pairs): (String, &str, Vec<(String, String)>) = match named {
+    let (noun, pairs): (&str, Vec<(String, String)>) = match named {
         Named::Tier(tier) => {
             new.topology().tier(tier)?;
             let name = |plan: &Plan, switch| plan.topology().naming.switch(switch).to_string();
             let tiers = new.switches().filter(|s| s.tier == tier && old.fabric().has_switch(*s));
             let pairs = tiers.map(|s| (name(old, s), name(new, s))).collect();
-            (format!("naming.{}", tier.word()), tier_word(tier), pairs)
+            (tier_word(tier), pairs)
         }
         Named::Node => {
             let name = |plan: &Plan, node| plan.topology().naming.node(node).to_string();
             let pairs = new.nodes().map(|node| (name(old, node), name(new, node))).collect();
-            ("naming.node".to_owned(), "node", pairs)
+            ("node", pairs)
         }
     };
     let (first, last) = pairs.first()?;
@@ -197,7 +205,7 @@ fn naming_line(
     );
     let count = pairs.len() as u64;
     let names = listed(pairs.into_iter().map(|(old, new)| format!("{old} -> {new}")), options);
-    Some(Line { count, names, ..simple(Sign::Change, &subject, text) })
+    Some(Line { count, names, ..simple(Sign::Change, named.field().path(), text) })
 }
 
 fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {

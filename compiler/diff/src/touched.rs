@@ -1,15 +1,15 @@
 //! Which artefacts change, by rule.
 //!
-//! In: two plans and their difference. Out: [`Touched`]: switches, nodes, path tables and cable lists whose artefacts
+//! In: two plans and their difference; what a field touches is declared where the field is. Out: [`Touched`]: switches, nodes, path tables and cable lists whose artefacts
 //! may change. Invariants: an artefact that is not named here has the same bytes on both sides; a test renders and looks.
 
 use std::collections::BTreeSet;
 
 use closc_fabric::Fabric;
 use closc_plan::{Excepted, Plan, Subject, Touch, touch};
-use closc_topology::{Node, PlaneId, Switch, TierId, ZoneId};
+use closc_topology::{Field, Node, PlaneId, Switch, TierId, Touches, ZoneId, field};
 
-use crate::change::{Change, Exception, Field, Named, Thing, TierField, Turn};
+use crate::change::{Change, Exception, Setting, Thing, Turn};
 use crate::compare::Difference;
 use crate::routed;
 
@@ -71,128 +71,30 @@ impl Touched {
         self.all_lists || self.lists.contains(&plane)
     }
 
-    fn all(&mut self) {
-        self.tiers.extend(TierId::ALL);
-        self.hosts_and_tables();
-        self.all_lists = true;
-    }
-
-    fn hosts_and_tables(&mut self) {
-        self.all_hosts = true;
-        self.all_tables = true;
-    }
-
     fn change(&mut self, change: &Change, fabric: &Fabric) {
         match change {
-            Change::Field(field) => self.field(field),
-            Change::Tier(tier, field) => self.tier(*tier, field),
-            Change::T2Added(_) | Change::T2Removed(_) => self.all(),
-            Change::Naming(Named::Node, _) => {
-                self.tiers.insert(TierId::T0);
-                self.hosts_and_tables();
-                self.all_lists = true;
-            }
-            Change::Naming(Named::Tier(tier), _) => {
-                self.around(*tier);
-                self.all_tables = true;
-                self.all_lists = true;
-            }
+            Change::Setting(setting) => match &**setting {
+                Setting::Pins(edit) => {
+                    let differ = |t0: &&Switch| edit.old.get(*t0) != edit.new.get(*t0);
+                    self.switches.extend(edit.old.keys().chain(edit.new.keys()).filter(differ));
+                }
+                setting => self.declared(setting.field()),
+            },
+            Change::Tier(tier, setting) => self.declared(setting.field(*tier)),
+            Change::T2Added(_) | Change::T2Removed(_) => self.declared(field!("tiers.t2")),
+            Change::Naming(named, _) => self.declared(named.field()),
             Change::Exception(exception) => self.exception(exception, fabric),
         }
     }
 
-    fn field(&mut self, field: &Field) {
-        use TierId::{T0, T1, T2};
-        match field {
-            Field::Description(_) | Field::Sites(_) | Field::HostOs(_) | Field::Domains(_) => {}
-            Field::HostOutputs(_) | Field::Slots(_) => self.all_hosts = true,
-            Field::ManagementPool(_)
-            | Field::ManagementGateway(_)
-            | Field::LoopbackPool(_)
-            | Field::AsnBase(_)
-            | Field::Services(_) => self.tiers.extend(TierId::ALL),
-            Field::EntropyActive(_)
-            | Field::EntropyBackup(_)
-            | Field::EntropyMin(_)
-            | Field::EntropySeed(_)
-            | Field::QueuePairs(_)
-            | Field::PayloadMtu(_) => self.hosts_and_tables(),
-            Field::T0T1(_) => {
-                self.tiers.extend([T0, T1]);
-                self.all_tables = true;
-                self.all_lists = true;
-            }
-            Field::T1T2(_) | Field::T1T2ByZone(_) => {
-                self.tiers.extend([T1, T2]);
-                self.all_tables = true;
-                self.all_lists = true;
-            }
-            Field::NicT0(_) | Field::PerGroup(_) => {
-                self.tiers.insert(T0);
-                self.hosts_and_tables();
-                self.all_lists = true;
-            }
-            Field::Pin(_) => drop(self.tiers.insert(T0)),
-            Field::Pins(edit) => {
-                let differ = |t0: &&Switch| edit.old.get(*t0) != edit.new.get(*t0);
-                self.switches.extend(edit.old.keys().chain(edit.new.keys()).filter(differ));
-            }
-            Field::Zones(_) => {
-                self.tiers.insert(T2);
-                self.hosts_and_tables();
-                self.all_lists = true;
-            }
-            Field::Name(_)
-            | Field::Planes(_)
-            | Field::Routing(_)
-            | Field::NicsPerNode(_)
-            | Field::Rails(_)
-            | Field::NicSpeed(_)
-            | Field::NicLanes(_)
-            | Field::T2Wiring(_)
-            | Field::T2ZonePorts(_)
-            | Field::T2Rows(_)
-            | Field::Block(_)
-            | Field::Layout(_)
-            | Field::HostPool(_)
-            | Field::LinkPool(_)
-            | Field::LinkMtu(_)
-            | Field::UdpPort(_)
-            | Field::Qos(_) => self.all(),
-        }
-    }
-
-    fn tier(&mut self, tier: TierId, field: &TierField) {
-        match field {
-            // A T0 group more is a port more on every T1, and a destination more in every table.
-            TierField::Count(_) if tier == TierId::T0 => self.tiers.extend([TierId::T1]),
-            TierField::Count(_) | TierField::Down(_) | TierField::DownSpare(_) | TierField::UpSpare(_) => {
-                self.tiers.insert(tier);
-            }
-            TierField::Parallel(_) => self.tiers.extend(TierId::ALL),
-            TierField::Up(_)
-            | TierField::Platform(_)
-            | TierField::Os(_)
-            | TierField::DownCage(_)
-            | TierField::UpCage(_)
-            | TierField::DownBreakout(_)
-            | TierField::UpBreakout(_)
-            | TierField::ByPlane(_) => self.around(tier),
-        }
-        self.hosts_and_tables();
-        self.all_lists = true;
-    }
-
-    /// A tier and what is plugged into it.
-    fn around(&mut self, tier: TierId) {
-        match tier {
-            TierId::T0 => {
-                self.tiers.extend([TierId::T0, TierId::T1]);
-                self.all_hosts = true;
-            }
-            TierId::T1 => self.tiers.extend(TierId::ALL),
-            TierId::T2 => self.tiers.extend([TierId::T1, TierId::T2]),
-        }
+    /// Adds what the declaration of a field says.
+    fn declared(&mut self, field: Field) {
+        let touches = field.touches();
+        let tiers = [(TierId::T0, Touches::T0), (TierId::T1, Touches::T1), (TierId::T2, Touches::T2)];
+        self.tiers.extend(tiers.into_iter().filter(|(_, tier)| touches.has(*tier)).map(|(tier, _)| tier));
+        self.all_hosts |= touches.has(Touches::NODES);
+        self.all_tables |= touches.has(Touches::TABLES);
+        self.all_lists |= touches.has(Touches::LISTS);
     }
 
     fn exception(&mut self, exception: &Exception, fabric: &Fabric) {

@@ -5,7 +5,7 @@ mod walk;
 use std::collections::BTreeSet;
 
 use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, without};
-use closc_diff::{Difference, Manner, judge};
+use closc_diff::{Difference, RolloutMode, judge};
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::related;
 use closc_tests::shape::{Shape, plan};
@@ -67,9 +67,9 @@ fn check(old: &Shape, new: &Shape, planes: f64) -> Result<(), TestCaseError> {
     let wanted: BTreeSet<_> = difference
         .changes
         .iter()
-        .flat_map(|change| match judge(change, old.fabric()).manner {
-            Manner::Drained(places) => places,
-            Manner::Hitless | Manner::PlaneByPlane(_) | Manner::AtOnce => Vec::new(),
+        .flat_map(|change| match judge(change, old.fabric()).mode {
+            RolloutMode::Drained(places) => places,
+            RolloutMode::Hitless | RolloutMode::PlaneByPlane(_) | RolloutMode::AtOnce => Vec::new(),
         })
         .collect();
     let all: Vec<_> = rollout.waves.iter().flat_map(|wave| wave.drained.clone()).collect();
@@ -155,15 +155,15 @@ fn pod(groups: u16, qos: &str) -> Plan {
 
 #[test]
 fn lossless_growth_divides_buffers_anew() {
-    let manners = |qos: &str| -> BTreeSet<Manner> {
+    let modes = |qos: &str| -> BTreeSet<RolloutMode> {
         let (old, new) = (pod(4, qos), pod(5, qos));
         let difference = Difference::between(old.topology(), new.topology());
-        difference.changes.iter().map(|change| judge(change, old.fabric()).manner).collect()
+        difference.changes.iter().map(|change| judge(change, old.fabric()).mode).collect()
     };
     assert!(
-        manners("lossless").contains(&Manner::PlaneByPlane(vec![TierId::T1])),
+        modes("lossless").contains(&RolloutMode::PlaneByPlane(vec![TierId::T1])),
         "{:?}",
-        manners("lossless")
+        modes("lossless")
     );
-    assert_eq!(manners("lossy-trim"), BTreeSet::from([Manner::Hitless]));
+    assert_eq!(modes("lossy-trim"), BTreeSet::from([RolloutMode::Hitless]));
 }

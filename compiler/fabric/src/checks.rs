@@ -1,6 +1,7 @@
 //! What can only be seen in the expanded fabric: holes that cut something off.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_topology::field;
 
 pub use crate::shared_fate::WHOLE;
 use crate::{Fabric, FabricGraph, shared_fate};
@@ -38,7 +39,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         return;
     }
     let graph = FabricGraph::of(fabric);
-    let place = topology.spans.get("exceptions.absent");
+    let place = topology.spans.get(field!("exceptions.absent"));
     let lonely: Vec<_> = graph.isolated_nics().collect();
     if let Some(first) = lonely.first() {
         let (node, nic) = topology.node_of(*first);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_topology::{DomainRule, PlaneId, Subject, Switch, TierId, ZoneId};
+use closc_topology::{DomainRule, PlaneId, Subject, Switch, TierId, ZoneId, field};
 
 use crate::Fabric;
 
@@ -44,7 +44,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     }
     for kind in topology.domains.keys() {
         let (t0s, t1s) = held(fabric, kind);
-        let span = topology.spans.get(&format!("domains.{kind}"));
+        let span = topology.spans.get(field!("domains.*").keyed(kind));
         let mut warn = |message: String, what: &str, others: usize| {
             let mut found = Diagnostic::warning(&WHOLE, message);
             if let Some(span) = span {

@@ -10,7 +10,7 @@ use closc_platform::Os;
 use closc_qos::QosError;
 use closc_qos::buffer::BufferError;
 use closc_qos::units::Length;
-use closc_topology::{HostOs, Link, Switch, TierId, Topology, ZoneId};
+use closc_topology::{FieldPath, HostOs, Link, Switch, TierId, Topology, ZoneId, field, tier_field};
 
 use crate::host::written::HostRoutes;
 use crate::intent::DeviceIntent;
@@ -110,7 +110,7 @@ fn unwritten(plan: &Plan) -> Option<Diagnostic> {
     let HostRoutes { nics, paths, has_identifiers } = routes;
     let message = format!("`routes.batch` is not written: nodes get no routes to the {nics} NICs");
     let mut diagnostic = Diagnostic::warning(&UNWRITTEN, message);
-    if let Some(span) = topology.spans.get("hosts.os") {
+    if let Some(span) = topology.spans.get(field!("hosts.os")) {
         diagnostic = diagnostic.at(span, "asks for the kernel's routes");
     }
     let (hops, most) = (routes.next_hops(), HostRoutes::NEXT_HOPS_MAX);
@@ -147,7 +147,7 @@ fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
         found.open.1
     );
     let mut diagnostic = Diagnostic::warning(&NO_USABLE_VALUE, message);
-    if let Some(span) = topology.spans.get("exceptions") {
+    if let Some(span) = topology.spans.get(field!("exceptions")) {
         let what = if found.values == 1 {
             "denies its one value".to_owned()
         } else {
@@ -223,10 +223,10 @@ fn ends(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
 }
 
 fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> Diagnostic {
-    let spans = |path: &str| topology.spans.get(path);
+    let spans = |path: FieldPath| topology.spans.get(path);
     let (name, platform) = (&intent.name, &intent.platform.id);
     let profile = intent.qos.name();
-    let hardware = spans(&format!("tiers.{}.platform", intent.switch.tier.word()));
+    let hardware = spans(tier_field!(intent.switch.tier, "platform").into());
     let label = |diagnostic: Diagnostic, span: Option<Span>, text: String| match span {
         Some(span) => diagnostic.and(span, text),
         None => diagnostic,
@@ -242,7 +242,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
                 format!("`{name}` cannot do what profile `{profile}` wants: {other}"),
             ),
         };
-        let diagnostic = match spans("qos") {
+        let diagnostic = match spans(field!("qos").into()) {
             Some(span) => diagnostic.at(span, ""),
             None => diagnostic,
         };
@@ -255,7 +255,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     let need = worst.map_or_else(String::new, |line| {
         format!("{} for each lossless class of a port of {}", line.each.human(), line.speed)
     });
-    diagnostic = match cable.as_deref().and_then(spans).or_else(|| spans("qos")) {
+    diagnostic = match cable.clone().and_then(spans).or_else(|| spans(field!("qos").into())) {
         Some(span) => diagnostic.at(span, need),
         None => diagnostic,
     };
@@ -263,38 +263,39 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     if cable.is_some() {
         let classes = intent.qos.lossless().count();
         let what = if classes == 1 { "lossless class" } else { "lossless classes" };
-        diagnostic = label(diagnostic, spans("qos"), format!("profile `{profile}`, {classes} {what}"));
+        diagnostic =
+            label(diagnostic, spans(field!("qos").into()), format!("profile `{profile}`, {classes} {what}"));
     }
     diagnostic = diagnostic.note(error.to_string());
     refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
 }
 
 /// Finds where the file says how long a cable is: at a cable of the switch itself, or at a kind of cable it has.
-fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<String> {
+fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<FieldPath> {
     let is_it = |cable: Length| cable.meters_ceil() == length.meters_ceil();
     let cables = &topology.cables;
     let t1_t2 = || {
         let zones = cables.t1_t2_by_zone.iter();
         let of_zone = zones
             .filter(|(zone, _)| switch.tier == TierId::T2 || **zone == switch.zone)
-            .map(|(zone, cable)| (format!("cables.by_zone.{zone}.length"), cable.length));
-        let kind = cables.t1_t2.iter().map(|cable| ("cables.t1-t2.length".to_owned(), cable.length));
+            .map(|(zone, cable)| (field!("cables.by_zone.*.length").keyed(zone), cable.length));
+        let kind = cables.t1_t2.iter().map(|cable| (field!("cables.t1-t2.length").into(), cable.length));
         of_zone.chain(kind).collect::<Vec<_>>()
     };
     let kinds = match switch.tier {
         TierId::T0 => vec![
-            ("cables.nic-t0.length".to_owned(), cables.nic_t0.length),
-            ("cables.t0-t1.length".to_owned(), cables.t0_t1.length),
+            (field!("cables.nic-t0.length").into(), cables.nic_t0.length),
+            (field!("cables.t0-t1.length").into(), cables.t0_t1.length),
         ],
         TierId::T1 => {
-            let mut kinds = vec![("cables.t0-t1.length".to_owned(), cables.t0_t1.length)];
+            let mut kinds = vec![(field!("cables.t0-t1.length").into(), cables.t0_t1.length)];
             kinds.extend(t1_t2());
             kinds
         }
         TierId::T2 => t1_t2(),
     };
     let own = topology.exceptions.cables.iter().filter(|(_, cable)| is_it(cable.length));
-    let mut own =
-        own.filter_map(|(link, _)| Some(format!("exceptions.cables.{}.length", topology.link_name(*link)?)));
+    let mut own = own
+        .filter_map(|(link, _)| Some(field!("exceptions.cables.*.length").keyed(topology.link_name(*link)?)));
     kinds.into_iter().find(|(_, cable)| is_it(*cable)).map(|(path, _)| path).or_else(|| own.next())
 }

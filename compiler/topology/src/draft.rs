@@ -32,11 +32,16 @@ pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use pins::PinFault;
 pub(crate) use tier::{DraftBlock, DraftTier, resolve};
 
+use crate::choice::{Routing, Wiring};
 use crate::coordinate::{Link, Side, TierId};
-use crate::document::{Document, FabricDoc};
-use crate::model::{Addresses, Cable, Ecmp, Entropy, Mtu, Routing, Spans, Wiring};
+use crate::document::FabricDoc;
+use crate::field::{Field, FieldPath};
+use crate::load::Document;
+use crate::model::{Addresses, Cable, Ecmp, Entropy, Mtu};
 use crate::read::Spanned;
 use crate::shape::Shape;
+use crate::spans::Spans;
+use crate::{field, tier_field};
 
 /// The SRv6 block of the draft authors' own lab (draft-filsfils-srv6ops-srv6-ai-backend).
 const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
@@ -139,18 +144,18 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the place of a value, or of the nearest part of the path that was written down.
-    pub(crate) fn at(&self, path: &str) -> Span {
+    pub(crate) fn at(&self, path: impl Into<FieldPath>) -> Span {
         self.spans.get(path).unwrap_or(self.doc.fabric.span)
     }
 
     /// Returns the place of a value if it was written down.
-    pub(crate) fn stated(&self, path: &str) -> Option<Span> {
-        self.spans.0.get(path).copied()
+    pub(crate) fn stated(&self, path: impl Into<FieldPath>) -> Option<Span> {
+        self.spans.stated(path)
     }
 
     /// Tells whether a value was written down.
-    pub(crate) fn states(&self, path: &str) -> bool {
-        self.spans.0.contains_key(path)
+    pub(crate) fn states(&self, path: impl Into<FieldPath>) -> bool {
+        self.stated(path).is_some()
     }
 
     /// Returns a value as it was written.
@@ -160,34 +165,27 @@ impl<'a> Draft<'a> {
 
     /// Returns the place that decides how many ports a side of a tier has.
     pub(crate) fn ports_span(&self, tier: TierId, side: Side) -> Span {
-        let path = match side {
-            Side::Down => format!("tiers.{}.down", tier.word()),
-            Side::Up => format!("tiers.{}.up", tier.word()),
-        };
-        if self.states(&path) {
-            return self.at(&format!("{path}.count"));
+        let Some(ports) = Ports::of(tier, side) else { return self.tier_span(tier) };
+        if self.states(ports.block) {
+            return self.at(ports.count);
         }
         match (tier, side) {
-            (TierId::T0, Side::Down) => self.at("hosts.per_group"),
-            (TierId::T1, Side::Down) => self.at("hosts.groups"),
-            (TierId::T2, Side::Down) => self.at("tiers.t2.ports_per_zone"),
-            (TierId::T0 | TierId::T1 | TierId::T2, Side::Up) => self.at(&path),
+            (TierId::T0, Side::Down) => self.at(field!("hosts.per_group")),
+            (TierId::T1, Side::Down) => self.at(field!("hosts.groups")),
+            (TierId::T2, Side::Down) => self.at(field!("tiers.t2.ports_per_zone")),
+            (TierId::T0 | TierId::T1 | TierId::T2, Side::Up) => self.at(ports.block),
         }
     }
 
     /// Returns the place that decides how the cages of a side are split.
     pub(crate) fn breakout_span(&self, tier: &DraftTier, side: Side) -> Span {
-        let side = match side {
-            Side::Down => "down",
-            Side::Up => "up",
-        };
-        let path = format!("tiers.{}.{side}.breakout", tier.id.word());
-        if self.states(&path) { self.at(&path) } else { tier.name.span }
+        let stated = Ports::of(tier.id, side).and_then(|ports| self.stated(ports.breakout));
+        stated.unwrap_or(tier.name.span)
     }
 
     /// Returns the place of a tier.
     pub(crate) fn tier_span(&self, tier: TierId) -> Span {
-        self.at(&format!("tiers.{}", tier.word()))
+        self.at(tier_field!(tier))
     }
 
     /// Returns the tiers from the NICs upwards.
@@ -218,6 +216,48 @@ impl<'a> Draft<'a> {
     /// Returns the places of all values.
     pub(crate) fn spans(&self) -> &Spans {
         self.spans
+    }
+}
+
+/// The fields of the ports of a tier on one side.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ports {
+    pub(crate) block: Field,
+    pub(crate) count: Field,
+    pub(crate) breakout: Field,
+    pub(crate) first_cage: Field,
+}
+
+/// Makes the fields below one path.
+macro_rules! ports {
+    ($path:literal) => {
+        Some(Ports {
+            block: field!($path),
+            count: field!(concat!($path, ".count")),
+            breakout: field!(concat!($path, ".breakout")),
+            first_cage: field!(concat!($path, ".first_cage")),
+        })
+    };
+}
+
+impl Ports {
+    /// Returns where a count is written: inside a block of ports, where it has one.
+    pub(crate) fn count_of(path: Field) -> Field {
+        let sides = TierId::ALL.into_iter().flat_map(|tier| [(tier, Side::Down), (tier, Side::Up)]);
+        let mut all = sides.filter_map(|(tier, side)| Ports::of(tier, side));
+        all.find(|ports| ports.block == path).map_or(path, |ports| ports.count)
+    }
+
+    /// Returns the fields of a side; nothing where the language has none, above T2s.
+    pub(crate) fn of(tier: TierId, side: Side) -> Option<Ports> {
+        match (tier, side) {
+            (TierId::T0, Side::Down) => ports!("tiers.t0.down"),
+            (TierId::T0, Side::Up) => ports!("tiers.t0.up"),
+            (TierId::T1, Side::Down) => ports!("tiers.t1.down"),
+            (TierId::T1, Side::Up) => ports!("tiers.t1.up"),
+            (TierId::T2, Side::Down) => ports!("tiers.t2.down"),
+            (TierId::T2, Side::Up) => None,
+        }
     }
 }
 

@@ -4,10 +4,12 @@
 //! lines. Invariants: no I/O and no panic on any input; a `Topology` exists only if no check reported an error, so
 //! later stages do not check again.
 
+mod choice;
 mod coordinate;
 mod domain;
 mod draft;
 mod faults;
+mod field;
 mod load;
 mod lower;
 mod model;
@@ -18,6 +20,7 @@ mod read;
 mod reference;
 mod schema;
 mod shape;
+mod spans;
 mod suggest;
 #[cfg(test)]
 mod testing;
@@ -30,18 +33,20 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
+pub use choice::{HostOs, HostOutput, Pin, Routing, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
-pub use document::Document;
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
-pub use load::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX, load};
+pub use field::{Field, FieldPath, touches};
+pub use load::{ALIASED_MAX, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::lower;
 pub use model::{
-    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostOs, HostOutput, HostSlot, Hosts, Mtu, Pin, Pins,
-    PortBlock, Routing, Services, Site, Spans, Srv6, Tier, Topology, Wiring,
+    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, Mtu, Pins, PortBlock, Services,
+    Site, Srv6, Tier, Topology,
 };
 pub use naming::Naming;
 pub use pci::{PciAddress, PciAddressError};
-pub use read::{Fraction, Named, Spanned};
+pub use read::{Fraction, Named, Spanned, Touches};
 pub use reference::reference;
 pub use schema::schema;
+pub use spans::Spans;
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};

@@ -12,11 +12,32 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options};
 
-use crate::document::{Document, FabricDoc};
+use crate::document::FabricDoc;
 use crate::faults;
-use crate::model::Spans;
+use crate::field;
 use crate::read::{Read, Reader};
+use crate::spans::Spans;
 use crate::yaml::{Item, Place, Value};
+
+/// A fabric file that has the right shape.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What it says.
+    pub file: FabricDoc,
+    /// Where it says it, by dotted path.
+    pub spans: Spans,
+    /// The file of `ecmp.pins`, once somebody who may read files has added it; or why it cannot be read.
+    pub pins: Option<Result<SourceId, String>>,
+    /// Single values that are not what they should be; in `file` they are as if nobody had written them.
+    pub faults: Diagnostics,
+}
+
+impl Document {
+    /// Returns the path of the file of pins, as it is written: below the folder of the fabric file.
+    pub fn pins_file(&self) -> Option<&str> {
+        self.file.ecmp.as_ref()?.pins.as_ref().map(|file| file.value.as_str())
+    }
+}
 
 /// The deepest nesting of mappings and lists.
 pub const DEPTH_MAX: usize = 32;
@@ -114,7 +135,7 @@ fn spans(source: SourceId, root: &Item) -> Spans {
         found.insert(String::new(), span(source, entry.key_place));
     }
     collect(source, root, "", &mut found);
-    Spans(found)
+    Spans::new(found)
 }
 
 /// The longest key whose place is kept.
@@ -122,7 +143,7 @@ const KEY_MAX: usize = 64;
 
 fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {
     // Exceptions carry their own places, and can be many.
-    if path == "exceptions.cables" || path == "exceptions.devices" {
+    if [field!("exceptions.cables"), field!("exceptions.devices")].iter().any(|many| many.path() == path) {
         return;
     }
     for entry in item.entries() {

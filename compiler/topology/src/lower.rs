@@ -11,9 +11,9 @@ use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
 
 use crate::checks;
-use crate::document::Document;
 use crate::draft::Draft;
 use crate::faults;
+use crate::load::Document;
 use crate::model::Topology;
 
 /// Makes a topology from a document, and reports every fault of meaning.

@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use closc_diagnostics::Span;
 use closc_platform::{Breakout, Os, Platform, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
-use schemars::JsonSchema;
 use smol_str::SmolStr;
 
+use crate::choice::{HostOs, HostOutput, Pin, Routing, Wiring};
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
+use crate::spans::Spans;
 use crate::usid::UsidLayout;
 
 /// A valid fabric description.
@@ -78,53 +78,6 @@ pub struct Topology {
     pub spans: Spans,
 }
 
-/// How packets find their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Routing {
-    /// Static SRv6 uSIDs, source routed by the NIC.
-    Srv6Static,
-    /// Static routes with next-hop groups.
-    EcmpStatic,
-    /// eBGP over unnumbered links (RFC 8950).
-    BgpUnnumbered,
-}
-
-impl Routing {
-    /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
-        match self {
-            Routing::Srv6Static => "srv6-static",
-            Routing::EcmpStatic => "ecmp-static",
-            Routing::BgpUnnumbered => "bgp-unnumbered",
-        }
-    }
-
-    /// Tells whether NICs write the path into packets, as uSIDs.
-    pub fn is_source_routed(self) -> bool {
-        match self {
-            Routing::Srv6Static => true,
-            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
-        }
-    }
-
-    /// Tells whether switches exchange routes with BGP.
-    pub fn speaks_bgp(self) -> bool {
-        match self {
-            Routing::BgpUnnumbered => true,
-            Routing::Srv6Static | Routing::EcmpStatic => false,
-        }
-    }
-
-    /// Tells whether switches have next-hop groups that the plan writes, with weights.
-    pub fn has_static_groups(self) -> bool {
-        match self {
-            Routing::EcmpStatic => true,
-            Routing::Srv6Static | Routing::BgpUnnumbered => false,
-        }
-    }
-}
-
 /// The hosts.
 #[derive(Debug, Clone)]
 pub struct Hosts {
@@ -164,46 +117,6 @@ pub struct HostSlot {
     pub gpu: Option<PciAddress>,
     /// The power domain that feeds it.
     pub power: Option<SmolStr>,
-}
-
-/// Files for a node that has a kernel, a NIC driver and NCCL of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum HostOutput {
-    /// Quality of service of the NICs: `nic-qos.sh`.
-    Nic,
-    /// Addresses, tables and rules for netplan.
-    Netplan,
-    /// The same as units of systemd-networkd, and interface names.
-    Networkd,
-    /// Environment and topology of NCCL, backup ports of VCCL.
-    Nccl,
-}
-
-impl HostOutput {
-    /// All of them, in the order of the language.
-    pub const ALL: [HostOutput; 4] =
-        [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl];
-
-    /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
-        match self {
-            HostOutput::Nic => "nic",
-            HostOutput::Netplan => "netplan",
-            HostOutput::Networkd => "networkd",
-            HostOutput::Nccl => "nccl",
-        }
-    }
-}
-
-/// What is generated for hosts besides path tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum HostOs {
-    /// Path tables only.
-    None,
-    /// Kernel SRv6 by `ip -batch` and sysctls, one folder a node.
-    Linux,
 }
 
 /// A tier of switches.
@@ -255,16 +168,6 @@ pub struct Site {
     pub zones: Vec<ZoneId>,
 }
 
-/// How T1s are wired to T2s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Wiring {
-    /// Every T1 of a plane reaches every T2 of it.
-    Full,
-    /// T1 number j of every zone reaches only the T2s of row j.
-    Rows,
-}
-
 /// Segment identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Srv6 {
@@ -287,26 +190,6 @@ pub struct Ecmp {
 
 /// Single pins: for each T0 that has some, the uplink (from 0) to NICs on other T0s.
 pub type Pins = BTreeMap<Switch, BTreeMap<Nic, u16>>;
-
-/// What takes one uplink as long as that leads there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Pin {
-    /// Nothing.
-    None,
-    /// What goes to the NIC on downlink d of another T0: uplink d, counted around.
-    Downlink,
-}
-
-impl Pin {
-    /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
-        match self {
-            Pin::None => "none",
-            Pin::Downlink => "downlink",
-        }
-    }
-}
 
 /// Address pools; every address is pool plus coordinates (see the plan crate).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -414,27 +297,6 @@ pub struct Exceptions {
     pub cables: BTreeMap<Link, Cable>,
     /// Switches of other hardware or operating system.
     pub switches: BTreeMap<Switch, (Arc<Platform>, Os)>,
-}
-
-/// Places in the text by dotted path.
-#[derive(Debug, Clone, Default)]
-pub struct Spans(pub BTreeMap<String, Span>);
-
-impl Spans {
-    /// Returns the place of a value, or of the nearest part of the path that was written down; for what was not
-    /// written at all, the key `fabric`.
-    pub fn get(&self, path: &str) -> Option<Span> {
-        let mut path = path;
-        loop {
-            if let Some(span) = self.0.get(path) {
-                return Some(*span);
-            }
-            if path.is_empty() {
-                return None;
-            }
-            path = &path[..path.rfind('.').unwrap_or(0)];
-        }
-    }
 }
 
 impl Topology {

@@ -8,7 +8,7 @@ mod pattern;
 
 use smol_str::SmolStr;
 
-pub use pattern::{Field, Numbers, Pattern, PatternError};
+pub use pattern::{Numbers, Pattern, PatternError, Placeholder};
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 
@@ -29,11 +29,11 @@ pub struct Naming {
 
 impl Naming {
     /// What a T0 or T1 pattern may mention.
-    pub const ZONED: &[Field] = &[Field::Plane, Field::Zone, Field::Index];
+    pub const ZONED: &[Placeholder] = &[Placeholder::Plane, Placeholder::Zone, Placeholder::Index];
     /// What a T2 pattern may mention.
-    pub const SHARED: &[Field] = &[Field::Plane, Field::Index];
+    pub const SHARED: &[Placeholder] = &[Placeholder::Plane, Placeholder::Index];
     /// What a node pattern may mention.
-    pub const NODE: &[Field] = &[Field::Zone, Field::Unit, Field::Node];
+    pub const NODE: &[Placeholder] = &[Placeholder::Zone, Placeholder::Unit, Placeholder::Node];
 
     /// Returns the names of a fabric: `p3-t0-017`, `su017-n004`; with zones `z1-p3-t0-017`, `z1-su017-n004`.
     pub fn default_for(zoned: bool) -> Self {
@@ -83,18 +83,18 @@ impl Naming {
     /// Returns the name of a switch.
     pub fn switch(&self, switch: Switch) -> SmolStr {
         let numbers = Numbers::default()
-            .with(Field::Plane, u16::from(switch.plane.0))
-            .with(Field::Zone, switch.zone.0)
-            .with(Field::Index, switch.index);
+            .with(Placeholder::Plane, u16::from(switch.plane.0))
+            .with(Placeholder::Zone, switch.zone.0)
+            .with(Placeholder::Index, switch.index);
         self.tier_pattern(switch.tier).write(numbers)
     }
 
     /// Returns the name of a node.
     pub fn node(&self, node: Node) -> SmolStr {
         let numbers = Numbers::default()
-            .with(Field::Zone, node.zone.0)
-            .with(Field::Unit, node.unit)
-            .with(Field::Node, node.index);
+            .with(Placeholder::Zone, node.zone.0)
+            .with(Placeholder::Unit, node.unit)
+            .with(Placeholder::Node, node.index);
         self.node.write(numbers)
     }
 
@@ -113,10 +113,10 @@ impl Naming {
         TierId::ALL.into_iter().find_map(|tier| {
             let numbers = self.tier_pattern(tier).read(name)?;
             Some(Switch {
-                plane: PlaneId(u8::try_from(numbers.get(Field::Plane)).ok()?),
+                plane: PlaneId(u8::try_from(numbers.get(Placeholder::Plane)).ok()?),
                 tier,
-                zone: ZoneId(numbers.get(Field::Zone)),
-                index: numbers.get(Field::Index),
+                zone: ZoneId(numbers.get(Placeholder::Zone)),
+                index: numbers.get(Placeholder::Index),
             })
         })
     }
@@ -137,9 +137,9 @@ impl Naming {
     pub fn parse_node(&self, name: &str) -> Option<Node> {
         let numbers = self.node.read(name)?;
         Some(Node {
-            zone: ZoneId(numbers.get(Field::Zone)),
-            unit: numbers.get(Field::Unit),
-            index: numbers.get(Field::Node),
+            zone: ZoneId(numbers.get(Placeholder::Zone)),
+            unit: numbers.get(Placeholder::Unit),
+            index: numbers.get(Placeholder::Node),
         })
     }
 

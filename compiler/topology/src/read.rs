@@ -8,13 +8,16 @@
 //! through [`bridge`].
 
 pub(crate) mod bridge;
+mod language;
 mod mapping;
 mod scalar;
 mod word;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable};
 
-pub(crate) use mapping::{Entries, MappingType, mapping};
+pub use language::Touches;
+pub(crate) use language::{Key, Kind, Mapping};
+pub(crate) use mapping::{Entries, document, touches};
 pub use scalar::Fraction;
 pub(crate) use scalar::PrefixText;
 pub(crate) use word::word;
@@ -59,6 +62,9 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
 
 /// A type that a part of a document is read into.
 pub(crate) trait Read: Sized {
+    /// What can be written where such a value is.
+    const KIND: &'static Kind = &Kind::Value;
+
     /// Reads an item; pushes what is wrong with it.
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self>;
 
@@ -138,6 +144,8 @@ impl<'a> Reader<'a> {
 /// A value at fault is reported and then read as if it were absent, so that the rest of the file can be checked in the
 /// same run.
 impl<T: Read> Read for Option<T> {
+    const KIND: &'static Kind = T::KIND;
+
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let read = T::read(item, reader);
         reader.has_gap |= read.is_none() && matches!(item.value, Value::List(_) | Value::Mapping(_));
@@ -150,6 +158,8 @@ impl<T: Read> Read for Option<T> {
 }
 
 impl<T: Read> Read for Spanned<T> {
+    const KIND: &'static Kind = T::KIND;
+
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let value = T::read(item, reader)?;
         Some(Spanned { value, span: reader.span(item.place) })
@@ -157,6 +167,8 @@ impl<T: Read> Read for Spanned<T> {
 }
 
 impl<T: Read> Read for Vec<T> {
+    const KIND: &'static Kind = &Kind::List(T::KIND);
+
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let Value::List(items) = &item.value else {
             return reader.wrong_type(item, "a list", "[a, b]");
@@ -207,6 +219,8 @@ impl ReadKey for u16 {
 }
 
 impl<K: ReadKey, T: Read> Read for Named<K, T> {
+    const KIND: &'static Kind = &Kind::Named(T::KIND);
+
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let Value::Mapping(entries) = &item.value else {
             return reader.wrong_type(item, "a mapping", "{name: value}");

@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::document::MAPPINGS;
+use crate::document::FabricDoc;
 use crate::media::Medium;
+use crate::read::Read as _;
 use crate::schema;
 
 /// Returns the reference.
@@ -24,11 +25,12 @@ pub fn reference() -> String {
 
 /// Returns every mapping and its keys: those of this crate in their own order, then those of the QoS profile.
 fn mappings(root: &Value) -> Vec<(String, Vec<String>)> {
-    let own = MAPPINGS
+    let mappings = FabricDoc::KIND.mappings();
+    let own = mappings
         .iter()
-        .map(|(name, keys)| ((*name).to_owned(), keys.iter().map(|key| (*key).to_owned()).collect()));
+        .map(|own| (own.name.to_owned(), own.keys.iter().map(|key| key.name.to_owned()).collect()));
     let others = root["$defs"].as_object().into_iter().flatten();
-    let others = others.filter(|(name, _)| MAPPINGS.iter().all(|(mapping, _)| mapping != name));
+    let others = others.filter(|(name, _)| mappings.iter().all(|own| own.name != name.as_str()));
     let others = others.filter_map(|(name, definition)| {
         let keys = definition["properties"].as_object()?.keys().cloned().collect();
         Some((name.clone(), keys))

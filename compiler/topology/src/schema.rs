@@ -110,21 +110,18 @@ fn sorted(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::document::{
-        AddressesDoc, CableDoc, CablesDoc, EntropyDoc, ExceptionsDoc, HardwareDoc, HostsDoc, MAPPINGS,
-        MtuDoc, NamingDoc, NicDoc, PortsDoc, RolesDoc, ServicesDoc, SiteDoc, SnmpDoc, Srv6Doc, T0Doc, T1Doc,
-        T2Doc, TiersDoc, WidthsDoc,
-    };
-    use crate::read::{Read, Reader};
+    use crate::read::{Key, Kind, Mapping, Read as _, Reader};
     use crate::yaml::{Item, Place};
 
     /// Returns the keys that the loader misses in an empty mapping.
-    fn missed<T: Read>() -> Vec<String> {
+    fn missed(mapping: &Mapping) -> Vec<String> {
         let mut sources = closc_diagnostics::Sources::new();
         let mut reader = Reader::new(sources.add("empty", ""), "");
         let empty = Item { place: Place::default(), value: crate::yaml::Value::Mapping(Vec::new()) };
-        let _ = T::read(&empty, &mut reader);
+        assert_eq!((mapping.read)(&empty, &mut reader), reader.diagnostics.is_empty(), "{}", mapping.name);
         let quoted = |message: &str| message.rsplit('`').nth(1).unwrap_or_default().to_owned();
         let mut keys: Vec<_> = reader.diagnostics.iter().map(|found| quoted(&found.message)).collect();
         keys.sort();
@@ -154,10 +151,11 @@ mod tests {
     #[test]
     fn schema_and_loader_know_the_same_keys() {
         let root = value();
-        for (name, keys) in MAPPINGS {
+        for mapping in FabricDoc::KIND.mappings() {
+            let name = mapping.name;
             let properties = definition(&root, name)["properties"].as_object().expect(name);
             let mut known: Vec<&str> = properties.keys().map(String::as_str).collect();
-            let mut expected = keys.to_vec();
+            let mut expected: Vec<&str> = mapping.keys.iter().map(|key| key.name).collect();
             known.sort_unstable();
             expected.sort_unstable();
             assert_eq!(known, expected, "{name}");
@@ -166,7 +164,8 @@ mod tests {
         let objects = root["$defs"].as_object().unwrap().iter();
         let objects = objects.filter(|(name, def)| def.get("properties").is_some() && !is_qos(&root, name));
         for (name, _) in objects {
-            assert!(MAPPINGS.iter().any(|(mapping, _)| mapping == name), "{name} is not in MAPPINGS");
+            let is_declared = FabricDoc::KIND.mappings().iter().any(|mapping| mapping.name == name);
+            assert!(is_declared, "{name} is declared by no document");
         }
     }
 
@@ -190,33 +189,66 @@ mod tests {
     #[test]
     fn schema_and_loader_require_the_same_keys() {
         let root = value();
-        let check = |name: &str, missed: Vec<String>| {
-            let mut required = strings(&definition(&root, name)["required"]);
+        for mapping in FabricDoc::KIND.mappings() {
+            let mut required = strings(&definition(&root, mapping.name)["required"]);
             required.sort();
-            assert_eq!(required, missed, "{name}");
+            assert_eq!(required, missed(mapping), "{}", mapping.name);
+        }
+    }
+
+    /// Lists every path below a kind of value.
+    fn paths(kind: &Kind, path: &str, found: &mut BTreeSet<String>) {
+        let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        let mut enter = |keys: &[Key]| {
+            for key in keys {
+                found.insert(below(key.name));
+                paths(key.kind, &below(key.name), found);
+            }
         };
-        check("Fabric", missed::<FabricDoc>());
-        check("Hosts", missed::<HostsDoc>());
-        check("Nic", missed::<NicDoc>());
-        check("Tiers", missed::<TiersDoc>());
-        check("T0", missed::<T0Doc>());
-        check("T1", missed::<T1Doc>());
-        check("T2", missed::<T2Doc>());
-        check("PortBlock", missed::<PortsDoc>());
-        check("Hardware", missed::<HardwareDoc>());
-        check("Site", missed::<SiteDoc>());
-        check("Srv6", missed::<Srv6Doc>());
-        check("Widths", missed::<WidthsDoc>());
-        check("Roles", missed::<RolesDoc>());
-        check("Addresses", missed::<AddressesDoc>());
-        check("Cables", missed::<CablesDoc>());
-        check("Cable", missed::<CableDoc>());
-        check("Mtu", missed::<MtuDoc>());
-        check("Entropy", missed::<EntropyDoc>());
-        check("Naming", missed::<NamingDoc>());
-        check("Services", missed::<ServicesDoc>());
-        check("Snmp", missed::<SnmpDoc>());
-        check("Exceptions", missed::<ExceptionsDoc>());
+        match kind {
+            Kind::Mapping(mapping) => enter(mapping.keys),
+            Kind::Foreign(keys) => enter(keys),
+            Kind::Named(kind) => paths(kind, &below("*"), found),
+            Kind::List(kind) => paths(kind, &below("[]"), found),
+            Kind::Value => {}
+        }
+    }
+
+    /// Lists every path below a schema.
+    fn paths_of_schema(root: &Value, node: &Value, path: &str, found: &mut BTreeSet<String>) {
+        let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        if let Some(name) = node["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
+            paths_of_schema(root, &root["$defs"][name], path, found);
+        }
+        for choice in ["anyOf", "oneOf"].iter().filter_map(|of| node[of].as_array()).flatten() {
+            paths_of_schema(root, choice, path, found);
+        }
+        for (key, value) in node["properties"].as_object().into_iter().flatten() {
+            found.insert(below(key));
+            paths_of_schema(root, value, &below(key), found);
+        }
+        let patterns = node["patternProperties"].as_object().into_iter().flatten();
+        let patterns = patterns.filter(|(pattern, _)| *pattern != "^x-").map(|(_, value)| value);
+        for value in
+            patterns.chain(node["additionalProperties"].is_object().then(|| &node["additionalProperties"]))
+        {
+            paths_of_schema(root, value, &below("*"), found);
+        }
+        if node["items"].is_object() {
+            paths_of_schema(root, &node["items"], &below("[]"), found);
+        }
+    }
+
+    #[test]
+    fn schema_and_paths_of_fields_are_the_same() {
+        let (root, mut declared, mut known) = (value(), BTreeSet::new(), BTreeSet::new());
+        paths(FabricDoc::KIND, "", &mut declared);
+        paths_of_schema(&root, &root, "", &mut known);
+        assert!(known.len() > 150, "{known:?}");
+        assert_eq!(declared, known);
+        let unknown: Vec<&String> =
+            known.iter().filter(|path| FabricDoc::KIND.find(path).is_none()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
+use crate::choice::Wiring;
 use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
-use crate::model::Wiring;
 use crate::naming::{LINK_SEPARATOR, Naming};
 
 /// The numbers. Those that divide are at least 1.

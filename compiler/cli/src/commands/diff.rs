@@ -8,7 +8,7 @@ mod side;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_diff::rollout::{Limit, Rollout, told};
+use closc_diff::rollout::{Limit, Rollout, named_waves};
 use closc_diff::tree::{Trees, Which};
 use closc_diff::{Options, Report, show};
 
@@ -65,7 +65,7 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
                 let share = command.share.map(|share| Limit { share });
                 let limit = share.unwrap_or_else(|| Limit::one_plane(a.topology()));
                 match Rollout::between(a, b, limit) {
-                    Ok(rollout) => report.waves = told(&rollout, a, b),
+                    Ok(rollout) => report.waves = named_waves(&rollout, a, b),
                     Err(error) => report.no_waves = Some(error.to_string()),
                 }
             }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{Link, PlaneId};
+use closc_topology::{Link, PlaneId, field};
 
 use super::{Kind, listed, simple};
 use crate::change::{Exception, Thing, Turn};
@@ -62,14 +62,20 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
                 Turn::On => (Sign::Remove, "take out"),
                 Turn::Off => (Sign::Add, "bring in"),
             };
-            alike("exceptions.absent", sign, verb, *thing, if *turn == Turn::On { old } else { new })
+            alike(
+                field!("exceptions.absent").path(),
+                sign,
+                verb,
+                *thing,
+                if *turn == Turn::On { old } else { new },
+            )
         }
         Exception::Drained(turn, thing) => {
             let (verb, plan) = match turn {
                 Turn::On => ("drain", new),
                 Turn::Off => ("undrain", old),
             };
-            alike("exceptions.drained", Sign::Change, verb, *thing, plan)
+            alike(field!("exceptions.drained").path(), Sign::Change, verb, *thing, plan)
         }
         Exception::Cable(link, edit) => {
             let plan = if edit.new.is_some() { new } else { old };
@@ -79,7 +85,8 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
                 None => "none".to_owned(),
             };
             let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
-            let mut found = alike("exceptions.cables", Sign::Change, "", Thing::Link(*link), plan);
+            let mut found =
+                alike(field!("exceptions.cables").path(), Sign::Change, "", Thing::Link(*link), plan);
             found.0.rest = rest;
             found
         }
@@ -94,7 +101,8 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
                 None => "none".to_owned(),
             };
             let rest = format!(": {} -> {}", hardware(&edit.old, old), hardware(&edit.new, new));
-            let mut found = alike("exceptions.devices", Sign::Change, "", Thing::Switch(*switch), plan);
+            let mut found =
+                alike(field!("exceptions.devices").path(), Sign::Change, "", Thing::Switch(*switch), plan);
             found.0.rest = rest;
             found
         }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A zone, group or index is too large for the addresses.
 pub(crate) static RULE: Rule = Rule {
@@ -22,17 +23,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     const ZONES: u64 = 16;
     const INDICES: u64 = 4095;
     let limits = [
-        ("zones", draft.zones, ZONES, "zones", "4 bits of zone in a NIC address"),
-        ("hosts.groups", draft.groups, INDICES, "T0 groups", "12 bits of group in a NIC address"),
+        (field!("zones"), draft.zones, ZONES, "zones", "4 bits of zone in a NIC address"),
+        (field!("hosts.groups"), draft.groups, INDICES, "T0 groups", "12 bits of group in a NIC address"),
         (
-            "tiers.t0.up",
+            field!("tiers.t0.up"),
             draft.t1.count,
             INDICES,
             "T1s in a plane and zone",
             "12 bits of index in an AS number",
         ),
         (
-            "tiers.t1.up",
+            field!("tiers.t1.up"),
             draft.t2.as_ref().map_or(0, |t2| t2.count),
             INDICES,
             "T2s in a plane",
@@ -65,8 +66,8 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("zone and index reach {largest}, an IPv4 management address has room to 4095"),
         )
-        .at(draft.at("addresses.management"), "12 bits of zone and index")
-        .and(draft.at("zones"), format!("zones to {}", draft.zones.saturating_sub(1)))
+        .at(draft.at(field!("addresses.management")), "12 bits of zone and index")
+        .and(draft.at(field!("zones")), format!("zones to {}", draft.zones.saturating_sub(1)))
         .note(format!(
             "zone {} x 2^{shift} (`srv6.widths.index`) + {index} = {largest}",
             draft.zones.saturating_sub(1)

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// Some AS numbers are reserved or do not fit 32 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -32,7 +33,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let base = u64::from(draft.addresses.asn_base);
     let last = base + SPREAD;
-    let at = draft.at("addresses.asn_base");
+    let at = draft.at(field!("addresses.asn_base"));
     if last > LAST {
         out.push(
             Diagnostic::error(&RULE, format!("AS numbers reach {last}, the last is {LAST}"))

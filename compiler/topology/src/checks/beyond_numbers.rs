@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A number does not fit 16 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -22,13 +23,17 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the numbers that are computed from others.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let numbers = [
-        ("T1s in each plane and zone", Some(draft.t1.count), "tiers.t0.up"),
-        ("downlinks of a T1", Some(draft.t1.down.count), "hosts.groups"),
-        ("T2s in each plane, rows kept free included", draft.t2.as_ref().map(|t2| t2.count), "tiers.t2.rows"),
-        ("downlinks of a T2", draft.t2.as_ref().map(|t2| t2.down.count), "tiers.t2.ports_per_zone"),
-        ("downlinks of a T0", Some(draft.t0.down.count), "tiers.t0.down"),
-        ("uplinks of a T0", Some(draft.t0.up.count), "tiers.t0.up"),
-        ("uplinks of a T1", Some(draft.t1.up.count), "tiers.t1.up"),
+        ("T1s in each plane and zone", Some(draft.t1.count), field!("tiers.t0.up")),
+        ("downlinks of a T1", Some(draft.t1.down.count), field!("hosts.groups")),
+        (
+            "T2s in each plane, rows kept free included",
+            draft.t2.as_ref().map(|t2| t2.count),
+            field!("tiers.t2.rows"),
+        ),
+        ("downlinks of a T2", draft.t2.as_ref().map(|t2| t2.down.count), field!("tiers.t2.ports_per_zone")),
+        ("downlinks of a T0", Some(draft.t0.down.count), field!("tiers.t0.down")),
+        ("uplinks of a T0", Some(draft.t0.up.count), field!("tiers.t0.up")),
+        ("uplinks of a T1", Some(draft.t1.up.count), field!("tiers.t1.up")),
     ];
     for (what, number, path) in numbers {
         let Some(number) = number.filter(|number| *number > u64::from(u16::MAX)) else { continue };

@@ -2,9 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
-use crate::model::Wiring;
 
 /// Most cables whose bandwidths a BGP daemon can announce as one. Each counts 1 Mb/s, the least that FRR announces; FRR
 /// adds them up in bytes a second and cuts the sum to 32 bits: (2^32 - 1) / 125,000.

@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::Ipv6Net;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// The block is shorter or longer than 32 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -27,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let block = Ipv6Net::new(address, 32).map_or(draft.block, |block| block.trunc());
     out.push(
         Diagnostic::error(&RULE, format!("the SRv6 block has {length} bits, it must have 32"))
-            .at(draft.at("srv6.block"), format!("/{length}"))
+            .at(draft.at(field!("srv6.block")), format!("/{length}"))
             .help(format!("set `srv6.block` to \"{block}\"")),
     );
 }

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::side_word;
-use crate::draft::Draft;
+use crate::draft::{Draft, Ports};
 
 /// A block of ports runs over the end of the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 continue; // Nothing there, or a matter of the count.
             }
             let side = side_word(block.side);
-            let path = format!("tiers.{}.{side}.first_cage", tier.id.word());
+            let Some(Ports { first_cage: path, .. }) = Ports::of(tier.id, block.side) else { continue };
             out.push(
                 Diagnostic::error(
                     &RULE,
@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         hardware.who, hardware.platform.id
                     ),
                 )
-                .at(draft.at(&path), format!("cages {} to {}", block.first_cage, end - 1))
+                .at(draft.at(path), format!("cages {} to {}", block.first_cage, end - 1))
                 .and(hardware.platform_span, format!("cages 0 to {}", cages - 1))
                 .help(format!("set `{path}` to {} or less", cages - block.cages())),
             );

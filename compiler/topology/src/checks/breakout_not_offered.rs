@@ -2,8 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::side_word;
-use crate::draft::Draft;
+use crate::draft::{Draft, Ports};
 use crate::suggest::listed;
 
 /// A breakout is none of those that a platform offers.
@@ -28,12 +27,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             let offered: Vec<String> = panel.breakouts.iter().map(ToString::to_string).collect();
             let offered = listed(offered.iter().map(String::as_str));
-            let path = format!("tiers.{}.{}.breakout", tier.id.word(), side_word(block.side));
+            let stated = Ports::of(tier.id, block.side).and_then(|ports| draft.stated(ports.breakout));
             let message = format!("`{}` does not offer breakout `{breakout}`", hardware.platform.id);
             let diagnostic = Diagnostic::error(&RULE, message);
-            out.push(if draft.states(&path) {
+            out.push(if let Some(span) = stated {
                 diagnostic
-                    .at(draft.at(&path), format!("for {}", hardware.who))
+                    .at(span, format!("for {}", hardware.who))
                     .and(hardware.platform_span, format!("offers {offered}"))
                     .help(format!("use one of {offered}"))
             } else {

@@ -6,6 +6,7 @@ use closc_platform::Breakout;
 use crate::coordinate::Link;
 use crate::coordinate::Subject;
 use crate::draft::{Draft, DraftCable};
+use crate::field;
 use crate::media::Medium;
 
 /// A cable is longer than its medium carries.
@@ -27,10 +28,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .by_zone
         .iter()
         .map(|(zone, cable)| (format!("T1 to T2 of zone {}", zone.value), cable, zone.span));
-    let kinds = [("NIC to T0", &cables.nic_t0, "nic-t0"), ("T0 to T1", &cables.t0_t1, "t0-t1")]
-        .into_iter()
-        .chain(cables.t1_t2.iter().map(|cable| ("T1 to T2", cable, "t1-t2")))
-        .map(|(what, cable, key)| (what.to_owned(), cable, draft.at(&format!("cables.{key}"))));
+    let kinds = [
+        ("NIC to T0", &cables.nic_t0, field!("cables.nic-t0")),
+        ("T0 to T1", &cables.t0_t1, field!("cables.t0-t1")),
+    ]
+    .into_iter()
+    .chain(cables.t1_t2.iter().map(|cable| ("T1 to T2", cable, field!("cables.t1-t2"))))
+    .map(|(what, cable, path)| (what.to_owned(), cable, draft.at(path)));
     for (what, cable, span) in kinds.chain(zones) {
         let speed = if what.starts_with("NIC") {
             draft.t0.down.breakout

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// Block and segments of the longest path need more than 128 bits.
 pub(crate) static RULE: Rule = Rule {
@@ -30,13 +31,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         &RULE,
         format!("the longest path needs {needed} bits, an address has {ADDRESS_BITS}"),
     )
-    .at(draft.at("srv6.block"), format!("{block} bits"))
+    .at(draft.at(field!("srv6.block")), format!("{block} bits"))
     .note(format!("block {block} + {segments} uSIDs x 16 = {needed}"))
     .help(format!("use a block of 32 bits: 32 + {segments} x 16 = {}", 32 + 16 * segments));
     out.push(if draft.t2.is_some() {
-        diagnostic.and(draft.at("tiers.t2"), "three tiers need six uSIDs: T0, T1, T2, T1, T0, NIC")
+        diagnostic.and(draft.at(field!("tiers.t2")), "three tiers need six uSIDs: T0, T1, T2, T1, T0, NIC")
     } else {
-        diagnostic.and(draft.at("tiers"), "two tiers need four uSIDs: T0, T1, T0, NIC")
+        diagnostic.and(draft.at(field!("tiers")), "two tiers need four uSIDs: T0, T1, T0, NIC")
     });
 }
 

@@ -27,9 +27,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{}` is in `exceptions.{}`, and is not there", shorten(&entry.name), list.key()),
+                format!("`{}` is in `{}`, and is not there", shorten(&entry.name), list.field()),
             )
-            .at(entry.span, format!("in `{}`", list.key()))
+            .at(entry.span, format!("in `{}`", list.field().key()))
             .and(reason.span, format!("`{}` is absent", shorten(&reason.name)))
             .help("remove one of the two"),
         );

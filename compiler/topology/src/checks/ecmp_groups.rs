@@ -3,9 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
+use crate::choice::Wiring;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier};
-use crate::model::Wiring;
 
 /// A switch needs more ECMP groups than its platform holds.
 pub(crate) static RULE: Rule = Rule {

@@ -3,9 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
-use crate::model::Wiring;
 
 /// The uplinks of a switch are more than one ECMP group holds.
 pub(crate) static RULE: Rule = Rule {

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// `min_active` is larger than `active`.
 pub(crate) static RULE: Rule = Rule {
@@ -26,8 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("at least {floor} entropy values stay active, and only {active} are"),
         )
-        .at(draft.at("entropy.min_active"), "")
-        .and(draft.at("entropy.active"), format!("{active} active"))
+        .at(draft.at(field!("entropy.min_active")), "")
+        .and(draft.at(field!("entropy.active")), format!("{active} active"))
         .help(format!("set `entropy.min_active` to {} or less", active / 2)),
     );
 }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
+use crate::field;
 
 /// A plane has fewer uplinks than entropy values.
 pub(crate) static RULE: Rule = Rule {
@@ -21,11 +22,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (planes, uplinks) = (draft.planes.max(1), draft.t0.up.count);
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
     let needed = (active + backup).div_ceil(planes);
-    let stated = draft.states("entropy.active") || draft.states("entropy.backup");
+    let stated = draft.states(field!("entropy.active")) || draft.states(field!("entropy.backup"));
     if needed <= uplinks || !stated || uplinks == 0 {
         return;
     }
-    let path = if draft.states("entropy.active") { "entropy.active" } else { "entropy.backup" };
+    let path = if draft.states(field!("entropy.active")) {
+        field!("entropy.active")
+    } else {
+        field!("entropy.backup")
+    };
     out.push(
         Diagnostic::error(&RULE, format!("{needed} entropy values in each plane name {uplinks} uplinks"))
             .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))

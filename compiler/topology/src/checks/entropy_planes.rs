@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// The planes do not divide the entropy values.
 pub(crate) static RULE: Rule = Rule {
@@ -21,9 +22,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if planes == 0 {
         return;
     }
-    for (key, number) in [("active", draft.entropy.active), ("backup", draft.entropy.backup)] {
-        let (path, number) = (format!("entropy.{key}"), u64::from(number));
-        if number.is_multiple_of(planes) || !draft.states(&path) {
+    for (path, number) in
+        [(field!("entropy.active"), draft.entropy.active), (field!("entropy.backup"), draft.entropy.backup)]
+    {
+        let (key, number) = (path.key(), u64::from(number));
+        if number.is_multiple_of(planes) || !draft.states(path) {
             continue;
         }
         let (below, above) = (number / planes * planes, number.next_multiple_of(planes));
@@ -32,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("{number} {key} entropy values cannot be shared by {planes} planes equally"),
             )
-            .at(draft.at(&path), format!("{number} / {planes} is no whole number"))
+            .at(draft.at(path), format!("{number} / {planes} is no whole number"))
             .and(draft.doc.planes.span, format!("{planes} planes"))
             .help(format!("set `{path}` to {below} or {above}")),
         );

@@ -4,6 +4,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
 use crate::draft::Draft;
+use crate::field;
+use crate::field::Field;
 
 /// A prefix is not written as its network address.
 pub(crate) static RULE: Rule = Rule {
@@ -35,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// An address pool and where it is described.
 pub(super) struct Pool {
-    pub(super) path: &'static str,
+    pub(super) path: Field,
     pub(super) net: IpNet,
 }
 
@@ -43,13 +45,13 @@ pub(super) struct Pool {
 pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
     let addresses = &draft.addresses;
     let mut pools = vec![
-        Pool { path: "addresses.hosts", net: addresses.hosts.into() },
-        Pool { path: "addresses.links", net: addresses.links.into() },
-        Pool { path: "addresses.loopbacks", net: addresses.loopbacks.into() },
+        Pool { path: field!("addresses.hosts"), net: addresses.hosts.into() },
+        Pool { path: field!("addresses.links"), net: addresses.links.into() },
+        Pool { path: field!("addresses.loopbacks"), net: addresses.loopbacks.into() },
     ];
-    pools.extend(addresses.management.map(|net| Pool { path: "addresses.management", net }));
+    pools.extend(addresses.management.map(|net| Pool { path: field!("addresses.management"), net }));
     if draft.routing.is_source_routed() {
-        pools.push(Pool { path: "srv6.block", net: draft.block.into() });
+        pools.push(Pool { path: field!("srv6.block"), net: draft.block.into() });
     }
     pools
 }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_qos::units::Speed;
 
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
+use crate::field;
 use crate::media::Medium;
 
 /// The lanes at the two ends of a copper cable run at different speeds.
@@ -24,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let nic = (nic_lanes > 0).then(|| End {
         name: "the NIC",
         mbps: draft.nic_port_mbps() / nic_lanes,
-        span: draft.at("hosts.nic.lanes"),
+        span: draft.at(field!("hosts.nic.lanes")),
     });
     let hosts = (nic, end("T0", &draft.t0, &draft.t0.down));
     compare(&draft.cables.nic_t0, hosts, out);

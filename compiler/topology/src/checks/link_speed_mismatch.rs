@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
 use crate::draft::Draft;
+use crate::tier_field;
 
 /// Uplinks and the downlinks above them differ in speed.
 pub(crate) static RULE: Rule = Rule {
@@ -25,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let (below, above) = (lower.id.label(), upper.id.label());
-        let path = format!("tiers.{}.down", upper.id.word());
+        let path = tier_field!(upper.id, "down");
         let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
         let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
         let help = match fitting {

@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.names.faults.is_empty() {
         return;
     }
-    for (key, pattern, fields) in patterns(draft) {
+    for (path, pattern, fields) in patterns(draft) {
         let last = |count: u64| u16::try_from(count.saturating_sub(1)).unwrap_or(u16::MAX);
         let numbers = fields
             .iter()
@@ -34,12 +34,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!(
-                    "names of `naming.{key}` have up to {} characters, {NAME_MAX} are allowed",
-                    name.len()
-                ),
+                format!("names of `{path}` have up to {} characters, {NAME_MAX} are allowed", name.len()),
             )
-            .at(draft.at(&format!("naming.{key}")), format!("for example `{name}`"))
+            .at(draft.at(path), format!("for example `{name}`"))
             .help("shorten the pattern"),
         );
     }

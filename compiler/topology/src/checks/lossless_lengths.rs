@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A lossless profile meets cables whose length is only the default.
 pub(crate) static RULE: Rule = Rule {
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     profile.name()
                 ),
             )
-            .at(draft.at("qos"), "needs headroom for what is under way")
+            .at(draft.at(field!("qos")), "needs headroom for what is under way")
             .note(format!("the default would be {}", cable.cable.length))
             .help(format!("add `cables: {{{key}: {{length: ...}}}}`, the longest there is")),
         );

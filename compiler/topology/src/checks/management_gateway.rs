@@ -5,6 +5,7 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// The gateway lies outside of the pool, or there is no pool.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the gateway against its pool.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(gateway) = draft.addresses.management_gateway else { return };
-    let at = draft.at("addresses.management_gateway");
+    let at = draft.at(field!("addresses.management_gateway"));
     let Some(pool) = draft.addresses.management else {
         out.push(
             Diagnostic::error(
@@ -33,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         );
         return;
     };
-    let pool_at = draft.at("addresses.management");
+    let pool_at = draft.at(field!("addresses.management"));
     if !pool.contains(&gateway) {
         out.push(
             Diagnostic::error(&RULE, format!("the management gateway {gateway} is not in {}", pool.trunc()))

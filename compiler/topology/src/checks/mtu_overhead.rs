@@ -2,8 +2,10 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::choice::Routing;
 use crate::draft::Draft;
-use crate::model::{Routing, Topology};
+use crate::field;
+use crate::model::Topology;
 
 /// A full packet with its outer header is larger than a link carries.
 pub(crate) static RULE: Rule = Rule {
@@ -30,9 +32,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let diagnostic =
         Diagnostic::error(&RULE, format!("full packets need an MTU of {needed}, links carry {link}"))
-            .at(draft.at("mtu.link"), format!("{link} bytes"));
-    let diagnostic = if draft.states("mtu.payload") {
-        diagnostic.and(draft.at("mtu.payload"), format!("{payload} bytes"))
+            .at(draft.at(field!("mtu.link")), format!("{link} bytes"));
+    let diagnostic = if draft.states(field!("mtu.payload")) {
+        diagnostic.and(draft.at(field!("mtu.payload")), format!("{payload} bytes"))
     } else {
         diagnostic
     };

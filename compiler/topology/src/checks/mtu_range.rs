@@ -1,6 +1,7 @@
 //! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
 
 use crate::draft::{Draft, Hardware};
+use crate::field;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 /// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
@@ -20,7 +21,8 @@ const IPV6_MIN: u16 = 1280;
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (link, payload) = (draft.mtu.link, draft.mtu.payload);
     if payload < IPV6_MIN {
-        let path = if draft.states("mtu.payload") { "mtu.payload" } else { "mtu.link" };
+        let path =
+            if draft.states(field!("mtu.payload")) { field!("mtu.payload") } else { field!("mtu.link") };
         out.push(
             Diagnostic::error(&RULE, format!("hosts could send {payload} bytes, IPv6 needs {IPV6_MIN}"))
                 .at(draft.at(path), "")
@@ -38,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("links carry {link} bytes, a port of `os: {}` at most {largest}", hardware.os.word()),
             )
-            .at(draft.at("mtu.link"), "")
+            .at(draft.at(field!("mtu.link")), "")
             .and(hardware.os_span, format!("for {}", hardware.who))
             .help(format!("set `mtu.link` to {largest} or less")),
         );

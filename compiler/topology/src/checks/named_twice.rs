@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`exceptions.{}` names `{}` twice", list.key(), shorten(&entry.name)),
+                    format!("`{}` names `{}` twice", list.field(), shorten(&entry.name)),
                 )
                 .at(entry.span, "again here")
                 .and(first.span, format!("by `{}` here", shorten(&first.name)))

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
+use crate::field;
 use smol_str::SmolStr;
 
 use crate::draft::{Draft, Entry};
@@ -84,7 +85,7 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
     };
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(first.span, "")
-        .and(draft.at("naming"), "replaced here")
+        .and(draft.at(field!("naming")), "replaced here")
         .note(format!("names look like {}", samples(draft)));
     match meant {
         Meant::Name(meant) => diagnostic.help(format!("write `{meant}`")),

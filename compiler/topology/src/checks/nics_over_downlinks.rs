@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
+use crate::field;
 
 /// A T0 group has more NICs than a T0 has downlinks.
 pub(crate) static RULE: Rule = Rule {
@@ -28,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("each T0 group has {}, a T0 only {}", count(nics, "NIC"), count(downlinks, "downlink")),
         )
-        .at(draft.at("hosts.per_group"), count(nics, "NIC"))
+        .at(draft.at(field!("hosts.per_group")), count(nics, "NIC"))
         .and(draft.ports_span(TierId::T0, Side::Down), count(downlinks, "downlink"))
         .help(format!("lower `hosts.per_group` to {downlinks}, or raise `tiers.t0.down` to {nics}")),
     );

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::ecn::Ecn;
 
 use crate::draft::Draft;
+use crate::field;
 use crate::suggest::listed;
 
 /// A profile that marks packets meets hardware that cannot.
@@ -33,8 +34,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             format!("`{}` cannot mark packets, and QoS profile `{}` does", platform.id, profile.name()),
         )
         .at(hardware.platform_span, format!("for {}", hardware.who));
-        let diagnostic = if draft.states("qos") {
-            diagnostic.and(draft.at("qos"), format!("marks {}", listed(marking.iter().copied())))
+        let diagnostic = if draft.states(field!("qos")) {
+            diagnostic.and(draft.at(field!("qos")), format!("marks {}", listed(marking.iter().copied())))
         } else {
             diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
         };

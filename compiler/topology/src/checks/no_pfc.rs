@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 use crate::suggest::listed;
 
 /// A lossless profile meets hardware that cannot pause.
@@ -37,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 ),
             )
             .at(hardware.platform_span, format!("for {}", hardware.who))
-            .and(draft.at("qos"), format!("lossless: {}", listed(classes)))
+            .and(draft.at(field!("qos")), format!("lossless: {}", listed(classes)))
             .help("use a lossy profile such as `lossy-trim`, or another platform"),
         );
     }

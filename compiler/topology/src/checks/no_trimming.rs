@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A profile that trims meets a platform that cannot.
 pub(crate) static RULE: Rule = Rule {
@@ -23,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.trimming().is_some()) else {
         return;
     };
-    let stated = draft.states("qos");
+    let stated = draft.states(field!("qos"));
     for hardware in &draft.hardware {
         let platform = &hardware.platform;
         if platform.features.trimming || platform.buffer.is_none() {
@@ -35,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(hardware.platform_span, format!("for {}", hardware.who));
         let diagnostic = if stated {
-            diagnostic.and(draft.at("qos"), "trims")
+            diagnostic.and(draft.at(field!("qos")), "trims")
         } else {
             diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
         };

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 use crate::suggest::listed;
 
 /// A platform has no uN behaviour.
@@ -28,8 +29,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let able: Vec<&str> = able.map(|platform| platform.id.as_str()).collect();
         let diagnostic = Diagnostic::error(&RULE, format!("`{id}` cannot forward uSIDs: it has no uN"))
             .at(hardware.platform_span, format!("for {}", hardware.who));
-        let diagnostic = if draft.states("routing") {
-            diagnostic.and(draft.at("routing"), "asks for uSIDs")
+        let diagnostic = if draft.states(field!("routing")) {
+            diagnostic.and(draft.at(field!("routing")), "asks for uSIDs")
         } else {
             diagnostic
         };

@@ -7,6 +7,7 @@ use closc_qos::profile::Profile;
 
 use crate::checks::words::and;
 use crate::draft::{Draft, Hardware};
+use crate::field;
 
 /// An operating system for which closc renders no such QoS runs on hardware.
 pub(crate) static RULE: Rule = Rule {
@@ -40,8 +41,8 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     let asked = and(lost.iter().map(|capability| capability.words()));
     let message = format!("no {asked} for `{os}`, which QoS profile `{}` asks for", profile.name());
     let diagnostic = Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
-    let diagnostic = if draft.states("qos") {
-        diagnostic.and(draft.at("qos"), "would be dropped on the way")
+    let diagnostic = if draft.states(field!("qos")) {
+        diagnostic.and(draft.at(field!("qos")), "would be dropped on the way")
     } else {
         diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
     };

@@ -3,8 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
-use crate::coordinate::Side;
+use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
+use crate::field;
 
 /// The parallel links do not divide the uplinks.
 pub(crate) static RULE: Rule = Rule {
@@ -24,7 +25,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if parallel == 0 || up.is_multiple_of(parallel) {
             continue;
         }
-        let path = format!("tiers.{}.parallel", tier.id.word());
+        let path = match tier.id {
+            TierId::T0 => field!("tiers.t0.parallel"),
+            TierId::T1 | TierId::T2 => field!("tiers.t1.parallel"),
+        };
         let near = [up / parallel * parallel, up.next_multiple_of(parallel)];
         let near = either(near.into_iter().filter(|up| *up > 0));
         let label = tier.id.label();
@@ -33,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("{} of a {label} cannot be bundled by {parallel}", count(up, "uplink")),
             )
-            .at(draft.at(&path), format!("{up} / {parallel} is no whole number"))
+            .at(draft.at(path), format!("{up} / {parallel} is no whole number"))
             .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
             .help(format!("set `tiers.{}.up` to {}", tier.id.word(), near)),
         );

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::{Draft, PinFault};
+use crate::field;
 
 /// A line of the file of pins is no pin.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.pins.is_foreign {
         out.push(
             Diagnostic::error(&RULE, "the file of pins does not name its columns")
-                .at(draft.at("ecmp.pins"), "its first line is another one")
+                .at(draft.at(field!("ecmp.pins")), "its first line is another one")
                 .help("start it with `switch,nic,uplink`"),
         );
     }
@@ -38,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("uplink {uplink} is not there: the last uplink of a T0 is {last}"),
                 )
                 .at(*span, "")
-                .and(draft.at("tiers.t0.up"), "counted from 0")
+                .and(draft.at(field!("tiers.t0.up")), "counted from 0")
             }
             PinFault::Own => Diagnostic::error(&RULE, "the NIC is attached to this T0 itself")
                 .at(*span, "no uplink leads there")

@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::choice::Pin;
 use crate::draft::Draft;
-use crate::model::Pin;
+use crate::field;
 
 /// A pin is asked for where it cannot be written.
 pub(crate) static RULE: Rule = Rule {
@@ -23,14 +24,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let routing = draft.routing.word();
-    let pin = (draft.ecmp.pin != Pin::None).then(|| ("ecmp.pin", format!("pin: {}", draft.ecmp.pin.word())));
+    let pin = (draft.ecmp.pin != Pin::None)
+        .then(|| (field!("ecmp.pin"), format!("pin: {}", draft.ecmp.pin.word())));
     let file = draft.doc.ecmp.as_ref().and_then(|ecmp| ecmp.pins.as_ref());
-    let pins = file.map(|file| ("ecmp.pins", format!("pins: {}", file.value)));
+    let pins = file.map(|file| (field!("ecmp.pins"), format!("pins: {}", file.value)));
     for (path, stated) in pin.into_iter().chain(pins) {
         out.push(
             Diagnostic::error(&RULE, format!("`{stated}` cannot be had with `routing: {routing}`"))
                 .at(draft.at(path), "needs static routes")
-                .and(draft.at("routing"), "")
+                .and(draft.at(field!("routing")), "")
                 .help(format!("use `routing: ecmp-static`, or leave `{path}` out")),
         );
     }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
 use crate::draft::Draft;
+use crate::field;
 
 /// Planes are more than the NIC's lanes, or do not divide them.
 pub(crate) static RULE: Rule = Rule {
@@ -23,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return; // Zero is a matter of its own.
     }
     let nic = draft.doc.hosts.nic.speed;
-    let stated = draft.states("hosts.nic.lanes");
+    let stated = draft.states(field!("hosts.nic.lanes"));
     let lanes_label = if stated {
         count(lanes, "lane")
     } else {
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     };
     let message = format!("{} cannot share the {} of a NIC", count(planes, "plane"), count(lanes, "lane"));
     let dividing = either((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
-    let at = if stated { draft.at("hosts.nic.lanes") } else { nic.span };
+    let at = if stated { draft.at(field!("hosts.nic.lanes")) } else { nic.span };
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
         .and(at, lanes_label)

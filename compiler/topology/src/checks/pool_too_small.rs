@@ -22,15 +22,13 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares each pool with the bits that coordinates take.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for Pool { path, net } in pools(draft) {
-        let (max, what) = match (path, net) {
-            ("addresses.hosts", _) => (48, "16 bits of zone and group, then a /64 for each group"),
-            ("addresses.links", _) => (48, "kind, plane, zone, device and port of each cable"),
-            ("addresses.loopbacks", _) | ("addresses.management", IpNet::V6(_)) => {
+        let (max, what) = match (path.key(), net) {
+            ("hosts", _) => (48, "16 bits of zone and group, then a /64 for each group"),
+            ("links", _) => (48, "kind, plane, zone, device and port of each cable"),
+            ("loopbacks", _) | ("management", IpNet::V6(_)) => {
                 (64, "tier, plane, zone and index of each switch")
             }
-            ("addresses.management", IpNet::V4(_)) => {
-                (14, "2 bits of tier, 4 of plane and 12 of zone and index")
-            }
+            ("management", IpNet::V4(_)) => (14, "2 bits of tier, 4 of plane and 12 of zone and index"),
             _ => continue, // The block has a rule of its own.
         };
         if net.prefix_len() <= max {

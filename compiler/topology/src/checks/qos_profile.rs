@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A profile of one's own breaks a rule of profiles.
 pub(crate) static RULE: Rule = Rule {
@@ -22,8 +23,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for fault in faults {
         let message = fault.to_string();
         let class = message.split('`').nth(1).unwrap_or_default();
-        let path = format!("qos.classes.{class}");
-        let at = if draft.states(&path) { draft.at(&path) } else { draft.at("qos") };
+        let path = field!("qos.classes.*").keyed(class);
+        let at = if draft.states(&path) { draft.at(&path) } else { draft.at(field!("qos")) };
         out.push(Diagnostic::error(&RULE, format!("QoS profile: {message}")).at(at, ""));
     }
 }

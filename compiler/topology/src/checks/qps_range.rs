@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A number of queue pairs that hosts cannot open.
 pub(crate) static RULE: Rule = Rule {
@@ -29,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{qps} queue pairs for each connection are not between 1 and {MAX}"),
         )
-        .at(draft.at("ecmp.qps_per_connection"), "")
+        .at(draft.at(field!("ecmp.qps_per_connection")), "")
         .help("use 1 to 128; 4 to 16 are common"),
     );
 }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
+use crate::field;
 
 /// The T0 groups do not make whole units.
 pub(crate) static RULE: Rule = Rule {
@@ -29,8 +30,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} do not make whole units of {rails} rails", count(groups, "T0 group")),
         )
-        .at(draft.at("hosts.groups"), format!("{groups} / {rails} is no whole number"))
-        .and(draft.at("hosts.rails"), count(rails, "rail"))
+        .at(draft.at(field!("hosts.groups")), format!("{groups} / {rails} is no whole number"))
+        .and(draft.at(field!("hosts.rails")), count(rails, "rail"))
         .help(format!("set `hosts.groups` to {near}")),
     );
 }

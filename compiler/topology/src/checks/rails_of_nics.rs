@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
 use crate::draft::Draft;
+use crate::field;
 
 /// The NICs of a node cannot be spread evenly over the rails.
 pub(crate) static RULE: Rule = Rule {
@@ -28,8 +29,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} of a node cannot be spread over {}", count(nics, "NIC"), count(rails, "rail")),
         )
-        .at(draft.at("hosts.rails"), format!("{nics} / {rails} is no whole number"))
-        .and(draft.at("hosts.nics_per_node"), count(nics, "NIC"))
+        .at(draft.at(field!("hosts.rails")), format!("{nics} / {rails} is no whole number"))
+        .and(draft.at(field!("hosts.nics_per_node")), count(nics, "NIC"))
         .help(format!("set `hosts.rails` to {dividing}")),
     );
 }

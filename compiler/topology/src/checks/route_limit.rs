@@ -3,9 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
+use crate::choice::{Pin, Routing};
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier, Hardware};
-use crate::model::{Pin, Routing};
 
 /// The routes of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {

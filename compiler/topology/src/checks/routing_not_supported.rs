@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// An operating system in use has no BGP.
 pub(crate) static RULE: Rule = Rule {
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(&RULE, format!("`{}` cannot do `routing: bgp-unnumbered`", hardware.os.word()))
                 .at(hardware.os_span, format!("for {}", hardware.who))
-                .and(draft.at("routing"), "asks for BGP")
+                .and(draft.at(field!("routing")), "asks for BGP")
                 .help("use `frr` or `sonic`, or `routing: srv6-static` or `ecmp-static`"),
         );
     }

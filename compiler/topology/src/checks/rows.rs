@@ -3,9 +3,10 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
-use crate::model::Wiring;
+use crate::field;
 
 /// `tiers.t2.rows` is absent, too small, or without use.
 pub(crate) static RULE: Rule = Rule {
@@ -36,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         ),
         (Wiring::Rows, None) => out.push(
             Diagnostic::error(&RULE, "`wiring: rows` needs `tiers.t2.rows`")
-                .at(draft.at("tiers.t2.wiring"), "")
+                .at(draft.at(field!("tiers.t2.wiring")), "")
                 .help(format!(
                     "set `tiers.t2.rows` to the most T1s that a zone shall ever have; there are {t1s} now"
                 )),

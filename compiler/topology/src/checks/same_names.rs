@@ -4,7 +4,9 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::TierId;
 use crate::draft::Draft;
-use crate::naming::{Field, Pattern};
+use crate::field;
+use crate::field::Field;
+use crate::naming::{Pattern, Placeholder};
 
 /// A pattern lacks a number, or two patterns can give one name.
 pub(crate) static RULE: Rule = Rule {
@@ -23,28 +25,25 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return; // The defaults are used; nothing can be said.
     }
     let patterns = patterns(draft);
-    for (key, pattern, fields) in &patterns {
+    for (path, pattern, fields) in &patterns {
         for (field, devices) in fields {
             if *devices > 1 && !pattern.mentions(*field) {
                 let word = field.word();
                 out.push(
-                    Diagnostic::error(
-                        &RULE,
-                        format!("`naming.{key}` gives devices of every {word} the same name"),
-                    )
-                    .at(draft.at(&format!("naming.{key}")), format!("there are {devices} {}", plural(*field)))
-                    .help(format!("add `{{{word}}}` to the pattern")),
+                    Diagnostic::error(&RULE, format!("`{path}` gives devices of every {word} the same name"))
+                        .at(draft.at(*path), format!("there are {devices} {}", plural(*field)))
+                        .help(format!("add `{{{word}}}` to the pattern")),
                 );
             }
         }
     }
-    for (place, (key, pattern, _)) in patterns.iter().enumerate() {
-        for (other_key, other, _) in &patterns[..place] {
+    for (place, (path, pattern, _)) in patterns.iter().enumerate() {
+        for (other_path, other, _) in &patterns[..place] {
             if pattern.may_meet(other) {
                 out.push(
-                    Diagnostic::error(&RULE, format!("a name can fit both `naming.{other_key}` and `naming.{key}`"))
-                        .at(draft.at(&format!("naming.{key}")), format!("`{pattern}`"))
-                        .and(draft.at(&format!("naming.{other_key}")), format!("`{other}`"))
+                    Diagnostic::error(&RULE, format!("a name can fit both `{other_path}` and `{path}`"))
+                        .at(draft.at(*path), format!("`{pattern}`"))
+                        .and(draft.at(*other_path), format!("`{other}`"))
                         .help("make the fixed parts differ, as in `p{plane}-leaf-{index}` and `p{plane}-spine-{index}`"),
                 );
             }
@@ -52,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-type Numbered<'a> = (&'static str, &'a Pattern, Vec<(Field, u64)>);
+type Numbered<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
 
 /// Returns every pattern in use with the numbers that vary.
 pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
@@ -60,30 +59,46 @@ pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     let switches = |tier: TierId, zones: u64| {
         let count = draft.tier(tier).map_or(0, |tier| tier.count);
         (
-            tier.word(),
+            naming_field(tier),
             naming.tier_pattern(tier),
-            vec![(Field::Plane, draft.planes), (Field::Zone, zones), (Field::Index, count)],
+            vec![(Placeholder::Plane, draft.planes), (Placeholder::Zone, zones), (Placeholder::Index, count)],
         )
     };
     let (rails, nics) = (draft.rails.max(1), draft.nics_per_node.max(1));
     let nodes = draft.per_group / (nics / rails).max(1);
     let zones = if draft.t2.is_some() { draft.zones } else { 1 };
-    let node = vec![(Field::Zone, zones), (Field::Unit, draft.groups / rails), (Field::Node, nodes)];
-    let mut patterns =
-        vec![switches(TierId::T0, zones), switches(TierId::T1, zones), ("node", naming.node_pattern(), node)];
+    let node = vec![
+        (Placeholder::Zone, zones),
+        (Placeholder::Unit, draft.groups / rails),
+        (Placeholder::Node, nodes),
+    ];
+    let mut patterns = vec![
+        switches(TierId::T0, zones),
+        switches(TierId::T1, zones),
+        (field!("naming.node"), naming.node_pattern(), node),
+    ];
     if draft.t2.is_some() {
         patterns.push(switches(TierId::T2, 1));
     }
     patterns
 }
 
-fn plural(field: Field) -> &'static str {
+/// Returns where the pattern of a tier is written.
+fn naming_field(tier: TierId) -> Field {
+    match tier {
+        TierId::T0 => field!("naming.t0"),
+        TierId::T1 => field!("naming.t1"),
+        TierId::T2 => field!("naming.t2"),
+    }
+}
+
+fn plural(field: Placeholder) -> &'static str {
     match field {
-        Field::Plane => "planes",
-        Field::Zone => "zones",
-        Field::Index => "of them in each plane",
-        Field::Unit => "units",
-        Field::Node => "nodes in each unit",
+        Placeholder::Plane => "planes",
+        Placeholder::Zone => "zones",
+        Placeholder::Index => "of them in each plane",
+        Placeholder::Unit => "units",
+        Placeholder::Node => "nodes in each unit",
     }
 }
 

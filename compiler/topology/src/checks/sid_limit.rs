@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::Draft;
+use crate::field;
 
 /// The local SIDs of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
@@ -26,9 +27,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.features.un) {
         let (needed, path) = match hardware.tier {
-            TierId::T1 if draft.t1.parallel > draft.t0.parallel => (draft.t1.parallel, "tiers.t1.parallel"),
-            TierId::T0 | TierId::T1 => (draft.t0.parallel, "tiers.t0.parallel"),
-            TierId::T2 => (draft.t1.parallel, "tiers.t1.parallel"),
+            TierId::T1 if draft.t1.parallel > draft.t0.parallel => {
+                (draft.t1.parallel, field!("tiers.t1.parallel"))
+            }
+            TierId::T0 | TierId::T1 => (draft.t0.parallel, field!("tiers.t0.parallel")),
+            TierId::T2 => (draft.t1.parallel, field!("tiers.t1.parallel")),
         };
         let limit = u64::from(hardware.platform.limits.my_sids);
         if needed <= limit {

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use std::collections::BTreeMap;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A zone is in no site, in two, or does not exist.
 pub(crate) static RULE: Rule = Rule {
@@ -40,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         format!("there is no zone {}: zones count from 0 to {last}", zone.value),
                     )
                     .at(zone.span, format!("in site `{}`", site.name.value))
-                    .and(draft.at("zones"), format!("{} zones", draft.zones)),
+                    .and(draft.at(field!("zones")), format!("{} zones", draft.zones)),
                 );
             } else if let Some((first, other)) = zones.insert(zone.value, (zone.span, &site.name.value)) {
                 out.push(
@@ -60,7 +61,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !missing.is_empty() && u16::try_from(draft.zones).is_ok() {
         out.push(
             Diagnostic::error(&RULE, format!("zone {} is in no site", missing.join(", ")))
-                .at(draft.at("sites"), "lists other zones only")
+                .at(draft.at(field!("sites")), "lists other zones only")
                 .help("list every zone once"),
         );
     }

@@ -6,6 +6,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
+use crate::field;
 use crate::pci::PciAddress;
 
 /// The slots are not one for each NIC, or two NICs are in one.
@@ -26,8 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let found = count(slots.len() as u64, "slot");
         out.push(
             Diagnostic::error(&RULE, format!("{found} for {} of a node", count(draft.nics_per_node, "NIC")))
-                .at(draft.at("hosts.slots"), found)
-                .and(draft.at("hosts.nics_per_node"), count(draft.nics_per_node, "NIC"))
+                .at(draft.at(field!("hosts.slots")), found)
+                .and(draft.at(field!("hosts.nics_per_node")), count(draft.nics_per_node, "NIC"))
                 .help("write one slot for each NIC, in the order of the rails"),
         );
         return;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A smaller zone is not smaller, does not exist, or splits its units.
 pub(crate) static RULE: Rule = Rule {
@@ -44,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("zone {number} has {count} T0 groups, a zone has 1 to {}", draft.groups),
                 )
                 .at(groups.span, "in this zone")
-                .and(draft.at("hosts.groups"), "in the largest zone")
+                .and(draft.at(field!("hosts.groups")), "in the largest zone")
                 .help("set `hosts.groups` to the groups of the largest zone"),
             );
         } else if !count.is_multiple_of(rails) {
@@ -54,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("the {count} T0 groups of zone {number} make no whole units"),
                 )
                 .at(groups.span, format!("{count} / {rails} is no whole number"))
-                .and(draft.at("hosts.rails"), format!("{rails} rails, so {rails} groups a unit")),
+                .and(draft.at(field!("hosts.rails")), format!("{rails} rails, so {rails} groups a unit")),
             );
         }
     }
@@ -72,8 +73,11 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("the smaller zones lack {nics} NICs, at most {HOLES_MAX} can be left out"),
             )
-            .at(draft.at("hosts.groups_by_zone"), format!("{lacking} T0 groups of {} NICs", draft.per_group))
-            .and(draft.at("hosts.groups"), "in the largest zone")
+            .at(
+                draft.at(field!("hosts.groups_by_zone")),
+                format!("{lacking} T0 groups of {} NICs", draft.per_group),
+            )
+            .and(draft.at(field!("hosts.groups")), "in the largest zone")
             .help("lower `hosts.groups` nearer to the largest zone there is, or make fewer zones"),
         );
     }

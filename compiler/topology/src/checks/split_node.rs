@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
+use crate::field;
 
 /// The NICs of a T0 group do not make whole nodes.
 pub(crate) static RULE: Rule = Rule {
@@ -32,8 +33,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} of a T0 group do not make whole nodes", count(per_group, "NIC")),
         )
-        .at(draft.at("hosts.per_group"), format!("{per_group} / {share} is no whole number"))
-        .and(draft.at("hosts.nics_per_node"), format!("{} over {}", count(nics, "NIC"), count(rails, "rail")))
+        .at(draft.at(field!("hosts.per_group")), format!("{per_group} / {share} is no whole number"))
+        .and(
+            draft.at(field!("hosts.nics_per_node")),
+            format!("{} over {}", count(nics, "NIC"), count(rails, "rail")),
+        )
         .note(format!("each node has {nics} / {rails} = {} on one T0 group", count(share, "NIC")))
         .help(format!("set `hosts.per_group` to {near}")),
     );

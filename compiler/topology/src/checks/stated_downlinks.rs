@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     ];
     for (tier, ports, follows) in stated {
         let (Some(tier), Some(stated), Some(arithmetic)) =
-            (tier, ports.and_then(|ports| ports.count), follows)
+            (tier, ports.and_then(|ports| ports.0.count), follows)
         else {
             continue;
         };

@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::{count, fewer_spare};
 use crate::coordinate::TierId;
 use crate::draft::Draft;
+use crate::field;
 
 /// The T0s of a plane are more than the ports of a T1.
 pub(crate) static RULE: Rule = Rule {
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let spare = if down.spare > 0 { format!(" + {} spare", down.spare) } else { String::new() };
         let needed = down.count + down.spare;
         let groups_max = has.saturating_sub(down.spare) / parallel.max(1);
-        let fewer = fewer_spare("tiers.t1.down.spare", down.spare, has, down.count)
+        let fewer = fewer_spare(field!("tiers.t1.down.spare"), down.spare, has, down.count)
             .or_else(|| (groups_max > 0).then(|| format!("lower `hosts.groups` to {groups_max}")));
         let fewer = fewer.map(|advice| format!("{advice}, ")).unwrap_or_default();
         out.push(
@@ -42,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     hardware.who, hardware.platform.id
                 ),
             )
-            .at(draft.at("hosts.groups"), format!("{} in each plane", count(groups, "T0")))
+            .at(draft.at(field!("hosts.groups")), format!("{} in each plane", count(groups, "T0")))
             .and(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
             .note(format!("{} x {parallel} parallel{spare} = {needed}", count(groups, "T0")))
             .help(format!("{fewer}use a larger platform, or split the fabric into zones under a T2 tier")),

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// There are T1 uplinks without T2s, or T2s without T1 uplinks.
 pub(crate) static RULE: Rule = Rule {
@@ -19,14 +20,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     match &draft.t2 {
         None if draft.doc.tiers.t1.up.is_some() => out.push(
             Diagnostic::error(&RULE, "T1s have uplinks, and there is no T2 tier")
-                .at(draft.at("tiers.t1.up"), "lead nowhere")
-                .and(draft.at("tiers"), "has no `t2`")
+                .at(draft.at(field!("tiers.t1.up")), "lead nowhere")
+                .and(draft.at(field!("tiers")), "has no `t2`")
                 .help("add `tiers.t2`, or remove `tiers.t1.up`"),
         ),
         Some(_) if draft.doc.tiers.t1.up.is_none() => out.push(
             Diagnostic::error(&RULE, "there is a T2 tier, and T1s have no uplinks")
-                .at(draft.at("tiers.t2"), "reached by nobody")
-                .and(draft.at("tiers.t1"), "has no `up`")
+                .at(draft.at(field!("tiers.t2")), "reached by nobody")
+                .and(draft.at(field!("tiers.t1")), "has no `up`")
                 .help("set `tiers.t1.up` to the uplinks of a T1"),
         ),
         None | Some(_) => {}

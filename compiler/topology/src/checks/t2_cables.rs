@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// T1 to T2 cables are described without T2s, or for a zone that is not there.
 pub(crate) static RULE: Rule = Rule {
@@ -19,14 +20,17 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(cables) = &draft.doc.cables else { return };
     if draft.t2.is_none() {
-        let stated = [("t1-t2", cables.t1_t2.is_some()), ("by_zone", cables.by_zone.is_some())];
-        for (key, _) in stated.into_iter().filter(|(_, stated)| *stated) {
+        let stated = [
+            (field!("cables.t1-t2"), cables.t1_t2.is_some()),
+            (field!("cables.by_zone"), cables.by_zone.is_some()),
+        ];
+        for (path, _) in stated.into_iter().filter(|(_, stated)| *stated) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`cables.{key}` describes cables to T2s, and there is no T2 tier"),
+                    format!("`{path}` describes cables to T2s, and there is no T2 tier"),
                 )
-                .at(draft.at(&format!("cables.{key}")), "")
+                .at(draft.at(path), "")
                 .help("add `tiers.t2`, or remove the cables"),
             );
         }
@@ -41,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("there is no zone {}: zones count from 0 to {last}", zone.value),
                 )
                 .at(zone.span, "")
-                .and(draft.at("zones"), format!("{} zones", draft.zones)),
+                .and(draft.at(field!("zones")), format!("{} zones", draft.zones)),
             );
         }
     }

@@ -3,9 +3,9 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{are, count};
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
-use crate::model::Wiring;
 
 /// The T2s are more or fewer than the uplinks lead to.
 pub(crate) static RULE: Rule = Rule {

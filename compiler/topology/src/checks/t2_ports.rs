@@ -3,9 +3,10 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, fewer_spare};
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
-use crate::model::Wiring;
+use crate::field;
 
 /// The ports of a T2 do not suffice for its zones.
 pub(crate) static RULE: Rule = Rule {
@@ -35,8 +36,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         Wiring::Rows => (parallel, format!("1 T1 of the row x {parallel} parallel = {parallel}")),
     };
-    let stated = draft.states("tiers.t2.ports_per_zone");
-    let kept_at = draft.at("tiers.t2.ports_per_zone");
+    let stated = draft.states(field!("tiers.t2.ports_per_zone"));
+    let kept_at = draft.at(field!("tiers.t2.ports_per_zone"));
     if needed > kept && draft.doc.tiers.t1.up.is_some() {
         let why = if stated {
             String::new()
@@ -62,7 +63,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let has = u64::from(hardware.platform.panel.cages) * u64::from(breakout.ports);
         let all = t2.down.count + t2.down.spare;
         let kept_max = has.saturating_sub(t2.down.spare) / draft.zones.max(1);
-        let fewer = fewer_spare("tiers.t2.down.spare", t2.down.spare, has, t2.down.count)
+        let fewer = fewer_spare(field!("tiers.t2.down.spare"), t2.down.spare, has, t2.down.count)
             .or_else(|| (kept_max > 0).then(|| format!("lower `tiers.t2.ports_per_zone` to {kept_max}")));
         let fewer = fewer.map(|advice| format!("{advice}, or ")).unwrap_or_default();
         out.push(
@@ -77,7 +78,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 ),
             )
             .at(hardware.platform_span, format!("{has} ports of {}", breakout.speed))
-            .and(draft.at("zones"), count(draft.zones, "zone"))
+            .and(draft.at(field!("zones")), count(draft.zones, "zone"))
             .note(format!(
                 "{} x {kept} kept for each{} = {all}",
                 count(draft.zones, "zone"),

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
-use crate::draft::{Draft, DraftBlock, DraftTier, Hardware};
+use crate::draft::{Draft, DraftBlock, DraftTier, Hardware, Ports};
 
 /// Downlinks and uplinks together do not fit on the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,6 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, tier: &DraftTier, needed_cage
         Some(breakout) if in_ports => format!("{has} ports of {}", breakout.speed),
         Some(_) | None => format!("{cages} cages"),
     };
-    let up_path = format!("tiers.{}.up", tier.id.word());
     let up_max = cages.saturating_sub(tier.down.cages()) * parts(&tier.up);
     let up_max = up_max.saturating_sub(tier.up.spare);
     let diagnostic = Diagnostic::error(&RULE, message)
@@ -60,11 +59,10 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, tier: &DraftTier, needed_cage
             describe(&tier.up),
             cages_of(&tier.up)
         ));
-    if up_max > 0 {
-        diagnostic.help(format!("lower `{up_path}` to {up_max}, or use a larger platform"))
-    } else {
-        diagnostic.help("use a larger platform, or fewer ports towards the NICs")
-    }
+    diagnostic.help(match Ports::of(tier.id, Side::Up) {
+        Some(ports) if up_max > 0 => format!("lower `{}` to {up_max}, or use a larger platform", ports.block),
+        Some(_) | None => "use a larger platform, or fewer ports towards the NICs".to_owned(),
+    })
 }
 
 fn describe(block: &DraftBlock) -> String {

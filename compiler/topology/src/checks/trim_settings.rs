@@ -5,6 +5,7 @@ use closc_platform::capability::Capability;
 use closc_qos::units::Bytes;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A platform does not take the settings of trimming.
 pub(crate) static RULE: Rule = Rule {
@@ -30,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let message = format!("`{}` trims packets to {range}, not to {size}", platform.id);
             out.push(
                 Diagnostic::error(&RULE, message)
-                    .at(draft.at("qos.trimming.size"), "refused by the switch")
+                    .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
                     .and(hardware.platform_span, format!("for {}", hardware.who))
                     .help("leave `size` out: each platform then gets one that it takes"),
             );
@@ -48,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
             out.push(
                 Diagnostic::error(&RULE, message)
-                    .at(draft.at(&format!("qos.classes.{}.queue", class.name)), "")
+                    .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "")
                     .and(hardware.platform_span, format!("for {}", hardware.who))
                     .help(format!("give `{}` another queue", class.name)),
             );

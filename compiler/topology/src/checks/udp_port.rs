@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// The UDP port of the transport is 0.
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +20,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.entropy.udp_port == 0 {
         out.push(
             Diagnostic::error(&RULE, "the UDP port of the transport is 0, which is reserved")
-                .at(draft.at("entropy.udp_port"), "")
+                .at(draft.at(field!("entropy.udp_port")), "")
                 .help("use 4791 (RoCEv2), or the port that your transport is configured with"),
         );
     }

@@ -3,6 +3,7 @@
 use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::usid_roles::path;
 use crate::draft::Draft;
 use crate::usid::{GIB_MAX, Role};
 
@@ -31,14 +32,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let code = draft.layout.code(role);
-        let path = format!("srv6.roles.{}", role.word());
         let message = format!(
             "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
             role.word()
         );
         let planes = format!("planes to {}", draft.planes.saturating_sub(1));
         let diagnostic = Diagnostic::error(&RULE, message);
-        let diagnostic = match draft.stated(&path) {
+        let diagnostic = match draft.stated(path(role)) {
             Some(span) => diagnostic
                 .at(span, format!("code {code} in {} bits", draft.layout.role))
                 .and(draft.doc.planes.span, planes),

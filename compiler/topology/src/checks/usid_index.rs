@@ -4,6 +4,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::and_if;
 use crate::draft::{Demand, Draft, DraftLayout};
+use crate::field;
+use crate::field::Field;
 use crate::usid::Role;
 
 /// There are more switches or NICs than a uSID can number.
@@ -39,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let message = format!("{} need indices up to {needed}, {bits} bits count to {max}", plural(role));
         let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
         let diagnostic =
-            and_if(diagnostic, draft.stated("srv6.widths.index"), format!("{shared}: {bits} bits"));
+            and_if(diagnostic, draft.stated(field!("srv6.widths.index")), format!("{shared}: {bits} bits"));
         out.push(
             diagnostic
                 .note(format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout))
@@ -58,7 +60,7 @@ fn plural(role: Role) -> &'static str {
 }
 
 /// Says where an index comes from.
-fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, &'static str) {
+fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, Field) {
     let product = |number: u64, what: &str, parallel: u64| {
         if parallel > 1 {
             format!("{number} {what} x {parallel} parallel = {needed}")
@@ -67,12 +69,15 @@ fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, &'static s
         }
     };
     match role {
-        Role::T0 => (product(draft.groups, "T0s", draft.t0.parallel), "hosts.groups"),
-        Role::T1 => (product(draft.t1.count, "T1s", draft.t0.parallel.max(draft.t1.parallel)), "tiers.t0.up"),
-        Role::T2 => {
-            (product(draft.t2.as_ref().map_or(0, |t2| t2.count), "T2s", draft.t1.parallel), "tiers.t1.up")
+        Role::T0 => (product(draft.groups, "T0s", draft.t0.parallel), field!("hosts.groups")),
+        Role::T1 => {
+            (product(draft.t1.count, "T1s", draft.t0.parallel.max(draft.t1.parallel)), field!("tiers.t0.up"))
         }
-        Role::Nic => (format!("{} NICs", draft.per_group), "hosts.per_group"),
+        Role::T2 => (
+            product(draft.t2.as_ref().map_or(0, |t2| t2.count), "T2s", draft.t1.parallel),
+            field!("tiers.t1.up"),
+        ),
+        Role::Nic => (format!("{} NICs", draft.per_group), field!("hosts.per_group")),
     }
 }
 

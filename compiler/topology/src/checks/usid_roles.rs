@@ -4,6 +4,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{and_if, count};
 use crate::draft::Draft;
+use crate::field;
+use crate::field::Field;
 use crate::usid::Role;
 
 /// Two roles have one code, or a code is too large.
@@ -20,10 +22,10 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (layout, zoned) = (&draft.layout, draft.t2.is_some());
     let bits = layout.role.min(16);
-    let in_use = |role: &Role| zoned || *role != Role::T2 || draft.states("srv6.roles.t2");
+    let in_use = |role: &Role| zoned || *role != Role::T2 || draft.states(field!("srv6.roles.t2"));
     let roles: Vec<Role> = Role::ALL.into_iter().filter(in_use).collect();
     for (place, role) in roles.iter().enumerate() {
-        let (code, at) = (layout.code(*role), draft.at(&path(*role)));
+        let (code, at) = (layout.code(*role), draft.at(path(*role)));
         if code >= 1 << bits {
             out.push(
                 Diagnostic::error(
@@ -42,12 +44,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             if layout.code(*other) == code {
                 let message =
                     format!("roles `{}` and `{}` have the same code {code}", other.word(), role.word());
-                let label = |role: Role| if draft.states(&path(role)) { "" } else { " by default" };
+                let label = |role: Role| if draft.states(path(role)) { "" } else { " by default" };
                 let diagnostic = Diagnostic::error(&RULE, message)
                     .at(at, format!("`{}` is {code}{}", role.word(), label(*role)));
                 let text = format!("`{}` is {code}", other.word());
                 out.push(
-                    and_if(diagnostic, draft.stated(&path(*other)), text)
+                    and_if(diagnostic, draft.stated(path(*other)), text)
                         .note(format!("codes are {}", codes(draft, &roles)))
                         .help("give each role a code of its own"),
                 );
@@ -56,8 +58,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-fn path(role: Role) -> String {
-    format!("srv6.roles.{}", role.word())
+/// Returns where the code of a role is written.
+pub(super) fn path(role: Role) -> Field {
+    match role {
+        Role::T0 => field!("srv6.roles.t0"),
+        Role::T1 => field!("srv6.roles.t1"),
+        Role::T2 => field!("srv6.roles.t2"),
+        Role::Nic => field!("srv6.roles.nic"),
+    }
 }
 
 fn codes(draft: &Draft<'_>, roles: &[Role]) -> String {

@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// The widths of a uSID do not add up to 16.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +23,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let terms = draft.layout.widths().map(|(name, width)| format!("{name} {width}"));
     let diagnostic = Diagnostic::error(&RULE, format!("the uSID widths add up to {sum}, a uSID has 16 bits"))
-        .at(draft.at("srv6.widths"), "")
+        .at(draft.at(field!("srv6.widths")), "")
         .note(format!("{} = {sum}", terms.join(" + ")));
     let index = (draft.layout.index + 16).checked_sub(sum);
     out.push(match index.filter(|index| *index > 0) {

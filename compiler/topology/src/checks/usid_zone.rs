@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
+use crate::field;
 
 /// There are more zones than a uSID can number.
 pub(crate) static RULE: Rule = Rule {
@@ -31,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let max = 1_u64 << bits;
     out.push(
         Diagnostic::error(&RULE, format!("{zones} zones do not fit {}", count(bits, "zone bit")))
-            .at(draft.at("zones"), count(zones, "zone"))
+            .at(draft.at(field!("zones")), count(zones, "zone"))
             .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
             .help(propose(&demand(draft))),
     );

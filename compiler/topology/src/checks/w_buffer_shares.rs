@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// Shares of the buffer that no switch reserves.
 pub(crate) static RULE: Rule = Rule {
@@ -18,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks whether a file states shares.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if !draft.states("qos.buffer_shares.lossless") {
+    if !draft.states(field!("qos.buffer_shares.lossless")) {
         return;
     }
     out.push(
@@ -26,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             "`lossless` and `lossy` of `qos.buffer_shares` have no effect: buffer pools are shared",
         )
-        .at(draft.at("qos.buffer_shares"), "")
+        .at(draft.at(field!("qos.buffer_shares")), "")
         .note("`headroom` is the most that PFC headroom may take")
         .help("set `ingress_threshold` and `egress_threshold` of the classes"),
     );

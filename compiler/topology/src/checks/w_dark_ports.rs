@@ -6,6 +6,7 @@ use closc_platform::capability::{Capability, Column, Support};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, Hardware};
+use crate::field;
 
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
@@ -38,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         format!("{} of the {} of each T1 stay dark", ports - used, count(ports, "port")),
     )
     .at(tier.name.span, count(ports, "port"))
-    .and(draft.at("hosts.groups"), format!("{used} are in use"));
+    .and(draft.at(field!("hosts.groups")), format!("{used} are in use"));
     // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are not redundant everywhere (W0402).
     let is_alone = draft.t2.is_none();
     let takes_several = |hardware: &Hardware| {

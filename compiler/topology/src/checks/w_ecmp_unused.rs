@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// Spreading is described in a fabric where NICs choose the path.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     out.push(
         Diagnostic::warning(&RULE, "`ecmp` has no effect: with this routing NICs choose the path")
-            .at(draft.at("ecmp"), "")
+            .at(draft.at(field!("ecmp")), "")
             .help("remove `ecmp`, or set `routing: ecmp-static` or `bgp-unnumbered`"),
     );
 }

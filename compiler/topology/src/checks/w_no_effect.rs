@@ -6,6 +6,7 @@ use crate::checks::words::and_if;
 use crate::coordinate::Subject;
 use crate::document::HardwareDoc;
 use crate::draft::{Draft, DraftCable, DraftTier, by_plane};
+use crate::field;
 
 /// An override says what holds anyway.
 pub(crate) static RULE: Rule = Rule {
@@ -37,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Ok(Subject::Link(link)) = entry.subject else { continue };
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {
-            tell(&format!("cable `{}`", entry.name), entry.span, draft.stated("cables"), out);
+            tell(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
         }
     }
 }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::draft::{Draft, Hardware};
+use crate::field;
 
 /// A target spreads RoCE by addresses and ports only.
 pub(crate) static RULE: Rule = Rule {
@@ -32,7 +33,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(&RULE, format!("`{}` on `{}` cannot hash the RoCE destination queue pair", hardware.os.word(), hardware.platform.id))
                 .at(hardware.platform_span, format!("for {}", hardware.who))
-                .and(draft.at("routing"), "spreads by hashing")
+                .and(draft.at(field!("routing")), "spreads by hashing")
                 .note("between two NICs there are few flows; hashed by addresses and ports they collide")
                 .help("let hosts use several UDP source ports a connection, use a P4 target, or `routing: srv6-static`"),
         );

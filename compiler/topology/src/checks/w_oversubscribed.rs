@@ -3,8 +3,9 @@
 use super::oversubscription::ratio;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::coordinate::Side;
+use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
+use crate::field;
 
 /// A tier is oversubscribed and nothing says that this is meant.
 pub(crate) static RULE: Rule = Rule {
@@ -24,7 +25,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some(actual) = ratio(draft, tier) else { continue };
         let oversubscribed = actual.fraction.down > actual.fraction.up;
         // A ratio that cannot be read is a fault of its own.
-        let is_stated = draft.states(&format!("tiers.{}.oversubscription", tier.id.word()));
+        let is_stated = draft.states(match tier.id {
+            TierId::T0 => field!("tiers.t0.oversubscription"),
+            TierId::T1 | TierId::T2 => field!("tiers.t1.oversubscription"),
+        });
         if !oversubscribed || is_stated {
             continue;
         }

@@ -6,6 +6,7 @@ use closc_platform::capability::{Capability, Column, Support};
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, Hardware};
+use crate::field;
 
 /// Switches on SONiC get more than one locator.
 pub(crate) static RULE: Rule = Rule {
@@ -26,8 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let paths = [
-        ("tiers.t0.parallel", draft.t0.parallel, [TierId::T0, TierId::T1]),
-        ("tiers.t1.parallel", draft.t1.parallel, [TierId::T1, TierId::T2]),
+        (field!("tiers.t0.parallel"), draft.t0.parallel, [TierId::T0, TierId::T1]),
+        (field!("tiers.t1.parallel"), draft.t1.parallel, [TierId::T1, TierId::T2]),
     ];
     for (path, locators, tiers) in paths {
         let limited = |hardware: &&Hardware| {

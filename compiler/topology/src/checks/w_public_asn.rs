@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// AS numbers lie outside of the private range.
 pub(crate) static RULE: Rule = Rule {
@@ -26,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     out.push(
         Diagnostic::warning(&RULE, format!("AS numbers from {base} on are not private"))
-            .at(draft.at("addresses.asn_base"), "")
+            .at(draft.at(field!("addresses.asn_base")), "")
             .help(format!("set `addresses.asn_base` to {PRIVATE} unless these numbers are yours")),
     );
 }

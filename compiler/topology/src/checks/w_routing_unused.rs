@@ -2,8 +2,10 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::choice::Routing;
 use crate::draft::Draft;
-use crate::model::Routing;
+use crate::field;
+use crate::field::Field;
 
 /// A setting is for another way of routing.
 pub(crate) static RULE: Rule = Rule {
@@ -19,10 +21,14 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Settings with the routing that uses them, and what they are in there.
-const SETTINGS: [(&str, Routing, &str); 3] = [
-    ("addresses.asn_base", Routing::BgpUnnumbered, "only switches that speak BGP have autonomous systems"),
-    ("entropy", Routing::Srv6Static, "only source-routed fabrics have path tables"),
-    ("mtu.payload", Routing::Srv6Static, "only path tables hold it"),
+const SETTINGS: [(Field, Routing, &str); 3] = [
+    (
+        field!("addresses.asn_base"),
+        Routing::BgpUnnumbered,
+        "only switches that speak BGP have autonomous systems",
+    ),
+    (field!("entropy"), Routing::Srv6Static, "only source-routed fabrics have path tables"),
+    (field!("mtu.payload"), Routing::Srv6Static, "only path tables hold it"),
 ];
 
 /// Checks that settings are used by the routing.
@@ -35,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(&RULE, format!("`{path}` has no effect with `routing: {word}`"))
                 .at(draft.at(path), "")
-                .and(draft.at("routing"), "")
+                .and(draft.at(field!("routing")), "")
                 .note(why)
                 .help(format!("remove it, or set `routing: {}`", routing.word())),
         );

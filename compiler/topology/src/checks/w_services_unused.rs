@@ -5,6 +5,7 @@ use closc_platform::Os;
 use closc_platform::capability::{Capability, Column, Support};
 
 use crate::draft::{Draft, Hardware};
+use crate::field;
 
 /// A setting has no effect on a target.
 pub(crate) static RULE: Rule = Rule {
@@ -22,14 +23,14 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the settings that only some targets render.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let settings = [
-        ("addresses.loopbacks", Capability::Loopback),
-        ("addresses.management", Capability::Management),
-        ("addresses.management_gateway", Capability::Management),
-        ("services.ntp", Capability::Services),
-        ("services.syslog", Capability::Services),
-        ("services.snmp", Capability::Services),
+        (field!("addresses.loopbacks"), Capability::Loopback),
+        (field!("addresses.management"), Capability::Management),
+        (field!("addresses.management_gateway"), Capability::Management),
+        (field!("services.ntp"), Capability::Services),
+        (field!("services.syslog"), Capability::Services),
+        (field!("services.snmp"), Capability::Services),
     ];
-    for (path, capability) in settings.into_iter().filter(|(path, _)| draft.states(path)) {
+    for (path, capability) in settings.into_iter().filter(|(path, _)| draft.states(*path)) {
         for os in Os::ALL {
             let Support::Not(why) = Column::of(os).support(capability) else { continue };
             let runs = |hardware: &&Hardware| hardware.os == os && hardware.platform.supports(os);

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Platform;
 
 use crate::draft::Draft;
+use crate::field;
 
 /// A lossless profile meets a software switch.
 pub(crate) static RULE: Rule = Rule {
@@ -36,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 ),
             )
             .at(hardware.platform_span, format!("for {}", hardware.who))
-            .and(draft.at("qos"), "lossless")
+            .and(draft.at(field!("qos")), "lossless")
             .help("fine for a lab; a real fabric needs platforms with priority flow control"),
         );
     }

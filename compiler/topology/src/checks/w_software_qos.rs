@@ -6,6 +6,7 @@ use closc_platform::capability::{Capability, Column, lost};
 
 use crate::checks::words::and;
 use crate::draft::Draft;
+use crate::field;
 
 /// A software target does not render all of a QoS profile.
 pub(crate) static RULE: Rule = Rule {
@@ -42,8 +43,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(hardware.os_span, format!("for {}", hardware.who));
         let asks = format!("`{}` asks for it", profile.name());
-        let diagnostic = if draft.states("qos") {
-            diagnostic.and(draft.at("qos"), asks)
+        let diagnostic = if draft.states(field!("qos")) {
+            diagnostic.and(draft.at(field!("qos")), asks)
         } else {
             diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
         };

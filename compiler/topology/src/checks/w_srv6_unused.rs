@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
+use crate::field;
 
 /// Segments are described in a fabric that has none.
 pub(crate) static RULE: Rule = Rule {
@@ -22,8 +23,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     out.push(
         Diagnostic::warning(&RULE, "`srv6` has no effect: this routing uses no segments")
-            .at(draft.at("srv6"), "")
-            .and(draft.at("routing"), "uses no segments")
+            .at(draft.at(field!("srv6")), "")
+            .and(draft.at(field!("routing")), "uses no segments")
             .help("remove `srv6`, or set `routing: srv6-static`"),
     );
 }

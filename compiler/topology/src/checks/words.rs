@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Span};
 
 use crate::coordinate::Side;
+use crate::field::Field;
 
 /// Writes a number and what is counted: `1 port`, `520 ports`.
 pub(crate) fn count(number: u64, what: &str) -> String {
@@ -18,7 +19,7 @@ pub(crate) fn are(number: u64) -> &'static str {
 /// Advises to keep fewer spare ports where they alone do not fit beside the ports in use.
 ///
 /// `path` is the setting, `has` what a panel offers, and `in_use` what has to fit before any spare port.
-pub(crate) fn fewer_spare(path: &str, spare: u64, has: u64, in_use: u64) -> Option<String> {
+pub(crate) fn fewer_spare(path: Field, spare: u64, has: u64, in_use: u64) -> Option<String> {
     (spare > 0 && in_use <= has).then(|| format!("lower `{path}` to {}", has - in_use))
 }
 

@@ -48,11 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!(
-                    "`{}` is {kind}, which `exceptions.{}` does not take",
-                    shorten(&entry.name),
-                    list.key()
-                ),
+                format!("`{}` is {kind}, which `{}` does not take", shorten(&entry.name), list.field()),
             )
             .at(entry.span, "")
             .help(help),

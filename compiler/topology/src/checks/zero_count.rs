@@ -3,7 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::document::PortsDoc;
-use crate::draft::Draft;
+use crate::draft::{Draft, Ports};
+use crate::field;
 
 /// A count that must be at least 1 is 0.
 pub(crate) static RULE: Rule = Rule {
@@ -20,30 +21,33 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let t2 = draft.doc.tiers.t2.as_ref();
     let ports =
-        |ports: Option<&PortsDoc>| ports.and_then(|ports| ports.count).map(|count| u64::from(count.value));
+        |ports: Option<&PortsDoc>| ports.and_then(|ports| ports.0.count).map(|count| u64::from(count.value));
     let counts = [
-        ("hosts.groups", Some(draft.groups)),
-        ("hosts.per_group", Some(draft.per_group)),
-        ("hosts.nics_per_node", Some(draft.nics_per_node)),
-        ("hosts.rails", Some(draft.rails)),
-        ("hosts.nic.lanes", Some(draft.nic_lanes)),
-        ("zones", Some(draft.zones)),
-        ("tiers.t0.down", ports(draft.doc.tiers.t0.down.as_ref())),
-        ("tiers.t0.up", Some(draft.t0.up.count)),
-        ("tiers.t0.parallel", Some(draft.t0.parallel)),
-        ("tiers.t1.count", draft.doc.tiers.t1.count.map(|count| u64::from(count.value))),
-        ("tiers.t1.down", ports(draft.doc.tiers.t1.down.as_ref())),
-        ("tiers.t1.up", ports(draft.doc.tiers.t1.up.as_ref())),
-        ("tiers.t1.parallel", Some(draft.t1.parallel)),
-        ("tiers.t2.count", t2.and_then(|t2| t2.count).map(|count| u64::from(count.value))),
-        ("tiers.t2.rows", t2.and_then(|t2| t2.rows).map(|rows| u64::from(rows.value))),
-        ("tiers.t2.ports_per_zone", t2.and_then(|t2| t2.ports_per_zone).map(|ports| u64::from(ports.value))),
-        ("entropy.active", Some(u64::from(draft.entropy.active))),
+        (field!("hosts.groups"), Some(draft.groups)),
+        (field!("hosts.per_group"), Some(draft.per_group)),
+        (field!("hosts.nics_per_node"), Some(draft.nics_per_node)),
+        (field!("hosts.rails"), Some(draft.rails)),
+        (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
+        (field!("zones"), Some(draft.zones)),
+        (field!("tiers.t0.down"), ports(draft.doc.tiers.t0.down.as_ref())),
+        (field!("tiers.t0.up"), Some(draft.t0.up.count)),
+        (field!("tiers.t0.parallel"), Some(draft.t0.parallel)),
+        (field!("tiers.t1.count"), draft.doc.tiers.t1.count.map(|count| u64::from(count.value))),
+        (field!("tiers.t1.down"), ports(draft.doc.tiers.t1.down.as_ref())),
+        (field!("tiers.t1.up"), ports(draft.doc.tiers.t1.up.as_ref())),
+        (field!("tiers.t1.parallel"), Some(draft.t1.parallel)),
+        (field!("tiers.t2.count"), t2.and_then(|t2| t2.count).map(|count| u64::from(count.value))),
+        (field!("tiers.t2.rows"), t2.and_then(|t2| t2.rows).map(|rows| u64::from(rows.value))),
+        (
+            field!("tiers.t2.ports_per_zone"),
+            t2.and_then(|t2| t2.ports_per_zone).map(|ports| u64::from(ports.value)),
+        ),
+        (field!("entropy.active"), Some(u64::from(draft.entropy.active))),
     ];
     for (path, _) in counts.into_iter().filter(|(_, value)| *value == Some(0)) {
         out.push(
             Diagnostic::error(&RULE, format!("`{path}` is 0, it must be at least 1"))
-                .at(draft.at(&format!("{path}.count")), "nothing would be built"),
+                .at(draft.at(Ports::count_of(path)), "nothing would be built"),
         );
     }
 }

@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::draft::Draft;
+use crate::field;
 
 /// There are zones that nothing joins.
 pub(crate) static RULE: Rule = Rule {
@@ -23,8 +24,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("{} are not joined: there is no T2 tier", count(draft.zones, "zone")),
             )
-            .at(draft.at("zones"), count(draft.zones, "zone"))
-            .and(draft.at("tiers"), "has no `t2`")
+            .at(draft.at(field!("zones")), count(draft.zones, "zone"))
+            .and(draft.at(field!("tiers")), "has no `t2`")
             .help("add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1"),
         );
     }

@@ -1,32 +1,30 @@
 //! `domains`: what fails together.
 
-use schemars::JsonSchema;
 use smol_str::SmolStr;
 
 use crate::coordinate::TierId;
-use crate::read::{Spanned, mapping, word};
+use crate::read::{Spanned, document, word};
 
-/// What fails together: a power feed, a rack, a row, a building, a line card. Either a function of position (`by`) or a
-/// list (`members`).
-#[derive(Debug, Clone, Default, JsonSchema)]
-#[schemars(rename = "Domain", deny_unknown_fields)]
-pub struct DomainDoc {
-    /// What a switch is grouped by: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
-    /// name of another kind of domain alone. The last one is counted, those before it tell runs of numbers apart.
-    pub by: Option<Vec<Spanned<SmolStr>>>,
-    /// How many numbers in a row share a domain. Default: 1.
-    #[schemars(range(min = 1))]
-    pub run: Option<Spanned<u16>>,
-    /// How many domains there are, taken in turn. Default: as many as it takes.
-    #[schemars(range(min = 1))]
-    pub count: Option<Spanned<u16>>,
-    /// The tiers whose switches it is about. Default: all that have what `by` says.
-    pub tiers: Option<Vec<Spanned<TierId>>>,
-    /// What is in it, with the names and ranges of `exceptions`.
-    pub members: Option<Vec<Spanned<SmolStr>>>,
+document! {
+    /// What fails together: a power feed, a rack, a row, a building, a line card. Either a function of position (`by`) or a
+    /// list (`members`).
+    #[derive(Default)]
+    pub struct DomainDoc as "Domain" {
+        /// What a switch is grouped by: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
+        /// name of another kind of domain alone. The last one is counted, those before it tell runs of numbers apart.
+        pub by: Option<Vec<Spanned<SmolStr>>> = "by",
+        /// How many numbers in a row share a domain. Default: 1.
+        #[schemars(range(min = 1))]
+        pub run: Option<Spanned<u16>> = "run",
+        /// How many domains there are, taken in turn. Default: as many as it takes.
+        #[schemars(range(min = 1))]
+        pub count: Option<Spanned<u16>> = "count",
+        /// The tiers whose switches it is about. Default: all that have what `by` says.
+        pub tiers: Option<Vec<Spanned<TierId>>> = "tiers",
+        /// What is in it, with the names and ranges of `exceptions`.
+        pub members: Option<Vec<Spanned<SmolStr>>> = "members",
+    }
 }
-
-mapping!(DomainDoc { by = "by", run = "run", count = "count", tiers = "tiers", members = "members" });
 
 word!(TierId, "tier" {
     "t0" => TierId::T0,

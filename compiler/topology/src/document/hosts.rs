@@ -1,74 +1,59 @@
 //! `hosts`: the NICs, and how they are attached to the T0s.
 
 use closc_qos::units::Speed;
-use schemars::JsonSchema;
 
 use smol_str::SmolStr;
 
-use crate::model::{HostOs, HostOutput};
+use crate::choice::{HostOs, HostOutput};
 use crate::pci::PciAddress;
-use crate::read::{Named, Spanned, mapping, word};
+use crate::read::{Named, Spanned, document, word};
 
-/// The NICs, and how they are attached to the T0s. A T0 group is the T0s of one number in all planes; they serve the
-/// same NICs, each NIC on the same downlink number of all of them.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(rename = "Hosts", deny_unknown_fields)]
-pub struct HostsDoc {
-    /// T0 groups in each zone, which is the number of T0s in each plane and zone.
-    #[schemars(range(min = 1))]
-    pub groups: Spanned<u16>,
-    /// T0 groups of single zones that have fewer, by zone. Their T0s and NICs are those that come first; what is
-    /// missing leaves holes, so that a zone can grow to `groups` and nothing moves.
-    pub groups_by_zone: Option<Named<u16, Spanned<u16>>>,
-    /// NICs on each T0 group, at most the downlinks of a T0.
-    #[schemars(range(min = 1))]
-    pub per_group: Spanned<u16>,
-    /// NICs in a node. Default: 1.
-    #[schemars(range(min = 1))]
-    pub nics_per_node: Option<Spanned<u8>>,
-    /// T0 groups that the NICs of a node are spread over. NIC k of a node is attached to group `k % rails` of its
-    /// unit; a unit is `rails` consecutive groups. Divides `nics_per_node` and `groups`. Default: 1.
-    #[schemars(range(min = 1))]
-    pub rails: Option<Spanned<u8>>,
-    /// The NIC.
-    pub nic: NicDoc,
-    /// What is generated for nodes besides path tables. Default: `none`.
-    pub os: Option<Spanned<HostOs>>,
-    /// Files that are generated for every node too; `closc export host` writes them for single nodes of any
-    /// fabric. Default: none, because a folder for each node is more than the rest of a large tree.
-    pub outputs: Option<Vec<Spanned<HostOutput>>>,
-    /// Where the NICs are plugged in, one entry for each NIC of a node, in order. Names of interfaces and RDMA
-    /// devices and the topology file of NCCL are generated from it.
-    pub slots: Option<Vec<SlotDoc>>,
+document! {
+    /// The NICs, and how they are attached to the T0s. A T0 group is the T0s of one number in all planes; they serve the
+    /// same NICs, each NIC on the same downlink number of all of them.
+    pub struct HostsDoc as "Hosts" {
+        /// T0 groups in each zone, which is the number of T0s in each plane and zone.
+        #[schemars(range(min = 1))]
+        pub groups: Spanned<u16> = "groups" => [T1, HOSTS, LISTS],
+        /// T0 groups of single zones that have fewer, by zone. Their T0s and NICs are those that come first; what is
+        /// missing leaves holes, so that a zone can grow to `groups` and nothing moves.
+        pub groups_by_zone: Option<Named<u16, Spanned<u16>>> = "groups_by_zone" => [NAMED],
+        /// NICs on each T0 group, at most the downlinks of a T0.
+        #[schemars(range(min = 1))]
+        pub per_group: Spanned<u16> = "per_group" => [T0, HOSTS, LISTS],
+        /// NICs in a node. Default: 1.
+        #[schemars(range(min = 1))]
+        pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
+        /// T0 groups that the NICs of a node are spread over. NIC k of a node is attached to group `k % rails` of its
+        /// unit; a unit is `rails` consecutive groups. Divides `nics_per_node` and `groups`. Default: 1.
+        #[schemars(range(min = 1))]
+        pub rails: Option<Spanned<u8>> = "rails" => [ALL],
+        /// The NIC.
+        pub nic: NicDoc = "nic" => [ALL],
+        /// What is generated for nodes besides path tables. Default: `none`.
+        pub os: Option<Spanned<HostOs>> = "os" => [NODES],
+        /// Files that are generated for every node too; `closc export host` writes them for single nodes of any
+        /// fabric. Default: none, because a folder for each node is more than the rest of a large tree.
+        pub outputs: Option<Vec<Spanned<HostOutput>>> = "outputs" => [NODES],
+        /// Where the NICs are plugged in, one entry for each NIC of a node, in order. Names of interfaces and RDMA
+        /// devices and the topology file of NCCL are generated from it.
+        pub slots: Option<Vec<SlotDoc>> = "slots" => [NODES],
+    }
 }
 
-mapping!(HostsDoc {
-    groups = "groups",
-    groups_by_zone = "groups_by_zone",
-    per_group = "per_group",
-    nics_per_node = "nics_per_node",
-    rails = "rails",
-    nic = "nic",
-    os = "os",
-    outputs = "outputs",
-    slots = "slots",
-});
-
-/// Where a NIC is plugged in, the same in every node.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(rename = "Slot", deny_unknown_fields)]
-pub struct SlotDoc {
-    /// PCI address of the NIC's first port, the one of plane 0; the port of plane k is k functions behind it.
-    pub pci: Spanned<PciAddress>,
-    /// NUMA node. Default: 0.
-    pub numa: Option<Spanned<u8>>,
-    /// PCI address of the GPU that uses the NIC.
-    pub gpu: Option<Spanned<PciAddress>>,
-    /// The power domain that feeds the NIC; a backup port is in another one.
-    pub power: Option<Spanned<SmolStr>>,
+document! {
+    /// Where a NIC is plugged in, the same in every node.
+    pub struct SlotDoc as "Slot" {
+        /// PCI address of the NIC's first port, the one of plane 0; the port of plane k is k functions behind it.
+        pub pci: Spanned<PciAddress> = "pci",
+        /// NUMA node. Default: 0.
+        pub numa: Option<Spanned<u8>> = "numa",
+        /// PCI address of the GPU that uses the NIC.
+        pub gpu: Option<Spanned<PciAddress>> = "gpu",
+        /// The power domain that feeds the NIC; a backup port is in another one.
+        pub power: Option<Spanned<SmolStr>> = "power",
+    }
 }
-
-mapping!(SlotDoc { pci = "pci", numa = "numa", gpu = "gpu", power = "power" });
 
 word!(HostOutput, "host file" {
     "nic" => HostOutput::Nic,
@@ -77,18 +62,16 @@ word!(HostOutput, "host file" {
     "nccl" => HostOutput::Nccl,
 });
 
-/// The NIC.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(rename = "Nic", deny_unknown_fields)]
-pub struct NicDoc {
-    /// Speed of the whole NIC; each plane gets an equal share.
-    pub speed: Spanned<Speed>,
-    /// Serial lanes of the NIC; `planes` must divide it. Default: one for each 100G.
-    #[schemars(range(min = 1))]
-    pub lanes: Option<Spanned<u8>>,
+document! {
+    /// The NIC.
+    pub struct NicDoc as "Nic" {
+        /// Speed of the whole NIC; each plane gets an equal share.
+        pub speed: Spanned<Speed> = "speed",
+        /// Serial lanes of the NIC; `planes` must divide it. Default: one for each 100G.
+        #[schemars(range(min = 1))]
+        pub lanes: Option<Spanned<u8>> = "lanes",
+    }
 }
-
-mapping!(NicDoc { speed = "speed", lanes = "lanes" });
 
 word!(HostOs, "host target" {
     "none" => HostOs::None,

@@ -6,7 +6,7 @@ use closc_qos::profile::{Preset, ProfileSpec};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::faults;
-use crate::read::{Read, Reader, bridge};
+use crate::read::{Key, Kind, Read, Reader, bridge};
 use crate::yaml::{Item, Value};
 
 /// A QoS profile as it was written.
@@ -17,6 +17,8 @@ pub struct QosDoc {
 }
 
 impl Read for QosDoc {
+    const KIND: &'static Kind = &Kind::Foreign(PROFILE);
+
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let spec = match &item.value {
             Value::Text(name) => {
@@ -53,3 +55,49 @@ impl JsonSchema for QosDoc {
         ProfileSpec::json_schema(generator)
     }
 }
+
+/// Writes the keys of a mapping that another crate reads.
+macro_rules! keys {
+    ($($name:literal $(: $kind:expr)?),+ $(,)?) => {
+        &[$(Key { name: $name, touches: None, kind: keys!(@kind $($kind)?) }),+]
+    };
+    (@kind) => { &Kind::Value };
+    (@kind $kind:expr) => { $kind };
+}
+
+/// The keys of a profile. The crate of QoS declares them for serde, which does not say them while a program is compiled; a
+/// test compares them with the schema of its types.
+const PROFILE: &[Key] = keys! {
+    "base",
+    "buffer_shares": &Kind::Foreign(keys! { "headroom", "lossless", "lossy" }),
+    "classes": &Kind::Named(&Kind::Foreign(CLASS)),
+    "default",
+    "ecn_last_hop",
+    "lossless_traffic": &Kind::Foreign(keys! { "mtu", "small_packets" }),
+    "name",
+    "shared_headroom": &Kind::Foreign(keys! { "over_subscribe_ratio" }),
+    "trimming": &Kind::Foreign(keys! { "class", "fabric_dscp", "last_hop_dscp", "size", "tc" }),
+    "watchdog": &Kind::Foreign(keys! { "action", "detection", "poll", "restoration" }),
+    "without": &Kind::List(&Kind::Value),
+};
+
+/// The keys of a class.
+const CLASS: &[Key] = keys! {
+    "dscp": &Kind::List(&Kind::Value),
+    "ecn": &Kind::Foreign(keys! {
+        "preset",
+        "thresholds": &Kind::Foreign(keys! { "max", "min", "probability" }),
+        "fill": &Kind::Foreign(keys! { "max", "min", "probability" }),
+        "computed": &Kind::Foreign(keys! { "max_over_min", "min", "probability" }),
+    }),
+    "egress_threshold",
+    "ingress_threshold",
+    "pfc",
+    "priority",
+    "priority_group",
+    "queue",
+    "role",
+    "scheduler": &Kind::Foreign(keys! { "dwrr" }),
+    "tc",
+    "trim",
+};

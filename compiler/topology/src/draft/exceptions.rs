@@ -10,6 +10,8 @@ use smol_str::SmolStr;
 use super::names::DraftNames;
 use crate::coordinate::Subject;
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
+use crate::field;
+use crate::field::Field;
 use crate::names::{NAMES_MAX, NameFault, NameRange, find};
 use crate::read::Spanned;
 use crate::shape::Shape;
@@ -24,13 +26,13 @@ pub(crate) enum Listed {
 }
 
 impl Listed {
-    /// Returns the key in the file.
-    pub(crate) fn key(self) -> &'static str {
+    /// Returns the field of the list.
+    pub(crate) fn field(self) -> Field {
         match self {
-            Listed::Absent => "absent",
-            Listed::Drained => "drained",
-            Listed::Cables => "cables",
-            Listed::Devices => "devices",
+            Listed::Absent => field!("exceptions.absent"),
+            Listed::Drained => field!("exceptions.drained"),
+            Listed::Cables => field!("exceptions.cables"),
+            Listed::Devices => field!("exceptions.devices"),
         }
     }
 }

@@ -6,7 +6,7 @@ use closc_diagnostics::Span;
 
 use crate::coordinate::TierId;
 use crate::document::NamingDoc;
-use crate::naming::{Field, Naming, Pattern, PatternError};
+use crate::naming::{Naming, Pattern, PatternError, Placeholder};
 use crate::read::Spanned;
 
 /// The naming of a draft.
@@ -39,7 +39,7 @@ impl DraftNames {
         &mut self,
         key: &'static str,
         stated: Option<Spanned<smol_str::SmolStr>>,
-        allowed: &[Field],
+        allowed: &[Placeholder],
     ) -> Option<Pattern> {
         let stated = stated?;
         match Pattern::parse(&stated.value, allowed) {

@@ -9,7 +9,7 @@ use closc_diagnostics::{SourceId, Sources, Span};
 
 use super::names::DraftNames;
 use crate::coordinate::{Nic, Switch, TierId};
-use crate::document::Document;
+use crate::load::Document;
 use crate::model::Pins;
 use crate::names::{NameFault, find_nic, find_switch};
 use crate::naming::Naming;

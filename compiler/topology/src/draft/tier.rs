@@ -8,9 +8,9 @@ use closc_platform::{Breakout, Catalogue, Os, Platform};
 use smol_str::SmolStr;
 
 use super::{DraftLayout, number};
+use crate::choice::Wiring;
 use crate::coordinate::{PlaneId, Side, TierId};
 use crate::document::{FabricDoc, HardwareDoc, PortsDoc, T2Doc};
-use crate::model::Wiring;
 use crate::read::{Named, Spanned};
 
 /// A tier with its defaults.
@@ -58,9 +58,10 @@ impl DraftBlock {
         DraftBlock {
             side,
             count,
-            spare: number(stated.spare, 0),
-            first_cage: number(stated.first_cage, default_cage),
+            spare: number(stated.0.spare, 0),
+            first_cage: number(stated.0.first_cage, default_cage),
             breakout: stated
+                .0
                 .breakout
                 .map(|breakout| breakout.value)
                 .or(platform.map(|platform| platform.panel.default_breakout)),
@@ -169,7 +170,7 @@ impl DraftTier {
 
 /// Returns the ports stated, or how many follow from other numbers.
 fn stated_count(ports: Option<&PortsDoc>, default: u64) -> u64 {
-    ports.and_then(|ports| ports.count).map_or(default, |count| u64::from(count.value))
+    ports.and_then(|ports| ports.0.count).map_or(default, |count| u64::from(count.value))
 }
 
 fn by_plane(

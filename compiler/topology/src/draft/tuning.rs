@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ipnet::Ipv6Net;
 
 use super::number;
+use crate::choice::Pin;
 use crate::document::{AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
-use crate::model::{Addresses, Ecmp, Entropy, Mtu, Pin, Topology};
+use crate::model::{Addresses, Ecmp, Entropy, Mtu, Topology};
 
 /// First private number of 32 bits (RFC 6996 section 5).
 const DEFAULT_ASN: u32 = 4_200_000_000;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use closc_platform::{Os, Platform};
 
+use crate::choice::HostOs;
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, resolve};
 use crate::model::{
-    Cables, Ecmp, Exceptions, HostOs, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+    Cables, Ecmp, Exceptions, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
 };
 
 impl Draft<'_> {

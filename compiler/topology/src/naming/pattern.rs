@@ -10,7 +10,7 @@ use smol_str::{SmolStr, SmolStrBuilder};
 
 /// A coordinate that a name can mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum Placeholder {
     /// The plane, from 0.
     Plane,
     /// The zone, from 0.
@@ -23,25 +23,26 @@ pub enum Field {
     Node,
 }
 
-impl Field {
-    const ALL: [Field; 5] = [Field::Plane, Field::Zone, Field::Index, Field::Unit, Field::Node];
+impl Placeholder {
+    const ALL: [Placeholder; 5] =
+        [Placeholder::Plane, Placeholder::Zone, Placeholder::Index, Placeholder::Unit, Placeholder::Node];
 
     /// Returns the word between the braces.
     pub fn word(self) -> &'static str {
         match self {
-            Field::Plane => "plane",
-            Field::Zone => "zone",
-            Field::Index => "index",
-            Field::Unit => "unit",
-            Field::Node => "node",
+            Placeholder::Plane => "plane",
+            Placeholder::Zone => "zone",
+            Placeholder::Index => "index",
+            Placeholder::Unit => "unit",
+            Placeholder::Node => "node",
         }
     }
 
     /// The number that the first one of its kind is shown as.
     fn first(self) -> u32 {
         match self {
-            Field::Plane | Field::Zone => 0,
-            Field::Index | Field::Unit | Field::Node => 1,
+            Placeholder::Plane | Placeholder::Zone => 0,
+            Placeholder::Index | Placeholder::Unit | Placeholder::Node => 1,
         }
     }
 }
@@ -55,13 +56,13 @@ pub struct Numbers {
 impl Numbers {
     /// Sets a number.
     #[must_use]
-    pub fn with(mut self, field: Field, value: u16) -> Self {
+    pub fn with(mut self, field: Placeholder, value: u16) -> Self {
         self.values[field as usize] = value;
         self
     }
 
     /// Returns a number.
-    pub fn get(&self, field: Field) -> u16 {
+    pub fn get(&self, field: Placeholder) -> u16 {
         self.values[field as usize]
     }
 }
@@ -69,7 +70,7 @@ impl Numbers {
 /// A hole of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hole {
-    field: Field,
+    field: Placeholder,
     /// Added to the number; `{plane+1}` counts planes from 1.
     offset: u16,
     /// Digits that are always written; longer numbers are written whole.
@@ -131,7 +132,7 @@ pub enum PatternError {
 
 impl Pattern {
     /// Reads a pattern that may mention the fields in `allowed`.
-    pub fn parse(text: &str, allowed: &[Field]) -> Result<Self, PatternError> {
+    pub fn parse(text: &str, allowed: &[Placeholder]) -> Result<Self, PatternError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -175,7 +176,7 @@ impl Pattern {
                 }
             }
         }
-        for field in Field::ALL {
+        for field in Placeholder::ALL {
             if self.holes().filter(|hole| hole.field == field).count() > 1 {
                 return Err(PatternError::Twice { field: field.word() });
             }
@@ -191,7 +192,7 @@ impl Pattern {
     }
 
     /// Tells whether names of this pattern say a number.
-    pub fn mentions(&self, field: Field) -> bool {
+    pub fn mentions(&self, field: Placeholder) -> bool {
         self.holes().any(|hole| hole.field == field)
     }
 
@@ -305,7 +306,7 @@ fn parse_text(text: &str) -> Result<SmolStr, PatternError> {
 }
 
 /// Reads `plane`, `plane+1`, `index:03` or `index+99:04`.
-fn parse_hole(text: &str, allowed: &[Field]) -> Result<Hole, PatternError> {
+fn parse_hole(text: &str, allowed: &[Placeholder]) -> Result<Hole, PatternError> {
     let unknown = || PatternError::UnknownField {
         found: text.to_owned(),
         known: allowed.iter().map(|f| format!("`{{{}}}`", f.word())).collect::<Vec<_>>().join(", "),
@@ -334,7 +335,7 @@ impl fmt::Display for Pattern {
 mod tests {
     use super::*;
 
-    const SWITCH: &[Field] = &[Field::Plane, Field::Zone, Field::Index];
+    const SWITCH: &[Placeholder] = &[Placeholder::Plane, Placeholder::Zone, Placeholder::Index];
 
     fn pattern(text: &str) -> Pattern {
         Pattern::parse(text, SWITCH).unwrap()
@@ -344,7 +345,7 @@ mod tests {
     fn reads_back_what_it_writes() {
         let names = pattern("z{zone}-p{plane+1}-leaf-{index:03}");
         for (index, shown) in [(0, "001"), (998, "999"), (999, "1000"), (65_535, "65536")] {
-            let numbers = Numbers::default().with(Field::Plane, 7).with(Field::Index, index);
+            let numbers = Numbers::default().with(Placeholder::Plane, 7).with(Placeholder::Index, index);
             let name = names.write(numbers);
             assert_eq!(name, format!("z0-p8-leaf-{shown}"));
             assert_eq!(names.read(&name), Some(numbers));

@@ -10,12 +10,6 @@ use crate::faults;
 use crate::suggest::nearest;
 use crate::yaml::{Entry, Item, Value};
 
-/// A document type read from a mapping.
-pub(crate) trait MappingType {
-    /// The keys in the order of the documentation.
-    const KEYS: &'static [&'static str];
-}
-
 /// The entries of a mapping, and the keys that a misspelled one was probably meant for.
 pub(crate) struct Entries<'a> {
     entries: &'a [Entry],
@@ -26,7 +20,7 @@ impl<'a> Entries<'a> {
     /// Takes the entries of an item that must be a mapping, and refuses keys that are not known.
     pub(crate) fn of(
         item: &'a Item,
-        known: &[&'static str],
+        known: &'static [&'static str],
         extensions: bool,
         reader: &mut Reader<'_>,
     ) -> Option<Self> {
@@ -80,20 +74,42 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Reads a struct from a mapping: `mapping!(Type { field = "key", ... })`, every field once.
-macro_rules! mapping {
-    ($type:ident { $($field:ident = $key:literal),+ $(,)? }) => {
-        $crate::read::mapping!($type, false { $($field = $key),+ });
-    };
-    ($type:ident, $extensions:literal { $($field:ident = $key:literal),+ $(,)? }) => {
-        impl $crate::read::MappingType for $type {
-            const KEYS: &'static [&'static str] = &[$($key),+];
+/// Declares a mapping of the language, every field once: its meaning, type and key, and what a change of it touches where
+/// the key above does not say it.
+///
+/// Makes of it the struct, its schema, its reader, its place in the reference and the paths that [`crate::field!`] knows.
+macro_rules! document {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $type:ident as $name:tt $(with $anchors:ident)? {
+            $(
+                $(#[$inner:meta])*
+                $field_vis:vis $field:ident: $of:ty = $key:tt $(=> [$($touches:ident),*])?
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, schemars::JsonSchema)]
+        #[schemars(rename = $name, deny_unknown_fields)]
+        $vis struct $type {
+            $($(#[$inner])* #[schemars(rename = $key)] $field_vis $field: $of,)+
         }
 
         impl $crate::read::Read for $type {
+            const KIND: &'static $crate::read::Kind = &$crate::read::Kind::Mapping(&$crate::read::Mapping {
+                name: $name,
+                keys: &[$($crate::read::Key {
+                    name: $key,
+                    touches: $crate::read::touches!($([$($touches),*])?),
+                    kind: <$of as $crate::read::Read>::KIND,
+                }),+],
+                read: |item, reader| <Self as $crate::read::Read>::read(item, reader).is_some(),
+            });
+
             fn read(item: &$crate::yaml::Item, reader: &mut $crate::read::Reader<'_>) -> Option<Self> {
-                use $crate::read::MappingType as _;
-                let entries = $crate::read::Entries::of(item, Self::KEYS, $extensions, reader)?;
+                const ANCHORS: &[&str] = &[$(stringify!($anchors))?];
+                let entries =
+                    $crate::read::Entries::of(item, &[$($key),+], !ANCHORS.is_empty(), reader)?;
                 // All fields are read before any is missed, so that all faults show.
                 $(let $field = entries.read($key, item, reader);)+
                 Some($type { $($field: $field?),+ })
@@ -101,4 +117,15 @@ macro_rules! mapping {
         }
     };
 }
-pub(crate) use mapping;
+pub(crate) use document;
+
+/// Makes what a key says of its touches: nothing, or a list.
+macro_rules! touches {
+    () => {
+        None
+    };
+    ([$($touches:ident),*]) => {
+        Some($crate::read::Touches::of(&[$($crate::read::Touches::$touches),*]))
+    };
+}
+pub(crate) use touches;

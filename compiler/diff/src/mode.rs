@@ -1,6 +1,6 @@
 //! How a change can be rolled out: unnoticed, on a drained device, on a drained plane, or not at all.
 //!
-//! In: a change and the fabric it starts from. Out: [`Manner`] with the reason. Invariants: the most careful of several
+//! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: the most careful of several
 //! answers counts; what is not known to be harmless is not called so.
 
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Routing, Switch, TierId};
 
-use crate::change::{Change, Exception, Field, Thing, TierField, Turn};
+use crate::change::{Change, Exception, Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;
 
 /// How a change can be rolled out, from harmless to harmful.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Manner {
+pub enum RolloutMode {
     /// Nothing in use is touched.
     Hitless,
     /// These carry no traffic while they are touched.
@@ -49,7 +49,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// How.
-    pub manner: Manner,
+    pub mode: RolloutMode,
     /// Why.
     pub why: &'static str,
 }
@@ -61,7 +61,7 @@ const POOLS: &str =
 const SHRINKS: &str = "what goes carries traffic until it is drained";
 
 fn hitless(why: &'static str) -> Verdict {
-    Verdict { manner: Manner::Hitless, why }
+    Verdict { mode: RolloutMode::Hitless, why }
 }
 
 /// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
@@ -93,18 +93,18 @@ fn beside(tier: TierId) -> &'static [TierId] {
 }
 
 fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
-    Verdict { manner: Manner::PlaneByPlane(tiers.to_vec()), why }
+    Verdict { mode: RolloutMode::PlaneByPlane(tiers.to_vec()), why }
 }
 
 fn at_once(why: &'static str) -> Verdict {
-    Verdict { manner: Manner::AtOnce, why }
+    Verdict { mode: RolloutMode::AtOnce, why }
 }
 
 /// Judges one change.
 pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     match change {
-        Change::Field(field) => judge_field(field, old),
-        Change::Tier(tier, field) => judge_tier(*tier, field, old),
+        Change::Setting(setting) => judge_setting(setting, old),
+        Change::Tier(tier, setting) => judge_tier(*tier, setting, old),
         Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
@@ -112,71 +112,75 @@ pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     }
 }
 
-fn judge_field(field: &Field, old: &Fabric) -> Verdict {
+fn judge_setting(setting: &Setting, old: &Fabric) -> Verdict {
     use TierId::{T0, T1, T2};
     let grows = |grown: bool, touched: &[TierId], tiers: &[TierId]| {
         if grown { growth(old, touched) } else { planes(tiers, SHRINKS) }
     };
-    match field {
-        Field::Name(_) | Field::Description(_) | Field::Sites(_) | Field::Domains(_) => {
+    match setting {
+        Setting::Name(_) | Setting::Description(_) | Setting::Sites(_) | Setting::Domains(_) => {
             hitless("names carry no traffic")
         }
-        Field::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
-        Field::Zones(edit) => grows(edit.new > edit.old, &[T2], &ALL),
-        Field::PerGroup(edit) => grows(edit.new > edit.old, &[T0], &[T0]),
-        Field::EntropyActive(_)
-        | Field::EntropyBackup(_)
-        | Field::EntropyMin(_)
-        | Field::EntropySeed(_)
-        | Field::QueuePairs(_)
-        | Field::PayloadMtu(_) => hitless("hosts change, switches do not"),
-        Field::Pin(_) | Field::Pins(_) => hitless("packets change uplinks, and arrive over either"),
-        Field::HostOs(_) | Field::HostOutputs(_) => hitless("only the form of host artefacts changes"),
-        Field::Slots(_) => hitless("only the names of interfaces change, node by node"),
-        Field::NicsPerNode(_) | Field::Rails(_) => at_once("NICs belong to other nodes"),
-        Field::Planes(_) | Field::NicSpeed(_) | Field::NicLanes(_) => {
+        Setting::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
+        Setting::Zones(edit) => grows(edit.new > edit.old, &[T2], &ALL),
+        Setting::PerGroup(edit) => grows(edit.new > edit.old, &[T0], &[T0]),
+        Setting::EntropyActive(_)
+        | Setting::EntropyBackup(_)
+        | Setting::EntropyMin(_)
+        | Setting::EntropySeed(_)
+        | Setting::QueuePairs(_)
+        | Setting::PayloadMtu(_) => hitless("hosts change, switches do not"),
+        Setting::Pin(_) | Setting::Pins(_) => hitless("packets change uplinks, and arrive over either"),
+        Setting::HostOs(_) | Setting::HostOutputs(_) => hitless("only the form of host artefacts changes"),
+        Setting::Slots(_) => hitless("only the names of interfaces change, node by node"),
+        Setting::NicsPerNode(_) | Setting::Rails(_) => at_once("NICs belong to other nodes"),
+        Setting::Planes(_) | Setting::NicSpeed(_) | Setting::NicLanes(_) => {
             at_once("the ports of every NIC change their speed")
         }
-        Field::Routing(_) => at_once("hosts and switches must agree on how packets find their way"),
-        Field::Block(_) | Field::Layout(_) => {
+        Setting::Routing(_) => at_once("hosts and switches must agree on how packets find their way"),
+        Setting::Block(_) | Setting::Layout(_) => {
             at_once("a path names segments in every plane; hosts and switches must agree on them")
         }
-        Field::HostPool(_) => at_once("a NIC has one address for all planes, and every connection names it"),
-        Field::T2Wiring(_) | Field::T2ZonePorts(_) | Field::T2Rows(_) => {
+        Setting::HostPool(_) => {
+            at_once("a NIC has one address for all planes, and every connection names it")
+        }
+        Setting::T2Wiring(_) | Setting::T2ZonePorts(_) | Setting::T2Rows(_) => {
             planes(&[T1, T2], "cables move to other ports")
         }
-        Field::LinkPool(_) => planes(&ALL, "both ends of every cable change their address"),
-        Field::LoopbackPool(_) | Field::AsnBase(_) => planes(&ALL, "every switch changes its identity"),
-        Field::ManagementPool(_) | Field::ManagementGateway(_) => {
+        Setting::LinkPool(_) => planes(&ALL, "both ends of every cable change their address"),
+        Setting::LoopbackPool(_) | Setting::AsnBase(_) => planes(&ALL, "every switch changes its identity"),
+        Setting::ManagementPool(_) | Setting::ManagementGateway(_) => {
             hitless("the management network carries no traffic of the fabric")
         }
-        Field::NicT0(_) => planes(&[T0], "every cable of the kind is unplugged, or was described wrongly"),
-        Field::T0T1(_) => planes(&[T0, T1], "every cable of the kind is unplugged, or was described wrongly"),
-        Field::T1T2(_) | Field::T1T2ByZone(_) => {
+        Setting::NicT0(_) => planes(&[T0], "every cable of the kind is unplugged, or was described wrongly"),
+        Setting::T0T1(_) => {
+            planes(&[T0, T1], "every cable of the kind is unplugged, or was described wrongly")
+        }
+        Setting::T1T2(_) | Setting::T1T2ByZone(_) => {
             planes(&[T1, T2], "every cable of the kind is unplugged, or was described wrongly")
         }
-        Field::LinkMtu(_) => planes(&ALL, "ports go down when their MTU changes"),
-        Field::UdpPort(_) => at_once("both ends of a connection must agree on the port"),
-        Field::Qos(_) => {
+        Setting::LinkMtu(_) => planes(&ALL, "ports go down when their MTU changes"),
+        Setting::UdpPort(_) => at_once("both ends of a connection must agree on the port"),
+        Setting::Qos(_) => {
             planes(&ALL, "queues are rebuilt, and until hosts follow, what they mark meets the new queues")
         }
     }
 }
 
-fn judge_tier(tier: TierId, field: &TierField, old: &Fabric) -> Verdict {
-    match field {
+fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
+    match setting {
         // More switches of a tier are more ports of those beside it; more ports are ports of its own.
-        TierField::Count(edit) if edit.new > edit.old => growth(old, beside(tier)),
-        TierField::Down(edit) | TierField::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
-        TierField::Count(_) | TierField::Down(_) | TierField::Up(_) => planes(&[tier], SHRINKS),
-        TierField::DownSpare(_) | TierField::UpSpare(_) => hitless("spare ports are shut"),
-        TierField::Platform(_) | TierField::ByPlane(_) => planes(&[tier], "switches are replaced"),
-        TierField::Os(_) => planes(&[tier], "switches are installed anew"),
-        TierField::DownCage(_) | TierField::UpCage(_) => planes(&[tier], "cables move to other ports"),
-        TierField::DownBreakout(_) | TierField::UpBreakout(_) => {
+        TierSetting::Count(edit) if edit.new > edit.old => growth(old, beside(tier)),
+        TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
+        TierSetting::Count(_) | TierSetting::Down(_) | TierSetting::Up(_) => planes(&[tier], SHRINKS),
+        TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
+        TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
+        TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
+        TierSetting::DownCage(_) | TierSetting::UpCage(_) => planes(&[tier], "cables move to other ports"),
+        TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
             planes(&[tier], "ports go down while their cages are split in another way")
         }
-        TierField::Parallel(_) => match old.topology().routing {
+        TierSetting::Parallel(_) => match old.topology().routing {
             Routing::Srv6Static => {
                 at_once("parallel cables have segments of their own: switches are renumbered")
             }
@@ -187,7 +191,7 @@ fn judge_tier(tier: TierId, field: &TierField, old: &Fabric) -> Verdict {
 
 fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
     let exceptions = &old.topology().exceptions;
-    let drained = |places: Vec<Place>, why| Verdict { manner: Manner::Drained(places), why };
+    let drained = |places: Vec<Place>, why| Verdict { mode: RolloutMode::Drained(places), why };
     match exception {
         Exception::Drained(Turn::On, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts stop using it; nothing else changes",

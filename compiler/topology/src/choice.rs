@@ -1,0 +1,123 @@
+//! Words of which the language takes one: routing, wiring, what is generated for hosts.
+//!
+//! In: nothing. Out: the enums. Invariants: who asks what one means uses a method that names every word, so that a new one
+//! does not compile before it has an answer.
+
+use schemars::JsonSchema;
+
+/// How packets find their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Routing {
+    /// Static SRv6 uSIDs, source routed by the NIC.
+    Srv6Static,
+    /// Static routes with next-hop groups.
+    EcmpStatic,
+    /// eBGP over unnumbered links (RFC 8950).
+    BgpUnnumbered,
+}
+
+impl Routing {
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            Routing::Srv6Static => "srv6-static",
+            Routing::EcmpStatic => "ecmp-static",
+            Routing::BgpUnnumbered => "bgp-unnumbered",
+        }
+    }
+
+    /// Tells whether NICs write the path into packets, as uSIDs.
+    pub fn is_source_routed(self) -> bool {
+        match self {
+            Routing::Srv6Static => true,
+            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
+        }
+    }
+
+    /// Tells whether switches exchange routes with BGP.
+    pub fn speaks_bgp(self) -> bool {
+        match self {
+            Routing::BgpUnnumbered => true,
+            Routing::Srv6Static | Routing::EcmpStatic => false,
+        }
+    }
+
+    /// Tells whether switches have next-hop groups that the plan writes, with weights.
+    pub fn has_static_groups(self) -> bool {
+        match self {
+            Routing::EcmpStatic => true,
+            Routing::Srv6Static | Routing::BgpUnnumbered => false,
+        }
+    }
+}
+
+/// What is generated for hosts besides path tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum HostOs {
+    /// Path tables only.
+    None,
+    /// Kernel SRv6 by `ip -batch` and sysctls, one folder a node.
+    Linux,
+}
+
+/// Files for a node that has a kernel, a NIC driver and NCCL of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum HostOutput {
+    /// Quality of service of the NICs: `nic-qos.sh`.
+    Nic,
+    /// Addresses, tables and rules for netplan.
+    Netplan,
+    /// The same as units of systemd-networkd, and interface names.
+    Networkd,
+    /// Environment and topology of NCCL, backup ports of VCCL.
+    Nccl,
+}
+
+impl HostOutput {
+    /// All of them, in the order of the language.
+    pub const ALL: [HostOutput; 4] =
+        [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl];
+
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            HostOutput::Nic => "nic",
+            HostOutput::Netplan => "netplan",
+            HostOutput::Networkd => "networkd",
+            HostOutput::Nccl => "nccl",
+        }
+    }
+}
+
+/// How T1s are wired to T2s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Wiring {
+    /// Every T1 of a plane reaches every T2 of it.
+    Full,
+    /// T1 number j of every zone reaches only the T2s of row j.
+    Rows,
+}
+
+/// What takes one uplink as long as that leads there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Pin {
+    /// Nothing.
+    None,
+    /// What goes to the NIC on downlink d of another T0: uplink d, counted around.
+    Downlink,
+}
+
+impl Pin {
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pin::None => "none",
+            Pin::Downlink => "downlink",
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The language as data: its mappings and keys, and what a change of a value touches.
+//!
+//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched while the program is compiled.
+//! Invariants: a path is found exactly if a document has it; what a value touches is declared at its key, or at one above.
+
+use super::Reader;
+use crate::yaml::Item;
+
+/// What can be written behind a key.
+pub(crate) enum Kind {
+    /// A single value.
+    Value,
+    /// Known keys.
+    Mapping(&'static Mapping),
+    /// Known keys that another crate reads.
+    Foreign(&'static [Key]),
+    /// Keys that the writer of a file chooses: `*` in a path.
+    Named(&'static Kind),
+    /// A list, each item of one kind: `[]` in a path.
+    List(&'static Kind),
+}
+
+/// A mapping with known keys.
+pub(crate) struct Mapping {
+    /// Its name in the schema and the reference.
+    pub(crate) name: &'static str,
+    /// Its keys in the order of the reference.
+    pub(crate) keys: &'static [Key],
+    /// Reads it, for tests of what the loader misses.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests read every mapping"))]
+    pub(crate) read: fn(&Item, &mut Reader<'_>) -> bool,
+}
+
+/// A key of a mapping.
+pub(crate) struct Key {
+    /// The key.
+    pub(crate) name: &'static str,
+    /// What a change of its value touches; nothing where the key above says it.
+    pub(crate) touches: Option<Touches>,
+    /// What is written behind it.
+    pub(crate) kind: &'static Kind,
+}
+
+/// Artefacts that a change of a value may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touches(u16);
+
+impl Touches {
+    /// The files of T0s.
+    pub const T0: Touches = Touches(1);
+    /// The files of T1s.
+    pub const T1: Touches = Touches(1 << 1);
+    /// The files of T2s.
+    pub const T2: Touches = Touches(1 << 2);
+    /// The files of all switches.
+    pub const SWITCHES: Touches = Touches(0b111);
+    /// The files of nodes.
+    pub const NODES: Touches = Touches(1 << 3);
+    /// The path tables of T0 groups.
+    pub const TABLES: Touches = Touches(1 << 4);
+    /// What hosts send by: the files of nodes, and path tables.
+    pub const HOSTS: Touches = Touches(0b11 << 3);
+    /// The lists of cables.
+    pub const LISTS: Touches = Touches(1 << 5);
+    /// Everything.
+    pub const ALL: Touches = Touches(0b11_1111);
+    /// The files of the tier that the value is in.
+    pub const TIER: Touches = Touches(1 << 6);
+    /// The files of the tier that the value is in, and of what is plugged into it.
+    pub const AROUND: Touches = Touches(1 << 7);
+    /// What the value names, with what is beside it: found from the difference.
+    pub const NAMED: Touches = Touches(1 << 8);
+
+    /// Puts several together.
+    pub(crate) const fn of(all: &[Touches]) -> Touches {
+        let (mut bits, mut at) = (0, 0);
+        while at < all.len() {
+            bits |= all[at].0;
+            at += 1;
+        }
+        Touches(bits)
+    }
+
+    /// Tells whether another is a part of it.
+    pub const fn has(self, other: Touches) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Tells whether no artefact of a device or host is touched.
+    pub const fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Writes out what is said by the tier that a value is in, if it is in one.
+    pub(crate) fn in_tier(self, tier: Option<Touches>) -> Touches {
+        let mut found = Touches(self.0 & !(Touches::TIER.0 | Touches::AROUND.0));
+        let Some(tier) = tier else { return found };
+        if self.has(Touches::TIER) {
+            found.0 |= tier.0;
+        }
+        if self.has(Touches::AROUND) {
+            found.0 |= match tier {
+                Touches::T0 => Touches::of(&[Touches::T0, Touches::T1, Touches::NODES]).0,
+                Touches::T1 => Touches::SWITCHES.0,
+                _ => Touches::of(&[Touches::T1, Touches::T2]).0,
+            };
+        }
+        found
+    }
+}
+
+/// What is at a path.
+pub(crate) struct Found {
+    /// What can be written there.
+    pub(crate) kind: &'static Kind,
+    /// What a change touches, as the nearest key says it.
+    pub(crate) touches: Option<Touches>,
+}
+
+impl Kind {
+    /// Finds what is at a dotted path.
+    pub(crate) const fn find(&'static self, path: &str) -> Option<Found> {
+        let path = path.as_bytes();
+        let mut found = Found { kind: self, touches: None };
+        let mut at = 0;
+        loop {
+            let mut end = at;
+            while end < path.len() && path[end] != b'.' {
+                end += 1;
+            }
+            let keys = match found.kind {
+                Kind::Mapping(mapping) => mapping.keys,
+                Kind::Foreign(keys) => keys,
+                Kind::Named(below) => {
+                    if !is_part(path, at, end, "*") {
+                        return None;
+                    }
+                    found.kind = below;
+                    &[]
+                }
+                Kind::List(below) => {
+                    if !is_part(path, at, end, "[]") {
+                        return None;
+                    }
+                    found.kind = below;
+                    &[]
+                }
+                Kind::Value => return None,
+            };
+            let mut key = 0;
+            while key < keys.len() {
+                if is_part(path, at, end, keys[key].name) {
+                    found.kind = keys[key].kind;
+                    if keys[key].touches.is_some() {
+                        found.touches = keys[key].touches;
+                    }
+                    break;
+                }
+                key += 1;
+            }
+            if !keys.is_empty() && key == keys.len() {
+                return None;
+            }
+            if end == path.len() {
+                return Some(found);
+            }
+            at = end + 1;
+        }
+    }
+
+    /// Tells whether every value below says what a change of it touches, itself or by a key above.
+    pub(crate) const fn says_what_it_touches(&'static self, above: bool) -> bool {
+        let keys = match self {
+            Kind::Mapping(mapping) => mapping.keys,
+            Kind::Foreign(keys) => keys,
+            Kind::Named(below) | Kind::List(below) => return below.says_what_it_touches(above),
+            Kind::Value => return above,
+        };
+        let mut key = 0;
+        while key < keys.len() {
+            if !keys[key].kind.says_what_it_touches(above || keys[key].touches.is_some()) {
+                return false;
+            }
+            key += 1;
+        }
+        true
+    }
+
+    /// Lists every mapping from this one on, each once, in the order of the keys.
+    pub(crate) fn mappings(&'static self) -> Vec<&'static Mapping> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect(&'static self, found: &mut Vec<&'static Mapping>) {
+        match self {
+            Kind::Mapping(mapping) => {
+                if found.iter().any(|known| known.name == mapping.name) {
+                    return;
+                }
+                found.push(mapping);
+                mapping.keys.iter().for_each(|key| key.kind.collect(found));
+            }
+            Kind::Named(below) | Kind::List(below) => below.collect(found),
+            Kind::Foreign(_) | Kind::Value => {}
+        }
+    }
+}
+
+/// Tells whether a part of a path is a word.
+const fn is_part(path: &[u8], start: usize, end: usize, word: &str) -> bool {
+    let word = word.as_bytes();
+    if word.len() != end - start {
+        return false;
+    }
+    let mut at = 0;
+    while at < word.len() {
+        if word[at] != path[start + at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}

@@ -1,0 +1,42 @@
+//! Where a file says what it says.
+//!
+//! In: the places of all values, by dotted path. Out: the place of a field. Invariants: who asks names a [`Field`], so that
+//! nobody asks for a path that the language does not have.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::Span;
+
+use crate::field::FieldPath;
+
+/// Places in the text by the path of the value.
+#[derive(Debug, Clone, Default)]
+pub struct Spans(BTreeMap<String, Span>);
+
+impl Spans {
+    /// Keeps the places that a loader found, by dotted path; the empty path is the file itself.
+    pub(crate) fn new(places: BTreeMap<String, Span>) -> Self {
+        Spans(places)
+    }
+
+    /// Returns the place of a value if it was written down.
+    pub fn stated(&self, path: impl Into<FieldPath>) -> Option<Span> {
+        self.0.get(path.into().path()).copied()
+    }
+
+    /// Returns the place of a value, or of the nearest part of the path that was written down; for what was not
+    /// written at all, the key `fabric`.
+    pub fn get(&self, path: impl Into<FieldPath>) -> Option<Span> {
+        let path = path.into();
+        let mut path = path.path();
+        loop {
+            if let Some(span) = self.0.get(path) {
+                return Some(*span);
+            }
+            if path.is_empty() {
+                return None;
+            }
+            path = &path[..path.rfind('.').unwrap_or(0)];
+        }
+    }
+}
