@@ -16,10 +16,13 @@ use closc_paths::Table;
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
 pub use control::{Ban, BanFault, Bans};
-pub use view::{ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
+pub use view::{ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
 
 use crate::channel::Channel;
+use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
+use crate::losses::{Loss, Losses};
+use crate::pace::Pace;
 use crate::probes::Probes;
 use crate::region::Region;
 use crate::schedule::{Schedule, Turn};
@@ -42,6 +45,10 @@ pub struct Options {
     pub probe_timeout_ns: u64,
     /// Packets of writes under way to one NIC.
     pub window: u32,
+    /// How paths are chosen.
+    pub transport: Transport,
+    /// Rate of a port, in Mb/s; none: as fast as the machine goes.
+    pub port_mbps: Option<u32>,
     /// UDP port of messages.
     pub udp_port: u16,
     /// What all agents of the fabric know; derived from the table if absent.
@@ -60,6 +67,8 @@ impl Default for Options {
             probe_period_ns: 100_000_000,
             probe_timeout_ns: 50_000_000,
             window: 192,
+            transport: Transport::Spray,
+            port_mbps: None,
             udp_port: 49791,
             cookie: None,
             engine: Settings::default(),
@@ -109,6 +118,12 @@ pub struct Agent {
     bans: Vec<(Ban, DenialId)>,
     next_ban: u64,
     next_write: u64,
+    pace: Pace,
+    /// When a piece that waits for its port may leave.
+    paced_ns: Option<u64>,
+    /// The channel that sends the next piece.
+    pump_turn: usize,
+    losses: Losses,
     counters: Counters,
     events: VecDeque<EventView>,
     n_events: u64,
@@ -137,6 +152,10 @@ impl Agent {
             bans: Vec::new(),
             next_ban: 1,
             next_write: u64::from(epoch) << 48,
+            pace: Pace::new(usize::from(at.table.header().planes), options.port_mbps, at.now_ns),
+            paced_ns: None,
+            pump_turn: 0,
+            losses: Losses::default(),
             counters: Counters::default(),
             events: VecDeque::with_capacity(view::EVENTS_MAX),
             n_events: 0,
@@ -187,6 +206,16 @@ impl Agent {
     /// Returns the ports.
     pub fn ports(&self) -> &[Port] {
         &self.ports
+    }
+
+    /// Returns packets lost after a number.
+    pub fn losses_after(&self, number: u64) -> Vec<Loss> {
+        self.losses.after(number)
+    }
+
+    /// The flow of everything that is no packet of the node: one queue pair for each two NICs.
+    fn flow(&self, channel: usize) -> u64 {
+        flow_hash([&self.own[..], &self.channels[channel].address[..]])
     }
 
     /// Finds a channel or opens it. Nothing, if the address is of no NIC or there is no room.

@@ -32,6 +32,12 @@ pub enum Request {
         #[serde(default)]
         after: u64,
     },
+    /// Packets that were lost after one of them.
+    Losses {
+        /// The number of that one.
+        #[serde(default)]
+        after: u64,
+    },
     /// Deny paths.
     Deny {
         /// Which.
@@ -100,6 +106,7 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         },
         Request::Findings {} => value(agent.findings(at)),
         Request::Events { after } => value(agent.events_after(after).collect::<Vec<_>>()),
+        Request::Losses { after } => value(agent.losses_after(after)),
         Request::Deny { ban } => {
             let made = agent.deny(at, &Ban { id: None, ..ban }, unix);
             let changed = made.is_ok();

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use closc_nic::agent::{Ban, Options};
 use closc_nic::api::Request;
+use closc_nic::choose::Transport;
 use closc_nic::io::{client, doctor, run, setup};
 use serde_json::Value;
 
@@ -40,6 +41,12 @@ enum Command {
     /// Show what happened
     Events {
         /// Only after this event
+        #[arg(long, default_value_t = 0)]
+        after: u64,
+    },
+    /// Show packets that were lost lately, one by one
+    Losses {
+        /// Only after this one
         #[arg(long, default_value_t = 0)]
         after: u64,
     },
@@ -132,6 +139,15 @@ struct RunArgs {
     /// Packets of writes under way to one NIC
     #[arg(long, default_value_t = 192)]
     window: u32,
+    /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
+    #[arg(long, default_value = "spray")]
+    transport: Transport,
+    /// Send pieces of writes no faster than so many Mb/s by each port
+    #[arg(long, value_name = "MBPS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    port_mbps: Option<u32>,
+    /// End when standard input ends, as with whoever started it
+    #[arg(long)]
+    tied: bool,
     /// UDP port of messages between agents
     #[arg(long, default_value_t = Options::default().udp_port)]
     port: u16,
@@ -209,6 +225,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
         Command::Paths { to } => Request::Paths { to: *to },
         Command::Probe => Request::Findings {},
         Command::Events { after } => Request::Events { after: *after },
+        Command::Losses { after } => Request::Losses { after: *after },
         Command::Deny(args) => Request::Deny { ban: ban(args) },
         Command::Allow { id } => Request::Allow { id: *id },
         Command::Write { to, bytes, local, target, unit } => {
@@ -265,10 +282,13 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         state: args.state.clone(),
         region: args.region.clone(),
         user: args.user.clone(),
+        tied: args.tied,
         agent: Options {
             probe_period_ns: args.probe_period_ms.max(1) * 1_000_000,
             reorder_ns: args.reorder_us * 1000,
             window: args.window.clamp(1, 512),
+            transport: args.transport,
+            port_mbps: args.port_mbps,
             udp_port: args.port,
             cookie: cookie.transpose()?,
             ..Options::default()

@@ -187,6 +187,12 @@ impl Engine {
         Some(Pick { plane, entropy })
     }
 
+    /// Returns the plane of the next pick, and picks nothing.
+    #[inline]
+    pub fn next_plane(&self, path: PathId) -> Option<u8> {
+        self.set(path)?.next_plane()
+    }
+
     /// Takes word of a packet or probe that arrived.
     pub fn answered(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;

@@ -105,16 +105,22 @@ impl PathSet {
     /// Returns the entropy value of the next packet.
     #[inline]
     pub(crate) fn pick(&mut self) -> Option<(u8, u32)> {
+        let plane = self.next_plane()?;
+        self.last_plane = plane;
+        let position = self.rotations[usize::from(plane)].turn();
+        let value = &self.values[usize::from(plane) * self.stride + usize::from(position)];
+        Some((plane, value.entropy))
+    }
+
+    /// Returns the plane whose turn it is.
+    #[inline]
+    pub(crate) fn next_plane(&self) -> Option<u8> {
         if self.planes_in_use == 0 {
             return None;
         }
         let above = self.planes_in_use & (!1u32 << self.last_plane);
         let from = if above == 0 { self.planes_in_use } else { above };
-        let plane = from.trailing_zeros() as u8;
-        self.last_plane = plane;
-        let position = self.rotations[usize::from(plane)].turn();
-        let value = &self.values[usize::from(plane) * self.stride + usize::from(position)];
-        Some((plane, value.entropy))
+        Some(from.trailing_zeros() as u8)
     }
 
     pub(crate) fn find(&self, plane: u8, entropy: u32) -> Option<Place> {

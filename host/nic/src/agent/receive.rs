@@ -199,6 +199,7 @@ impl Agent {
         let c = &mut self.channels[channel];
         let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
         let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
+        let (losses, to) = (&mut self.losses, std::net::Ipv6Addr::from(source));
         let mut of = |cargo: &Cargo, what: &dyn Fn(&mut crate::writes::Leaving, u64)| {
             if let Cargo::Chunk { write, offset, .. } = cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == *write)
@@ -215,6 +216,14 @@ impl Agent {
             Verdict::Lost(sent) => {
                 tally.lost += 1;
                 tally.last_lost_ns = now_ns;
+                losses.push(crate::losses::Loss {
+                    number: 0,
+                    to,
+                    plane: sent.plane,
+                    entropy: sent.entropy,
+                    sent_ns: sent.at_ns,
+                    known_ns: now_ns,
+                });
                 engine.lost(path, sent.plane, sent.entropy, now_ns);
                 of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
             }

@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
+use crate::choose::flow_of_packet;
 use crate::sent::Cargo;
 use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, Sequence, UDP_LEN};
 
@@ -20,11 +21,12 @@ impl Agent {
         let mut address = [0; 16];
         address.copy_from_slice(&head[24..40]);
         let class = head[0] << 4 | head[1] >> 4;
+        let flow = flow_of_packet(inner);
         let Some(channel) = self.channel(at, address) else {
             self.counters.not_ours += 1;
             return;
         };
-        if !self.send(at, channel, batch, (Next::Ipv6, len, class), Cargo::Inner, None) {
+        if !self.send(at, channel, batch, (Next::Ipv6, len, class), (Cargo::Inner, flow), None) {
             self.counters.no_path += 1;
         }
     }
@@ -37,17 +39,18 @@ impl Agent {
         channel: usize,
         batch: &mut Batch,
         (next, len, class): (Next, usize, u8),
-        cargo: Cargo,
+        (cargo, flow): (Cargo, u64),
         not_over: Option<u8>,
     ) -> bool {
         let c = &mut self.channels[channel];
-        let Some(mut pick) = self.engine.pick(c.path) else { return false };
+        let transport = self.options.transport;
+        let Some(mut pick) = transport.next(&mut self.engine, c.path, flow) else { return false };
         for _ in 0..self.ports.len() {
             let known = self.ports.get(usize::from(pick.plane)).is_some_and(|port| port.ethernet.is_some());
             if known && Some(pick.plane) != not_over {
                 break;
             }
-            let Some(other) = self.engine.pick(c.path) else { return false };
+            let Some(other) = transport.next(&mut self.engine, c.path, flow) else { return false };
             pick = other;
         }
         let Some(ethernet) = self.ports.get(usize::from(pick.plane)).and_then(|port| port.ethernet) else {
@@ -70,6 +73,7 @@ impl Agent {
             let label = (pick.entropy, class);
             wire::write_outer(room, &ethernet, addresses, label, Some((&sequence, tag)), (next, len))
         });
+        self.pace.took(pick.plane, frame.bytes().len());
         batch.push();
         true
     }
@@ -91,6 +95,7 @@ impl Agent {
         frame.finish(plane, len + UDP_LEN, |room| {
             wire::write_outer(room, &ethernet, (&own, outer), (entropy, 0), None, (Next::Udp, len + UDP_LEN))
         });
+        self.pace.took(plane, frame.bytes().len());
         batch.push();
         self.counters.messages += 1;
         true
@@ -104,10 +109,11 @@ impl Agent {
         channel: usize,
         message: &Message<'_>,
     ) -> bool {
+        let flow = self.flow(channel);
         let c = &self.channels[channel];
         let (path, to) = (c.path, c.to);
         for _ in 0..self.ports.len() {
-            let Some(pick) = self.engine.pick(path) else { return false };
+            let Some(pick) = self.options.transport.next(&mut self.engine, path, flow) else { return false };
             let outer = at.table.outer(&to, pick.entropy);
             if self.send_message(batch, (pick.plane, pick.entropy, &outer.address), message) {
                 return true;
@@ -119,13 +125,31 @@ impl Agent {
     /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.
     pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
         let mut sent = true;
+        self.paced_ns = None;
         while sent && batch.room() > 4 {
             sent = false;
-            for channel in 0..self.channels.len() {
-                sent |= batch.room() > 4 && self.send_piece(at, channel, batch);
+            let (count, first) = (self.channels.len(), self.pump_turn);
+            for turn in 0..count {
+                let channel = (first + turn) % count;
+                if batch.room() > 4 && self.send_piece(at, channel, batch) {
+                    sent = true;
+                    // Whoever sent waits until all others had their turn, also where ports let one piece go at a time.
+                    self.pump_turn = (channel + 1) % count;
+                }
             }
         }
         sent
+    }
+
+    /// Tells whether the port of a channel's next piece is ready, and remembers when it will be.
+    fn is_paced(&mut self, at: &At<'_>, channel: usize) -> bool {
+        let (path, flow) = (self.channels[channel].path, self.flow(channel));
+        let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
+        let ready_ns = self.pace.ready_at(plane, at.now_ns);
+        if ready_ns > at.now_ns {
+            self.paced_ns = Some(self.paced_ns.map_or(ready_ns, |known| known.min(ready_ns)));
+        }
+        ready_ns > at.now_ns
     }
 
     fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
@@ -134,6 +158,10 @@ impl Agent {
         if c.leaving.is_empty() || c.sent.under_way() >= window || !c.sent.has_room() {
             return false;
         }
+        if self.options.port_mbps.is_some() && self.is_paced(at, channel) {
+            return false;
+        }
+        let c = &mut self.channels[channel];
         let mut next = c.leaving.iter_mut().filter(|leaving| leaving.done_ns.is_none());
         let Some((id, order, piece)) = next.find_map(|l| l.next_piece().map(|piece| (l.id, l.order, piece)))
         else {
@@ -159,7 +187,9 @@ impl Agent {
         let len = head + piece.len as usize;
         wire::write_udp(payload, &self.identity, 0, len);
         let cargo = Cargo::Chunk { write: id, offset: piece.offset, len: piece.len };
-        let sent = self.send(at, channel, batch, (Next::Udp, len + UDP_LEN, ECT0), cargo, piece.not_over);
+        let packet = (Next::Udp, len + UDP_LEN, ECT0);
+        let flow = self.flow(channel);
+        let sent = self.send(at, channel, batch, packet, (cargo, flow), piece.not_over);
         if !sent {
             self.counters.no_path += 1;
             if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)

@@ -61,7 +61,7 @@ impl Agent {
             }
             due = due.min(c.probe_at_ns.max(now_ns + 1_000_000));
         }
-        due
+        self.paced_ns.map_or(due, |paced_ns| due.min(paced_ns))
     }
 
     fn probe_switches(&mut self, at: &At<'_>, batch: &mut Batch) {
@@ -182,6 +182,7 @@ impl Agent {
     fn overdue(&mut self, at: &At<'_>, channel: usize) {
         let c = &mut self.channels[channel];
         let (engine, path, tally, leaving) = (&mut self.engine, c.path, &mut c.tally, &mut c.leaving);
+        let (losses, to) = (&mut self.losses, std::net::Ipv6Addr::from(c.address));
         let has_agent = c.heard_ns.is_some();
         c.sent.overdue(at.now_ns, |sent, heard| {
             if let Cargo::Chunk { write, offset, .. } = sent.cargo
@@ -193,6 +194,14 @@ impl Agent {
             if has_agent && heard {
                 tally.lost += 1;
                 tally.last_lost_ns = at.now_ns;
+                losses.push(crate::losses::Loss {
+                    number: 0,
+                    to,
+                    plane: sent.plane,
+                    entropy: sent.entropy,
+                    sent_ns: sent.at_ns,
+                    known_ns: at.now_ns,
+                });
                 engine.lost(path, sent.plane, sent.entropy, at.now_ns);
             } else if has_agent {
                 engine.missed(path, sent.plane, sent.entropy, at.now_ns);

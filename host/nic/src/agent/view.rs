@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
 use closc_paths_engine::State;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::control::Ban;
 use crate::agent::{Agent, At};
+use crate::choose::Transport;
 use crate::localise::Finding;
 use crate::region::Region;
 use crate::schedule::Turn;
 
 /// Events that are remembered.
-pub(super) const EVENTS_MAX: usize = 256;
+pub(super) const EVENTS_MAX: usize = 1024;
 
 /// Counters of the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -46,8 +47,23 @@ pub struct Counters {
     pub messages: u64,
 }
 
+/// The state of a path that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeView {
+    /// The NIC that the path goes to.
+    pub to: Ipv6Addr,
+    /// Its entropy value.
+    pub entropy: u32,
+    /// What it was.
+    pub from: String,
+    /// What it is.
+    pub now: String,
+    /// Why.
+    pub cause: String,
+}
+
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventView {
     /// Counts from 1.
     pub number: u64,
@@ -55,6 +71,9 @@ pub struct EventView {
     pub at_ns: u64,
     /// What.
     pub text: String,
+    /// The path whose state changed, if it is that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeView>,
 }
 
 /// A plane.
@@ -116,6 +135,8 @@ pub struct ChannelView {
 pub struct StatusView {
     /// The address of the NIC.
     pub nic: Ipv6Addr,
+    /// How paths are chosen.
+    pub transport: Transport,
     /// The clock.
     pub now_ns: u64,
     /// Planes.
@@ -179,6 +200,7 @@ impl Agent {
         };
         StatusView {
             nic: Ipv6Addr::from(self.own),
+            transport: self.options.transport,
             now_ns: at.now_ns,
             planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(plane)).collect(),
             channels: (0..self.channels.len()).map(|n| self.channel_view(n)).collect(),
@@ -262,11 +284,15 @@ impl Agent {
     }
 
     pub(super) fn event(&mut self, at_ns: u64, text: String) {
+        self.note(at_ns, text, None);
+    }
+
+    fn note(&mut self, at_ns: u64, text: String, change: Option<ChangeView>) {
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
         self.n_events += 1;
-        self.events.push_back(EventView { number: self.n_events, at_ns, text });
+        self.events.push_back(EventView { number: self.n_events, at_ns, text, change });
     }
 
     /// Takes what the engine reports. The first answer over a path is not worth a word.
@@ -276,10 +302,17 @@ impl Agent {
                 continue;
             }
             let to = self.engine.destination(event.path).map(|(_, inner)| Ipv6Addr::from(inner));
-            let to = to.map_or_else(|| "nobody".to_owned(), |to| to.to_string());
-            let (from, now) = (event.from.name(), event.to.name());
-            let text = format!("{to} value {}: {from} -> {now} ({})", event.entropy, event.cause.name());
-            self.event(event.at_ns, text);
+            let name = to.map_or_else(|| "nobody".to_owned(), |to| to.to_string());
+            let (from, now, cause) = (event.from.name(), event.to.name(), event.cause.name());
+            let text = format!("{name} value {}: {from} -> {now} ({cause})", event.entropy);
+            let change = to.map(|to| ChangeView {
+                to,
+                entropy: event.entropy,
+                from: from.to_owned(),
+                now: now.to_owned(),
+                cause: cause.to_owned(),
+            });
+            self.note(event.at_ns, text, change);
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Setup {
     pub region: Option<PathBuf>,
     /// Whom to become.
     pub user: Option<String>,
+    /// Whether to end when standard input ends.
+    pub tied: bool,
     /// The agent's own.
     pub agent: Options,
 }
@@ -256,12 +258,16 @@ impl Stage<'_> {
             fds.push(machine.packets.as_raw_fd());
             fds.push(self.links.as_raw_fd());
             fds.push(self.tun.as_ref().map_or(-1, AsRawFd::as_raw_fd));
+            fds.push(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 });
             self.server.fds(&mut fds);
             let now_ns = clock();
             let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
             let due = if self.server.is_waited_for() { due.min(500_000) } else { due };
             sys::wait(&fds, &mut ready, if busy { 0 } else { due });
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
+                return None;
+            }
+            if ready.get(3).copied().unwrap_or(false) && has_ended(&mut std::io::stdin()) {
                 return None;
             }
             let at = At { table, now_ns: clock() };
@@ -282,7 +288,7 @@ impl Stage<'_> {
             self.agent.tick(&at, &mut batch, &mut |packet| to_node(tun, packet));
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
-            if (ready.iter().skip(3).any(|ready| *ready) || self.server.is_waited_for())
+            if (ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for())
                 && let Some(next) = self.requests(&at)
             {
                 return Some(next);
@@ -360,6 +366,13 @@ impl Stage<'_> {
             }
         }
     }
+}
+
+/// Tells whether nothing more can come. What comes is passed over.
+fn has_ended(input: &mut impl Read) -> bool {
+    let mut bytes = [0; 256];
+    // A descriptor that cannot be read will not end either, and whoever is tied to it would spin.
+    !input.read(&mut bytes).is_ok_and(|n| n > 0)
 }
 
 fn to_node(tun: &mut Option<File>, packet: &[u8]) {

@@ -89,12 +89,17 @@ pub(crate) struct Net<'a> {
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
     batch: Batch,
+    options: Options,
 }
 
 const STEP_NS: u64 = 20_000;
 
 impl<'a> Net<'a> {
     pub(crate) fn new(tables: [&'a Table<'a>; 2]) -> Net<'a> {
+        Net::with(tables, Options::default())
+    }
+
+    pub(crate) fn with(tables: [&'a Table<'a>; 2], options: Options) -> Net<'a> {
         let mut net = Net {
             tables,
             agents: Vec::new(),
@@ -104,6 +109,7 @@ impl<'a> Net<'a> {
             under_way: BTreeMap::new(),
             count: 0,
             batch: Batch::new(9600),
+            options,
         };
         for n in 0..2 {
             let agent = net.agent(n, 7 + n as u16);
@@ -115,7 +121,7 @@ impl<'a> Net<'a> {
 
     fn agent(&self, n: usize, epoch: u16) -> Agent {
         let at = At { table: self.tables[n], now_ns: self.now_ns };
-        Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, epoch).unwrap()
+        Agent::new(&at, self.options, Region::Pattern { wrong: 0 }, epoch).unwrap()
     }
 
     fn plug(&mut self, n: usize) {

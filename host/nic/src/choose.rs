@@ -1,0 +1,134 @@
+//! Which path the next packet takes.
+//!
+//! In: the engine's values of a destination, the flow that a packet belongs to. Out: a plane and an entropy value.
+//! Invariants: no transport uses a denied value; `flow` and `static` keep no state, so nothing but a denial moves what
+//! they chose.
+
+use std::str::FromStr;
+
+use closc_paths_engine::{Engine, PathId, Pick, State};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// How paths are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Packet by packet over every path that is good.
+    #[default]
+    Spray,
+    /// One path for a flow, by a hash of its addresses, whatever happens to it: as ECMP places a queue pair.
+    Flow,
+    /// One path for everything to a NIC: the first of the table.
+    Static,
+}
+
+/// The word is none of the three.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is no transport: spray, flow or static is")]
+pub struct UnknownTransport(String);
+
+impl FromStr for Transport {
+    type Err = UnknownTransport;
+
+    fn from_str(word: &str) -> Result<Self, UnknownTransport> {
+        match word {
+            "spray" => Ok(Transport::Spray),
+            "flow" => Ok(Transport::Flow),
+            "static" => Ok(Transport::Static),
+            other => Err(UnknownTransport(other.to_owned())),
+        }
+    }
+}
+
+impl Transport {
+    /// Returns its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Spray => "spray",
+            Transport::Flow => "flow",
+            Transport::Static => "static",
+        }
+    }
+
+    /// Chooses the path of the next packet of a flow. Nothing, if every path is denied or, spraying, every port is down.
+    pub fn next(self, engine: &mut Engine, path: PathId, flow: u64) -> Option<Pick> {
+        match self {
+            Transport::Spray => engine.pick(path),
+            Transport::Flow | Transport::Static => self.fixed(engine, path, flow),
+        }
+    }
+
+    /// Returns the plane that [`Self::next`] would choose now, and chooses nothing.
+    pub fn next_plane(self, engine: &Engine, path: PathId, flow: u64) -> Option<u8> {
+        match self {
+            Transport::Spray => engine.next_plane(path),
+            Transport::Flow | Transport::Static => self.fixed(engine, path, flow).map(|pick| pick.plane),
+        }
+    }
+
+    fn fixed(self, engine: &Engine, path: PathId, flow: u64) -> Option<Pick> {
+        let usable = || engine.values(path).filter(|value| value.state != State::Denied);
+        let at = match self {
+            Transport::Static => 0,
+            Transport::Spray | Transport::Flow => {
+                let count = usable().count() as u64;
+                (flow % count.max(1)) as usize
+            }
+        };
+        usable().nth(at).map(|value| Pick { plane: value.plane, entropy: value.entropy })
+    }
+}
+
+/// Hashes what a flow is known by (FNV-1a, and a last mix so that low bits depend on all).
+pub fn flow_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    let bytes = parts.into_iter().flatten();
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mixed = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^ mixed >> 33
+}
+
+/// Returns what a packet of the node hashes by: its addresses, its protocol and, of TCP and UDP, the ports.
+pub fn flow_of_packet(inner: &[u8]) -> u64 {
+    let protocol = inner.get(6..7).unwrap_or_default();
+    let has_ports = matches!(protocol, [6 | 17]);
+    let ports = inner.get(40..44).filter(|_| has_ports).unwrap_or_default();
+    flow_hash([protocol, inner.get(8..40).unwrap_or_default(), ports])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transport_has_a_word() {
+        for transport in [Transport::Spray, Transport::Flow, Transport::Static] {
+            assert_eq!(transport.name().parse(), Ok(transport));
+        }
+        assert!("ecmp".parse::<Transport>().unwrap_err().to_string().contains("`ecmp`"));
+    }
+
+    #[test]
+    fn flows_of_a_node_differ_by_ports_and_nothing_that_changes_on_the_way() {
+        let mut packet = [0u8; 60];
+        (packet[6], packet[39]) = (6, 9);
+        let one = flow_of_packet(&packet);
+        packet[50] = 7;
+        packet[7] = 3;
+        assert_eq!(flow_of_packet(&packet), one, "hop limit and payload do not matter");
+        packet[41] = 1;
+        assert_ne!(flow_of_packet(&packet), one);
+        assert_eq!(flow_of_packet(&[]), flow_of_packet(&[]));
+    }
+
+    #[test]
+    fn hashes_spread() {
+        let mut seen = [0u32; 32];
+        for n in 0..3200u32 {
+            seen[(flow_hash([&n.to_be_bytes()[..]]) % 32) as usize] += 1;
+        }
+        assert!(seen.iter().all(|count| (50..200).contains(count)), "{seen:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Packets that were lost lately, one by one: who measures how fast a path was left asks for them.
+//!
+//! In: verdicts. Out: the last of them, numbered. Invariants: so many are remembered and no more; a number that is missing
+//! says that some were forgotten.
+
+use std::collections::VecDeque;
+use std::net::Ipv6Addr;
+
+use serde::{Deserialize, Serialize};
+
+/// Losses that are remembered.
+pub const LOSSES_MAX: usize = 2048;
+/// Losses that one answer has.
+pub const ANSWER_MAX: usize = 512;
+
+/// A packet that was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Counts from 1.
+    pub number: u64,
+    /// The NIC that it was sent to.
+    pub to: Ipv6Addr,
+    /// The plane that lost it.
+    pub plane: u8,
+    /// Its path.
+    pub entropy: u32,
+    /// When it was sent, by the agent's clock.
+    pub sent_ns: u64,
+    /// When it was known to be lost.
+    pub known_ns: u64,
+}
+
+/// The last of them.
+#[derive(Debug, Default)]
+pub struct Losses {
+    ring: VecDeque<Loss>,
+    count: u64,
+}
+
+impl Losses {
+    /// Remembers a loss; its number is given here.
+    pub fn push(&mut self, loss: Loss) {
+        if self.ring.len() == LOSSES_MAX {
+            self.ring.pop_front();
+        }
+        self.count += 1;
+        self.ring.push_back(Loss { number: self.count, ..loss });
+    }
+
+    /// Returns those after a number, oldest first, so many at most.
+    pub fn after(&self, number: u64) -> Vec<Loss> {
+        self.ring.iter().filter(|loss| loss.number > number).take(ANSWER_MAX).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_on_and_room_is_bounded() {
+        let mut losses = Losses::default();
+        let loss = Loss { number: 0, to: Ipv6Addr::LOCALHOST, plane: 1, entropy: 2, sent_ns: 3, known_ns: 4 };
+        for _ in 0..LOSSES_MAX + 5 {
+            losses.push(loss);
+        }
+        let first = losses.after(0);
+        assert_eq!((first.len(), first[0].number), (ANSWER_MAX, 6), "five were forgotten, and it shows");
+        let last = losses.after(LOSSES_MAX as u64 + 3);
+        assert_eq!(last.iter().map(|loss| loss.number).collect::<Vec<_>>(), [2052, 2053]);
+    }
+}
