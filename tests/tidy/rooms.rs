@@ -43,6 +43,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("compiler/lab/src/backend/linux/apply.rs", "settings of the kernel"),
     ("compiler/lab/src/backend/linux/routers.rs", "configuration of daemons that end with the lab"),
     ("compiler/lab/src/backend/linux/wire.rs", "settings of the kernel"),
+    ("compiler/lab/src/job/agents.rs", "a log of a process"),
     ("compiler/lab/src/lab/state.rs", "a lock"),
     ("host/nic/src/io/doctor.rs", "a device of the kernel"),
     ("host/nic/src/io/run.rs", "a region of bytes that a person names"),

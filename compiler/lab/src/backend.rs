@@ -19,7 +19,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use camino::Utf8Path;
 
 use crate::LabError;
-use crate::model::{DeviceId, PortId};
+use crate::model::{CableId, DeviceId, PortId};
 use crate::packet::Packet;
 use crate::progress::Watch;
 
@@ -50,6 +50,39 @@ pub(crate) trait Routed {
 
     /// Sends flows, those of a node together, and says what was seen of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
+}
+
+/// Ports and cables that are broken and mended while packets flow: nobody waits for silence.
+pub(crate) trait Breakable {
+    /// Sets ports down, or up again.
+    fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError>;
+
+    /// Loses so many of a million of the packets that come in by ports; 0 for none.
+    fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError>;
+
+    /// Pulls cables and plugs them in elsewhere: pairs of ports that were never met before.
+    fn replug(
+        &mut self,
+        cables: &[CableId],
+        pairs: &[(PortId, PortId)],
+        watch: &Watch<'_>,
+    ) -> Result<(), LabError>;
+
+    /// Configures devices again, whose ports were down or whose cables were moved.
+    fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
+
+    /// Gives nodes their routes to other nodes again. Every port must have its carrier by now.
+    fn spread_again(&mut self) -> Result<(), LabError>;
+
+    /// Waits until no port speaks by itself any more.
+    fn settle(&mut self) -> Result<(), LabError>;
+
+    /// Starts a program in the namespace of a device.
+    fn start(
+        &mut self,
+        device: DeviceId,
+        command: &mut std::process::Command,
+    ) -> Result<std::process::Child, LabError>;
 }
 
 /// A flow to send: one datagram.

@@ -63,6 +63,50 @@ pub enum LabError {
         /// The limit.
         limit: usize,
     },
+    /// A NIC port that is none.
+    #[error("`{name}` is the cable of no NIC port: write one like `su001-n001/nic0.p3`")]
+    NoNicPort {
+        /// The name.
+        name: String,
+    },
+    /// A plane that is not there.
+    #[error("plane {plane} is not there: the fabric has planes 0 to {last}")]
+    NoPlane {
+        /// The plane.
+        plane: u8,
+        /// The last there is.
+        last: u8,
+    },
+    /// What is broken stays as it is while something else is done to it.
+    #[error("{fault} cannot be added to what is broken already: {standing}")]
+    Overlap {
+        /// What was asked for.
+        fault: String,
+        /// What is broken.
+        standing: String,
+    },
+    /// Only kernels break cables while packets flow.
+    #[error("a job runs on the kernel's SRv6 (target `linux`), and this lab is on target `{target}`")]
+    NoJob {
+        /// The target of the lab.
+        target: Target,
+    },
+    /// Nothing here can lose packets now and then.
+    #[error(
+        "cables of this machine cannot lose packets now and then: `tc` (iproute2) with clsact and bpf filters          (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF) does it: {message}"
+    )]
+    NoLoss {
+        /// What was said.
+        message: String,
+    },
+    /// An agent did not do what it is for.
+    #[error("agent of `{nic}`: {what}")]
+    Agent {
+        /// Its NIC.
+        nic: String,
+        /// What went wrong.
+        what: String,
+    },
     /// The switches of the tree are for something else.
     #[error(
         "switch `{switch}` of the tree is not one that target `{target}` runs: {}",

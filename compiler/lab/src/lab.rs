@@ -4,8 +4,10 @@
 //! before it is made, so that [`down`] finds it even after a crash; what fails or is interrupted half way is taken
 //! down again.
 
+pub(crate) mod fault;
 mod faults;
 mod folder;
+mod harm;
 pub(crate) mod site;
 mod state;
 mod target;
@@ -28,6 +30,7 @@ use crate::sample::Extent;
 use crate::target::Target;
 use crate::test::{self, TestReport};
 use crate::tree::{DeviceKind, Tree};
+pub use fault::Fault;
 pub use faults::{CutReport, MiswireReport};
 pub use folder::make as make_private;
 use site::Removed;

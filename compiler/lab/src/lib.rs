@@ -25,6 +25,7 @@ pub mod walk;
 
 mod error;
 mod feature;
+pub mod job;
 mod lab;
 mod name;
 mod options;
@@ -39,7 +40,7 @@ pub use backend::site::LinkLayer;
 pub use error::{LabError, TreeFault};
 pub use feature::Feature;
 pub use lab::{
-    CutReport, DownReport, Lab, MiswireReport, Status, UpReport, down, inventory, list, make_private,
+    CutReport, DownReport, Fault, Lab, MiswireReport, Status, UpReport, down, inventory, list, make_private,
 };
 pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use options::{Life, Options};

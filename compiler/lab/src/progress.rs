@@ -33,6 +33,11 @@ impl<'a> Watch<'a> {
         Watch { progress, interrupt: Some(interrupt) }
     }
 
+    /// Returns one that shows nothing and is stopped by nobody.
+    pub(crate) fn unwatched() -> Watch<'static> {
+        Watch { progress: &|_| {}, interrupt: None }
+    }
+
     /// Returns one that shows the same progress and is stopped by nobody, to put things right again.
     #[must_use]
     pub(crate) fn to_the_end(self) -> Self {

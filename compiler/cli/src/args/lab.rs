@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use camino::Utf8PathBuf;
 use clap::{Subcommand, ValueEnum};
 use closc_lab::Extent;
+use closc_lab::job::{Pattern, Transport};
 
 /// Commands of `lab`.
 #[derive(Debug, Subcommand)]
@@ -63,6 +64,8 @@ pub enum LabCommand {
         #[arg(long)]
         keep: bool,
     },
+    /// Run a job on the lab while a scenario breaks and mends it; exit 1 if it is not as the scenario expects
+    Job(JobArgs),
     /// Put every cable back where it belongs
     Restore(LabArgs),
     /// Be the process that embedded switches live in; `up` starts it
@@ -104,6 +107,59 @@ pub struct RunArgs {
     #[command(flatten)]
     pub extent: ExtentArgs,
     /// Leave the lab up
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// Arguments of `lab job`.
+#[derive(Debug, clap::Args)]
+pub struct JobArgs {
+    /// Lab
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// Scenario: what breaks when, and what is expected (docs/labs.md)
+    #[arg(long, value_name = "FILE")]
+    pub scenario: Option<Utf8PathBuf>,
+    /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
+    #[arg(long, value_name = "TRANSPORT", default_value = "spray")]
+    pub transport: Transport,
+    /// Run the same with another transport, and show it beside; expectations are of the first alone
+    #[arg(long, value_name = "TRANSPORT")]
+    pub beside: Option<Transport>,
+    /// Who sends to whom: permutation, all-to-all, ring, incast
+    #[arg(long, value_name = "PATTERN", default_value = "permutation")]
+    pub pattern: Pattern,
+    /// Bytes of a message
+    #[arg(long, default_value_t = 32 << 10, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub bytes: u64,
+    /// Bytes of a packet
+    #[arg(long, default_value_t = 1400, value_parser = clap::value_parser!(u32).range(64..=8192))]
+    pub unit: u32,
+    /// Messages of a NIC under way
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=24))]
+    pub outstanding: u16,
+    /// Messages of each NIC; without it they are sent for as long as the scenario lasts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub messages: Option<u64>,
+    /// Seconds to send for, without a scenario
+    #[arg(long, default_value_t = 5, conflicts_with = "scenario", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub seconds: u64,
+    /// Line rate of every NIC port in Mb/s: low enough that processors are not what is measured
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub port_mbps: u32,
+    /// Seed of a permutation
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Seconds without an arrival after which messages under way are lost
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub patience: u64,
+    /// Draw goodput over time
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<Utf8PathBuf>,
+    /// The program `closc-nic`; the one beside this program if not given
+    #[arg(long, value_name = "PROGRAM")]
+    pub nic_binary: Option<Utf8PathBuf>,
+    /// Leave the lab up that this brought up
     #[arg(long)]
     pub keep: bool,
 }

@@ -3,6 +3,7 @@
 //! The source is a compiled tree, or a fabric file, which is compiled into the lab's own folder first. Everything
 //! the lab does comes from the tree.
 
+mod job;
 mod run;
 mod trees;
 
@@ -91,6 +92,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             }
             print(args, "closc-lab-cut/1", &report, report.is_found())
         }),
+        LabCommand::Job(command) => job::run(args, command, &options, &watch),
         LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             lab.restore(&watch)?;

@@ -7,6 +7,7 @@ mod apply;
 mod carriers;
 mod command;
 mod counters;
+mod faults;
 mod features;
 mod flows;
 pub(crate) mod joined;

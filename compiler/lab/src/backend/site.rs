@@ -1,6 +1,6 @@
 //! What a lab consists of, whatever its target: made, configured, its cables moved.
 
-use super::{Backend, Routed};
+use super::{Backend, Breakable, Routed};
 use crate::LabError;
 use crate::model::PortId;
 use crate::progress::Watch;
@@ -20,6 +20,11 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
 
     /// Returns what follows flows, where switches choose the path.
     fn routed(&mut self) -> Option<&mut dyn Routed> {
+        None
+    }
+
+    /// Returns what breaks ports and cables while packets flow, where that can be done.
+    fn breakable(&mut self) -> Option<&mut dyn Breakable> {
         None
     }
 

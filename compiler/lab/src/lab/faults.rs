@@ -123,9 +123,11 @@ impl Lab {
     /// Puts every cable back where it belongs. This is not interrupted: half of it would be worse than none.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
+        self.mend(None, watch)?;
         let names = self.state.changes.iter().flat_map(|change| match change {
             Change::Swapped(a, b) => vec![a.clone(), b.clone()],
             Change::Cut(cable) => vec![cable.clone()],
+            Change::Struck(_) => Vec::new(),
         });
         let cables: Vec<CableId> = names.map(|name| self.model.cable(&name)).collect::<Result<_, _>>()?;
         if cables.is_empty() {
@@ -145,6 +147,7 @@ impl Lab {
         let touched = self.state.changes.iter().any(|change| match change {
             Change::Swapped(a, b) => a == name || b == name,
             Change::Cut(cable) => cable == name,
+            Change::Struck(fault) => fault.harm(&self.model).is_ok_and(|harm| harm.cables().contains(&cable)),
         });
         if touched {
             let why = "was moved or cut before: put it back first";
@@ -154,7 +157,7 @@ impl Lab {
     }
 
     /// Writes a change down before it is made.
-    fn remember(&mut self, change: Change) -> Result<(), LabError> {
+    pub(super) fn remember(&mut self, change: Change) -> Result<(), LabError> {
         self.state.changes.push(change);
         self.state.save(&self.options.runtime)
     }

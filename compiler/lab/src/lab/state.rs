@@ -11,6 +11,7 @@ use closc_artefacts::disk;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
+use super::fault::Fault;
 use crate::LabError;
 use crate::backend::linux::Namespace;
 use crate::model::Model;
@@ -53,6 +54,8 @@ pub(super) enum Change {
     Swapped(String, String),
     /// One was cut.
     Cut(String),
+    /// Something was broken while packets flowed.
+    Struck(Fault),
 }
 
 impl State {
@@ -101,6 +104,7 @@ impl State {
         let say = |change: &Change| match change {
             Change::Swapped(a, b) => format!("{a} and {b} are swapped"),
             Change::Cut(cable) => format!("{cable} is cut"),
+            Change::Struck(fault) => fault.to_string(),
         };
         self.changes.iter().map(say).collect()
     }

@@ -129,6 +129,11 @@ impl GroupTable {
         Table::open(&self.binary).expect("the bytes were opened when they were read")
     }
 
+    /// Returns the binary form, as hosts read it.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.binary
+    }
+
     /// Returns the segment that a NIC decapsulates in a plane.
     pub fn nic_segment(&self, nic: &Nic, plane: u8) -> u16 {
         let s = &self.segments;

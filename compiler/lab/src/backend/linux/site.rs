@@ -12,7 +12,7 @@ use super::routers::{self, Frr};
 use super::wire::{Plug, plug, raise, unplug};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
-use crate::backend::{Backend, Routed};
+use crate::backend::{Backend, Breakable, Routed};
 use crate::model::{CableId, PortId};
 use crate::progress::Watch;
 use crate::tree::KernelFiles;
@@ -52,6 +52,10 @@ impl Site for Linux {
     }
 
     fn routed(&mut self) -> Option<&mut dyn Routed> {
+        Some(self)
+    }
+
+    fn breakable(&mut self) -> Option<&mut dyn Breakable> {
         Some(self)
     }
 
@@ -154,7 +158,7 @@ impl Linux {
         Ok(())
     }
 
-    fn plug_of(&self, port: PortId) -> Plug {
+    pub(super) fn plug_of(&self, port: PortId) -> Plug {
         let (device, name) = self.model.end(port);
         Plug { namespace: self.namespaces[device.0].name.clone(), interface: name.to_owned() }
     }

@@ -1,0 +1,105 @@
+//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and mends it.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use camino::Utf8PathBuf;
+use closc_lab::job::{self, BYTES_MAX, JobError, Orders, Report, Scenario, Transport};
+use closc_lab::{Lab, LabError, Options, Watch};
+use serde::Serialize;
+
+use super::with_tree;
+use crate::args::lab::JobArgs;
+use crate::args::{Args, Format};
+use crate::output::{self, Outcome};
+
+/// Jobs of one scenario.
+#[derive(Serialize)]
+struct Jobs<'a> {
+    fabric: &'a str,
+    title: &'a str,
+    /// Whether the first is as the scenario expects.
+    met: bool,
+    #[serde(rename = "jobs")]
+    reports: &'a [Report],
+}
+
+/// Runs a job, or two beside each other.
+pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
+    let scenario = scenario(command)?;
+    let program = program(command)?;
+    with_tree(args, &command.lab, options, |tree, options| {
+        let (mut lab, was_up) = match Lab::open(tree, options) {
+            Ok(lab) => (lab, true),
+            Err(LabError::NotUp { .. }) => (Lab::up(tree, options, watch)?.0, false),
+            Err(error) => return Err(error.into()),
+        };
+        let fabric = lab.fabric().to_owned();
+        let transports = std::iter::once(command.transport).chain(command.beside);
+        let reports: Result<Vec<Report>, JobError> = transports
+            .map(|transport| job::run(&mut lab, &scenario, &orders(command, &program, transport), watch))
+            .collect();
+        let keeps = was_up || (command.keep && reports.is_ok());
+        if !keeps {
+            lab.down()?;
+        }
+        let reports = reports.map_err(|error| placed(error, command))?;
+        if let Some(path) = &command.plot {
+            output::replace(path, &job::svg(&scenario.title, &reports))?;
+        }
+        let met = reports.first().is_some_and(Report::is_met);
+        let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
+        output::result(args.format, "closc-lab-job/1", &jobs, |jobs| match args.format {
+            Format::Markdown => job::markdown(jobs.title, jobs.reports),
+            Format::Human | Format::Json | Format::Github | Format::Html => {
+                job::human(jobs.title, jobs.reports)
+            }
+        })?;
+        Ok(if met { Outcome::Fine } else { Outcome::Failed })
+    })
+}
+
+fn scenario(command: &JobArgs) -> anyhow::Result<Scenario> {
+    let Some(path) = &command.scenario else {
+        return Ok(Scenario::quiet(Duration::from_secs(command.seconds)));
+    };
+    let text = output::read(path, BYTES_MAX)?;
+    Scenario::parse(&text).map_err(|fault| anyhow::anyhow!("{path}:{fault}"))
+}
+
+/// Adds the file to a fault of the scenario.
+fn placed(error: JobError, command: &JobArgs) -> anyhow::Error {
+    match (&error, &command.scenario) {
+        (JobError::Scenario(fault), Some(path)) => anyhow::anyhow!("{path}:{fault}"),
+        _ => error.into(),
+    }
+}
+
+fn orders(command: &JobArgs, program: &Utf8PathBuf, transport: Transport) -> Orders {
+    Orders {
+        program: program.clone(),
+        transport,
+        pattern: command.pattern,
+        message_bytes: command.bytes,
+        unit: command.unit,
+        outstanding: usize::from(command.outstanding),
+        messages: command.messages,
+        port_mbps: command.port_mbps,
+        seed: command.seed,
+        patience: Duration::from_secs(command.patience),
+    }
+}
+
+/// Returns the agent's program.
+fn program(command: &JobArgs) -> anyhow::Result<Utf8PathBuf> {
+    let program = match &command.nic_binary {
+        Some(program) => program.clone(),
+        None => Utf8PathBuf::from(super::program()?).with_file_name("closc-nic"),
+    };
+    let found = program.is_file();
+    anyhow::ensure!(
+        found,
+        "`{program}` is not there: build it (`cargo build -p closc-nic`) or name it with `--nic-binary`"
+    );
+    program.canonicalize_utf8().with_context(|| format!("cannot find `{program}`"))
+}

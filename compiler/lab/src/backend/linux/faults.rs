@@ -1,0 +1,149 @@
+//! Breaks ports and cables while packets flow, and starts programs beside them.
+//!
+//! In: ports. Out: ports that are down, cables that lose packets, cables in other places. Invariants: nothing is waited
+//! for; a cable that loses packets does so where they come in, so that senders cannot see it; what is done here is done
+//! with the rights of a network.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+
+use super::Linux;
+use super::apply::{Place, configure, open_link_layer, spread_routes};
+use super::command::ip_batch;
+use super::settle;
+use super::wire::{Plug, plug, unplug};
+use crate::LabError;
+use crate::backend::Breakable;
+use crate::model::{CableId, DeviceId, PortId};
+use crate::progress::Watch;
+
+/// Where classic BPF reads a random number (`SKF_AD_OFF + SKF_AD_RANDOM` of `linux/filter.h`).
+const RANDOM: u32 = 0xffff_f000 + 56;
+/// `TC_ACT_UNSPEC` and `TC_ACT_SHOT` of `linux/pkt_cls.h`: go on, and drop.
+const GO_ON: u32 = u32::MAX;
+const DROP: u32 = 2;
+
+impl Breakable for Linux {
+    fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError> {
+        let word = if up { "up" } else { "down" };
+        self.at_devices(ports, |names, device| {
+            let mut lines = String::new();
+            for name in names {
+                let _ = writeln!(lines, "link set dev {name} {word}");
+            }
+            ip_batch(&lines, device)
+        })
+    }
+
+    fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError> {
+        let program = bytecode(ppm);
+        self.at_devices(ports, |names, _| {
+            for name in names {
+                // There is none to be removed the first time, nor where the cable was made anew.
+                let _ = tc(&["qdisc", "del", "dev", name, "clsact"]);
+                if ppm > 0 {
+                    tc(&["qdisc", "add", "dev", name, "clsact"])?;
+                    tc(&["filter", "add", "dev", name, "ingress", "bpf", "da", "bytecode", &program])?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn replug(
+        &mut self,
+        cables: &[CableId],
+        pairs: &[(PortId, PortId)],
+        watch: &Watch<'_>,
+    ) -> Result<(), LabError> {
+        // Open sockets belong to interfaces that go away.
+        self.stations = None;
+        let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
+        for port in &ends {
+            let (device, name) = self.model.end(*port);
+            self.namespaces[device.0].run(|| unplug(name, &self.namespaces[device.0].device))?;
+        }
+        let plugs: Vec<(Plug, Plug)> =
+            pairs.iter().map(|(from, to)| (self.plug_of(*from), self.plug_of(*to))).collect();
+        plug(&plugs)?;
+        let devices: Vec<DeviceId> = ends.iter().map(|port| self.model.end(*port).0).collect();
+        self.configure_again(&devices, watch)?;
+        // Where cables are as configured, so are the neighbours.
+        let moved = pairs.iter().filter(|(from, to)| from.cable() != to.cable());
+        let both: Vec<_> = moved.flat_map(|(from, to)| [(*from, *to), (*to, *from)]).collect();
+        open_link_layer(&self.tree, &self.model, &self.namespaces, &both)
+    }
+
+    fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError> {
+        let devices: BTreeSet<usize> = devices.iter().map(|device| device.0).collect();
+        let place = |at: &usize| Place { tree: &self.tree, namespace: &self.namespaces[*at] };
+        configure(&devices.iter().map(place).collect::<Vec<_>>(), self.jobs, watch)
+    }
+
+    fn spread_again(&mut self) -> Result<(), LabError> {
+        let place = |namespace| Place { tree: &self.tree, namespace };
+        spread_routes(&self.namespaces.iter().map(place).collect::<Vec<_>>(), self.jobs)
+    }
+
+    fn settle(&mut self) -> Result<(), LabError> {
+        settle(self, &Watch::unwatched())
+    }
+
+    fn start(&mut self, device: DeviceId, command: &mut Command) -> Result<Child, LabError> {
+        let namespace = &self.namespaces[device.0];
+        let what = format!("start `{}` for `{}`", command.get_program().display(), namespace.device);
+        // A group of its own: Ctrl-C on the terminal reaches the lab alone, which ends what it started.
+        namespace.run(|| command.process_group(0).spawn().map_err(LabError::io(what)))
+    }
+}
+
+impl Linux {
+    /// Does something in the namespace of every device that has some of the ports.
+    fn at_devices(
+        &self,
+        ports: &[PortId],
+        work: impl Fn(&[&str], &str) -> Result<(), LabError> + Sync,
+    ) -> Result<(), LabError> {
+        let devices: BTreeSet<usize> = ports.iter().map(|port| self.model.end(*port).0.0).collect();
+        for device in devices {
+            let own = ports.iter().map(|port| self.model.end(*port)).filter(|(of, _)| of.0 == device);
+            let names: Vec<&str> = own.map(|(_, name)| name).collect();
+            let namespace = &self.namespaces[device];
+            namespace.run(|| work(&names, &namespace.device))?;
+        }
+        Ok(())
+    }
+}
+
+/// A program that drops so many packets of a million, in the form that `tc` takes.
+fn bytecode(ppm: u32) -> String {
+    let limit = (u64::from(ppm.min(1_000_000)) << 32).div_ceil(1_000_000).min(u64::from(u32::MAX));
+    // Load a random number; if it is the limit or more go on, else drop.
+    format!("4,32 0 0 {RANDOM},53 0 1 {limit},6 0 0 {GO_ON},6 0 0 {DROP}")
+}
+
+fn tc(arguments: &[&str]) -> Result<(), LabError> {
+    let output = Command::new("tc").args(arguments).process_group(0).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| LabError::NoLoss { message: error.to_string() })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+    Err(LabError::NoLoss { message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_packets_is_a_limit_of_random_numbers() {
+        let limit = |ppm| bytecode(ppm).split(',').nth(2).unwrap().split(' ').nth(3).unwrap().to_owned();
+        assert_eq!(limit(0), "0");
+        assert_eq!(limit(500_000), "2147483648");
+        assert_eq!(limit(10_000), "42949673");
+        assert_eq!(limit(1_000_000), "4294967295");
+    }
+}

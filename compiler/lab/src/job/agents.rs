@@ -1,0 +1,215 @@
+//! Agents on the NICs of a lab: started, waited for, ended.
+//!
+//! In: a lab, its NICs, how agents are to send. Out: sockets that answer. Invariants: an agent lives in the namespace of
+//! its node and has its files in the folder of the lab; it ends with this process, however that ends; what is started is
+//! reaped.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk;
+use closc_nic::api::Request;
+use nix::fcntl::OFlag;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::ask::{Line, Status};
+use super::timeline::Seat;
+use crate::progress::Watch;
+use crate::{Lab, LabError, make_private};
+
+/// Folder of a job, in that of its lab.
+const FOLDER: &str = "job";
+/// How often, and at what distance, an agent is asked whether it is ready: a machine under load is slow.
+const TRIES: u32 = 1200;
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long an agent may take to end by itself, in pauses.
+const END_TRIES: u32 = 100;
+/// The end of a log that is shown.
+const TAIL: u64 = 2000;
+
+/// How agents are to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) program: &'a Utf8Path,
+    pub(super) transport: &'a str,
+    pub(super) port_mbps: u32,
+}
+
+#[derive(Debug)]
+struct Agent {
+    name: String,
+    socket: Utf8PathBuf,
+    log: Utf8PathBuf,
+    /// Planes that have a cable.
+    planes: Vec<bool>,
+    child: Child,
+}
+
+/// Agents, ended when dropped.
+#[derive(Debug)]
+pub(super) struct Agents {
+    list: Vec<Agent>,
+    folder: Utf8PathBuf,
+}
+
+impl Agents {
+    /// Starts one for every NIC and waits until each has an answer from every T0.
+    pub(super) fn start(
+        lab: &mut Lab,
+        seats: &[Seat],
+        how: How<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Agents, LabError> {
+        let folder = lab.folder().join(FOLDER);
+        crate::backend::remove_folder(&folder)?;
+        make_private(&folder)?;
+        let tables: Vec<Vec<u8>> = lab.tree().tables.iter().map(|table| table.bytes().to_vec()).collect();
+        for (at, bytes) in tables.iter().enumerate() {
+            let path = table_file(&folder, at);
+            disk::replace_private(&path, bytes).map_err(LabError::io(format!("write `{path}`")))?;
+        }
+        let mut agents = Agents { list: Vec::with_capacity(seats.len()), folder };
+        let mut of_node = BTreeMap::new();
+        for (at, seat) in seats.iter().enumerate() {
+            watch.check()?;
+            watch.step("start agents", at as u64, 2 * seats.len() as u64);
+            let number = of_node.entry(seat.node).or_insert(0u32);
+            let agent = agents.start_one(lab, at, seat, *number, how)?;
+            *number += 1;
+            agents.list.push(agent);
+        }
+        for at in 0..agents.list.len() {
+            watch.step("start agents", (seats.len() + at) as u64, 2 * seats.len() as u64);
+            agents.wait_for(at, watch)?;
+        }
+        watch.step("start agents", 1, 1);
+        Ok(agents)
+    }
+
+    fn start_one(
+        &self,
+        lab: &mut Lab,
+        at: usize,
+        seat: &Seat,
+        number: u32,
+        how: How<'_>,
+    ) -> Result<Agent, LabError> {
+        let file = |ending: &str| self.folder.join(format!("{at}.{ending}"));
+        let (socket, log) = (file("sock"), file("log"));
+        let mut options = File::options();
+        options.create(true).append(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
+        let said = options.open(&log).map_err(LabError::io(format!("open `{log}`")))?;
+        // Without a device for packets of the node the kernel takes segments too, which costs time and nothing else.
+        let has_tun = Path::new("/dev/net/tun").exists();
+        let tun = if has_tun { format!("closc{number}") } else { String::new() };
+        let mut command = Command::new(how.program);
+        command
+            .args([
+                "--socket",
+                socket.as_str(),
+                "run",
+                "--table",
+                table_file(&self.folder, seat.table).as_str(),
+            ])
+            .args(["--nic", &seat.address.to_string(), "--tun", &tun, "--state", file("json").as_str()])
+            .args(["--transport", how.transport, "--port-mbps", &how.port_mbps.to_string(), "--tied"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(said);
+        let child = lab.breakable()?.start(seat.node, &mut command)?;
+        let planes = seat.ports.iter().map(Option::is_some).collect();
+        Ok(Agent { name: seat.name.clone(), socket, log, planes, child })
+    }
+
+    fn wait_for(&mut self, at: usize, watch: &Watch<'_>) -> Result<(), LabError> {
+        let agent = &mut self.list[at];
+        let mut last = "it opened no socket".to_owned();
+        for _ in 0..TRIES {
+            watch.check()?;
+            if let Ok(Some(status)) = agent.child.try_wait() {
+                return Err(agent.fault(format!("it ended ({status}): {}", agent.tail())));
+            }
+            match Line::open(&agent.socket).and_then(|mut line| line.ask::<Status>(&Request::Status {})) {
+                Ok(status) => match agent.silent(&status) {
+                    None => return Ok(()),
+                    Some(plane) => last = format!("the T0 of plane {plane} does not answer"),
+                },
+                Err(error) => last = error.to_string(),
+            }
+            sleep(PAUSE);
+        }
+        Err(agent.fault(format!("{last}: {}", agent.tail())))
+    }
+
+    /// Opens a connection to an agent.
+    pub(super) fn line(&self, at: usize) -> Result<Line, LabError> {
+        Line::open(&self.list[at].socket).map_err(|error| self.fault(at, error))
+    }
+
+    /// Says what an agent did.
+    pub(super) fn fault(&self, at: usize, what: impl std::fmt::Display) -> LabError {
+        self.list[at].fault(format!("{what}: {}", self.list[at].tail()))
+    }
+}
+
+impl Agent {
+    /// Returns the first plane with a cable whose T0 does not answer.
+    fn silent(&self, status: &Status) -> Option<usize> {
+        let answers = |plane: usize| status.planes.get(plane).is_some_and(|p| p.carrier && p.t0_answers);
+        (0..self.planes.len()).find(|plane| self.planes[*plane] && !answers(*plane))
+    }
+
+    fn fault(&self, what: String) -> LabError {
+        LabError::Agent { nic: self.name.clone(), what }
+    }
+
+    /// The end of its log, on one line.
+    fn tail(&self) -> String {
+        let read = || -> std::io::Result<String> {
+            let mut file = File::open(&self.log)?;
+            let len = file.metadata()?.len();
+            file.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
+            let mut bytes = Vec::new();
+            file.take(TAIL).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let text = read().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        if lines.is_empty() { "it said nothing".to_owned() } else { lines.join("; ") }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        for agent in &mut self.list {
+            // Its input ends, and so does it; the signal is for one that does not look.
+            drop(agent.child.stdin.take());
+            let _ = kill(Pid::from_raw(agent.child.id().cast_signed()), Signal::SIGTERM);
+        }
+        for agent in &mut self.list {
+            let mut tries = 0;
+            while !matches!(agent.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                if tries == END_TRIES {
+                    let _ = agent.child.kill();
+                    let _ = agent.child.wait();
+                    break;
+                }
+                tries += 1;
+                sleep(PAUSE);
+            }
+        }
+        let _ = crate::backend::remove_folder(&self.folder);
+    }
+}
+
+fn table_file(folder: &Utf8Path, at: usize) -> Utf8PathBuf {
+    folder.join(format!("table-{at}.bin"))
+}

@@ -1,0 +1,269 @@
+//! Who sends to whom, and what waits for what.
+//!
+//! In: a pattern, how many NICs, a seed. Out: the next message of each NIC. Invariants: no NIC sends to itself; the same
+//! seed gives the same messages; nothing here knows of time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+/// Who sends to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Every NIC sends to one other, which no other sends to.
+    Permutation,
+    /// Every NIC sends to all others in turn, each beginning with the next.
+    AllToAll,
+    /// Every NIC sends to the next one, and a message waits for the one before it to arrive, as in a ring all-reduce.
+    Ring,
+    /// All send to the first.
+    Incast,
+}
+
+impl Pattern {
+    /// All of them.
+    pub const ALL: [Pattern; 4] = [Pattern::Permutation, Pattern::AllToAll, Pattern::Ring, Pattern::Incast];
+
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pattern::Permutation => "permutation",
+            Pattern::AllToAll => "all-to-all",
+            Pattern::Ring => "ring",
+            Pattern::Incast => "incast",
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Pattern::ALL.into_iter().find(|pattern| pattern.word() == word);
+        found.ok_or_else(|| format!("`{word}` is no pattern: permutation, all-to-all, ring or incast is"))
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A message to send: the number of the NIC that sends it, its number there, the NIC that gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Next {
+    /// Who sends.
+    pub from: usize,
+    /// Its number, from 0, among those of the sender.
+    pub number: u64,
+    /// Who gets it.
+    pub to: usize,
+}
+
+/// The messages of a job.
+#[derive(Debug, Clone)]
+pub struct Work {
+    pattern: Pattern,
+    /// For a permutation: whom each sends to.
+    targets: Vec<usize>,
+    /// Messages under way that one NIC may have.
+    outstanding: usize,
+    /// Messages of each NIC, if they are counted.
+    most: Option<u64>,
+    next: Vec<u64>,
+    under_way: Vec<BTreeSet<u64>>,
+    /// Of a ring: messages that arrived at each NIC without a gap, and those after a gap.
+    arrived: Vec<(u64, BTreeSet<u64>)>,
+}
+
+impl Work {
+    /// Plans the messages of so many NICs.
+    pub fn new(pattern: Pattern, nics: usize, outstanding: usize, most: Option<u64>, seed: u64) -> Work {
+        Work {
+            pattern,
+            targets: cycle(nics, seed),
+            outstanding: outstanding.max(1),
+            most,
+            next: vec![0; nics],
+            under_way: vec![BTreeSet::new(); nics],
+            arrived: vec![(0, BTreeSet::new()); nics],
+        }
+    }
+
+    /// Returns whom a NIC sends to, each once.
+    pub fn destinations(&self, from: usize) -> Vec<usize> {
+        let n = self.next.len();
+        match self.pattern {
+            Pattern::Incast if from == 0 => Vec::new(),
+            Pattern::AllToAll => (0..n.saturating_sub(1) as u64).map(|k| self.target(from, k)).collect(),
+            Pattern::Permutation | Pattern::Ring | Pattern::Incast => vec![self.target(from, 0)],
+        }
+    }
+
+    fn target(&self, from: usize, number: u64) -> usize {
+        let n = self.next.len();
+        match self.pattern {
+            Pattern::Permutation => self.targets[from],
+            Pattern::AllToAll => (from + 1 + (number % (n as u64 - 1)) as usize) % n,
+            Pattern::Ring => (from + 1) % n,
+            Pattern::Incast => 0,
+        }
+    }
+
+    /// Takes the next message of a NIC, if it may send one.
+    pub fn take(&mut self, from: usize) -> Option<Next> {
+        let number = self.next[from];
+        let counted = self.most.is_some_and(|most| number >= most);
+        let silent = self.pattern == Pattern::Incast && from == 0;
+        if counted || silent || self.under_way[from].len() >= self.outstanding || !self.is_free(from, number)
+        {
+            return None;
+        }
+        self.next[from] += 1;
+        self.under_way[from].insert(number);
+        Some(Next { from, number, to: self.target(from, number) })
+    }
+
+    /// In a ring a NIC passes on what it got: message k waits for message k - 1 of the one before it.
+    fn is_free(&self, from: usize, number: u64) -> bool {
+        self.pattern != Pattern::Ring || number <= self.arrived[from].0
+    }
+
+    /// Takes word that a message arrived.
+    pub fn done(&mut self, from: usize, number: u64) {
+        if !self.under_way[from].remove(&number) {
+            return;
+        }
+        if self.pattern == Pattern::Ring {
+            let to = self.target(from, number);
+            let (whole, beyond) = &mut self.arrived[to];
+            beyond.insert(number);
+            while beyond.remove(whole) {
+                *whole += 1;
+            }
+        }
+    }
+
+    /// Returns how many messages are under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.iter().map(BTreeSet::len).sum()
+    }
+
+    /// Tells whether every message was sent and has arrived; never where they are not counted.
+    pub fn is_done(&self) -> bool {
+        let Some(most) = self.most else { return false };
+        let sends = |from: &usize| !(self.pattern == Pattern::Incast && *from == 0);
+        self.under_way() == 0 && (0..self.next.len()).filter(sends).all(|from| self.next[from] >= most)
+    }
+
+    /// Returns how many messages were sent from each NIC to each other.
+    pub fn ordered(&self) -> BTreeMap<(usize, usize), u64> {
+        let mut ordered = BTreeMap::new();
+        for from in 0..self.next.len() {
+            for number in 0..self.next[from] {
+                *ordered.entry((from, self.target(from, number))).or_default() += 1;
+            }
+        }
+        ordered
+    }
+}
+
+/// One cycle through all NICs in a random order (Sattolo): nobody sends to itself.
+fn cycle(n: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        // splitmix64
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) % below.max(1) as u64) as usize
+    };
+    for at in (1..n).rev() {
+        order.swap(at, draw(at));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permutation_has_everybody_send_and_receive_once() {
+        for seed in 0..50 {
+            for n in 2..9 {
+                let work = Work::new(Pattern::Permutation, n, 1, None, seed);
+                let mut targets: Vec<usize> = (0..n).flat_map(|from| work.destinations(from)).collect();
+                assert!(targets.iter().enumerate().all(|(from, to)| from != *to), "{targets:?}");
+                targets.sort_unstable();
+                assert_eq!(targets, (0..n).collect::<Vec<_>>());
+            }
+        }
+        let targets = |seed| Work::new(Pattern::Permutation, 8, 1, None, seed).targets;
+        assert_eq!(targets(3), targets(3));
+        assert_ne!(targets(3), targets(4));
+    }
+
+    #[test]
+    fn all_to_all_serves_everybody_in_turn_and_never_the_sender() {
+        let mut work = Work::new(Pattern::AllToAll, 4, 100, Some(6), 0);
+        let taken: Vec<usize> = std::iter::from_fn(|| work.take(1)).map(|next| next.to).collect();
+        assert_eq!(taken, [2, 3, 0, 2, 3, 0]);
+        assert_eq!(work.destinations(1), [2, 3, 0]);
+    }
+
+    #[test]
+    fn a_ring_passes_on_what_it_got() {
+        let mut work = Work::new(Pattern::Ring, 3, 4, Some(3), 0);
+        for from in 0..3 {
+            assert_eq!(work.take(from), Some(Next { from, number: 0, to: (from + 1) % 3 }));
+            assert_eq!(work.take(from), None, "nothing came in yet");
+        }
+        work.done(0, 0);
+        assert_eq!(work.take(1).map(|next| next.number), Some(1), "what came from 0 goes on");
+        assert_eq!(work.take(0), None);
+        assert_eq!(work.take(2), None);
+    }
+
+    #[test]
+    fn in_an_incast_the_target_is_silent() {
+        let mut work = Work::new(Pattern::Incast, 3, 1, Some(2), 0);
+        assert_eq!(work.take(0), None);
+        assert_eq!((work.take(1).map(|n| n.to), work.take(2).map(|n| n.to)), (Some(0), Some(0)));
+        assert!(work.destinations(0).is_empty());
+    }
+
+    #[test]
+    fn what_is_under_way_is_bounded_and_the_end_is_known() {
+        let mut work = Work::new(Pattern::Permutation, 2, 2, Some(3), 0);
+        assert!(work.take(0).is_some() && work.take(0).is_some() && work.take(0).is_none());
+        work.done(0, 1);
+        work.done(0, 1);
+        assert_eq!(work.under_way(), 1);
+        assert_eq!(work.take(0).map(|next| next.number), Some(2));
+        assert!(!work.is_done());
+        work.done(0, 0);
+        work.done(0, 2);
+        for number in 0..3 {
+            assert!(work.take(1).is_some());
+            work.done(1, number);
+        }
+        assert!(work.is_done());
+        assert_eq!(work.ordered(), BTreeMap::from([((0, 1), 3), ((1, 0), 3)]));
+        assert!(!Work::new(Pattern::Ring, 2, 1, None, 0).is_done(), "a job by time ends by time");
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for pattern in Pattern::ALL {
+            assert_eq!(pattern.word().parse(), Ok(pattern));
+        }
+        assert!("gather".parse::<Pattern>().unwrap_err().contains("`gather`"));
+    }
+}

@@ -1,0 +1,91 @@
+//! What was seen of a job, before anything is computed from it.
+//!
+//! Invariants: times are nanoseconds after the first message; NICs are numbers in the order of the job.
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who sent it.
+    pub from: usize,
+    /// Who was to get it.
+    pub to: usize,
+    /// When it was ordered.
+    pub at_ns: u64,
+    /// How long it took until the sender knew that all of it arrived; nothing, if that never was.
+    pub took_ns: Option<u64>,
+    /// Packets sent for it, and those of them that were sent again.
+    pub packets: (u64, u64),
+}
+
+/// What NICs had received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub at_ns: u64,
+    /// Bytes of messages, each counted once, for each NIC.
+    pub received: Vec<u64>,
+}
+
+/// A packet that was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loss {
+    /// Who sent it.
+    pub from: usize,
+    /// Who was to get it.
+    pub to: usize,
+    /// Its path.
+    pub entropy: u32,
+    /// When it was sent.
+    pub sent_ns: u64,
+    /// When its sender knew.
+    pub known_ns: u64,
+}
+
+/// A path whose state changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Whose path.
+    pub from: usize,
+    /// Where it goes.
+    pub to: usize,
+    /// The entropy value.
+    pub entropy: u32,
+    /// State before and after.
+    pub states: (String, String),
+    /// When.
+    pub at_ns: u64,
+}
+
+/// A step that was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// When it began and ended.
+    pub span_ns: (u64, u64),
+    /// Why it could not be done.
+    pub failed: Option<String>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Record {
+    /// Messages in the order in which they were ordered.
+    pub messages: Vec<Message>,
+    /// What was received, over time.
+    pub samples: Vec<Sample>,
+    /// Packets lost.
+    pub losses: Vec<Loss>,
+    /// States that changed.
+    pub changes: Vec<Change>,
+    /// The steps of the scenario that were done, in order.
+    pub marks: Vec<Mark>,
+    /// When the last message arrived, or the job was given up.
+    pub end_ns: u64,
+    /// Bytes that were not what they should be.
+    pub wrong_bytes: u64,
+    /// Packets sent over each plane.
+    pub planes: Vec<u64>,
+    /// Losses and changes that agents had forgotten when they were asked.
+    pub forgotten: u64,
+    /// Round trips between NICs, mean, before anything broke.
+    pub rtt_ns: u64,
+}

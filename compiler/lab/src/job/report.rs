@@ -1,0 +1,327 @@
+//! What a job was like.
+//!
+//! In: what was seen, the timeline. Out: a [`Report`]. Invariants: computed from the record alone, so
+//! that the same record gives the same report.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::pattern::Pattern;
+use super::record::{Mark, Record};
+use super::scenario::QUIET;
+use super::statistics::{after_signal, back, lowest, percentile, rate, series};
+use super::timeline::Timeline;
+
+/// Goodput is settled so long after a step.
+const SETTLED_NS: u64 = 500_000_000;
+/// The shortest stretch whose goodput is compared.
+const STRETCH_NS: u64 = 400_000_000;
+/// The first messages are not like the rest.
+const WARM_NS: u64 = QUIET.as_nanos() as u64 / 2;
+/// A stretch of the curve, and of the question whether goodput is back.
+const POINT_NS: u64 = 200_000_000;
+/// Goodput is back with so much of what it should be.
+const BACK: f64 = 0.95;
+/// Paths that are listed.
+const PATHS_MAX: usize = 10;
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setting {
+    /// How paths were chosen.
+    pub transport: String,
+    /// Who sent to whom.
+    pub pattern: Pattern,
+    /// NICs.
+    pub nics: usize,
+    /// Bytes of a message.
+    pub message_bytes: u64,
+    /// Messages of a NIC under way.
+    pub outstanding: usize,
+    /// Rate of a NIC port in Mb/s.
+    pub port_mbps: u32,
+    /// Seed of the permutation.
+    pub seed: u64,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What was run.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// From the first message to the last arrival, or until it was given up.
+    pub job_s: f64,
+    /// Messages.
+    pub messages: Messages,
+    /// Goodput before anything broke, in Mb/s: what percentages are of.
+    pub before_mbps: Option<f64>,
+    /// Goodput from the first to the last message.
+    pub mean_mbps: Option<f64>,
+    /// The lowest goodput of a fifth of a second between the first step and the end, in percent.
+    pub lowest_percent: Option<f64>,
+    /// Round trip before anything broke.
+    pub rtt_us: f64,
+    /// Stretches between steps.
+    pub phases: Vec<Phase>,
+    /// What was done.
+    pub steps: Vec<StepReport>,
+    /// States of paths.
+    pub states: States,
+    /// Packets sent over each plane.
+    pub planes: Vec<u64>,
+    /// Bytes that arrived and were not sent.
+    pub wrong_bytes: u64,
+    /// Losses and changes that were forgotten before they were asked for.
+    pub forgotten: u64,
+    /// Goodput over time: seconds, and Mb/s of the fifth of a second around them.
+    pub curve: Vec<(f64, f64)>,
+    /// What is expected and is not so.
+    pub unmet: Vec<Unmet>,
+}
+
+/// Something that is expected and is not so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unmet {
+    /// The key of the scenario; `steps` for a step that could not be done.
+    pub expected: &'static str,
+    /// What is, beside what should be.
+    pub found: String,
+}
+
+/// Messages of a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Messages {
+    /// Ordered.
+    pub sent: u64,
+    /// Arrived.
+    pub delivered: u64,
+    /// Not arrived.
+    pub lost: u64,
+    /// Times until senders knew that they arrived.
+    pub p50_ms: Option<f64>,
+    /// The same.
+    pub p99_ms: Option<f64>,
+    /// The same.
+    pub p999_ms: Option<f64>,
+    /// The same.
+    pub slowest_ms: Option<f64>,
+    /// Packets sent for those that arrived.
+    pub packets: u64,
+    /// Packets of them that were sent again.
+    pub resent: u64,
+}
+
+/// A stretch between steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Phase {
+    /// The step that it begins with; the first has none.
+    pub after: Option<String>,
+    /// When it begins and ends, after the first message.
+    pub span_s: (f64, f64),
+    /// Goodput that should be left, in percent.
+    pub plan_percent: f64,
+    /// Goodput that was; absent where the stretch is too short.
+    pub percent: Option<f64>,
+}
+
+impl Phase {
+    pub(super) fn name(&self) -> String {
+        self.after.as_ref().map_or_else(|| "before the first step".to_owned(), |step| format!("after {step}"))
+    }
+}
+
+/// A step of the scenario.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepReport {
+    /// What happened.
+    pub what: String,
+    /// When, after the first message.
+    pub at_s: f64,
+    /// How long it took to do.
+    pub took_ms: f64,
+    /// Why it could not be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// Packets that were sent until the next step and lost.
+    pub lost_packets: u64,
+    /// From the step to when the last of them was sent.
+    pub last_lost_ms: Option<f64>,
+    /// The longest that a path was used after the first word of a loss.
+    pub after_signal_us: Option<f64>,
+    /// From the step until goodput is what it should be.
+    pub recovered_ms: Option<f64>,
+    /// Whether the stretch after it is long enough to say whether goodput is back.
+    pub is_judged: bool,
+}
+
+/// States of paths.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct States {
+    /// Changes.
+    pub changes: u64,
+    /// Paths that changed.
+    pub paths: usize,
+    /// Changes by what they were.
+    pub by: BTreeMap<String, u64>,
+    /// The paths that changed most often.
+    pub most: Vec<PathChanges>,
+}
+
+/// A path that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathChanges {
+    /// Whose it is.
+    pub from: String,
+    /// Where it goes.
+    pub to: String,
+    /// Its entropy value.
+    pub entropy: u32,
+    /// How often it changed.
+    pub changes: u64,
+}
+
+impl Report {
+    /// Computes it; what is expected is compared afterwards. `names` are those of the NICs.
+    pub fn of(setting: Setting, names: &[String], timeline: &Timeline, record: &Record) -> Report {
+        let samples = &record.samples;
+        let first = record.marks.first().map(|mark| mark.span_ns.0);
+        // What is sent ends with the job; what a stretch ends with may be a little earlier than the last sample.
+        let end_ns = samples.last().map_or(0, |sample| sample.at_ns).min(sending_end(record));
+        let before = rate(samples, WARM_NS, first.unwrap_or(end_ns));
+        let percent = |rate: f64| before.filter(|before| *before > 0.0).map(|before| 100.0 * rate / before);
+        let mbps = |bytes: f64| bytes * 8.0 / 1e6;
+        let width = POINT_NS;
+        let low = first.and_then(|first| lowest(samples, first, end_ns, width));
+        let steps = steps(timeline, record, before, end_ns);
+        Report {
+            setting,
+            job_s: seconds(record.end_ns),
+            messages: messages(record),
+            before_mbps: before.map(mbps),
+            mean_mbps: rate(samples, samples.first().map_or(0, |s| s.at_ns), end_ns).map(mbps),
+            lowest_percent: low.and_then(|(_, rate)| percent(rate)),
+            rtt_us: record.rtt_ns as f64 / 1e3,
+            phases: phases(timeline, record, before, end_ns),
+            steps,
+            states: states(names, record),
+            planes: record.planes.clone(),
+            wrong_bytes: record.wrong_bytes,
+            forgotten: record.forgotten,
+            curve: series(samples, POINT_NS, record.end_ns)
+                .into_iter()
+                .map(|(at, rate)| (seconds(at), mbps(rate)))
+                .collect(),
+            unmet: Vec::new(),
+        }
+    }
+
+    /// Tells whether everything is as expected.
+    pub fn is_met(&self) -> bool {
+        self.unmet.is_empty()
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// When the last message was ordered: after that less and less is sent, which says nothing of paths.
+fn sending_end(record: &Record) -> u64 {
+    record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0)
+}
+
+fn messages(record: &Record) -> Messages {
+    let mut times: Vec<u64> = record.messages.iter().filter_map(|message| message.took_ns).collect();
+    times.sort_unstable();
+    let at = |share| percentile(&times, share).map(|ns| ns as f64 / 1e6);
+    let (sent, delivered) = (record.messages.len() as u64, times.len() as u64);
+    Messages {
+        sent,
+        delivered,
+        lost: sent - delivered,
+        p50_ms: at(0.5),
+        p99_ms: at(0.99),
+        p999_ms: at(0.999),
+        slowest_ms: at(1.0),
+        packets: record.messages.iter().map(|message| message.packets.0).sum(),
+        resent: record.messages.iter().map(|message| message.packets.1).sum(),
+    }
+}
+
+/// The marks of a record with what the timeline has of them.
+fn marked<'a>(timeline: &'a Timeline, record: &'a Record) -> impl Iterator<Item = (usize, &'a Mark, String)> {
+    let marks = record.marks.iter().zip(&timeline.steps).enumerate();
+    marks.map(|(at, (mark, bound))| (at, mark, bound.action.to_string()))
+}
+
+fn next_ns(record: &Record, at: usize, end_ns: u64) -> u64 {
+    record.marks.get(at + 1).map_or(end_ns, |mark| mark.span_ns.0)
+}
+
+fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<Phase> {
+    let phase = |after: Option<String>, from: u64, settled: u64, to: u64, plan: f64| {
+        let long = to >= settled + STRETCH_NS;
+        let found = before.filter(|before| long && *before > 0.0);
+        let percent = found.and_then(|before| Some(100.0 * rate(&record.samples, settled, to)? / before));
+        Phase { after, span_s: (seconds(from), seconds(to)), plan_percent: 100.0 * plan, percent }
+    };
+    let first = record.marks.first().map_or(end_ns, |mark| mark.span_ns.0);
+    let plan = |at: usize| timeline.plan.get(at).copied().unwrap_or(1.0);
+    let mut phases = vec![phase(None, 0, WARM_NS, first, plan(0))];
+    for (at, mark, what) in marked(timeline, record) {
+        let (from, settled) = (mark.span_ns.0, mark.span_ns.1 + SETTLED_NS);
+        phases.push(phase(Some(what), from, settled, next_ns(record, at, end_ns), plan(at + 1)));
+    }
+    phases
+}
+
+fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<StepReport> {
+    let mut out = Vec::new();
+    for (at, mark, what) in marked(timeline, record) {
+        let (from, until) =
+            (mark.span_ns.0, record.marks.get(at + 1).map_or(u64::MAX, |mark| mark.span_ns.0));
+        let inside = |ns: u64| (from..until).contains(&ns);
+        let losses: Vec<_> = record.losses.iter().filter(|loss| inside(loss.sent_ns)).copied().collect();
+        let last = losses.iter().map(|loss| loss.sent_ns).max();
+        let to = next_ns(record, at, end_ns);
+        let wanted = before.map(|before| BACK * before * timeline.plan.get(at + 1).copied().unwrap_or(1.0));
+        let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
+        out.push(StepReport {
+            what,
+            at_s: seconds(from),
+            took_ms: (mark.span_ns.1 - from) as f64 / 1e6,
+            failed: mark.failed.clone(),
+            lost_packets: losses.len() as u64,
+            last_lost_ms: last.map(|last| (last - from) as f64 / 1e6),
+            after_signal_us: after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
+            recovered_ms: recovered.map(|ns| ns as f64 / 1e6),
+            is_judged: to >= mark.span_ns.1 + SETTLED_NS,
+        });
+    }
+    out
+}
+
+fn states(names: &[String], record: &Record) -> States {
+    let mut by: BTreeMap<String, u64> = BTreeMap::new();
+    let mut paths: BTreeMap<(usize, usize, u32), u64> = BTreeMap::new();
+    for change in &record.changes {
+        *by.entry(format!("{} -> {}", change.states.0, change.states.1)).or_default() += 1;
+        *paths.entry((change.from, change.to, change.entropy)).or_default() += 1;
+    }
+    let name = |nic: usize| names.get(nic).cloned().unwrap_or_default();
+    let mut most: Vec<_> = paths.iter().collect();
+    most.sort_by_key(|(path, count)| (std::cmp::Reverse(**count), **path));
+    let most = most.into_iter().take(PATHS_MAX).map(|((from, to, entropy), changes)| PathChanges {
+        from: name(*from),
+        to: name(*to),
+        entropy: *entropy,
+        changes: *changes,
+    });
+    let most = most.collect();
+    States { changes: record.changes.len() as u64, paths: paths.len(), by, most }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Reports of made-up records: every number is known beforehand.
+
+use std::time::Duration;
+
+use super::*;
+use crate::job::record::{Change, Loss, Message, Sample};
+use crate::job::scenario::{Action, Expect};
+use crate::job::timeline::Bound;
+use crate::job::verdict::judge;
+use crate::lab::fault::Fault;
+
+const MS: u64 = 1_000_000;
+
+fn setting() -> Setting {
+    Setting {
+        transport: "spray".to_owned(),
+        pattern: Pattern::Permutation,
+        nics: 2,
+        message_bytes: 1000,
+        outstanding: 1,
+        port_mbps: 8,
+        seed: 1,
+    }
+}
+
+fn timeline() -> Timeline {
+    let fault = Fault::Plane(3);
+    let cut =
+        Bound { at: Duration::from_secs(2), action: Action::Break(fault.clone()), standing: vec![fault] };
+    let back = Bound { at: Duration::from_secs(4), action: Action::Restore(None), standing: Vec::new() };
+    Timeline { steps: vec![cut, back], plan: vec![1.0, 0.875, 1.0] }
+}
+
+/// A megabyte a second; nothing for 100 ms after the step at 2 s, then 7 eighths until 4 s.
+fn record() -> Record {
+    let received = |ms: u64| {
+        let whole = 1000 * (ms.min(2000) + ms.saturating_sub(4000));
+        whole + 875 * ms.clamp(2100, 4000).saturating_sub(2100)
+    };
+    let sample = |n: u64| Sample { at_ns: n * 100 * MS, received: vec![received(n * 100), 0] };
+    let message = |n: u64| Message {
+        from: 0,
+        to: 1,
+        at_ns: n * 60 * MS,
+        took_ns: Some((n + 1) * MS),
+        packets: (10, u64::from(n == 50)),
+    };
+    let loss =
+        |sent: u64, known: u64| Loss { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: known * MS };
+    let mark = |from: u64| Mark { span_ns: (from * MS, (from + 20) * MS), failed: None };
+    let change = |was: &str, now: &str, at: u64| Change {
+        from: 0,
+        to: 1,
+        entropy: 9,
+        states: (was.to_owned(), now.to_owned()),
+        at_ns: at * MS,
+    };
+    Record {
+        messages: (0..=100).map(message).collect(),
+        samples: (0..=61).map(sample).collect(),
+        losses: vec![loss(2001, 2003), loss(2004, 2006)],
+        changes: vec![change("GOOD", "ASSUMED_BAD", 2003), change("ASSUMED_BAD", "GOOD", 4100)],
+        marks: vec![mark(2000), mark(4000)],
+        end_ns: 6100 * MS,
+        rtt_ns: 500_000,
+        ..Record::default()
+    }
+}
+
+fn report(record: &Record, expect: &Expect) -> Report {
+    let mut report = Report::of(setting(), &["a".to_owned(), "b".to_owned()], &timeline(), record);
+    report.unmet = judge(&report, expect);
+    report
+}
+
+fn close(found: Option<f64>, wanted: f64) -> bool {
+    found.is_some_and(|found| (found - wanted).abs() < 0.01)
+}
+
+#[test]
+fn every_number_is_that_of_the_record() {
+    let report = report(&record(), &Expect::default());
+    assert!(close(report.before_mbps, 8.0), "{report:?}");
+    let m = &report.messages;
+    assert_eq!((m.sent, m.delivered, m.lost, m.packets, m.resent), (101, 101, 0, 1010, 1));
+    assert_eq!((m.p50_ms, m.p99_ms, m.slowest_ms), (Some(51.0), Some(100.0), Some(101.0)));
+    let found: Vec<Option<f64>> = report.phases.iter().map(|phase| phase.percent).collect();
+    assert!(close(found[0], 100.0) && close(found[1], 87.5) && close(found[2], 100.0), "{found:?}");
+    assert!(close(report.lowest_percent, 43.75), "{:?}", report.lowest_percent);
+    let step = &report.steps[0];
+    assert_eq!((step.what.as_str(), step.lost_packets), ("plane 3 down", 2));
+    assert!(close(step.last_lost_ms, 4.0) && close(step.after_signal_us, 1000.0), "{step:?}");
+    assert!(close(step.recovered_ms, 100.0) && step.is_judged, "{step:?}");
+    assert_eq!((report.steps[1].lost_packets, report.steps[1].recovered_ms), (0, Some(0.0)));
+    assert_eq!((report.states.changes, report.states.paths), (2, 1));
+    assert_eq!(report.states.most[0].changes, 2);
+    assert_eq!(report.curve.len(), 30);
+}
+
+#[test]
+fn what_is_expected_and_is_not_so_is_named() {
+    let expect = Expect {
+        lost_messages: Some(0),
+        goodput_min_percent: Some(87.0),
+        goodput_of_plan_percent: Some(99.0),
+        recovered_within: Some(Duration::from_millis(150)),
+        slowest_message: Some(Duration::from_millis(101)),
+    };
+    let good = report(&record(), &expect);
+    assert!(good.is_met(), "{:?}", good.unmet);
+    let mut bad = record();
+    bad.messages[40].took_ns = None;
+    bad.wrong_bytes = 3;
+    bad.marks[1].failed = Some("no `tc`".to_owned());
+    let strict = Expect {
+        goodput_min_percent: Some(90.0),
+        recovered_within: Some(Duration::from_millis(50)),
+        slowest_message: Some(Duration::from_millis(100)),
+        ..expect
+    };
+    let unmet = report(&bad, &strict).unmet;
+    let keys: Vec<&str> = unmet.iter().map(|unmet| unmet.expected).collect();
+    let wanted =
+        ["steps", "messages", "lost_messages", "goodput_min_percent", "recovered_within", "slowest_message"];
+    assert_eq!(keys, wanted, "{unmet:?}");
+    assert!(unmet[2].found.contains("1 of 101 messages lost, 0 may be"));
+    assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
+}
+
+#[test]
+fn a_job_that_saw_nothing_has_no_numbers() {
+    let report = report(&Record::default(), &Expect { lost_messages: Some(0), ..Expect::default() });
+    assert_eq!((report.before_mbps, report.messages.p50_ms, report.lowest_percent), (None, None, None));
+    assert!(report.is_met() && report.curve.is_empty());
+}

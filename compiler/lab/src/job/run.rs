@@ -1,0 +1,488 @@
+//! Runs a job: one thread orders messages, one looks at agents, and this one breaks and mends the fabric.
+//!
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are ended and the fabric is whole again when
+//! this returns, also where it fails or is interrupted; what is measured comes from agents' counters and clocks.
+
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use closc_nic::agent::EventView;
+use closc_nic::api::Request;
+use closc_nic::choose::Transport;
+use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::agents::{Agents, How};
+use super::ask::{Line, Status, Written};
+use super::pattern::{Pattern, Work};
+use super::record::{Change, Loss, Mark, Message, Record, Sample};
+use super::report::{Report, Setting};
+use super::scenario::{Action, Scenario, ScenarioFault};
+use super::timeline::{Seat, Timeline, seats};
+use super::verdict::judge;
+use crate::progress::Watch;
+use crate::{Lab, LabError};
+
+/// The distance between samples.
+const SAMPLE: Duration = Duration::from_millis(100);
+/// The longest that anybody sleeps before looking at who asked for the end.
+const LOOK: Duration = Duration::from_millis(20);
+/// NICs that one machine is asked to carry.
+const NICS_MAX: usize = 256;
+/// Messages of a NIC lie at so many places of its region.
+const PLACES: u64 = 1024;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// The program `closc-nic`.
+    pub program: Utf8PathBuf,
+    /// How paths are chosen.
+    pub transport: Transport,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Bytes of a message.
+    pub message_bytes: u64,
+    /// Bytes of a packet.
+    pub unit: u32,
+    /// Messages of a NIC under way.
+    pub outstanding: usize,
+    /// Messages of each NIC; without a number they are sent as long as the scenario lasts.
+    pub messages: Option<u64>,
+    /// Rate of a NIC port in Mb/s.
+    pub port_mbps: u32,
+    /// Seed of the permutation.
+    pub seed: u64,
+    /// When nothing arrived for so long, what is under way is lost.
+    pub patience: Duration,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The lab cannot do it.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The scenario does not fit the fabric.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioFault),
+    /// The number of NICs.
+    #[error("a job on one machine has 2 to {NICS_MAX} NICs, this fabric has {0}")]
+    Nics(usize),
+}
+
+/// Runs a job.
+pub fn run(
+    lab: &mut Lab,
+    scenario: &Scenario,
+    orders: &Orders,
+    watch: &Watch<'_>,
+) -> Result<Report, JobError> {
+    lab.tree().needs_paths("`lab job`")?;
+    lab.breakable()?;
+    let seats = seats(lab.tree(), lab.model());
+    if !(2..=NICS_MAX).contains(&seats.len()) {
+        return Err(JobError::Nics(seats.len()));
+    }
+    let most = orders.messages;
+    let work = Work::new(orders.pattern, seats.len(), orders.outstanding, most, orders.seed);
+    let timeline = Timeline::bind(scenario, lab.model(), &seats, orders.pattern, &work)?;
+    lab.restore(watch)?;
+    let transport = orders.transport.name();
+    let how = How { program: &orders.program, transport, port_mbps: orders.port_mbps };
+    let agents = Agents::start(lab, &seats, how, watch)?;
+    let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
+    drop(agents);
+    lab.restore(watch)?;
+    // What speaks when its port comes up is not to be counted by the next test.
+    lab.breakable()?.settle()?;
+    let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
+    let setting = Setting {
+        transport: transport.to_owned(),
+        pattern: orders.pattern,
+        nics: names.len(),
+        message_bytes: orders.message_bytes,
+        outstanding: orders.outstanding,
+        port_mbps: orders.port_mbps,
+        seed: orders.seed,
+    };
+    let mut report = Report::of(setting, &names, &timeline, &seen?);
+    report.unmet = judge(&report, &scenario.expect);
+    Ok(report)
+}
+
+/// What threads know of each other.
+struct Stage<'a> {
+    agents: &'a Agents,
+    seats: &'a [Seat],
+    orders: &'a Orders,
+    started: Instant,
+    /// How long new messages are sent.
+    duration: Duration,
+    /// When the first step is done.
+    first_step: Duration,
+    /// Every step is done.
+    stepped: AtomicBool,
+    /// All messages arrived or are given up.
+    finished: AtomicBool,
+    /// Somebody failed: all end.
+    failed: AtomicBool,
+}
+
+impl Stage<'_> {
+    fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    fn is_over(&self) -> bool {
+        self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
+    }
+
+    /// Runs a part; where it fails, the others end too.
+    fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
+        let done = work();
+        if done.is_err() {
+            self.failed.store(true, Ordering::SeqCst);
+        }
+        done
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what a job consists of, once")]
+fn perform(
+    lab: &mut Lab,
+    scenario: &Scenario,
+    orders: &Orders,
+    seats: &[Seat],
+    timeline: &Timeline,
+    agents: &Agents,
+    work: Work,
+    watch: &Watch<'_>,
+) -> Result<Record, LabError> {
+    let stage = Stage {
+        agents,
+        seats,
+        orders,
+        started: Instant::now(),
+        duration: scenario.duration,
+        first_step: timeline.steps.first().map_or(scenario.duration, |step| step.at),
+        stepped: AtomicBool::new(false),
+        finished: AtomicBool::new(false),
+        failed: AtomicBool::new(false),
+    };
+    let stage = &stage;
+    thread::scope(|scope| {
+        let sampler = scope.spawn(move || stage.part(|| Sampler::new(stage)?.watch(stage)));
+        let driver = scope.spawn(move || {
+            let sent = stage.part(|| Driver::new(work).drive(stage, watch));
+            stage.finished.store(true, Ordering::SeqCst);
+            sent
+        });
+        let marks = stage.part(|| follow(lab, stage, timeline, watch));
+        let (sent, seen) = (join(driver), join(sampler));
+        let (messages, end_ns) = sent?;
+        let mut record = seen?;
+        record.marks = marks?;
+        (record.messages, record.end_ns) = (messages, end_ns);
+        Ok(record)
+    })
+}
+
+fn join<R>(handle: thread::ScopedJoinHandle<'_, R>) -> R {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Does the steps of the timeline, each at its time, until the job is over.
+fn follow(
+    lab: &mut Lab,
+    stage: &Stage<'_>,
+    timeline: &Timeline,
+    watch: &Watch<'_>,
+) -> Result<Vec<Mark>, LabError> {
+    let mut marks = Vec::with_capacity(timeline.steps.len());
+    let total = stage.duration.as_millis() as u64;
+    let wait = |until: Option<Duration>| -> Result<bool, LabError> {
+        loop {
+            watch.check()?;
+            let passed = stage.started.elapsed();
+            watch.step("run the job", (passed.as_millis() as u64).min(total), total + 1);
+            if stage.is_over() {
+                return Ok(false);
+            }
+            match until {
+                Some(until) if passed >= until => return Ok(true),
+                Some(until) => thread::sleep(LOOK.min(until.saturating_sub(passed))),
+                None => thread::sleep(LOOK),
+            }
+        }
+    };
+    for step in &timeline.steps {
+        if !wait(Some(step.at))? {
+            break;
+        }
+        let began_ns = stage.now_ns();
+        let done = match &step.action {
+            Action::Break(fault) => lab.strike(fault, watch),
+            Action::Restore(name) => lab.mend(name.as_deref(), watch).map(drop),
+        };
+        let failed = match done {
+            Ok(()) => None,
+            // This machine cannot do this one, and the job goes on; the verdict names it.
+            Err(error @ (LabError::NoLoss { .. } | LabError::Overlap { .. })) => Some(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        marks.push(Mark { span_ns: (began_ns, stage.now_ns()), failed });
+    }
+    stage.stepped.store(true, Ordering::SeqCst);
+    wait(None)?;
+    watch.step("run the job", 1, 1);
+    Ok(marks)
+}
+
+/// A message under way.
+struct Busy {
+    line: Line,
+    number: u64,
+    /// Its place among all messages.
+    at: usize,
+}
+
+/// Orders messages and takes word of their arrival.
+struct Driver {
+    work: Work,
+    idle: Vec<Vec<Line>>,
+    busy: Vec<Vec<Busy>>,
+    messages: Vec<Message>,
+}
+
+impl Driver {
+    fn new(work: Work) -> Driver {
+        Driver { work, idle: Vec::new(), busy: Vec::new(), messages: Vec::new() }
+    }
+
+    fn drive(mut self, stage: &Stage<'_>, watch: &Watch<'_>) -> Result<(Vec<Message>, u64), LabError> {
+        let nics = stage.seats.len();
+        self.idle.resize_with(nics, Vec::new);
+        self.busy.resize_with(nics, Vec::new);
+        let mut moved = Instant::now();
+        loop {
+            watch.check()?;
+            let by_number = stage.orders.messages.is_some();
+            // A machine under load does steps late, and none without traffic.
+            let lasts = stage.started.elapsed() < stage.duration || !stage.stepped.load(Ordering::SeqCst);
+            let sending = by_number || lasts;
+            for from in 0..nics {
+                while sending && let Some(next) = self.work.take(from) {
+                    self.order(stage, from, next.number, next.to)?;
+                    moved = Instant::now();
+                }
+            }
+            let over = if by_number { self.work.is_done() } else { !sending && self.work.under_way() == 0 };
+            let quiet = moved.elapsed() > stage.orders.patience;
+            let given_up = quiet && (by_number || !sending);
+            if over || given_up || stage.failed.load(Ordering::SeqCst) {
+                return Ok((self.messages, stage.now_ns()));
+            }
+            self.wait()?;
+            for from in 0..nics {
+                if self.collect(stage, from)? {
+                    moved = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
+        let bytes = stage.orders.message_bytes;
+        // What is at a place of a region follows from the place, so it goes to the same one.
+        let place = number % PLACES * bytes;
+        let mut line = match self.idle[from].pop() {
+            Some(line) => line,
+            None => stage.agents.line(from)?,
+        };
+        let at_ns = stage.now_ns();
+        let to_address = stage.seats[to].address;
+        let request = Request::Write {
+            to: to_address,
+            bytes,
+            local: place,
+            target: place,
+            unit: Some(stage.orders.unit),
+        };
+        line.send(&request).map_err(|error| stage.agents.fault(from, error))?;
+        self.busy[from].push(Busy { line, number, at: self.messages.len() });
+        self.messages.push(Message { from, to, at_ns, took_ns: None, packets: (0, 0) });
+        Ok(())
+    }
+
+    /// Waits until somebody answers, for a short time at most.
+    fn wait(&self) -> Result<(), LabError> {
+        let busy = self.busy.iter().flatten();
+        let mut polls: Vec<PollFd<'_>> =
+            busy.map(|busy| PollFd::new(busy.line.stream().as_fd(), PollFlags::POLLIN)).collect();
+        let timeout = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::ZERO);
+        match poll(&mut polls, timeout) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+            Err(errno) => Err(LabError::os("wait for agents")(errno)),
+        }
+    }
+
+    /// Takes answers to a NIC's messages. Tells whether there were any.
+    fn collect(&mut self, stage: &Stage<'_>, from: usize) -> Result<bool, LabError> {
+        let mut any = false;
+        let mut at = 0;
+        while at < self.busy[from].len() {
+            let answer = self.busy[from][at].line.answer().map_err(|e| stage.agents.fault(from, e))?;
+            let Some(answer) = answer else {
+                at += 1;
+                continue;
+            };
+            let done = self.busy[from].swap_remove(at);
+            let written: Written = serde_json::from_value(answer.clone()).map_err(|_| {
+                stage.agents.fault(from, format_args!("an answer it should not give, {answer}"))
+            })?;
+            let message = &mut self.messages[done.at];
+            message.took_ns = Some((written.elapsed_us * 1e3) as u64);
+            message.packets = (written.sent, written.resent);
+            self.work.done(from, done.number);
+            self.idle[from].push(done.line);
+            any = true;
+        }
+        Ok(any)
+    }
+}
+
+/// What is known of an agent's clock and of what it was asked before.
+struct Watched {
+    line: Line,
+    /// What to add to its clock, and how exactly that is known.
+    offset: (i128, u64),
+    event: u64,
+    loss: u64,
+    events: Vec<EventView>,
+    losses: Vec<AgentLoss>,
+    forgotten: u64,
+}
+
+/// Looks at agents again and again.
+struct Sampler {
+    watched: Vec<Watched>,
+    samples: Vec<Sample>,
+    wrong_bytes: u64,
+    planes: Vec<u64>,
+    /// Mean round trip before the first step.
+    rtt_ns: u64,
+}
+
+impl Sampler {
+    fn new(stage: &Stage<'_>) -> Result<Sampler, LabError> {
+        let watched = |at| {
+            let line = stage.agents.line(at)?;
+            let (events, losses) = (Vec::new(), Vec::new());
+            Ok(Watched { line, offset: (0, u64::MAX), event: 0, loss: 0, events, losses, forgotten: 0 })
+        };
+        let watched = (0..stage.seats.len()).map(watched).collect::<Result<Vec<_>, LabError>>()?;
+        Ok(Sampler { watched, samples: Vec::new(), wrong_bytes: 0, planes: Vec::new(), rtt_ns: 0 })
+    }
+
+    fn watch(mut self, stage: &Stage<'_>) -> Result<Record, LabError> {
+        loop {
+            let over = stage.is_over();
+            let began = Instant::now();
+            self.sample(stage)?;
+            if over {
+                return Ok(self.record(stage));
+            }
+            thread::sleep(SAMPLE.saturating_sub(began.elapsed()));
+        }
+    }
+
+    fn sample(&mut self, stage: &Stage<'_>) -> Result<(), LabError> {
+        let mut received = Vec::with_capacity(self.watched.len());
+        let began_ns = stage.now_ns();
+        (self.wrong_bytes, self.planes) = (0, Vec::new());
+        let mut rtts = Vec::new();
+        for (at, agent) in self.watched.iter_mut().enumerate() {
+            let fault = |error: std::io::Error| stage.agents.fault(at, error);
+            let asked_ns = stage.now_ns();
+            let status: Status = agent.line.ask(&Request::Status {}).map_err(fault)?;
+            let took_ns = stage.now_ns() - asked_ns;
+            if took_ns < agent.offset.1 {
+                let middle = i128::from(asked_ns + took_ns / 2);
+                agent.offset = (middle - i128::from(status.now_ns), took_ns);
+            }
+            received.push(status.counters.written_bytes);
+            self.wrong_bytes += status.wrong_bytes;
+            for channel in &status.channels {
+                rtts.extend((channel.rtt_us > 0.0).then_some(channel.rtt_us));
+                self.planes.resize(self.planes.len().max(channel.sent.len()), 0);
+                self.planes.iter_mut().zip(&channel.sent).for_each(|(sum, sent)| *sum += sent);
+            }
+        }
+        if stage.started.elapsed() < stage.first_step && !rtts.is_empty() {
+            self.rtt_ns = (rtts.iter().sum::<f64>() * 1e3 / rtts.len() as f64) as u64;
+        }
+        let at_ns = began_ns.midpoint(stage.now_ns());
+        self.samples.push(Sample { at_ns, received });
+        for (at, agent) in self.watched.iter_mut().enumerate() {
+            agent.listen().map_err(|error| stage.agents.fault(at, error))?;
+        }
+        Ok(())
+    }
+
+    fn record(self, stage: &Stage<'_>) -> Record {
+        let number = |address| stage.seats.iter().position(|seat| seat.address == address);
+        let mut record = Record {
+            samples: self.samples,
+            wrong_bytes: self.wrong_bytes,
+            planes: self.planes,
+            rtt_ns: self.rtt_ns,
+            ..Record::default()
+        };
+        for (from, agent) in self.watched.into_iter().enumerate() {
+            let ours = |ns: u64| u64::try_from(i128::from(ns) + agent.offset.0).ok();
+            record.forgotten += agent.forgotten;
+            for loss in &agent.losses {
+                let known = (number(loss.to), ours(loss.sent_ns), ours(loss.known_ns));
+                if let (Some(to), Some(sent_ns), Some(known_ns)) = known {
+                    record.losses.push(Loss { from, to, entropy: loss.entropy, sent_ns, known_ns });
+                }
+            }
+            for event in &agent.events {
+                let Some(change) = &event.change else { continue };
+                if let (Some(to), Some(at_ns)) = (number(change.to), ours(event.at_ns)) {
+                    let states = (change.from.clone(), change.now.clone());
+                    record.changes.push(Change { from, to, entropy: change.entropy, states, at_ns });
+                }
+            }
+        }
+        record
+    }
+}
+
+impl Watched {
+    /// Takes what happened since the last time.
+    fn listen(&mut self) -> std::io::Result<()> {
+        let events: Vec<EventView> = self.line.ask(&Request::Events { after: self.event })?;
+        if let Some(first) = events.first() {
+            self.forgotten += first.number - self.event - 1;
+        }
+        self.event = events.last().map_or(self.event, |event| event.number);
+        self.events.extend(events);
+        loop {
+            let losses: Vec<AgentLoss> = self.line.ask(&Request::Losses { after: self.loss })?;
+            if let Some(first) = losses.first() {
+                self.forgotten += first.number - self.loss - 1;
+            }
+            self.loss = losses.last().map_or(self.loss, |loss| loss.number);
+            let more = losses.len() == ANSWER_MAX;
+            self.losses.extend(losses);
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Scenario files: what breaks when, what is mended, and what is expected of a job meanwhile.
+//!
+//! In: the text of a YAML file. Out: a [`Scenario`], or the first fault with its line and column. Invariants: an unknown
+//! or second key is refused, so are times out of order; no text takes more than moderate time and memory.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_saphyr::{DuplicateKeyPolicy, Error, Location, Options, Spanned};
+
+use crate::lab::fault::Fault;
+
+/// Bytes that a file may have.
+pub const BYTES_MAX: u64 = 64 << 10;
+/// Steps that it may have.
+pub(crate) const STEPS_MAX: usize = 500;
+/// The longest job.
+const DURATION_MAX: Duration = Duration::from_hours(1);
+/// Nothing breaks earlier: what comes before is what goodput is compared with.
+pub(crate) const QUIET: Duration = Duration::from_secs(1);
+
+/// A scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// What it shows.
+    pub title: String,
+    /// How long new messages are sent.
+    pub duration: Duration,
+    /// What happens, in the order of time.
+    pub steps: Vec<Step>,
+    /// What has to hold.
+    pub expect: Expect,
+}
+
+/// Something that happens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// When, after the first message.
+    pub at: Duration,
+    /// Line and column.
+    pub place: (u64, u64),
+    /// What.
+    pub action: Action,
+}
+
+/// What can happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Something breaks.
+    Break(Fault),
+    /// What was broken is whole again: all of it, or what was named so.
+    Restore(Option<String>),
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Break(fault) => fault.fmt(f),
+            Action::Restore(None) => f.write_str("all restored"),
+            Action::Restore(Some(name)) => write!(f, "{name} restored"),
+        }
+    }
+}
+
+/// What has to hold; nothing is asked of what is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Expect {
+    /// Messages that may get lost.
+    pub lost_messages: Option<u64>,
+    /// Goodput of every stretch between steps, in percent of that before the first.
+    pub goodput_min_percent: Option<f64>,
+    /// The same, in percent of what should be left of it.
+    pub goodput_of_plan_percent: Option<f64>,
+    /// Time from a step until goodput is what it should be.
+    pub recovered_within: Option<Duration>,
+    /// The longest that a message may take.
+    pub slowest_message: Option<Duration>,
+}
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {what}")]
+pub struct ScenarioFault {
+    /// Line, from 1.
+    pub line: u64,
+    /// Column, from 1.
+    pub column: u64,
+    /// What is wrong, and what to write instead.
+    pub what: String,
+}
+
+impl ScenarioFault {
+    pub(crate) fn at((line, column): (u64, u64), what: impl Into<String>) -> Self {
+        ScenarioFault { line: line.max(1), column: column.max(1), what: what.into() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    title: Option<String>,
+    duration: Spanned<String>,
+    #[serde(default)]
+    steps: Vec<Spanned<StepFile>>,
+    #[serde(default)]
+    expect: ExpectFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepFile {
+    at: Spanned<String>,
+    #[serde(default)]
+    cut: Option<Spanned<String>>,
+    #[serde(default)]
+    loss: Option<LossFile>,
+    #[serde(default)]
+    miswire: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    plane: Option<Spanned<u8>>,
+    #[serde(default, rename = "nic-port")]
+    nic_port: Option<Spanned<String>>,
+    #[serde(default)]
+    restore: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossFile {
+    cable: Spanned<String>,
+    percent: Spanned<f64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ExpectFile {
+    lost_messages: Option<u64>,
+    goodput_min_percent: Option<Spanned<f64>>,
+    goodput_of_plan_percent: Option<Spanned<f64>>,
+    recovered_within: Option<Spanned<String>>,
+    slowest_message: Option<Spanned<String>>,
+}
+
+impl Scenario {
+    /// A job of some length in which nothing breaks.
+    pub fn quiet(duration: Duration) -> Scenario {
+        Scenario { title: String::new(), duration, steps: Vec::new(), expect: Expect::default() }
+    }
+
+    /// Reads the text of a file.
+    pub fn parse(text: &str) -> Result<Scenario, ScenarioFault> {
+        if text.len() as u64 > BYTES_MAX {
+            return Err(ScenarioFault::at((1, 1), format!("a scenario has at most {BYTES_MAX} bytes")));
+        }
+        let file: File = serde_saphyr::from_str_with_options(text, options()).map_err(|e| fault(&e))?;
+        let duration = time(&file.duration)?;
+        if duration < QUIET || duration > DURATION_MAX {
+            return Err(at(&file.duration, "a job takes from 1s to 60m"));
+        }
+        if let Some(one_more) = file.steps.get(STEPS_MAX) {
+            return Err(at(one_more, format!("a scenario has at most {STEPS_MAX} steps")));
+        }
+        let mut steps = Vec::with_capacity(file.steps.len());
+        let mut last = QUIET;
+        for step in &file.steps {
+            let when = time(&step.value.at)?;
+            if when < last {
+                let least = if steps.is_empty() {
+                    "the first second is what goodput is compared with: break nothing before 1s".to_owned()
+                } else {
+                    format!("the step before is at {last:?}: write steps in the order of time")
+                };
+                return Err(at(&step.value.at, least));
+            }
+            if when > duration {
+                return Err(at(
+                    &step.value.at,
+                    format!("the job ends at {duration:?}: give it a longer `duration`"),
+                ));
+            }
+            last = when;
+            steps.push(Step { at: when, place: place(step.defined), action: action(step)? });
+        }
+        let title = file.title.unwrap_or_default();
+        if title.chars().any(char::is_control) {
+            return Err(ScenarioFault::at((1, 1), "the title is one printable line"));
+        }
+        Ok(Scenario { title, duration, steps, expect: expect(&file.expect)? })
+    }
+}
+
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: 8,
+            max_nodes: 20_000,
+            max_events: 80_000,
+            max_aliases: 0,
+            max_anchors: 0,
+        },
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        with_snippet: false,
+    }
+}
+
+fn place(location: Location) -> (u64, u64) {
+    (location.line(), location.column())
+}
+
+fn at<T>(value: &Spanned<T>, what: impl Into<String>) -> ScenarioFault {
+    ScenarioFault::at(place(value.defined), what)
+}
+
+/// The first fault that the parser found, in words of the file.
+fn fault(error: &Error) -> ScenarioFault {
+    let place = error.location().map_or((1, 1), |location| (location.line(), location.column()));
+    let list = |expected: &[&str]| expected.join("`, `");
+    let what = match error.without_snippet() {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            format!("`{field}` is no key here: `{}`", list(expected))
+        }
+        Error::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
+        Error::SerdeInvalidType { unexpected, expected, .. }
+        | Error::SerdeInvalidValue { unexpected, expected, .. } => {
+            format!("{unexpected} is not what belongs here: {expected}")
+        }
+        Error::InvalidScalar { ty, .. } => format!("this cannot be read: {ty} belongs here"),
+        Error::DuplicateMappingKey { .. } => "this key is there twice".to_owned(),
+        Error::Message { msg, .. } => msg.clone(),
+        other => other.to_string().lines().next().unwrap_or_default().to_owned(),
+    };
+    ScenarioFault::at(place, what)
+}
+
+/// Reads `500ms`, `2s`, `1.5s`, `1m`.
+fn time(written: &Spanned<String>) -> Result<Duration, ScenarioFault> {
+    let text = written.value.trim();
+    let digits = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "us" => Some(1e-6),
+        "ms" => Some(1e-3),
+        "s" => Some(1.0),
+        "m" => Some(60.0),
+        _ => None,
+    };
+    let plain = digits.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.');
+    let number = digits.parse::<f64>().ok().filter(|_| plain);
+    let seconds = number.zip(factor).map(|(number, factor)| number * factor);
+    let fits = seconds.filter(|seconds| *seconds <= DURATION_MAX.as_secs_f64());
+    fits.map(Duration::from_secs_f64).ok_or_else(|| {
+        at(written, format!("`{text}` is no time of at most an hour: write `500ms`, `2s` or `1m`"))
+    })
+}
+
+/// Takes the one thing that a step does.
+fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
+    let s = &step.value;
+    let mut found: Vec<Fault> = Vec::new();
+    if let Some(name) = &s.cut {
+        found.push(Fault::Cut(named(name)?));
+    }
+    if let Some(loss) = &s.loss {
+        let percent = loss.percent.value;
+        if !(percent > 0.0 && percent <= 100.0) {
+            return Err(at(
+                &loss.percent,
+                format!("{percent} is no loss: write a percentage above 0, at most 100"),
+            ));
+        }
+        let ppm = (percent * 1e4).round().max(1.0) as u32;
+        found.push(Fault::Loss { cable: named(&loss.cable)?, ppm });
+    }
+    if let Some(cables) = &s.miswire {
+        let [a, b] = cables.value.as_slice() else {
+            let count = cables.value.len();
+            return Err(at(
+                cables,
+                format!("two cables change places, {count} are named: write `[cable, cable]`"),
+            ));
+        };
+        if a == b {
+            return Err(at(cables, format!("`{a}` cannot change places with itself")));
+        }
+        found.push(Fault::Miswire(a.clone(), b.clone()));
+    }
+    if let Some(plane) = &s.plane {
+        found.push(Fault::Plane(plane.value));
+    }
+    if let Some(name) = &s.nic_port {
+        found.push(Fault::NicPort(named(name)?));
+    }
+    let mut found: Vec<Action> = found.into_iter().map(Action::Break).collect();
+    if let Some(name) = &s.restore {
+        let name = named(name)?;
+        found.push(Action::Restore((name != "all").then_some(name)));
+    }
+    if found.len() > 1 {
+        return Err(at(
+            step,
+            format!("a step does one thing, this one does {}: make steps of them", found.len()),
+        ));
+    }
+    let words = "`cut`, `loss`, `miswire`, `plane`, `nic-port` or `restore`";
+    found.pop().ok_or_else(|| at(step, format!("nothing happens in this step: write {words}")))
+}
+
+fn named(name: &Spanned<String>) -> Result<String, ScenarioFault> {
+    let text = name.value.trim();
+    if text.is_empty() || text.len() > 128 || text.chars().any(char::is_control) {
+        return Err(at(name, "the name of a switch or cable belongs here"));
+    }
+    Ok(text.to_owned())
+}
+
+fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
+    let percent = |written: &Option<Spanned<f64>>| match written {
+        Some(p) if !(0.0..=100.0).contains(&p.value) => {
+            Err(at(p, format!("{} is no percentage: write 0 to 100", p.value)))
+        }
+        Some(p) => Ok(Some(p.value)),
+        None => Ok(None),
+    };
+    Ok(Expect {
+        lost_messages: file.lost_messages,
+        goodput_min_percent: percent(&file.goodput_min_percent)?,
+        goodput_of_plan_percent: percent(&file.goodput_of_plan_percent)?,
+        recovered_within: file.recovered_within.as_ref().map(time).transpose()?,
+        slowest_message: file.slowest_message.as_ref().map(time).transpose()?,
+    })
+}
+
+/// The names that a scenario breaks, for messages about what can be restored.
+pub(crate) fn names(broken: &BTreeSet<String>) -> String {
+    if broken.is_empty() {
+        return "nothing is broken then".to_owned();
+    }
+    format!("broken then: `{}`", broken.iter().map(String::as_str).collect::<Vec<_>>().join("`, `"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = "title: everything\nduration: 12s\nsteps:\n  - at: 2s\n    cut: p0-t1-003\n  \
+        - { at: 2500ms, loss: { cable: p1-t0-001--p1-t1-002, percent: 0.5 } }\n  \
+        - { at: 3s, miswire: [a, b] }\n  - { at: 4s, plane: 3 }\n  - { at: 5s, nic-port: n/nic0.p1 }\n  \
+        - { at: 6s, restore: p0-t1-003 }\n  - { at: 0.2m, restore: all }\nexpect:\n  lost_messages: 0\n  \
+        goodput_min_percent: 80\n  goodput_of_plan_percent: 98.5\n  recovered_within: 500ms\n  slowest_message: 1s\n";
+
+    #[test]
+    fn everything_that_can_be_written_is_read() {
+        let scenario = Scenario::parse(ALL).unwrap();
+        assert_eq!((scenario.title.as_str(), scenario.duration), ("everything", Duration::from_secs(12)));
+        let actions: Vec<String> = scenario.steps.iter().map(|step| step.action.to_string()).collect();
+        assert_eq!(
+            actions,
+            [
+                "p0-t1-003 cut",
+                "p1-t0-001--p1-t1-002 loses 0.5 %",
+                "a and b swapped",
+                "plane 3 down",
+                "NIC port n/nic0.p1 down",
+                "p0-t1-003 restored",
+                "all restored"
+            ]
+        );
+        assert_eq!(scenario.steps[1].at, Duration::from_millis(2500));
+        assert_eq!(scenario.steps[1].place, (6, 5));
+        let expect = Expect {
+            lost_messages: Some(0),
+            goodput_min_percent: Some(80.0),
+            goodput_of_plan_percent: Some(98.5),
+            recovered_within: Some(Duration::from_millis(500)),
+            slowest_message: Some(Duration::from_secs(1)),
+        };
+        assert_eq!(scenario.expect, expect);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let cases = [
+            ("duration: 2s\nspeed: 3\n", "2:1: `speed` is no key here"),
+            ("title: x\n", "`duration` is missing"),
+            ("duration: soon\n", "1:11: `soon` is no time"),
+            ("duration: 2h\n", "1:11: `2h` is no time"),
+            ("duration: 1e3s\n", "1:11: `1e3s` is no time"),
+            ("duration: 100ms\n", "1:11: a job takes from 1s to 60m"),
+            ("duration: 9s\nsteps:\n  - at: 2s\n    cut: a\n    plane: 1\n", "3:5: a step does one thing"),
+            ("duration: 9s\nsteps:\n  - at: 2s\n", "3:5: nothing happens in this step"),
+            ("duration: 9s\nsteps:\n  - { at: 500ms, cut: a }\n", "3:11: the first second"),
+            (
+                "duration: 9s\nsteps:\n  - { at: 3s, cut: a }\n  - { at: 2s, cut: b }\n",
+                "4:11: the step before is at 3s",
+            ),
+            ("duration: 2s\nsteps:\n  - { at: 3s, cut: a }\n", "3:11: the job ends at 2s"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0 } }\n", "3:42: 0 is no loss"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: .nan } }\n", "is no loss"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, plane: 300 }\n", "3:22: "),
+            ("duration: 9s\nexpect: { goodput_min_percent: 101 }\n", "2:32: 101 is no percentage"),
+            ("duration: 9s\nduration: 8s\n", "2:1: this key is there twice"),
+            ("duration: 9s\ntitle: &a x\n", "1:1: "),
+            ("", "`duration` is missing"),
+        ];
+        for (text, wanted) in cases {
+            let said = Scenario::parse(text).unwrap_err().to_string();
+            assert!(
+                said.contains(wanted.trim_start_matches("1:1: ")),
+                "{text}\nsaid:   {said}\nwanted: {wanted}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_is_bounded() {
+        let many: String = (0..=STEPS_MAX).map(|_| "  - { at: 2s, cut: a }\n").collect();
+        let said = Scenario::parse(&format!("duration: 9s\nsteps:\n{many}")).unwrap_err().to_string();
+        assert!(said.contains("at most 500 steps"), "{said}");
+        let long = format!("title: {}\nduration: 2s\n", "x".repeat(BYTES_MAX as usize));
+        assert!(Scenario::parse(&long).unwrap_err().to_string().contains("bytes"));
+        let deep = format!("duration: 9s\ntitle: {}\n", "[".repeat(2000));
+        assert!(Scenario::parse(&deep).is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! What can be broken in a fabric while packets flow.
+//!
+//! In: names of switches, cables, planes. Out: the ports and cables that this concerns. Invariants: the same words mean the
+//! same ports wherever the same cable lists are read; nothing is touched here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::model::{CableId, Model, PortId};
+use crate::tree::DeviceKind;
+
+/// Something that is broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// The links of a switch, or of a cable, are down.
+    Cut(String),
+    /// The port of a NIC is down, by the name of its cable.
+    NicPort(String),
+    /// The links of all switches of a plane are down.
+    Plane(u8),
+    /// A cable loses packets in both directions.
+    Loss {
+        /// The cable.
+        cable: String,
+        /// How many of a million.
+        ppm: u32,
+    },
+    /// Two cables have changed places at their upper ends.
+    Miswire(String, String),
+}
+
+/// What a fault does to ports and cables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Harm {
+    /// These ports are down.
+    Down(Vec<PortId>),
+    /// This cable loses so many packets of a million.
+    Lossy(CableId, u32),
+    /// These cables have changed places.
+    Swapped(CableId, CableId),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Cut(name) => write!(f, "{name} cut"),
+            Fault::NicPort(name) => write!(f, "NIC port {name} down"),
+            Fault::Plane(plane) => write!(f, "plane {plane} down"),
+            Fault::Loss { cable, ppm } => write!(f, "{cable} loses {} %", f64::from(*ppm) / 1e4),
+            Fault::Miswire(a, b) => write!(f, "{a} and {b} swapped"),
+        }
+    }
+}
+
+impl Fault {
+    /// Returns the names by which it is restored.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Fault::Cut(name) | Fault::NicPort(name) | Fault::Loss { cable: name, .. } => vec![name.clone()],
+            Fault::Plane(plane) => vec![format!("plane {plane}")],
+            Fault::Miswire(a, b) => vec![a.clone(), b.clone()],
+        }
+    }
+
+    /// Finds the ports and cables that it concerns.
+    pub(crate) fn harm(&self, model: &Model) -> Result<Harm, LabError> {
+        match self {
+            Fault::Cut(name) => match model.device(name) {
+                Some(device) if model.devices[device.0].kind == DeviceKind::Switch => {
+                    Ok(Harm::Down(model.devices[device.0].ports.clone()))
+                }
+                Some(_) | None => {
+                    let cable = model.cable(name)?;
+                    Ok(Harm::Down(vec![cable.lower(), cable.upper()]))
+                }
+            },
+            Fault::NicPort(name) => {
+                let port = model.cable(name)?.lower();
+                if model.devices[model.end(port).0.0].kind != DeviceKind::Node {
+                    return Err(LabError::NoNicPort { name: name.clone() });
+                }
+                Ok(Harm::Down(vec![port]))
+            }
+            Fault::Plane(plane) => {
+                let is_switch =
+                    |port: &PortId| model.devices[model.end(*port).0.0].kind == DeviceKind::Switch;
+                let of_plane = |port: &PortId| model.cables[port.cable().0].plane == *plane;
+                let ports: Vec<PortId> =
+                    model.all_ports().filter(|port| of_plane(port) && is_switch(port)).collect();
+                if ports.is_empty() {
+                    let planes = model.cables.iter().map(|cable| cable.plane).max().unwrap_or(0);
+                    return Err(LabError::NoPlane { plane: *plane, last: planes });
+                }
+                Ok(Harm::Down(ports))
+            }
+            Fault::Loss { cable, ppm } => Ok(Harm::Lossy(model.cable(cable)?, *ppm)),
+            Fault::Miswire(a, b) => Ok(Harm::Swapped(model.cable(a)?, model.cable(b)?)),
+        }
+    }
+}
+
+impl Harm {
+    /// Returns the cables that are no longer as they were.
+    pub(crate) fn cables(&self) -> Vec<CableId> {
+        match self {
+            Harm::Down(ports) => ports.iter().map(|port| port.cable()).collect(),
+            Harm::Lossy(cable, _) => vec![*cable],
+            Harm::Swapped(a, b) => vec![*a, *b],
+        }
+    }
+
+    /// Returns the ports that are down.
+    pub(crate) fn down(&self) -> &[PortId] {
+        match self {
+            Harm::Down(ports) => ports,
+            Harm::Lossy(..) | Harm::Swapped(..) => &[],
+        }
+    }
+
+    /// Tells whether both cannot be at the same time: a cable that is moved is made anew, and has nothing of before.
+    pub(crate) fn excludes(&self, other: &Harm) -> bool {
+        let moves = |harm: &Harm| matches!(harm, Harm::Swapped(..));
+        let same = matches!((self, other), (Harm::Lossy(a, _), Harm::Lossy(b, _)) if a == b);
+        let met = || self.cables().iter().any(|cable| other.cables().contains(cable));
+        same || ((moves(self) || moves(other)) && met())
+    }
+}

@@ -1,0 +1,131 @@
+//! Breaking and mending a lab while packets flow.
+//!
+//! In: faults. Out: ports and cables that have them. Invariants: a fault is written down before it is made, so that
+//! `restore`, or the next `up`, finds it after a crash; nothing is waited for and nothing tested.
+
+use camino::Utf8PathBuf;
+
+use super::Lab;
+use super::fault::{Fault, Harm};
+use super::state::Change;
+use crate::LabError;
+use crate::backend::Breakable;
+use crate::model::{CableId, DeviceId, PortId};
+use crate::progress::Watch;
+use crate::tree::Tree;
+
+impl Lab {
+    /// Breaks something.
+    pub fn strike(&mut self, fault: &Fault, watch: &Watch<'_>) -> Result<(), LabError> {
+        let harm = fault.harm(&self.model)?;
+        self.free_for(fault, &harm)?;
+        self.remember(Change::Struck(fault.clone()))?;
+        let breakable = self.breakable()?;
+        match &harm {
+            Harm::Down(ports) => breakable.set_ports(ports, false),
+            Harm::Lossy(cable, ppm) => breakable.set_loss(&[cable.lower(), cable.upper()], *ppm),
+            Harm::Swapped(a, b) => {
+                breakable.replug(&[*a, *b], &[(a.lower(), b.upper()), (b.lower(), a.upper())], watch)
+            }
+        }
+    }
+
+    /// Mends what was broken under a name, or all of it. Tells whether there was anything.
+    pub fn mend(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
+        let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
+        let (mended, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
+        if mended.is_empty() {
+            return Ok(false);
+        }
+        let harms: Vec<Harm> =
+            mended.iter().map(|fault| fault.harm(&self.model)).collect::<Result<_, _>>()?;
+        // What is down for another reason stays down.
+        let down = self.ports_down(&left)?;
+        let up: Vec<PortId> =
+            harms.iter().flat_map(Harm::down).copied().filter(|port| !down.contains(port)).collect();
+        let devices: Vec<DeviceId> = harms.iter().flat_map(|harm| self.touched(harm)).collect();
+        let breakable = self.breakable()?;
+        breakable.set_ports(&up, true)?;
+        for harm in &harms {
+            match harm {
+                Harm::Down(_) => {}
+                Harm::Lossy(cable, _) => breakable.set_loss(&[cable.lower(), cable.upper()], 0)?,
+                Harm::Swapped(a, b) => {
+                    let home = |cable: &CableId| (cable.lower(), cable.upper());
+                    breakable.replug(&[*a, *b], &[home(a), home(b)], watch)?;
+                }
+            }
+        }
+        breakable.configure_again(&devices, watch)?;
+        // Files of devices set ports up.
+        breakable.set_ports(&down, false)?;
+        if left.is_empty() {
+            breakable.spread_again()?;
+        }
+        let is_mended = |change: &Change| matches!(change, Change::Struck(fault) if mended.contains(fault));
+        self.state.changes.retain(|change| !is_mended(change));
+        self.state.save(&self.options.runtime)?;
+        Ok(true)
+    }
+
+    /// Returns the tree that it was brought up from.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Returns the folder of its sockets and logs.
+    pub(crate) fn folder(&self) -> Utf8PathBuf {
+        self.options.folder(&self.tree.fabric)
+    }
+
+    /// Returns what breaks this lab.
+    pub(crate) fn breakable(&mut self) -> Result<&mut dyn Breakable, LabError> {
+        let target = self.state.target;
+        self.site.breakable().ok_or(LabError::NoJob { target })
+    }
+
+    fn struck(&self) -> impl Iterator<Item = &Fault> {
+        self.state.changes.iter().filter_map(|change| match change {
+            Change::Struck(fault) => Some(fault),
+            Change::Swapped(..) | Change::Cut(_) => None,
+        })
+    }
+
+    /// Refuses a fault that cannot be beside those there are.
+    fn free_for(&self, fault: &Fault, harm: &Harm) -> Result<(), LabError> {
+        let overlap = |standing: String| LabError::Overlap { fault: fault.to_string(), standing };
+        for other in self.struck() {
+            let same = other.names().iter().any(|name| fault.names().contains(name));
+            if same || other.harm(&self.model)?.excludes(harm) {
+                return Err(overlap(other.to_string()));
+            }
+        }
+        for change in &self.state.changes {
+            let names = match change {
+                Change::Swapped(a, b) => vec![a, b],
+                Change::Cut(cable) => vec![cable],
+                Change::Struck(_) => Vec::new(),
+            };
+            for name in names {
+                if harm.cables().contains(&self.model.cable(name)?) {
+                    return Err(overlap(format!("{name} was moved")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ports_down(&self, faults: &[Fault]) -> Result<Vec<PortId>, LabError> {
+        let mut down = Vec::new();
+        for fault in faults {
+            down.extend_from_slice(fault.harm(&self.model)?.down());
+        }
+        Ok(down)
+    }
+
+    /// The devices at both ends of every cable that a fault concerns: routes went with their ports.
+    fn touched(&self, harm: &Harm) -> Vec<DeviceId> {
+        let ends = harm.cables().into_iter().flat_map(|cable| [cable.lower(), cable.upper()]);
+        ends.map(|port| self.model.end(port).0).collect()
+    }
+}
