@@ -17,7 +17,7 @@ use serde_json::Value;
 /// The longest answer.
 const ANSWER_MAX: usize = 16 << 20;
 /// An agent without an answer for so long has none.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How an agent is, as far as jobs ask.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -155,6 +155,9 @@ impl Scenario {
         if text.len() as u64 > BYTES_MAX {
             return Err(ScenarioFault::at((1, 1), format!("a scenario has at most {BYTES_MAX} bytes")));
         }
+        if text.trim().is_empty() {
+            return Err(ScenarioFault::at((1, 1), "the file is empty: `duration` is missing"));
+        }
         let file: File = serde_saphyr::from_str_with_options(text, options()).map_err(|e| fault(&e))?;
         let duration = time(&file.duration)?;
         if duration < QUIET || duration > DURATION_MAX {

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::with_tree;
 use crate::args::lab::JobArgs;
 use crate::args::{Args, Format};
+use crate::labs;
 use crate::output::{self, Outcome};
 
 /// Jobs of one scenario.
@@ -94,7 +95,7 @@ fn orders(command: &JobArgs, program: &Utf8PathBuf, transport: Transport) -> Ord
 fn program(command: &JobArgs) -> anyhow::Result<Utf8PathBuf> {
     let program = match &command.nic_binary {
         Some(program) => program.clone(),
-        None => Utf8PathBuf::from(super::program()?).with_file_name("closc-nic"),
+        None => Utf8PathBuf::from(labs::program()?).with_file_name("closc-nic"),
     };
     let found = program.is_file();
     anyhow::ensure!(
