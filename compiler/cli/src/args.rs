@@ -4,6 +4,7 @@ pub mod control;
 pub mod diff;
 pub mod export;
 pub mod lab;
+mod number;
 pub mod te;
 pub mod whatif;
 
@@ -129,9 +130,9 @@ pub struct CompileArgs {
     /// Compile only some devices, for example `plane=3,tier=t0`
     #[arg(long, value_name = "TERMS", default_value = "")]
     pub select: Selection,
-    /// Threads; as many as there are processors if not given
-    #[arg(long, short, value_name = "N")]
-    pub jobs: Option<usize>,
+    /// Threads, up to 1024; as many as there are processors if 0 or not given
+    #[arg(long, short, value_name = "N", value_parser = number::threads())]
+    pub jobs: Option<u16>,
     /// Folder whose templates replace shipped ones of the same name
     #[arg(long, value_name = "DIR")]
     pub templates: Option<Utf8PathBuf>,
@@ -154,21 +155,21 @@ pub struct CompileArgs {
 pub struct VerifyArgs {
     /// Compiled tree
     pub tree: Utf8PathBuf,
-    /// Also walk every path one by one where there are at most this many
+    /// Also walk every path one by one where there are at most this many; 0 walks none
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     pub walk: u64,
-    /// Show at most this many violations of each rule
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub shown: usize,
+    /// Show at most this many violations of each rule; 0 only counts them
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::from_0())]
+    pub shown: u32,
     /// Do not hold files against the digests of the manifest
     #[arg(long, conflicts_with = "key")]
     pub no_digests: bool,
     /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
     #[arg(long, value_name = "PUB")]
     pub key: Option<Utf8PathBuf>,
-    /// Threads; as many as there are processors if not given
-    #[arg(long, short, value_name = "N")]
-    pub jobs: Option<usize>,
+    /// Threads, up to 1024; as many as there are processors if 0 or not given
+    #[arg(long, short, value_name = "N", value_parser = number::threads())]
+    pub jobs: Option<u16>,
 }
 
 /// Arguments of `paths`.
@@ -180,18 +181,18 @@ pub struct PathsArgs {
     pub from: String,
     /// Receiving NIC; a node means the NIC on the sender's rail
     pub to: String,
-    /// Print only the path of this entropy value, decimal or 0x hexadecimal
+    /// Print only the path of this entropy value, decimal or 0x hexadecimal; 0 is one
     #[arg(long, value_name = "N", value_parser = parse_number)]
     pub ev: Option<u32>,
     /// Leave out paths over these switches, cables or planes
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub avoid: Vec<String>,
-    /// Print only paths of this plane
+    /// Print only paths of this plane; planes count from 0
     #[arg(long, value_name = "P")]
     pub plane: Option<u8>,
     /// Print at most this many paths
-    #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub limit: Option<u32>,
 }
 
 /// Arguments of `explain`.

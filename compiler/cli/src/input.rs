@@ -6,7 +6,7 @@
 use camino::Utf8Path;
 use closc_compile::front::{self, Source};
 use closc_diagnostics::show::{github, json, text};
-use closc_diagnostics::{Diagnostics, Sources};
+use closc_diagnostics::{Diagnostics, Severity, Sources};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 
@@ -24,7 +24,7 @@ pub struct Input {
 /// Reads a fabric. Returns nothing if it has faults, which were shown.
 pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     let reading = front::read(&Source::parse(file.as_str())?, &args.platforms)?;
-    show(args.format, &reading.diagnostics, &reading.sources);
+    show(args, &reading.diagnostics, &reading.sources);
     let warnings = reading.diagnostics.warnings();
     Ok(reading.plan.map(|plan| Input { plan, warnings }))
 }
@@ -33,13 +33,20 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
 pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
     let catalogue = front::catalogue(&args.platforms, &mut sources, &mut diagnostics)?;
-    show(args.format, &diagnostics, &sources);
+    show(args, &diagnostics, &sources);
     Ok((!diagnostics.has_errors()).then_some(catalogue))
 }
 
-/// Shows diagnostics in the form that was asked for.
-pub fn show(format: Format, diagnostics: &Diagnostics, sources: &Sources) {
-    match format {
+/// Shows diagnostics in the form that was asked for; on stderr only errors where quiet was asked for.
+pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
+    let errors;
+    let diagnostics = if args.quiet && args.format != Format::Github {
+        errors = diagnostics.clone().retained(|diagnostic| diagnostic.severity == Severity::Error);
+        &errors
+    } else {
+        diagnostics
+    };
+    match args.format {
         Format::Human | Format::Markdown | Format::Html => {
             let shown = text::all(diagnostics, sources, text::Colour::Terminal);
             anstream::eprint!("{shown}");

@@ -76,6 +76,17 @@ pub fn link(plan: &Plan, name: &str) -> Option<Link> {
     plan.fabric().has_link(link).then_some(link)
 }
 
+/// Finds a plane by its number.
+pub fn plane(plan: &Plan, number: u8) -> anyhow::Result<PlaneId> {
+    match plan.topology().planes {
+        1 if number > 0 => bail!("plane {number} does not exist; there is 1 plane, number 0"),
+        planes if number >= planes => {
+            bail!("plane {number} does not exist; there are {planes} planes, from 0 to {}", planes - 1)
+        }
+        _ => Ok(PlaneId(number)),
+    }
+}
+
 /// Something that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Avoid {
@@ -90,13 +101,9 @@ pub enum Avoid {
 impl Avoid {
     /// Reads `plane 3`, `plane=3`, a switch or a cable.
     pub fn parse(plan: &Plan, name: &str) -> anyhow::Result<Avoid> {
-        let topology = plan.topology();
         if let Some(plane) = name.strip_prefix("plane").map(|rest| rest.trim_start_matches([' ', '='])) {
-            let plane: u8 = plane.parse().with_context(|| format!("`{name}` names no plane"))?;
-            if plane >= topology.planes {
-                bail!("plane {plane} does not exist; there are {} planes, from 0", topology.planes);
-            }
-            return Ok(Avoid::Plane(PlaneId(plane)));
+            let number: u8 = plane.parse().with_context(|| format!("`{name}` names no plane"))?;
+            return Ok(Avoid::Plane(self::plane(plan, number)?));
         }
         if let Ok(switch) = switch(plan, name) {
             return Ok(Avoid::Switch(switch));

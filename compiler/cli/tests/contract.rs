@@ -40,6 +40,14 @@ fn wrong_usage_has_a_code_of_its_own() {
         &["lab", "up", FILE, "--listen", "nowhere"],
         &["verify", "a", "--walk", "many"],
         &["whatif", FILE, "--frob"],
+        &["compile", FILE, "--out", "c", "--jobs", "1000000"],
+        &["verify", "a", "-j", "1025"],
+        &["paths", FILE, "su001-n001", "su002-n001", "--limit", "0"],
+        &["push", "a", "--inventory", "lab", "--timeout", "18446744073709551615"],
+        &["push", "a", "--inventory", "lab", "--max-parallel", "0"],
+        &["watch", "a", "--inventory", "lab", "--interval", "0"],
+        &["lab", "test", "a", "--sample", "0"],
+        &["export", "ranks", FILE, "--out", "r", "--dp", "0"],
     ] {
         let output = place.closc(words);
         assert_eq!(output.status.code(), Some(64), "{words:?}");
@@ -48,6 +56,39 @@ fn wrong_usage_has_a_code_of_its_own() {
     for words in [&["--help"][..], &["--version"], &["lab", "--help"], &["help", "diff"]] {
         assert!(!place.ends(0, words).is_empty());
     }
+}
+
+/// What fits its type and not the fabric is said with the fabric's numbers; what is at the end of its type works.
+#[test]
+fn numbers_that_the_fabric_does_not_have_are_refused() {
+    let place = place();
+    let why = place.ends(1, &["paths", FILE, "su001-n001", "su002-n001", "--plane", "9"]);
+    assert!(why.contains("plane 9 does not exist; there are 2 planes, from 0 to 1"), "{why}");
+    let why = place.ends(1, &["whatif", FILE, "--random", "t1=9"]);
+    assert!(why.contains("`t1=9` asks for more than there are: the fabric has 4 of `t1`"), "{why}");
+    let last = u64::MAX.to_string();
+    let trials = ["whatif", FILE, "--random", "t0-t1=1", "--trials", "2", "--seed", &last];
+    let json = place.json(0, &trials);
+    assert_eq!(json["draws"].as_array().map(Vec::len), Some(2), "{json}");
+    place.ends(0, &["compile", FILE, "--out", "c", "-j", "0"]);
+}
+
+/// `--quiet` leaves errors, in every form.
+#[test]
+fn quiet_is_quiet() {
+    let place = place();
+    place.write("broken.yaml", place.read("a.yaml").replace("planes: 2", "planes: 99"));
+    // Nothing uses an AS number in this fabric.
+    place.write("noisy.yaml", place.read("a.yaml") + "addresses: { asn_base: 4200000000 }\n");
+    for words in [&["check", "noisy.yaml"][..], &["compile", "noisy.yaml", "--out", "c"]] {
+        for format in ["human", "json"] {
+            let words = [words, &["--format", format]].concat();
+            assert!(!place.closc(&words).stderr.is_empty(), "{words:?} warns");
+            let quiet = place.closc(&[&words[..], &["--quiet"]].concat());
+            assert_eq!((quiet.status.code(), String::from_utf8_lossy(&quiet.stderr)), (Some(0), "".into()));
+        }
+    }
+    assert!(!place.closc(&["check", "broken.yaml", "-q"]).stderr.is_empty(), "errors are said");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use each::Class;
 pub use element::{Domain, Element, Elements, Kind, Losses};
 pub use lines::LineError;
 pub use outcome::{Apart, Outcome, Worst, kind_word};
-pub use random::{Draw, Rate, draw, unknown as unknown_kind};
+pub use random::{Draw, Rate, TooFew, draw, unknown as unknown_kind};
 pub use trace::{Change, Event, Moment, read as read_trace};
 
 /// A fabric of which something is asked.

@@ -64,6 +64,20 @@ impl fmt::Display for Draw {
     }
 }
 
+/// More shall fail than there are.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "`{draw}` asks for more than there are: the fabric has {there} of `{}`; write a number up to {there}, or a part of them, \
+     as in `{}=10%`",
+    draw.kind.word(), draw.kind.word()
+)]
+pub struct TooFew {
+    /// What was asked for.
+    pub draw: Draw,
+    /// How many there are.
+    pub there: usize,
+}
+
 /// Says which kinds there are.
 pub fn unknown(word: &str) -> String {
     let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
@@ -71,12 +85,13 @@ pub fn unknown(word: &str) -> String {
 }
 
 /// Draws the elements that fail, kind by kind.
-pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Vec<Element> {
+pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<Element>, TooFew> {
     let mut failed = Vec::new();
     for draw in draws {
         let all = elements.all(draw.kind);
         match draw.rate {
             Rate::Part(part) => failed.extend(all.into_iter().filter(|at| chance(seed, *at) < part)),
+            Rate::Count(count) if count > all.len() => return Err(TooFew { draw: *draw, there: all.len() }),
             Rate::Count(count) => {
                 let mut ranked: Vec<(u64, Element)> =
                     all.into_iter().map(|element| (hash(seed, element), element)).collect();
@@ -87,7 +102,7 @@ pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Vec<Element> 
             }
         }
     }
-    failed
+    Ok(failed)
 }
 
 /// A number from 0 to 1, 1 excluded.

@@ -67,7 +67,7 @@ fn what_one_failure_costs_on_the_reference_fabric() {
 fn one_percent_of_all_cables_between_switches() {
     let plan = reference("mrc-8x512.yaml");
     let elements = Elements::of(plan.fabric());
-    let failed = draw(&elements, &["t0-t1=1%".parse().unwrap()], 7);
+    let failed = draw(&elements, &["t0-t1=1%".parse().unwrap()], 7).unwrap();
     // 1,048,576 draws with a standard deviation of 102.
     assert!((10_486 - 510..10_486 + 510).contains(&failed.len()), "{}", failed.len());
     let outcome = WhatIf::new(elements).fail(&failed, 3);

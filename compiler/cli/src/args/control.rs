@@ -6,6 +6,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_deploy::PushOptions;
 
+use super::number;
+
 /// Which switches, and how to reach them.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FleetArgs {
@@ -17,24 +19,34 @@ pub struct FleetArgs {
     /// Only these switches
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub device: Vec<String>,
-    /// Only switches of these planes
+    /// Only switches of these planes; planes count from 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
-    /// Switches worked on at the same time
-    #[arg(long, value_name = "N", default_value_t = PushOptions::default().max_parallel)]
-    pub max_parallel: usize,
+    /// Switches worked on at the same time, up to 1024
+    #[arg(long, value_name = "N", default_value_t = parallel(), value_parser = number::parallel())]
+    pub max_parallel: u16,
     /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
     #[arg(long, value_name = "PUB")]
     pub require_signature: Option<Utf8PathBuf>,
     /// Seconds that one switch may take
-    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs(),
+          value_parser = number::seconds())]
     pub timeout: u64,
     /// Seconds that a switch may take to answer a call
-    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().client.deadlines.read.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().client.deadlines.read.as_secs(),
+          value_parser = number::seconds())]
     pub deadline: u64,
     /// MiB of memory that the entries of one switch may take while they are read
-    #[arg(long, value_name = "MIB", default_value_t = PushOptions::default().client.memory_limit >> 20)]
-    pub switch_memory: usize,
+    #[arg(long, value_name = "MIB", default_value_t = mebibytes(), value_parser = number::mebibytes())]
+    pub switch_memory: u32,
+}
+
+fn parallel() -> u16 {
+    u16::try_from(PushOptions::default().max_parallel).unwrap_or(number::PARALLEL_MAX)
+}
+
+fn mebibytes() -> u32 {
+    u32::try_from(PushOptions::default().client.memory_limit >> 20).unwrap_or(number::MEBIBYTES_MAX)
 }
 
 impl FleetArgs {
@@ -47,22 +59,22 @@ impl FleetArgs {
             device: Vec::new(),
             plane: Vec::new(),
             require_signature: None,
-            max_parallel: options.max_parallel,
+            max_parallel: parallel(),
             timeout: options.timeout.as_secs(),
             deadline: options.client.deadlines.read.as_secs(),
-            switch_memory: options.client.memory_limit >> 20,
+            switch_memory: mebibytes(),
         }
     }
 
     /// Returns the options that all commands share.
     pub fn options(&self) -> PushOptions {
         PushOptions {
-            max_parallel: self.max_parallel.max(1),
+            max_parallel: self.max_parallel.into(),
             timeout: Duration::from_secs(self.timeout),
             ..PushOptions::default()
         }
-        .deadline(Duration::from_secs(self.deadline.max(1)))
-        .memory(self.switch_memory.saturating_mul(1 << 20))
+        .deadline(Duration::from_secs(self.deadline))
+        .memory((self.switch_memory as usize).saturating_mul(1 << 20))
     }
 }
 
@@ -77,9 +89,9 @@ pub struct PushArgs {
     /// Save what would be sent, to be pushed later as it stands
     #[arg(long, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
-    /// Switches that may fail before no further one is begun
-    #[arg(long, value_name = "N", default_value_t = PushOptions::default().max_failures)]
-    pub max_failures: usize,
+    /// Switches that may fail before no further one is begun; 0 stops at the first
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::from_0())]
+    pub max_failures: u32,
     /// Become primary where another controller is
     #[arg(long)]
     pub take_over: bool,
@@ -94,7 +106,7 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
     /// Seconds between two looks at a switch
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = number::seconds())]
     pub interval: u64,
     /// Where metrics and health are served
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9560")]

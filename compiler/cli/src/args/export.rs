@@ -5,6 +5,8 @@ use clap::Subcommand;
 use closc_qos::units::Bytes;
 use closc_topology::HostOutput;
 
+use super::number;
+
 /// What can be exported.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
@@ -75,27 +77,27 @@ pub struct RanksArgs {
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Ranks of a tensor-parallel group
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub tp: u32,
     /// Ranks of a data-parallel group
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub dp: u32,
     /// Pipeline stages
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub pp: u32,
     /// GPUs of a node; as many as NICs if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub gpus_per_node: Option<u32>,
     /// Names of the nodes that are free, one a line; all if not given
     #[arg(long, value_name = "FILE")]
     pub free: Option<Utf8PathBuf>,
-    /// What a rank sends to the next of its tensor-parallel group in a step
+    /// What a rank sends to the next of its tensor-parallel group in a step; 0 if nothing
     #[arg(long, value_name = "BYTES", default_value = "8GB")]
     pub tp_bytes: Bytes,
-    /// What a rank sends to the next of its data-parallel group in a step
+    /// What a rank sends to the next of its data-parallel group in a step; 0 if nothing
     #[arg(long, value_name = "BYTES", default_value = "2GB")]
     pub dp_bytes: Bytes,
-    /// What a rank exchanges with the next stage in a step
+    /// What a rank exchanges with the next stage in a step; 0 if nothing
     #[arg(long, value_name = "BYTES", default_value = "500MB")]
     pub pp_bytes: Bytes,
 }

@@ -7,6 +7,8 @@ use clap::{Subcommand, ValueEnum};
 use closc_lab::Extent;
 use closc_lab::job::{Pattern, Transport};
 
+use super::number;
+
 /// Commands of `lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
@@ -203,7 +205,7 @@ impl From<Target> for closc_lab::Target {
 #[derive(Debug, clap::Args)]
 pub struct ExtentArgs {
     /// Walk only so many paths, chosen at random
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::paths())]
     pub sample: Option<u64>,
     /// Seed of the choice; a random one is taken and printed if not given
     #[arg(long, value_name = "SEED", requires = "sample")]

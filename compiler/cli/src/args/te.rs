@@ -27,11 +27,11 @@ pub struct TeArgs {
     /// Seed of the hash
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How far above the bound a cable may stay, in percent
+    /// How far above the bound a cable may stay, in percent, from 0 to 100
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_tolerance)]
     pub tolerance: f64,
     /// Slices of a group's downlinks, each with a path of its own, where switches hash
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub slices: u16,
 }
 

@@ -3,6 +3,8 @@
 use camino::Utf8PathBuf;
 use closc_whatif::{Draw, Kind, unknown_kind};
 
+use super::number;
+
 /// Arguments of `whatif`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = NAMES)]
@@ -20,7 +22,7 @@ pub struct WhatifArgs {
     pub seed: u64,
     /// Repeat the random failures with this many seeds, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random",
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = number::trials())]
     pub trials: u64,
     /// Fail each of these kinds, every combination of them; `all` for every kind
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_kinds)]
@@ -38,9 +40,9 @@ pub struct WhatifArgs {
     /// What fails together besides the `domains` of the fabric file: lines of DOMAIN,NAME
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
-    /// Show so many of the worst pairs
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub worst: usize,
+    /// Show so many of the worst pairs, up to 100000; 0 shows none
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::shown())]
+    pub worst: u32,
 }
 
 /// One kind, or all.

@@ -37,12 +37,13 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Starts as many threads as were asked for.
-pub fn start_threads(jobs: Option<usize>) -> anyhow::Result<()> {
+/// Starts as many threads as were asked for; 0 is as many as there are processors.
+pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
     match jobs {
-        Some(jobs) => {
-            rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("cannot start threads")
-        }
+        Some(jobs) => rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs.into())
+            .build_global()
+            .context("cannot start threads"),
         None => Ok(()),
     }
 }

@@ -64,7 +64,31 @@ impl Files for Named {
 /// Reads the inventory.
 pub fn inventory(args: &FleetArgs) -> anyhow::Result<Site> {
     let path = if args.inventory == LAB { &of_lab(&args.source)? } else { &args.inventory };
-    parsed(path)
+    let site = parsed(path)?;
+    selectable(args, &site.inventory)?;
+    Ok(site)
+}
+
+/// Refuses a selection that names what the inventory does not have: less would be done than was asked for.
+fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
+    if let Some(device) = args.device.iter().find(|device| !inventory.devices.contains_key(*device)) {
+        anyhow::bail!("the inventory has no switch `{device}`");
+    }
+    let planes: BTreeSet<u8> = inventory.devices.values().filter_map(|device| device.plane).collect();
+    if let Some(plane) = args.plane.iter().find(|plane| !planes.contains(plane)) {
+        let there: Vec<String> = planes.iter().map(u8::to_string).collect();
+        match there.as_slice() {
+            [] => anyhow::bail!(
+                "no switch of the inventory has a plane: give it `plane`, or leave `--plane` out"
+            ),
+            there => anyhow::bail!(
+                "no switch of the inventory is in plane {plane}; there are switches of {} {}",
+                if there.len() == 1 { "plane" } else { "planes" },
+                there.join(", ")
+            ),
+        }
+    }
+    Ok(())
 }
 
 /// Reads the inventory of a fabric of this name.

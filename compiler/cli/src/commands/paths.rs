@@ -60,6 +60,9 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
             plan.topology().routing.word()
         );
     }
+    if let Some(plane) = command.plane {
+        names::plane(plan, plane)?;
+    }
     let from = names::nic(plan, &command.from, 0)?;
     let rail = plan.topology().node_of(from).1;
     let to = names::nic(plan, &command.to, rail)?;
@@ -102,7 +105,7 @@ fn listing(plan: &Plan, command: &PathsArgs, from: Nic, to: Nic) -> anyhow::Resu
         paths_usable: usable.len(),
         paths: usable
             .iter()
-            .take(command.limit.unwrap_or(usize::MAX))
+            .take(command.limit.map_or(usize::MAX, |limit| limit as usize))
             .map(|path| entry(plan, &table, from, to, path))
             .collect(),
     })

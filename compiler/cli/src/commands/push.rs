@@ -21,7 +21,7 @@ use crate::output::{self, Outcome};
 /// Pushes a tree, a saved plan, or shows what would be pushed.
 pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     let options = PushOptions {
-        max_failures: command.max_failures,
+        max_failures: command.max_failures as usize,
         take_over: command.take_over,
         ..command.fleet.options()
     };

@@ -27,7 +27,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     let options = Options {
         digests: !command.no_digests,
         walk_up_to: command.walk.into(),
-        shown: command.shown,
+        shown: command.shown as usize,
         pipelines: pipelines(),
         ports: ports(&catalogue),
         limits: limits(&catalogue),

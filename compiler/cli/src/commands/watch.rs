@@ -19,7 +19,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let fleet = control::fleet(&command.fleet, &site)?;
     let options = WatchOptions {
         push: command.fleet.options(),
-        interval: Duration::from_secs(command.interval.max(1)),
+        interval: Duration::from_secs(command.interval),
         listen: Some(command.listen),
     };
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);

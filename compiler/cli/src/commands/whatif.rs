@@ -10,8 +10,8 @@ use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_whatif::report::{Against, Answer, Each, Trace, Trial, Trials};
 use closc_whatif::{
-    Design, Domain, Element, Elements, Kind, LineError, WhatIf, domains_of, draw, read_domains, read_trace,
-    show,
+    Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw, read_domains,
+    read_trace, show,
 };
 
 use crate::args::Args;
@@ -32,11 +32,11 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     for name in &command.fail {
         named.extend(elements.parse(name).map_err(anyhow::Error::msg)?);
     }
-    let failed = |seed: u64| -> Vec<Element> {
-        named.iter().copied().chain(draw(&elements, &command.random, seed)).collect()
+    let failed = |seed: u64| -> Result<Vec<Element>, TooFew> {
+        Ok(named.iter().copied().chain(draw(&elements, &command.random, seed)?).collect())
     };
     let kinds: BTreeSet<Kind> = command.each.iter().flat_map(|kinds| kinds.0.iter().copied()).collect();
-    let given = failed(command.seed);
+    let given = failed(command.seed)?;
     if let Some(path) = &command.trace {
         return trace(args, elements, &given, path);
     }
@@ -48,7 +48,7 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     if command.trials > 1 {
         return trials(args, elements, command, failed);
     }
-    let outcome = WhatIf::new(elements).fail(&given, command.worst);
+    let outcome = WhatIf::new(elements).fail(&given, command.worst as usize);
     let seed = (!command.random.is_empty()).then_some(command.seed);
     let report = Answer::new(elements, &given, seed, &outcome);
     output::result(args.format, "closc-whatif-answer/1", &report, show::answer)?;
@@ -89,12 +89,13 @@ fn trials(
     args: &Args,
     elements: Elements<'_>,
     command: &WhatifArgs,
-    failed: impl Fn(u64) -> Vec<Element>,
+    failed: impl Fn(u64) -> Result<Vec<Element>, TooFew>,
 ) -> anyhow::Result<Outcome> {
     let whatif = WhatIf::new(elements);
     let mut trials = Vec::new();
-    for seed in command.seed..command.seed.saturating_add(command.trials) {
-        let failed = failed(seed);
+    for trial in 0..command.trials {
+        let seed = command.seed.wrapping_add(trial);
+        let failed = failed(seed)?;
         let outcome = whatif.fail(&failed, 1);
         trials.push(Trial::new(elements, seed, failed.len(), &outcome));
     }

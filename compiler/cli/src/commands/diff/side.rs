@@ -152,7 +152,7 @@ struct Reading {
 
 impl Reading {
     fn shown(self, args: &Args) -> Option<Side> {
-        input::show(args.format, &self.diagnostics, &self.sources);
+        input::show(args, &self.diagnostics, &self.sources);
         self.side.filter(|_| !self.diagnostics.has_errors())
     }
 }

@@ -1,0 +1,97 @@
+//! Walks every argument of every command, finds those that take a number, and gives them numbers that nobody means.
+
+use clap::{Arg, CommandFactory as _, Parser as _};
+
+use crate::args::Args;
+
+/// Numbers that nobody means, in any unit.
+const NEVER: [&str; 9] = [
+    "-1",
+    "-0.5",
+    "NaN",
+    "inf",
+    "-inf",
+    "1e400",
+    "18446744073709551616",
+    "99999999999999999999999999",
+    "1_0",
+];
+/// Numbers that only what counts nothing may take: it starts no thread, keeps no row and waits for nothing.
+const HUGE: [&str; 3] = ["9223372036854775807", "18446744073709551615", "1000000000000000"];
+/// What may be as large as 64 bits: seeds, and how many paths there are at most where all of them are walked.
+const ANY: [&str; 2] = ["seed", "walk"];
+
+/// An argument that takes a number, with the command that it belongs to.
+struct Number {
+    words: Vec<String>,
+    command: clap::Command,
+    arg: Arg,
+}
+
+/// Returns the commands with the words that call them.
+fn commands(words: &[String], command: &clap::Command, found: &mut Vec<(Vec<String>, clap::Command)>) {
+    found.push((words.to_vec(), command.clone()));
+    for inner in command.get_subcommands() {
+        commands(&[words, &[inner.get_name().to_owned()]].concat(), inner, found);
+    }
+}
+
+/// What an argument makes of a value, whatever else the command line lacks.
+fn refused(words: &[String], arg: &Arg, value: &str) -> bool {
+    let name = arg.get_long().expect("numbers have long names");
+    let line = words.iter().cloned().chain([format!("--{name}={value}")]);
+    let ended = Args::try_parse_from(line);
+    ended.is_err_and(|error| {
+        matches!(error.kind(), clap::error::ErrorKind::ValueValidation | clap::error::ErrorKind::InvalidValue)
+    })
+}
+
+/// A number is what takes `1` and not `x`; a value with a unit, `8GB`, is one, too.
+fn numbers() -> Vec<Number> {
+    let mut all = Vec::new();
+    commands(&["closc".to_owned()], &Args::command(), &mut all);
+    let mut found = Vec::new();
+    for (words, command) in
+        all.into_iter().filter(|(words, _)| words.get(1).is_none_or(|word| word != "switch"))
+    {
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            if arg.get_long().is_some() && !refused(&words, arg, "1") && refused(&words, arg, "x") {
+                found.push(Number { words: words.clone(), command: command.clone(), arg: arg.clone() });
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_number_is_unbounded() {
+    let numbers = numbers();
+    let names: Vec<&str> = numbers.iter().map(|number| number.arg.get_id().as_str()).collect();
+    for known in
+        ["jobs", "limit", "plane", "max_parallel", "timeout", "sample", "tolerance", "tp_bytes", "ev"]
+    {
+        assert!(names.contains(&known), "the walk misses `{known}`: {names:?}");
+    }
+    for Number { words, arg, .. } in &numbers {
+        let name = arg.get_id().as_str();
+        for value in NEVER {
+            assert!(refused(words, arg, value), "{words:?} --{name}={value}");
+        }
+        for value in HUGE.iter().filter(|_| !ANY.contains(&name) && !name.ends_with("_bytes")) {
+            assert!(refused(words, arg, value), "{words:?} --{name}={value}");
+        }
+    }
+}
+
+/// Where 0 is taken, the help says what it does.
+#[test]
+fn nothing_is_a_number_only_where_it_means_something() {
+    for Number { words, command, arg } in numbers() {
+        let name = arg.get_id().as_str();
+        if refused(&words, &arg, "0") || name == "seed" {
+            continue;
+        }
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.contains('0'), "`{} --{name}` takes 0: {help}", command.get_name());
+    }
+}
