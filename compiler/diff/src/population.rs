@@ -36,6 +36,18 @@ impl Population {
         if numbers(old.topology()) == numbers(new.topology()) { touched(old, new) } else { walked(old, new) }
     }
 
+    /// Tells whether something comes, or comes to another port.
+    pub fn grows(&self) -> bool {
+        let cables = self.cables.added.len() + self.moved.len();
+        !self.switches.added.is_empty() || !self.nics.added.is_empty() || cables > 0
+    }
+
+    /// Tells whether something goes, or goes to another port.
+    pub fn shrinks(&self) -> bool {
+        let cables = self.cables.removed.len() + self.moved.len();
+        !self.switches.removed.is_empty() || !self.nics.removed.is_empty() || cables > 0
+    }
+
     /// Tells whether nothing comes, goes or moves.
     pub fn is_same(&self) -> bool {
         self.switches.is_empty() && self.nics.is_empty() && self.cables.is_empty() && self.moved.is_empty()

@@ -1,9 +1,12 @@
 //! In which order a difference can be rolled out, so that no pair of NICs loses more than a stated share.
 //!
-//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, waves that each drain what they touch, a wave
-//! that finishes. Invariants: at every moment of it, no pair has lost more than the share of its bandwidth, counted from
-//! the old plan, and none that had a path has none; what cannot be done so is refused with the reason.
+//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, a wave in which traffic leaves what the smaller
+//! numbers of the new plan have no place for, waves that each drain what they touch, a wave that finishes. Invariants: at
+//! every moment of it, no pair has lost more than the share of the bandwidth that both plans have in common, and none
+//! that keeps a path has none; nothing is used that is gone, drained or not there yet; what cannot be done so is refused
+//! with the reason.
 
+mod leaving;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +26,8 @@ use crate::impact::{PairChange, impact};
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
+
+use leaving::Leaving;
 
 /// What may be taken away for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +54,7 @@ pub struct Wave {
     pub steps: Vec<Step>,
     /// How long it takes about.
     pub duration: Seconds,
-    /// What carries no traffic after the wave that did before: it goes for good.
+    /// What carries no traffic from this wave on that did before: it goes for good.
     pub gone: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
@@ -109,7 +114,8 @@ impl Rollout {
             return Ok(Rollout { waves: Vec::new() });
         }
         let population = Population::between(old.fabric(), new.fabric());
-        let work = Work::of(&difference, old)?;
+        let leaving = Leaving::of(&population, &difference, old);
+        let work = Work::of(&difference, &population, &leaving, old)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
@@ -118,14 +124,23 @@ impl Rollout {
         if !population.switches.added.is_empty() || !population.cables.added.is_empty() {
             waves.push(prepare(&population, new));
         }
+        let base = without(old.fabric(), &leaving.places);
+        if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
+            return Err(RolloutError::AtOnce {
+                why: "what goes carries all paths of some pairs of NICs until what comes is used",
+            });
+        }
+        if !leaving.is_empty() {
+            waves.push(leaving.wave(old));
+        }
         let mut gone = BTreeSet::new();
         for (plane, places) in &work.places {
             let mut left = places.as_slice();
             while !left.is_empty() {
-                let size = fitting(old, &gone, left, limit)?;
+                let size = fitting(old, &base, &gone, left, limit)?;
                 let (now, later) = left.split_at(size);
                 let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
-                waves.push(wave(*plane, now, lost.clone(), &work, old));
+                waves.push(wave(*plane, now, lost.clone(), &work, &population, old));
                 gone.extend(lost);
                 left = later;
             }
@@ -176,7 +191,12 @@ struct Work {
 }
 
 impl Work {
-    fn of(difference: &Difference, old: &Plan) -> Result<Work, RolloutError> {
+    fn of(
+        difference: &Difference,
+        population: &Population,
+        leaving: &Leaving,
+        old: &Plan,
+    ) -> Result<Work, RolloutError> {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
         for change in &difference.changes {
@@ -198,11 +218,24 @@ impl Work {
                 RolloutMode::PlaneByPlane(tiers) => {
                     let exceptions = &old.topology().exceptions;
                     let touched = old.switches().filter(|switch| tiers.contains(&switch.tier));
+                    let touched = touched.filter(|switch| !leaving.places.contains(&Place::Switch(*switch)));
                     for switch in touched.filter(|switch| !is_drained(exceptions, *switch)) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
                     }
                 }
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
+            }
+        }
+        // Somebody pulls a cable that goes to another port: it is drained, by itself or with a switch at its end.
+        for link in population.moved.iter().filter(|link| !old.fabric().is_drained(**link)) {
+            let place = Place::Link(*link);
+            work.by_hand.insert(place);
+            let ends = ends(old.fabric(), *link);
+            let with_switch =
+                |places: &BTreeSet<Place>| ends.iter().any(|end| places.contains(&Place::Switch(*end)));
+            let of_plane = places.entry(place.plane()).or_default();
+            if !with_switch(of_plane) {
+                of_plane.insert(place);
             }
         }
         work.places = places.into_iter().map(|(plane, all)| (plane, sorted(all))).collect();
@@ -250,13 +283,14 @@ pub fn without(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
 /// Returns how many places from the front can be drained together: the more, the more they take.
 fn fitting(
     old: &Plan,
+    base: &Fabric,
     gone: &BTreeSet<Place>,
     places: &[Place],
     limit: Limit,
 ) -> Result<usize, RolloutError> {
     let take = |count: usize| {
         let all = gone.iter().chain(&places[..count]).copied().collect();
-        worst(&impact(old.fabric(), &without(old.fabric(), &all)))
+        worst(&impact(base, &without(base, &all)))
     };
     let fits = |found: &Worst| found.loss <= limit.share + f64::EPSILON && found.cut_off == 0;
     if fits(&take(places.len())) {
@@ -300,24 +334,35 @@ fn finish(population: &Population, new: &Plan) -> Wave {
         steps.push(Step::ReplaceTables { tables: new.groups().count() });
     }
     steps.push(Step::Verify);
-    let removed = population.switches.removed.len();
-    if removed > 0 {
-        steps.push(Step::Remove { switches: removed });
+    let cables = population.cables.removed.len();
+    if !population.switches.removed.is_empty() || cables > 0 {
+        steps.push(Step::TakeOut { switches: population.switches.removed.len(), cables });
     }
     done(None, steps)
 }
 
-fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &Plan) -> Wave {
+/// The switches at the ends of a cable.
+fn ends(fabric: &Fabric, link: Link) -> Vec<Switch> {
+    let lower = match link {
+        Link::Fabric { lower, .. } => Some(lower),
+        Link::Host(_) => None,
+    };
+    fabric.upper_end(link).map(|(switch, _)| switch).into_iter().chain(lower).collect()
+}
+
+fn wave(
+    plane: PlaneId,
+    places: &[Place],
+    gone: Vec<Place>,
+    work: &Work,
+    population: &Population,
+    old: &Plan,
+) -> Wave {
     let mut configured = BTreeSet::new();
     for place in places {
         match place {
             Place::Switch(switch) => drop(configured.insert(*switch)),
-            Place::Link(link) => {
-                configured.extend(old.fabric().upper_end(*link).map(|(switch, _)| switch));
-                if let Link::Fabric { lower, .. } = link {
-                    configured.insert(*lower);
-                }
-            }
+            Place::Link(link) => configured.extend(ends(old.fabric(), *link)),
         }
     }
     let switches = configured.len();
@@ -331,12 +376,12 @@ fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &P
     if devices + cables > 0 {
         steps.push(Step::Install { switches: devices, cables });
     }
-    steps.extend([
-        Step::Add { switches },
-        Step::Change { switches },
-        Step::Remove { switches },
-        Step::Verify,
-    ]);
+    // Where the fabric only shrinks there is nothing to add, and where it only grows nothing to remove.
+    let (grows, shrinks) = (population.grows(), population.shrinks());
+    steps.extend((grows || !shrinks).then_some(Step::Add { switches }));
+    steps.push(Step::Change { switches });
+    steps.extend((shrinks || !grows).then_some(Step::Remove { switches }));
+    steps.push(Step::Verify);
     if gone.len() < places.len() {
         steps.push(back(places.len() - gone.len()));
     }
@@ -344,7 +389,7 @@ fn wave(plane: PlaneId, places: &[Place], gone: Vec<Place>, work: &Work, old: &P
 }
 
 /// How so many places lose their traffic, and how they get it back: hosts choose paths, or switches do.
-fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step, impl Fn(usize) -> Step) {
+fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn(usize) -> Step + use<>) {
     let (tables, routing) = (old.groups().count(), old.topology().routing);
     let hosts = old.is_source_routed();
     let leave = move |places| {
@@ -377,7 +422,8 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
     let waves = rollout.waves.iter().map(|wave| report::Wave {
         plane: wave.plane.map(|plane| plane.0),
         text: match wave.plane {
-            None => "takes nothing away".to_owned(),
+            None if wave.gone.is_empty() => "takes nothing away".to_owned(),
+            None => format!("what goes for good: {}", what(&wave.gone, old)),
             Some(plane) => format!("plane {plane}, without {}", what(&wave.drained, old)),
         },
         drained: places(&wave.drained),

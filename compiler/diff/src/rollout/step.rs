@@ -60,6 +60,23 @@ pub enum Step {
         /// How neighbours come to know.
         routing: Routing,
     },
+    /// NICs that go send and receive nothing any more.
+    StopNics {
+        /// How many.
+        nics: usize,
+    },
+    /// NICs that were to go are used again.
+    StartNics {
+        /// How many.
+        nics: usize,
+    },
+    /// Somebody takes switches and cables out that nobody uses.
+    TakeOut {
+        /// Switches.
+        switches: usize,
+        /// Cables.
+        cables: usize,
+    },
     /// Nothing is under way on those paths any more.
     WaitIdle,
     /// Somebody mounts switches and plugs cables.
@@ -109,6 +126,9 @@ impl Step {
             Step::DenyPaths { .. } => "deny-paths",
             Step::Drain { .. } => "drain",
             Step::Return { .. } => "return",
+            Step::StopNics { .. } => "stop-nics",
+            Step::StartNics { .. } => "start-nics",
+            Step::TakeOut { .. } => "take-out",
             Step::WaitIdle => "wait-idle",
             Step::Install { .. } => "install",
             Step::Add { .. } => "add",
@@ -124,8 +144,8 @@ impl Step {
     pub fn duration(self) -> Seconds {
         match self {
             Step::DenyPaths { .. } | Step::AllowPaths { .. } | Step::ReplaceTables { .. } => TABLES,
-            Step::WaitIdle => IDLE,
-            Step::Install { switches, cables } => {
+            Step::WaitIdle | Step::StopNics { .. } | Step::StartNics { .. } => IDLE,
+            Step::Install { switches, cables } | Step::TakeOut { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
             Step::Drain { places, .. } | Step::Return { places, .. } => {
@@ -147,6 +167,9 @@ impl Step {
             Step::Return { plane, places, routing } => Some(Step::Drain { plane, places, routing }),
             Step::Add { switches } => Some(Step::Remove { switches }),
             Step::Remove { switches } => Some(Step::Add { switches }),
+            Step::StopNics { nics } => Some(Step::StartNics { nics }),
+            Step::StartNics { nics } => Some(Step::StopNics { nics }),
+            Step::TakeOut { switches, cables } => Some(Step::Install { switches, cables }),
             Step::WaitIdle | Step::Verify => None,
             Step::Install { .. } | Step::Change { .. } | Step::ReplaceTables { .. } => Some(self),
         }
@@ -175,6 +198,18 @@ impl fmt::Display for Step {
                     Routing::EcmpStatic | Routing::Srv6Static => "neighbours get routes over them",
                 };
                 write!(f, "return to {} of plane {plane}: {how}", places(*all))
+            }
+            Step::StopNics { nics } => {
+                write!(f, "stop the traffic of {} for good", plural(*nics as u64, "NIC", "NICs"))
+            }
+            Step::StartNics { nics } => {
+                write!(f, "let {} send and receive again", plural(*nics as u64, "NIC", "NICs"))
+            }
+            Step::TakeOut { switches: taken, cables } => {
+                let cables =
+                    (*cables > 0).then(|| format!("pull {}", plural(*cables as u64, "cable", "cables")));
+                let taken = (*taken > 0).then(|| format!("take out {}", switches(*taken)));
+                f.write_str(&taken.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
             }
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),
             Step::Install { switches: mounted, cables } => {

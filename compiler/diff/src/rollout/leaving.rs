@@ -1,0 +1,89 @@
+//! What goes because the new plan has smaller numbers: it carries nothing from one wave on, in all planes.
+//!
+//! In: what comes and goes. Out: [`Leaving`]. Invariants: what an exception declares absent is not here, it goes with the
+//! wave that drains it and counts towards its share; cables at a switch or NIC that goes are not named besides it.
+
+use std::collections::BTreeSet;
+
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, PlaneId, Switch};
+
+use crate::change::{Change, Exception, Thing, Turn};
+use crate::compare::Difference;
+use crate::impact::{PairChange, impact};
+use crate::mode::Place;
+use crate::population::{Population, is_drained};
+
+use super::step::Step;
+use super::{Wave, done, ends, turns};
+
+/// Switches and cables that go, and NICs.
+pub(super) struct Leaving {
+    pub(super) places: BTreeSet<Place>,
+    nics: usize,
+}
+
+impl Leaving {
+    pub(super) fn of(population: &Population, difference: &Difference, old: &Plan) -> Leaving {
+        let fabric = old.fabric();
+        let exceptions = &old.topology().exceptions;
+        let mut declared = BTreeSet::new();
+        for change in &difference.changes {
+            match change {
+                Change::Exception(Exception::Absent(Turn::On, Thing::Switch(switch))) => {
+                    declared.insert(Place::Switch(*switch));
+                }
+                Change::Exception(Exception::Absent(Turn::On, Thing::Link(link))) => {
+                    declared.insert(Place::Link(*link));
+                }
+                _ => {}
+            }
+        }
+        let switches: BTreeSet<Switch> = population.switches.removed.iter().copied().collect();
+        let nics: BTreeSet<Nic> = population.nics.removed.iter().copied().collect();
+        let links = population.cables.removed.iter().filter(|link| {
+            let with_nic = matches!(link, Link::Host(port) if nics.contains(&port.nic));
+            let with_switch = ends(fabric, **link).iter().any(|end| switches.contains(end));
+            !with_nic && !with_switch && !fabric.is_drained(**link)
+        });
+        let links = links.copied().map(Place::Link);
+        let switches = switches.iter().filter(|switch| !is_drained(exceptions, **switch));
+        let places = switches.copied().map(Place::Switch).chain(links);
+        Leaving { places: places.filter(|place| !declared.contains(place)).collect(), nics: nics.len() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.nics == 0
+    }
+
+    /// Tells whether pairs that keep a path, and had one, have none while they leave.
+    pub(super) fn cuts_off(&self, old: &Fabric, base: &Fabric, new: &Fabric) -> bool {
+        let revived = |from: &Fabric| -> u64 {
+            let has = |row: &&PairChange| {
+                row.old.is_some_and(|share| share.usable == 0)
+                    && row.new.is_some_and(|share| share.usable > 0)
+            };
+            impact(from, new).iter().filter(has).map(|row| row.pairs).sum()
+        };
+        !self.places.is_empty() && revived(base) > revived(old)
+    }
+
+    /// The wave in which traffic leaves them: hosts take tables that deny them, or switches send past them.
+    pub(super) fn wave(&self, old: &Plan) -> Wave {
+        let mut steps = Vec::new();
+        if self.nics > 0 {
+            steps.push(Step::StopNics { nics: self.nics });
+        }
+        let planes: BTreeSet<PlaneId> = self.places.iter().map(|place| place.plane()).collect();
+        for plane in planes {
+            let (leave, _) = turns(old, plane);
+            steps.push(leave(self.places.iter().filter(|place| place.plane() == plane).count()));
+        }
+        if !self.places.is_empty() {
+            steps.extend([Step::WaitIdle, Step::Verify]);
+        }
+        let places: Vec<Place> = self.places.iter().copied().collect();
+        Wave { drained: places.clone(), gone: places, ..done(None, steps) }
+    }
+}

@@ -1,0 +1,231 @@
+//! What goes is left before it goes: the steps of random rollouts, one by one.
+//!
+//! The test reads from the steps alone which switches and cables hosts and neighbours may still use, and from both
+//! fabrics which of them are there. It shares no code with the order but the steps.
+
+use std::collections::BTreeSet;
+
+use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, Wave, named_waves};
+use closc_diff::{Place, Population};
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_tests::exceptions::related;
+use closc_tests::shape::{Shape, T2, any_routing, three_tiers, try_plan, two_tiers};
+use closc_topology::{Link, Nic, PlaneId, Routing, Switch};
+use proptest::prelude::*;
+
+/// What may be used, and what may not be.
+struct State<'a> {
+    old: &'a Plan,
+    new: &'a Plan,
+    population: Population,
+    /// What hosts deny, or neighbours send past.
+    left: BTreeSet<Place>,
+    /// Places of the present wave that somebody works on.
+    worked_on: BTreeSet<Place>,
+    /// Switches whose configuration no longer has what goes.
+    removed_on: BTreeSet<Switch>,
+    stopped: BTreeSet<Nic>,
+    taken_out: bool,
+    installed: bool,
+    replaced: bool,
+}
+
+/// The switches at the ends of a cable.
+fn ends(fabric: &Fabric, link: Link) -> Vec<Switch> {
+    let lower = if let Link::Fabric { lower, .. } = link { Some(lower) } else { None };
+    fabric.upper_end(link).map(|(switch, _)| switch).into_iter().chain(lower).collect()
+}
+
+impl State<'_> {
+    fn applies(&mut self, wave: &Wave, step: &Step) {
+        let of = |plane: PlaneId| wave.drained.iter().filter(move |place| place.plane() == plane);
+        match step {
+            Step::DenyPaths { plane, .. } | Step::Drain { plane, .. } => self.left.extend(of(*plane)),
+            Step::AllowPaths { plane, .. } | Step::Return { plane, .. } => {
+                self.worked_on.clear();
+                for place in of(*plane).filter(|place| !wave.gone.contains(place)) {
+                    self.left.remove(place);
+                }
+            }
+            Step::StopNics { .. } => self.stopped.extend(&self.population.nics.removed),
+            Step::StartNics { .. } => self.stopped.clear(),
+            Step::Install { .. } if wave.plane.is_none() => self.installed = true,
+            Step::Install { .. } | Step::Add { .. } | Step::Change { .. } => {
+                self.worked_on.extend(wave.drained.iter());
+            }
+            Step::Remove { .. } => self.removed_on.extend(&wave.switches),
+            Step::ReplaceTables { .. } => self.replaced = true,
+            Step::TakeOut { .. } => self.taken_out = true,
+            Step::WaitIdle | Step::Verify => {}
+        }
+    }
+
+    /// The cables that carry traffic by the tables, or by the routes, of this moment.
+    fn used(&self) -> BTreeSet<Link> {
+        if self.replaced {
+            let fabric = self.new.fabric();
+            return fabric.links().filter(|link| !fabric.is_drained(*link)).collect();
+        }
+        let fabric = self.old.fabric();
+        let stopped = |link: &Link| matches!(link, Link::Host(port) if self.stopped.contains(&port.nic));
+        let left = |link: &Link| {
+            let switches = ends(fabric, *link).into_iter().map(Place::Switch);
+            switches.chain([Place::Link(*link)]).any(|place| self.left.contains(&place))
+        };
+        fabric.links().filter(|link| !fabric.is_drained(*link) && !stopped(link) && !left(link)).collect()
+    }
+
+    /// The cables that are not there, or that somebody works on.
+    fn unusable(&self) -> BTreeSet<Link> {
+        let (old, new) = (self.old.fabric(), self.new.fabric());
+        let mut found = BTreeSet::new();
+        for link in old.links() {
+            let switches = ends(old, link);
+            let place = |place: &Place| self.worked_on.contains(place);
+            let is_worked_on =
+                place(&Place::Link(link)) || switches.iter().any(|s| place(&Place::Switch(*s)));
+            let goes = !new.has_link(link);
+            if is_worked_on
+                || goes && (self.taken_out || switches.iter().any(|s| self.removed_on.contains(s)))
+            {
+                found.insert(link);
+            }
+        }
+        if !self.installed {
+            found.extend(new.links().filter(|link| !old.has_link(*link)));
+        }
+        found
+    }
+}
+
+fn check(old: &Plan, new: &Plan, planes: f64) -> Result<(), TestCaseError> {
+    let limit = Limit { share: planes * Limit::one_plane(old.topology()).share };
+    let rollout = match Rollout::between(old, new, limit) {
+        Ok(rollout) => rollout,
+        Err(
+            RolloutError::AtOnce { .. }
+            | RolloutError::TooNarrow { .. }
+            | RolloutError::CutOff { .. }
+            | RolloutError::Target { .. },
+        ) => return Ok(()),
+    };
+    let population = Population::between(old.fabric(), new.fabric());
+    let mut state = State {
+        old,
+        new,
+        population,
+        left: BTreeSet::new(),
+        worked_on: BTreeSet::new(),
+        removed_on: BTreeSet::new(),
+        stopped: BTreeSet::new(),
+        taken_out: false,
+        installed: false,
+        replaced: false,
+    };
+    for (number, wave) in rollout.waves.iter().enumerate() {
+        for step in &wave.steps {
+            state.applies(wave, step);
+            let (used, unusable) = (state.used(), state.unusable());
+            let wrong: Vec<String> = used.intersection(&unusable).map(|link| old.link_name(*link)).collect();
+            prop_assert!(wrong.is_empty(), "wave {number}, `{step}`: {wrong:?} in use\n{:#?}", rollout.waves);
+        }
+        state.worked_on.clear();
+    }
+    // What goes is named, once.
+    let gone: Vec<Place> = rollout.waves.iter().flat_map(|wave| wave.gone.clone()).collect();
+    let once: BTreeSet<Place> = gone.iter().copied().collect();
+    prop_assert_eq!(gone.len(), once.len());
+    let exceptions = &old.topology().exceptions;
+    for switch in &state.population.switches.removed {
+        let drained =
+            exceptions.drained_switches.contains(switch) || exceptions.drained_planes.contains(&switch.plane);
+        prop_assert!(drained || once.contains(&Place::Switch(*switch)), "{switch:?} goes and is not named");
+    }
+    for place in &once {
+        let stays = match place {
+            Place::Switch(switch) => new.fabric().has_switch(*switch),
+            Place::Link(link) => new.fabric().has_link(*link),
+        };
+        prop_assert!(!stays, "{place:?} is named as gone and stays");
+    }
+    Ok(())
+}
+
+/// A shape and one whose numbers are a little more or less, each by itself.
+fn resized() -> impl Strategy<Value = (Shape, Shape)> {
+    let small =
+        two_tiers().prop_filter("few enough cables", |shape| shape.groups * shape.planes as u16 <= 16);
+    (prop_oneof![small, three_tiers()], prop::collection::vec(-1..=1i32, 5)).prop_map(|(shape, by)| {
+        let more = |number: u16, by: i32, unit: u16| {
+            let changed = i32::from(number) + by * i32::from(unit);
+            u16::try_from(changed).unwrap_or(0).max(unit)
+        };
+        let new = Shape {
+            groups: more(shape.groups, by[0], u16::from(shape.rails)),
+            per_group: more(shape.per_group, by[1], 1),
+            t1: more(shape.t1, by[2], 1),
+            t2: shape.t2.as_ref().map(|t2| T2 {
+                zones: more(t2.zones, by[3], 1),
+                steps: more(t2.steps, by[4], 1),
+                ..t2.clone()
+            }),
+            ..shape.clone()
+        };
+        (shape, new)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_used_that_is_gone_or_drained((old, new) in related(), routing in any_routing()) {
+        check(&old.routed(routing), &new.routed(routing), 2.0)?;
+    }
+
+    #[test]
+    fn nothing_is_used_that_smaller_numbers_have_no_place_for(
+        (old, new) in resized(), routing in any_routing(), drained in any::<bool>(),
+    ) {
+        let mut new = new;
+        if drained {
+            new.exceptions = "exceptions: { drained: [p0-t1-001] }\n".to_owned();
+        }
+        if try_plan(&new.yaml()).is_ok() {
+            check(&old.routed(routing), &new.routed(routing), 2.0)?;
+        }
+    }
+}
+
+const LARGE: Shape = Shape {
+    planes: 2,
+    groups: 3,
+    per_group: 3,
+    rails: 1,
+    t1: 3,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
+
+/// Three T0s and T1s of each plane become two: hosts leave the third ones first and never return to them.
+#[test]
+fn a_smaller_fabric_leaves_what_goes_first() {
+    for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
+        let small = Shape { groups: 2, per_group: 2, t1: 2, ..LARGE };
+        let (old, new) = (LARGE.routed(routing), small.routed(routing));
+        let rollout =
+            Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+        let text = named_waves(&rollout, &old, &new);
+        assert_eq!(text[0].gone, ["p0-t0-003", "p0-t1-003", "p1-t0-003", "p1-t1-003"], "{routing:?}");
+        let waves: Vec<_> =
+            rollout.waves.iter().map(|wave| (wave.plane.map(|p| p.0), wave.drained.len())).collect();
+        assert_eq!(waves, [(None, 4), (Some(0), 4), (Some(1), 4), (None, 0)], "{routing:?}");
+        let words: Vec<&str> =
+            text.iter().flat_map(|wave| &wave.steps).map(|step| step.action.as_str()).collect();
+        assert!(!words.contains(&"add"), "nothing comes: {words:?}");
+        assert!(words.contains(&"stop-nics") && words.ends_with(&["take-out"]), "{words:?}");
+        check(&old, &new, 1.0).expect("nothing is used that goes");
+    }
+}
