@@ -9,6 +9,7 @@ use closc_topology::Topology;
 
 use crate::class::{Class, Classes, Part};
 use crate::demand::{Demand, Matrix};
+use crate::load::Stage;
 use crate::network::{Kind, Network};
 use crate::place::Place;
 
@@ -30,7 +31,7 @@ pub(crate) struct Commodity {
     pub(crate) gbps: f64,
 }
 
-/// Why a demand has no path.
+/// Why a demand is not carried, or not all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// None of the NICs of its source or destination is there.
@@ -39,8 +40,8 @@ pub enum Why {
     NoPort,
     /// The two NICs have no plane in common in which switches join them.
     NoPath,
-    /// The links that it could take are full.
-    NoRoom,
+    /// Cables that it uses are full, and no pair of NICs has more of them than its own.
+    Full(Stage),
 }
 
 impl Why {
@@ -50,7 +51,12 @@ impl Why {
             Why::Absent => "no NIC of one side is there",
             Why::NoPort => "a NIC has no usable cable in any plane",
             Why::NoPath => "no plane has a usable path between the two",
-            Why::NoRoom => "the links on its way are full",
+            Why::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
+            Why::Full(Stage::NicDown) => "the ports of a NIC that receives are full",
+            Why::Full(Stage::T0Up) => "T0 to T1 cables on its way are full",
+            Why::Full(Stage::T0Down) => "T1 to T0 cables on its way are full",
+            Why::Full(Stage::T1Up) => "T1 to T2 cables on its way are full",
+            Why::Full(Stage::T1Down) => "T2 to T1 cables on its way are full",
         }
     }
 }

@@ -37,9 +37,22 @@ pub(crate) fn loads(problem: &Problem<'_>, manner: Manner<'_>) -> Loads {
     host::put(problem, |at, kind| share(network, &commodities[at], None, kind), &mut loads);
     for (kind, load) in loads.fabric.iter_mut().enumerate() {
         let lane = Lane { problem, kind: &network.kinds[kind], number: kind, manner };
-        if network.hop_by_hop { lane.by_switches(load) } else { lane.by_hosts(load) }
+        if network.hop_by_hop { lane.by_switches(load, &mut |_, _, _, _| ()) } else { lane.by_hosts(load) }
     }
     loads
+}
+
+/// Puts one commodity after the other where switches choose, and calls back after each with its kind of planes, its
+/// place and what `scratch` then holds.
+pub(crate) fn each(
+    problem: &Problem<'_>,
+    manner: Manner<'_>,
+    scratch: &mut PerLink,
+    found: &mut impl FnMut(usize, usize, Run, &mut PerLink),
+) {
+    for (number, kind) in problem.network.kinds.iter().enumerate() {
+        Lane { problem, kind, number, manner }.by_switches(scratch, found);
+    }
 }
 
 /// One kind of planes.
@@ -80,7 +93,7 @@ impl Lane<'_> {
     }
 
     /// Switches choose the next hop.
-    fn by_switches(&self, load: &mut PerLink) {
+    fn by_switches(&self, load: &mut PerLink, found: &mut impl FnMut(usize, usize, Run, &mut PerLink)) {
         let (network, sides) = (self.problem.network, self.problem.sides);
         let all = &self.problem.commodities.all;
         let group = |at: usize| sides.to.all[all[at].to as usize].group;
@@ -110,6 +123,7 @@ impl Lane<'_> {
                         }
                     }
                 }
+                found(self.number, at, run, load);
             }
             first = end;
         }

@@ -3,22 +3,22 @@
 //! In: a plan, a matrix, options. Out: [`Outcome`]. Invariants: the bound is not above what was found, and what was found
 //! is not above what the fabric does by itself.
 
-use std::collections::BTreeMap;
-
 use closc_plan::Plan;
 use closc_topology::Routing;
 
 use crate::bound::{self, Bound, Proof};
 use crate::class::Classes;
-use crate::commodity::{COMMODITIES_MAX, Commodities, Commodity, Left, Sides, Why};
+use crate::commodity::{COMMODITIES_MAX, Commodities, Left, Sides};
 use crate::demand::Matrix;
 use crate::ecmp::{self, Manner};
+use crate::fair::{self, Footprints};
 use crate::host::{self, Problem};
-use crate::load::{Loads, Stage};
+use crate::load::Loads;
 use crate::network::Network;
-use crate::pin::{self, Routes};
+use crate::pin;
 use crate::place::Place;
-use crate::split::{Parts, Run, Splits, share};
+use crate::placement::Placement;
+use crate::split::{Parts, Run, share};
 use crate::spray;
 
 /// What can be chosen.
@@ -51,15 +51,6 @@ pub enum Error {
          fabric"
     )]
     TooMany,
-}
-
-/// How traffic was placed.
-#[derive(Debug, Clone)]
-pub(crate) enum Placement {
-    /// By weights of planes and uplinks.
-    Sprayed(Splits),
-    /// By one path for each slice and plane; nothing where pins would not gain.
-    Pinned(Option<Routes>),
 }
 
 /// The placement with the loads of every method.
@@ -101,7 +92,9 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let bound = Bound { max: bound.max.min(max), ..bound };
     let mut left = commodities.left.clone();
     let demand_gbps = matrix.gbps();
-    no_room(&problem, &placement, &te, &mut left);
+    if max > 1.0 {
+        fair::leave(&problem, &Footprints { placement: &placement, seed: options.seed }, &mut left);
+    }
     Ok(Outcome { network, sides, commodities, placement, te, even, hashed, bound, demand_gbps, left })
 }
 
@@ -164,107 +157,6 @@ fn pinned(problem: &Problem<'_>, hashed: &Loads, target: f64) -> (Placement, Loa
     } else {
         (Placement::Pinned(None), hashed.clone())
     }
-}
-
-/// Adds what finds no room: every demand is cut down by the utilisation of the fullest cable that it uses, so that no
-/// cable is above its capacity.
-fn no_room(problem: &Problem<'_>, placement: &Placement, te: &Loads, left: &mut Left) {
-    let network = problem.network;
-    if te.max(network) <= 1.0 {
-        return;
-    }
-    let ports = Ports::of(problem, te);
-    let mut found: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    for (at, commodity) in problem.commodities.all.iter().enumerate() {
-        let level = level(problem, placement, te, &ports, at, commodity);
-        if level > 1.0 + 1e-9 {
-            let from = problem.sides.from.all[commodity.from as usize].group;
-            let to = problem.sides.to.all[commodity.to as usize].group;
-            *found.entry((from, to)).or_default() += commodity.gbps * (1.0 - 1.0 / level);
-        }
-    }
-    let place = |group: usize| {
-        let (zone, group) = network.shape.group_at(group);
-        Place::Group(zone, group)
-    };
-    for ((from, to), gbps) in found {
-        *left.entry((place(from), place(to), Why::NoRoom)).or_default() += gbps;
-    }
-}
-
-/// The fullest NIC port of each class, by kind and class.
-struct Ports {
-    up: Vec<Vec<f64>>,
-    down: Vec<Vec<f64>>,
-}
-
-impl Ports {
-    fn of(problem: &Problem<'_>, loads: &Loads) -> Self {
-        let top = |classes: &Classes, nics: &Vec<f64>| {
-            let mut top = vec![0.0_f64; classes.all.len()];
-            for (nic, load) in nics.iter().enumerate() {
-                if let Some(class) = classes.class(nic) {
-                    top[class] = top[class].max(load / problem.network.shape.speed[0]);
-                }
-            }
-            top
-        };
-        Ports {
-            up: loads.nic_up.iter().map(|nics| top(&problem.sides.from, nics)).collect(),
-            down: loads.nic_down.iter().map(|nics| top(&problem.sides.to, nics)).collect(),
-        }
-    }
-}
-
-/// Returns the utilisation of the fullest cable that a commodity uses.
-fn level(
-    problem: &Problem<'_>,
-    placement: &Placement,
-    te: &Loads,
-    ports: &Ports,
-    at: usize,
-    commodity: &Commodity,
-) -> f64 {
-    let network = problem.network;
-    let shape = &network.shape;
-    let kinds = network.kinds.len();
-    let weights = match placement {
-        Placement::Sprayed(splits) => splits[at].as_deref(),
-        Placement::Pinned(_) => None,
-    };
-    let used = (0..kinds).filter(|kind| share(network, commodity, weights, *kind) > 0.0);
-    let run = Run::of(network, problem.sides, commodity);
-    let mut level = 0.0_f64;
-    for kind in used {
-        level = level.max(ports.up[kind][commodity.from as usize]);
-        level = level.max(ports.down[kind][commodity.to as usize]);
-        let Some(run) = run else { continue };
-        let load = &te.fabric[kind];
-        let between = match placement {
-            Placement::Sprayed(_) => {
-                let mut parts = Parts::default();
-                let within = weights.and_then(|weights| weights.within[kind].as_ref());
-                parts.spread(network, &network.kinds[kind], run, within);
-                parts.level(network, run, load)
-            }
-            Placement::Pinned(routes) => {
-                // Where flows are anywhere, the fullest cable of an end stands for the way.
-                let top = |loads: &[f64], first: usize| {
-                    loads[first..][..shape.u0].iter().copied().fold(0.0, f64::max)
-                };
-                let route = routes.as_ref().and_then(|routes| routes[at * kinds + kind]);
-                let up = route
-                    .map_or_else(|| top(&load.t0_up, shape.t0(run.a)), |route| load.t0_up[route.up as usize]);
-                let down = match route.filter(|_| shape.has_single_paths()) {
-                    Some(route) => load.t0_down[route.down as usize],
-                    None => top(&load.t0_down, shape.t0(run.b)),
-                };
-                up.max(down) / Stage::T0Up.speed(shape)
-            }
-        };
-        level = level.max(between);
-    }
-    level
 }
 
 impl Outcome {

@@ -12,10 +12,11 @@ use serde::Serialize;
 
 use crate::class::{Class, Classes};
 use crate::commodity::Commodity;
-use crate::engineer::{Outcome, Placement};
+use crate::engineer::Outcome;
 use crate::load::Stage;
 use crate::network::Shape;
 use crate::place::{Place, group_name};
+use crate::placement::Placement;
 use crate::route::Route;
 use crate::split::{Run, Weights, share};
 

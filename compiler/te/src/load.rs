@@ -77,6 +77,42 @@ impl PerLink {
         }
     }
 
+    /// Sets all numbers.
+    pub(crate) fn fill(&mut self, value: f64) {
+        for numbers in [&mut self.t0_up, &mut self.t0_down, &mut self.t1_up, &mut self.t1_down] {
+            numbers.fill(value);
+        }
+    }
+
+    /// Calls back with what is not 0 where traffic between two groups can be, and sets it to 0.
+    pub(crate) fn take(
+        &mut self,
+        shape: &Shape,
+        (a, b): (usize, usize),
+        mut each: impl FnMut(Stage, usize, f64),
+    ) {
+        let far = shape.zone(a) != shape.zone(b);
+        let upper = |group: usize| {
+            let first = shape.t1(shape.zone(group), 0);
+            first..first + if far { shape.t1 * shape.u1 } else { 0 }
+        };
+        let lower = |group: usize| shape.t0(group)..shape.t0(group) + shape.u0;
+        let ranges = [
+            (Stage::T0Up, &mut self.t0_up, lower(a)),
+            (Stage::T1Up, &mut self.t1_up, upper(a)),
+            (Stage::T1Down, &mut self.t1_down, upper(b)),
+            (Stage::T0Down, &mut self.t0_down, lower(b)),
+        ];
+        for (stage, numbers, range) in ranges {
+            for at in range {
+                let value = std::mem::take(&mut numbers[at]);
+                if value > 0.0 {
+                    each(stage, at, value);
+                }
+            }
+        }
+    }
+
     /// Returns the number of one direction of a cable between switches.
     pub(crate) fn at(&mut self, stage: Stage, at: usize) -> &mut f64 {
         match stage {

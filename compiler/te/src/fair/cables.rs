@@ -1,0 +1,207 @@
+//! Cables between switches, and who uses them.
+//!
+//! In: a placement. Out: shares by commodity. Invariants: a commodity that the placement spreads over several cables rises
+//! only as fast as the fullest of them lets it.
+
+use crate::ecmp::{self, Manner};
+use crate::host::Problem;
+use crate::load::{PerLink, Stage};
+use crate::placement::Placement;
+use crate::split::{Parts, Run, share};
+
+use super::{Least, Unit, is_bottleneck, level};
+
+/// What is used of a cable: which, and the part of a commodity that is on it, in each plane of a kind.
+type Use = (Stage, u32, f64);
+
+/// Where commodities run: the placement with what its hash needs.
+pub(crate) struct Footprints<'a> {
+    pub(crate) placement: &'a Placement,
+    pub(crate) seed: u64,
+}
+
+impl Footprints<'_> {
+    /// The part of a commodity on each plane of a kind.
+    pub(super) fn share(&self, problem: &Problem<'_>, commodity: usize, kind: usize) -> f64 {
+        let weights = match self.placement {
+            Placement::Sprayed(splits) => splits[commodity].as_deref(),
+            Placement::Pinned(_) => None,
+        };
+        share(problem.network, &problem.commodities.all[commodity], weights, kind)
+    }
+}
+
+/// The most uses that are kept between rounds; more are computed anew each time.
+const KEPT_MAX: usize = 1 << 22;
+
+/// The uses of one commodity in one kind of planes.
+struct Kept {
+    kind: usize,
+    commodity: usize,
+    uses: Vec<Use>,
+}
+
+/// The cables between switches during the rounds.
+pub(super) struct Cables<'a> {
+    problem: Problem<'a>,
+    footprints: &'a Footprints<'a>,
+    /// By kind; nothing where they are too many.
+    kept: Option<Vec<Kept>>,
+    /// What those that stopped have, of each cable.
+    taken: Vec<PerLink>,
+    /// Pairs that rise, of each cable.
+    pairs: Vec<PerLink>,
+    /// The least rate of those that rise, of each cable.
+    held: Vec<PerLink>,
+    /// The share of each commodity.
+    least: Vec<Least>,
+    /// Whether a cable of a commodity has found its share, and which share.
+    done: Vec<f64>,
+}
+
+impl<'a> Cables<'a> {
+    pub(super) fn new(problem: &Problem<'a>, footprints: &'a Footprints<'a>) -> Self {
+        let zero = vec![PerLink::zero(&problem.network.shape); problem.network.kinds.len()];
+        let count = problem.commodities.all.len();
+        let mut cables = Cables {
+            problem: *problem,
+            footprints,
+            kept: None,
+            taken: zero.clone(),
+            pairs: zero.clone(),
+            held: zero,
+            least: vec![Least::NONE; count],
+            done: vec![f64::NAN; count],
+        };
+        let (mut kept, mut uses_kept) = (Vec::new(), 0);
+        cables.visit(|kind, commodity, uses| {
+            uses_kept += uses.len();
+            if uses_kept <= KEPT_MAX {
+                kept.push(Kept { kind, commodity, uses: uses.to_vec() });
+            }
+        });
+        cables.kept = (uses_kept <= KEPT_MAX).then_some(kept);
+        cables
+    }
+
+    /// Calls back with the uses of each commodity in each kind of planes.
+    fn visit(&self, mut each: impl FnMut(usize, usize, &[Use])) {
+        match &self.kept {
+            Some(kept) => kept.iter().for_each(|kept| each(kept.kind, kept.commodity, &kept.uses)),
+            None => computed(&self.problem, self.footprints, each),
+        }
+    }
+
+    /// Divides what every cable has left among the pairs that rise.
+    pub(super) fn divide(&mut self, units: &[Unit<'_>]) {
+        let shape = &self.problem.network.shape;
+        let count = self.least.len();
+        let (mut rising, mut stopped) = (vec![0.0; count], vec![0.0; count]);
+        for unit in units {
+            if unit.rises {
+                rising[unit.commodity] += unit.pairs;
+            } else {
+                stopped[unit.commodity] += unit.pairs * unit.rate;
+            }
+        }
+        let zero = vec![PerLink::zero(shape); self.taken.len()];
+        let (mut taken, mut pairs) = (zero.clone(), zero);
+        self.visit(|kind, commodity, uses| {
+            for (stage, at, part) in uses {
+                *taken[kind].at(*stage, *at as usize) += stopped[commodity] * part;
+                *pairs[kind].at(*stage, *at as usize) += rising[commodity] * part;
+            }
+        });
+        let mut least = vec![Least::NONE; count];
+        self.visit(|kind, commodity, uses| {
+            for (stage, at, _) in uses {
+                let at = *at as usize;
+                let rate = level(stage.speed(shape), taken[kind].of(*stage)[at], pairs[kind].of(*stage)[at]);
+                least[commodity].lower(rate, *stage);
+            }
+        });
+        (self.taken, self.pairs, self.least) = (taken, pairs, least);
+    }
+
+    /// The share that the cables of a commodity give it.
+    pub(super) fn least(&self, commodity: usize) -> Least {
+        self.least[commodity]
+    }
+
+    /// Finds the cables whose pairs are all held back by nothing sooner.
+    pub(super) fn hold(&mut self, units: &[Unit<'_>]) {
+        let shape = &self.problem.network.shape;
+        let mut rates = vec![f64::INFINITY; self.least.len()];
+        for unit in units.iter().filter(|unit| unit.rises) {
+            rates[unit.commodity] = rates[unit.commodity].min(unit.rate);
+        }
+        let mut held = std::mem::take(&mut self.held);
+        for links in &mut held {
+            links.fill(f64::INFINITY);
+        }
+        self.visit(|kind, commodity, uses| {
+            for (stage, at, _) in uses {
+                let least = held[kind].at(*stage, *at as usize);
+                *least = least.min(rates[commodity]);
+            }
+        });
+        let mut done = vec![f64::NAN; self.least.len()];
+        self.visit(|kind, commodity, uses| {
+            for (stage, at, _) in uses {
+                let at = *at as usize;
+                let (taken, pairs) = (self.taken[kind].of(*stage)[at], self.pairs[kind].of(*stage)[at]);
+                let rate = level(stage.speed(shape), taken, pairs);
+                if rate.is_finite() && is_bottleneck(rate, held[kind].of(*stage)[at]) {
+                    // A NaN is no number: the least wins.
+                    done[commodity] = rate.min(done[commodity]);
+                }
+            }
+        });
+        (self.held, self.done) = (held, done);
+    }
+
+    /// Tells whether a cable of a commodity has found its share, and it is this one.
+    pub(super) fn is_bottleneck(&self, commodity: usize, rate: f64) -> bool {
+        self.done[commodity] <= rate * (1.0 + super::ROUNDING)
+    }
+}
+
+/// Computes the uses.
+fn computed(problem: &Problem<'_>, footprints: &Footprints<'_>, mut each: impl FnMut(usize, usize, &[Use])) {
+    let network = problem.network;
+    let all = &problem.commodities.all;
+    let mut uses = Vec::new();
+    let mut scratch = PerLink::zero(&network.shape);
+    let mut found = |kind: usize, at: usize, run: Run, load: &mut PerLink| {
+        uses.clear();
+        let gbps = all[at].gbps;
+        load.take(&network.shape, (run.a, run.b), |stage, at, carried| {
+            uses.push((stage, at as u32, carried / gbps));
+        });
+        each(kind, at, &uses);
+    };
+    match footprints.placement {
+        Placement::Sprayed(splits) => {
+            let mut parts = Parts::default();
+            for (at, commodity) in all.iter().enumerate() {
+                let Some(run) = Run::of(network, problem.sides, commodity) else { continue };
+                let weights = splits[at].as_deref();
+                for kind in 0..network.kinds.len() {
+                    let rate = commodity.gbps * share(network, commodity, weights, kind);
+                    if rate > 0.0 {
+                        let within = weights.and_then(|weights| weights.within[kind].as_ref());
+                        parts.spread(network, &network.kinds[kind], run, within);
+                        parts.add(network, run, rate, &mut scratch);
+                        found(kind, at, run, &mut scratch);
+                    }
+                }
+            }
+        }
+        Placement::Pinned(Some(routes)) => {
+            ecmp::each(problem, Manner::Pinned(routes), &mut scratch, &mut found);
+        }
+        Placement::Pinned(None) => {
+            ecmp::each(problem, Manner::Hashed(footprints.seed), &mut scratch, &mut found);
+        }
+    }
+}
