@@ -109,13 +109,25 @@ pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
     }
     let items = items(&rows, list);
     let at = *items.iter().find(|at| item(&rows[**at]) == Some(name)).ok_or_else(not_there)?;
-    let (start, end) = (rows[at].start, rows[at].end);
-    let mut out = format!("{}{}", &text[..start], &text[end..]);
-    if items.len() == 1 {
-        // A key without a value is no list.
-        let place = rows[list].start + rows[list].text.find("drained:").unwrap_or(0) + "drained:".len();
-        out.insert_str(place, " []");
+    let without =
+        |first: usize, last: usize| format!("{}{}", &text[..rows[first].start], &text[rows[last].end..]);
+    if items.len() > 1 {
+        return Ok(without(at, at));
     }
+    // The key goes with its last item, and `exceptions` with its last key; what somebody wrote beside them stays.
+    let is_bare = |row: &Row<'_>, key: &str| row.text.trim() == key;
+    let is_blank = |at: usize| rows[at].text.trim().is_empty();
+    if is_bare(&rows[list], "drained:") && (list + 1..at).all(is_blank) {
+        let others = block(&rows, top).any(|row| (row < list || row > at) && !is_blank(row));
+        let first = if !others && is_bare(&rows[top], "exceptions:") { top } else { list };
+        if others || first == top {
+            return Ok(without(first, at));
+        }
+    }
+    let mut out = without(at, at);
+    // A key without a value is no list.
+    let place = rows[list].start + rows[list].text.find("drained:").unwrap_or(0) + "drained:".len();
+    out.insert_str(place, " []");
     Ok(out)
 }
 
@@ -213,10 +225,30 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
         .ok_or_else(|| EditError::NotThere(name.to_owned()))?;
     let mut kept = items;
     kept.remove(at);
+    if kept.is_empty()
+        && let Some(out) = without_flow_key(text, row, &list)
+    {
+        return Ok(out);
+    }
     let joined = kept.join(",");
     let joined = if at == 0 { joined.trim_start().to_owned() } else { joined };
     let (start, end) = (row.start + list.start, row.start + list.end);
     Ok(format!("{}{joined}{}", &text[..start], &text[end..]))
+}
+
+/// Takes `drained: []` out of `exceptions: { ... }` on one line, and that line with its last key.
+fn without_flow_key(text: &str, row: &Row<'_>, list: &std::ops::Range<usize>) -> Option<String> {
+    let open =
+        row.text.strip_prefix("exceptions:").and_then(|rest| Some(rest.find('{')? + "exceptions:".len()))?;
+    let key = row.text.find("drained:")?;
+    let rest = row.text.get(list.end + 1..)?;
+    let (before, after) = (row.text.get(open + 1..key)?.trim(), rest.trim_start());
+    if before.is_empty() && after == "}" {
+        return Some(format!("{}{}", &text[..row.start], &text[row.end..]));
+    }
+    let next = after.strip_prefix(',').filter(|_| before.is_empty())?.trim_start();
+    let (start, end) = (row.start + open + 1, row.start + row.text.len() - next.len());
+    Some(format!("{} {}", &text[..start], &text[end..]))
 }
 
 #[cfg(test)]
@@ -230,8 +262,21 @@ mod tests {
         let after = "fabric: x\nexceptions:\n  drained:\n    - p1-t1-002\n";
         assert_eq!(drain("fabric: x\n", NAME).unwrap(), after);
         assert_eq!(drain("fabric: x", NAME).unwrap(), after);
-        // A key without a value is no list, so an empty one stays.
-        assert_eq!(undrain(after, NAME).unwrap(), "fabric: x\nexceptions:\n  drained: []\n");
+        assert_eq!(undrain(after, NAME).unwrap(), "fabric: x\n");
+        // What somebody wrote beside it stays, and then a key without a value is no list.
+        assert_eq!(
+            undrain("exceptions: # why\n  drained:\n    - p1-t1-002\n", NAME).unwrap(),
+            "exceptions: # why\n  drained: []\n"
+        );
+        assert_eq!(
+            undrain("exceptions:\n  drained:\n    - p1-t1-002\n  absent: [a]\n", NAME).unwrap(),
+            "exceptions:\n  absent: [a]\n"
+        );
+        for before in ["fabric: x\n", "exceptions: { absent: [c] }\n", "exceptions:\n  absent: [c]\nqos: x\n"]
+        {
+            assert_eq!(undrain(&drain(before, NAME).unwrap(), NAME).unwrap(), before);
+        }
+        assert_eq!(undrain("exceptions: { drained: [p1-t1-002] }\nqos: x\n", NAME).unwrap(), "qos: x\n");
         assert_eq!(
             drain("fabric: x\nexceptions:\n  drained: []\n", NAME).unwrap(),
             "fabric: x\nexceptions:\n  drained: [p1-t1-002]\n"

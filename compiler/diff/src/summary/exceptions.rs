@@ -42,6 +42,7 @@ fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options)
     let planes: BTreeSet<PlaneId> = things.iter().filter_map(|(plane, _)| *plane).collect();
     let planes: Vec<PlaneId> = planes.into_iter().collect();
     let what = match things.as_slice() {
+        [(_, only)] if alike.one.is_empty() => format!("`{only}`"),
         [(_, only)] => format!("{} `{only}`", alike.one),
         more => {
             let shown = names(more.iter().map(|(_, name)| name.clone()), super::FIRST);
