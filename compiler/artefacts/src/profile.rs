@@ -65,9 +65,13 @@ pub struct StatedPort {
     /// When a paused group goes on: bytes left in it, and bytes below the threshold, where the chip has that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<(u64, Option<u64>)>,
-    /// When each queue is marked: least, most, probability just below it.
+    /// When each queue is marked: least and most bytes, percent just below the most. On P4 targets each class by its
+    /// rank, in packets and parts of a million.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<u8, (u64, u64, u64)>,
+    /// Packets in a queue from which P4 targets trim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_packets: Option<u64>,
 }
 
 /// How packets are trimmed.

@@ -5,6 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
 use closc_entries::EntriesError;
+use closc_qos::QosError;
 use closc_render::RenderError;
 
 use crate::SignatureError;
@@ -18,6 +19,9 @@ pub enum CompileError {
     /// Entries of a P4 switch do not fit its pipeline.
     #[error("{0}")]
     Entries(#[from] EntriesError),
+    /// What a profile asks of a switch cannot be stated.
+    #[error("{0}")]
+    Qos(#[from] QosError),
     /// A file or folder cannot be used.
     #[error("cannot {operation} `{path}`: {error}")]
     File {

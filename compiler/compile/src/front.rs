@@ -86,6 +86,7 @@ fn plan(
     closc_fabric::checks::check(&fabric, diagnostics);
     let plan = Plan::new(fabric);
     closc_plan::checks::check(&plan, diagnostics);
+    closc_entries::checks::check(&plan, diagnostics);
     Some(plan)
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::StatedSwitch;
 use closc_artefacts::manifest::{Entry, Manifest, Routing};
-use closc_plan::Plan;
-use closc_render::Templates;
+use closc_plan::{DeviceIntent, Plan};
+use closc_render::{Templates, targets};
 
 use crate::{CompileError, Fingerprints, Selection, Signer, Unit, meaning};
 
@@ -66,11 +67,19 @@ impl<'a> Job<'a> {
             selection: partial.then(|| self.selection.to_string()),
             counts: self.plan.fabric().counts(),
             // A profile that does not fit its hardware fails where the first switch is rendered.
-            profile: self.plan.stated().ok(),
+            profile: self.plan.stated(programmed).ok(),
             files,
             ..Manifest::new(topology.name.as_str(), routing(topology.routing))
         }
     }
+}
+
+/// What is stated of a switch with a pipeline: that is known where its entries are made.
+fn programmed(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
+    if targets::target(intent.os).is_none() {
+        closc_entries::state(intent, switch)?;
+    }
+    Ok(())
 }
 
 /// The word of a routing in a manifest.

@@ -1,16 +1,15 @@
 //! What can only be seen once intents are made: numbers that a profile asks of hardware that does not have them.
 //!
-//! In: a plan. Out: diagnostics. Invariants: one switch is looked at for each kind of hardware in each place (tier, zone,
-//! cables of its own), so that the work does not grow with the fabric.
+//! In: a plan. Out: diagnostics. Invariants: one switch is looked at for each kind ([`Plan::kinds`]), so that the work does
+//! not grow with the fabric.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
-use closc_platform::Os;
 use closc_qos::QosError;
 use closc_qos::buffer::BufferError;
 use closc_qos::units::Length;
-use closc_topology::{FieldPath, HostOs, Link, Switch, TierId, Topology, ZoneId, field, tier_field};
+use closc_topology::{FieldPath, HostOs, Switch, TierId, Topology, field, tier_field};
 
 use crate::host::written::HostRoutes;
 use crate::intent::DeviceIntent;
@@ -90,7 +89,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
         diagnostics.push(found);
     }
     let mut said = BTreeSet::new();
-    for switch in samples(plan) {
+    for switch in plan.kinds() {
         let intent = plan.device(switch);
         if let Err(error) = SwitchQos::of(&intent)
             // Planes and zones that are alike say the same.
@@ -165,61 +164,6 @@ fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
     } else {
         "give T0s more uplinks, or drain the plane: a T0 has as many values as uplinks already"
     })
-}
-
-/// What decides the quality of service of a switch: tier, hardware, the zone's cables, cables of its own.
-type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>);
-
-/// Returns one switch of each kind: a whole one where there is one.
-fn samples(plan: &Plan) -> BTreeSet<Switch> {
-    let topology = plan.topology();
-    let exceptions = &topology.exceptions;
-    let mut own: BTreeMap<Switch, Vec<Length>> =
-        exceptions.switches.keys().map(|switch| (*switch, Vec::new())).collect();
-    for (link, cable) in &exceptions.cables {
-        for switch in ends(plan, *link) {
-            own.entry(switch).or_default().push(cable.length);
-        }
-    }
-    let holed: BTreeSet<Switch> = exceptions.absent_links.iter().flat_map(|link| ends(plan, *link)).collect();
-    let mut found: BTreeMap<Kind<'_>, Switch> = BTreeMap::new();
-    let mut add = |switch: Switch, mut lengths: Vec<Length>| {
-        lengths.sort_unstable();
-        let (platform, os) = topology.hardware(switch);
-        let zone = topology.cables.t1_t2_by_zone.get(&switch.zone).map(|cable| cable.length);
-        found.entry((switch.tier, &platform.id, os, zone, lengths)).or_insert(switch);
-    };
-    for tier in TierId::ALL {
-        let Some(count) = topology.tier(tier).map(|tier| tier.count) else { continue };
-        for plane in topology.plane_ids() {
-            for zone in topology.zone_ids().filter(|zone| tier != TierId::T2 || *zone == ZoneId(0)) {
-                let there = |index| {
-                    let switch = Switch { plane, tier, zone, index };
-                    (plan.fabric().has_switch(switch) && !own.contains_key(&switch)).then_some(switch)
-                };
-                let whole = (0..count).filter_map(there).find(|switch| !holed.contains(switch));
-                if let Some(switch) = whole.or_else(|| (0..count).find_map(there)) {
-                    add(switch, Vec::new());
-                }
-            }
-        }
-    }
-    for (switch, lengths) in &own {
-        if plan.fabric().has_switch(*switch) {
-            add(*switch, lengths.clone());
-        }
-    }
-    found.into_values().collect()
-}
-
-/// The switches at the ends of a cable.
-fn ends(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
-    let upper = plan.fabric().upper_end(link).map(|(switch, _)| switch);
-    let lower = match link {
-        Link::Fabric { lower, .. } => Some(lower),
-        Link::Host(_) => None,
-    };
-    upper.into_iter().chain(lower)
 }
 
 fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> Diagnostic {

@@ -34,7 +34,10 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         .filter(|number| plan.fabric().has_nic(topology.nic_of(node, *number)))
         .map(|number| nic(plan, reach.as_mut(), node, number))
         .collect();
-    follow_the_first(&mut nics);
+    // A first NIC whose cables are all gone would have these packets dropped while others get through.
+    let unbound = nics.iter().position(|nic| nic.routes.iter().any(|route| !route.ports.is_empty()));
+    let unbound = unbound.unwrap_or(0);
+    follow(&mut nics, unbound);
     HostIntent {
         node,
         name: topology.naming.node(node),
@@ -42,6 +45,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         routing: topology.routing,
         block: plan.is_source_routed().then_some(topology.srv6.block),
         nics,
+        unbound,
         reach: topology.addresses.hosts,
         is_rail_optimised: topology.hosts.rails > 1,
         queue_pairs: queue_pairs(topology),
@@ -113,13 +117,14 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
     nics.into_iter().chain(groups).chain(zones).chain([everything]).collect()
 }
 
-/// Gives all NICs of a node the prefixes of the first: its routes also hold for sockets that are bound to no address, and
-/// the kernel takes the longest prefix before it looks at the source, so a prefix of the first alone would draw
+/// Gives all NICs of a node the prefixes of one: its routes also hold for sockets that are bound to no address, and
+/// the kernel takes the longest prefix before it looks at the source, so a prefix of that one alone would draw
 /// packets of the others to its ports.
-fn follow_the_first(nics: &mut [NicIntent]) {
-    let Some((first, others)) = nics.split_first_mut() else { return };
-    for other in others {
-        for route in &first.routes {
+fn follow(nics: &mut [NicIntent], unbound: usize) {
+    let Some(routes) = nics.get(unbound).map(|nic| nic.routes.clone()) else { return };
+    let others = nics.iter_mut().enumerate().filter(|(at, _)| *at != unbound);
+    for (_, other) in others {
+        for route in &routes {
             let own = other.routes.iter().find(|own| own.prefix.contains(&route.prefix));
             let Some(own) = own.filter(|own| own.prefix != route.prefix) else { continue };
             let ports = own.ports.clone();

@@ -265,6 +265,8 @@ pub struct HostIntent<'a> {
     pub block: Option<Ipv6Net>,
     /// Its NICs, in order.
     pub nics: Vec<NicIntent>,
+    /// Which of them sends what is bound to no address, where switches choose the path.
+    pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Ipv6Net,
     /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.

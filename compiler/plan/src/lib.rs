@@ -14,6 +14,7 @@ mod ecmp;
 mod entropy;
 mod host;
 mod intent;
+mod kinds;
 mod mac;
 mod path;
 mod placement;

@@ -1,7 +1,7 @@
 //! What a fabric states of itself in its manifest, so that whoever reads the tree knows what must be there.
 //!
 //! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
-//! each kind the first switch with a port in use is worked out, so this costs the same in a fabric of any size.
+//! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size.
 
 use std::collections::BTreeMap;
 
@@ -19,37 +19,48 @@ use crate::plan::Plan;
 use crate::qos::SwitchQos;
 
 impl Plan {
-    /// Returns what the fabric states of itself.
-    pub fn stated(&self) -> Result<Stated, QosError> {
+    /// Returns what the fabric states of itself. `add` adds what only the target of a switch knows.
+    pub fn stated<E: From<QosError>>(
+        &self,
+        add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
+    ) -> Result<Stated, E> {
         // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is no measure.
         let mut kinds: BTreeMap<(TierId, SmolStr, &str), (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
-        for switch in self.switches() {
+        for switch in self.kinds() {
             let (platform, os) = self.topology().hardware(switch);
             let kind = (switch.tier, platform.id.clone(), os.word());
-            let known = kinds.get(&kind).copied();
-            if known.is_some_and(|(_, in_use)| in_use) {
-                continue;
-            }
             let intent = self.device(switch);
             profile.get_or_insert(intent.qos);
-            let own = self::switch(switch, &intent)?;
+            let mut own = self::switch(switch, &intent)?;
+            add(&intent, &mut own)?;
             let in_use = !own.ports.is_empty();
-            match known {
+            match kinds.get(&kind).copied() {
                 None => {
                     kinds.insert(kind, (stated.switches.len(), in_use));
                     stated.switches.push(own);
                 }
-                Some((at, _)) if in_use => {
-                    kinds.insert(kind, (at, true));
+                Some((at, false)) => {
+                    kinds.insert(kind, (at, in_use));
                     stated.switches[at] = own;
                 }
-                Some(_) => {}
+                // Cables of other lengths.
+                Some((at, true)) => join(&mut stated.switches[at].ports, own.ports),
             }
         }
         stated.qos = profile.map(qos).unwrap_or_default();
         Ok(stated)
+    }
+}
+
+/// Adds ports of other sides, speeds and lengths of cables.
+fn join(ports: &mut Vec<StatedPort>, more: Vec<StatedPort>) {
+    let kind = |port: &StatedPort| (port.down, port.speed_mbps, port.lanes, port.mtu, port.meters);
+    for port in more {
+        if !ports.iter().any(|known| kind(known) == kind(&port)) {
+            ports.push(port);
+        }
     }
 }
 
@@ -73,6 +84,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             reserved_bytes: headroom.map(|headroom| headroom.size.0),
             resumes: headroom.map(|headroom| (headroom.xon.0, headroom.xon_offset.map(|offset| offset.0))),
             marks: marks.collect(),
+            trim_packets: None,
         };
         if !ports.contains(&stated) {
             ports.push(stated);

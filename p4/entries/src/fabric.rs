@@ -16,6 +16,7 @@ use ipnet::Ipv6Net;
 
 use crate::error::{EntriesError, Fault};
 use groups::{Forwarding, Groups};
+pub use qos::state;
 
 /// The name, for messages.
 const NAME: &str = "fabric";

@@ -4,11 +4,14 @@
 //! against that P4Info, and the text files they are kept in. Invariants: no I/O; the same intent gives the same
 //! entities in the same order, what is referred to before what refers to it; no number of a P4Info is written here.
 
+pub mod checks;
+
 mod error;
 mod fabric;
 mod pipeline;
 mod tree;
 
 pub use error::EntriesError;
+pub use fabric::state;
 pub use pipeline::Pipeline;
 pub use tree::{File, entries_file, pipeline_files};

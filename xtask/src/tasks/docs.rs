@@ -29,10 +29,11 @@ pub(crate) fn run() -> anyhow::Result<Vec<Generated>> {
 
 /// Returns the rules of every stage, by code.
 fn rules() -> Vec<&'static Rule> {
-    let stages: [Vec<&'static Rule>; 4] = [
+    let stages: [Vec<&'static Rule>; 5] = [
         closc_topology::checks::rules(),
         closc_fabric::checks::RULES.to_vec(),
         closc_plan::checks::RULES.to_vec(),
+        closc_entries::checks::RULES.to_vec(),
         closc_platform::RULES.to_vec(),
     ];
     let mut rules = stages.concat();

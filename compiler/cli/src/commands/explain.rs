@@ -108,6 +108,7 @@ fn rules() -> Vec<&'static Rule> {
     rules.extend(closc_platform::RULES);
     rules.extend(closc_fabric::checks::RULES);
     rules.extend(closc_plan::checks::RULES);
+    rules.extend(closc_entries::checks::RULES);
     rules.extend(closc_verify::rules());
     rules.sort_by_key(|rule| rule.code);
     rules

@@ -63,10 +63,18 @@ pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Opti
 fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch), findings: &mut Findings) {
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
         let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
-        let Some(stated) = port(own, cable, side) else { continue };
+        let wires = switch.language.wire.contains(&true);
+        let stated = port(own, cable, side);
+        if stated.is_none() && !wires {
+            continue;
+        }
         findings.checked(&PROFILE, 1);
         let wire = end.facts.of(&fabric.facts).wire;
-        if let Some(message) = differs(wire, stated, switch.language.wire) {
+        let fault = match stated {
+            None => Some("is on a side of which no port is stated".to_owned()),
+            Some(stated) => differs(wire, stated, switch.language.wire),
+        };
+        if let Some(message) = fault {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
             let violation = Violation::new(&PROFILE, fabric.place(id, About::Port(name)), message);

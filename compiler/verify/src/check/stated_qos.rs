@@ -1,6 +1,7 @@
 //! V1106 and V1107: quality of service is as the fabric states in its manifest, and losses are counted.
 
 mod maps;
+mod ranked;
 mod rows;
 
 use std::collections::{BTreeSet, HashSet};
@@ -108,7 +109,8 @@ fn ports(
             stated: &stated.qos,
             of_port: own
                 .and_then(|own| port(own, cable, side))
-                .filter(|port| port.meters == u64::from(cable.meters)),
+                // Buffers are cut for a length; entries of a pipeline know none.
+                .filter(|port| ranked || port.meters == u64::from(cable.meters)),
             last_hop: cable.kind == Kind::NicT0,
             of_switch: own,
             ranked,
@@ -119,7 +121,8 @@ fn ports(
             && end.facts.of(&fabric.facts).length_m.is_none();
         let unmeasured =
             unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
-        for message in work.faults().into_iter().chain(unmeasured) {
+        let unstated = work.unstated(switch.pools.is_some()).map(str::to_owned);
+        for message in work.faults().into_iter().chain(unmeasured).chain(unstated) {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
             findings.broken(Violation::new(&STATED, fabric.place(id, About::Qos(name)), message));
@@ -142,7 +145,9 @@ impl Compared<'_> {
     fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.classes().into_iter().collect();
         faults.extend(self.trimming());
-        if !self.ranked {
+        if self.ranked {
+            faults.extend(ranked::faults(self));
+        } else {
             faults.extend(self.queues());
         }
         if self.buffered() {
@@ -152,6 +157,27 @@ impl Compared<'_> {
             faults.extend(rows::faults(self));
         }
         faults
+    }
+
+    /// What the manifest does not state of a port, so that nothing would be compared with it.
+    fn unstated(&self, has_pools: bool) -> Option<&'static str> {
+        if self.ranked {
+            return None;
+        }
+        if has_pools && !self.buffered() {
+            return Some("has a buffer, and none is stated for its tier");
+        }
+        if !self.buffered() {
+            return None;
+        }
+        let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
+        match self.of_port {
+            None => Some("has a cable of a length that is not stated for its tier"),
+            Some(port) if pauses && (port.headroom_bytes.is_none() || port.reserved_bytes.is_none()) => {
+                Some("pauses, and no headroom is stated for it")
+            }
+            Some(_) => None,
+        }
     }
 
     /// Tells whether the switch has a buffer that is shared out.
@@ -169,9 +195,8 @@ impl Compared<'_> {
             self.stated.dscp.iter().enumerate().find(|(dscp, class)| {
                 self.qos.dscp_to_class.get(&(*dscp as u8)) != Some(&self.number(**class))
             });
-        // P4 leaves code points without an entry to the class of everything else.
-        let (dscp, class) = wrong.filter(|_| !self.ranked)?;
-        Some(format!("does not map code point {dscp} to class {class}"))
+        let (dscp, class) = wrong?;
+        Some(format!("does not map code point {dscp} to class {}", self.number(*class)))
     }
 
     fn trimming(&self) -> Option<String> {

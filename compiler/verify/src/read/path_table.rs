@@ -56,11 +56,29 @@ pub(crate) fn read(
         let message = format!("the table ends before the file, which has {} bytes", binary.len());
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
     }
+    if let Some(at) = filler(&binary, &table).find(|at| binary.get(*at).is_some_and(|byte| *byte != 0)) {
+        let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
+        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+    }
     let group = group(&document, cabling).map_err(|message| text(ReadError::whole(message)))?;
     let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
     compare(&document, &table, &group, findings);
     group.bytes = binary;
     Ok(group)
+}
+
+/// The bytes that FORMAT.md leaves zero: the end of the header and of each destination, and what fills up the orders.
+fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
+    let number = |at: usize| {
+        let bytes = binary.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_le_bytes) as usize
+    };
+    let header = table.header();
+    let (destinations, orders, denials) = (number(72), number(76), number(80));
+    let records = usize::from(header.zones) * usize::from(header.groups);
+    let written = orders + 2 * usize::from(header.planes) * usize::from(header.t0_uplinks);
+    let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
+    (124..128).chain(rests).chain(written..denials)
 }
 
 fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {

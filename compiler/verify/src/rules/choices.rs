@@ -130,9 +130,10 @@ pub(crate) static NODE_ROUTES: Rule = Rule {
     title: "a node sends over other planes than lead to the NIC that is meant",
     what: "Where nodes are described: packets from the address of a NIC leave by ports of this NIC, whose next hops are \
            the other ends of their cables: in every plane in which cables in use lead there, and in none in which no \
-           cables lead there.",
+           cables lead there. Packets that have no address yet have such routes too.",
     why: "The share of the flows that takes a plane without a way dies at the first switch; a plane that is left out \
-          carries nothing.",
+          carries nothing. What a program sends from no address of its own takes the address that its route says, and \
+          without that is dropped.",
     example: "nexthop via ... dev nic0p1 towards a T0 group whose T0 in plane 1 is absent",
     fix: "Compile again.",
 };

@@ -38,6 +38,21 @@ impl How {
         }
     }
 
+    /// Tells whether a number grows.
+    pub(crate) fn is_larger(self) -> bool {
+        matches!(self, How::Larger | How::LargerEverywhere)
+    }
+
+    /// The same on one device alone.
+    pub(crate) fn here(self) -> How {
+        match self {
+            How::LostEverywhere => How::Lost,
+            How::OtherEverywhere => How::Other,
+            How::LargerEverywhere => How::Larger,
+            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign => self,
+        }
+    }
+
     /// What becomes of a value; nothing where it is lost, or as it was.
     pub(crate) fn of(self, value: &Value, foreign: Option<&Value>) -> Option<Value> {
         match self {

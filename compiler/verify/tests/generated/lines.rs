@@ -1,6 +1,6 @@
 //! Damage to texts, line by line, and to the bytes of path tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use closc_artefacts::Memory;
@@ -41,9 +41,17 @@ pub(crate) fn kind(line: &str) -> String {
     kind
 }
 
-/// A line whose last number is far larger.
-fn larger(line: &str) -> String {
-    let end = line.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1);
+/// The ends of the words of a line that have a number; that of the line where none has.
+fn numbered(line: &str) -> Vec<usize> {
+    let end = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize + word.len();
+    let words = line.split_ascii_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let ends: Vec<usize> = words.map(end).collect();
+    if ends.is_empty() { vec![line.len()] } else { ends }
+}
+
+/// A line whose last number in the first so many bytes is far larger.
+fn larger(line: &str, within: usize) -> String {
+    let end = line[..within.min(line.len())].rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1);
     let Some(end) = end else { return format!("{line}x") };
     let start = line[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
     let number: u64 = line[start..end].parse().unwrap_or(0);
@@ -71,22 +79,25 @@ pub(crate) fn text(
             continue;
         }
         let foreign = donor.lines().nth(at).filter(|other| *other != line && kind(other) == kind(line));
-        for how in LINE {
+        let words = 0..numbered(line).len();
+        let each = |how: How| if how.is_larger() { words.clone() } else { 0..1 };
+        for (how, word) in LINE.into_iter().flat_map(|how| each(how).map(move |word| (how, word))) {
             if how == How::Foreign && foreign.is_none() {
                 continue;
             }
             let (path, like) = (path.clone(), kind(line));
             let foreign = foreign.map(str::to_owned);
+            let number = if how.is_larger() { format!(" number {}", word + 1) } else { String::new() };
             cases.push(Case {
                 base,
                 section: section.to_owned(),
                 field: kind(line),
                 how,
-                at: format!("{file}:{} {}", at + 1, line.trim()),
+                at: format!("{file}:{} {}{number}", at + 1, line.trim()),
                 damage: Box::new(move |tree| {
                     for path in meant(tree, &path, how.everywhere()) {
                         let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
-                        let new = lines(&text, (at, &like), how, foreign.as_deref());
+                        let new = lines(&text, (at, &like), (how, word), foreign.as_deref());
                         tree.files.insert(path, new.into_bytes());
                     }
                 }),
@@ -95,7 +106,7 @@ pub(crate) fn text(
     }
 }
 
-fn lines(text: &str, (at, like): (usize, &str), how: How, foreign: Option<&str>) -> String {
+fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), foreign: Option<&str>) -> String {
     let mut new = String::new();
     for (number, line) in text.lines().enumerate() {
         let meant = if how.everywhere() { kind(line) == like } else { number == at };
@@ -105,7 +116,7 @@ fn lines(text: &str, (at, like): (usize, &str), how: How, foreign: Option<&str>)
             How::Twice => vec![line.to_owned(); 2],
             How::Foreign => vec![foreign.unwrap_or(line).to_owned()],
             How::Empty | How::Other | How::Larger | How::OtherEverywhere | How::LargerEverywhere => {
-                vec![larger(line)]
+                vec![larger(line, numbered(line).get(word).copied().unwrap_or(line.len()))]
             }
         };
         for line in &changed {
@@ -140,11 +151,19 @@ pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases:
 pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
     let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
-    let mut seen = BTreeSet::new();
+    // What an entity is, is said in the comment above it.
+    let named = |block: &str| block.lines().find(|line| line.starts_with("# + ")).map(kind);
+    let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, block) in text.split("\n\n").enumerate() {
-        // What an entity is, is said in the comment above it.
-        let name = block.lines().find(|line| line.starts_with("# + ")).map(kind);
-        let Some(name) = name.filter(|name| seen.insert(name.clone())) else { continue };
+        if let Some(name) = named(block) {
+            kinds.entry(name).or_default().push(at);
+        }
+    }
+    // Of each kind the first, the second and the last.
+    let taken: BTreeSet<usize> =
+        kinds.values().flat_map(|all| all.iter().take(2).chain(all.last())).copied().collect();
+    for (at, block) in text.split("\n\n").enumerate().filter(|(at, _)| taken.contains(at)) {
+        let Some(name) = named(block) else { continue };
         let places: Vec<Option<usize>> = block
             .lines()
             .enumerate()
@@ -153,9 +172,8 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
             .chain([None])
             .collect();
         for line in places {
-            let hows: &[How] = if line.is_some() { &[How::Lost, How::Twice, How::Larger] } else { &LINE };
-            for how in hows.iter().copied().filter(|how| *how != How::Foreign) {
-                if line.is_none() && matches!(how, How::Larger | How::LargerEverywhere) {
+            for how in LINE.into_iter().filter(|how| *how != How::Foreign) {
+                if line.is_none() && how.is_larger() {
                     continue;
                 }
                 let table = name.split_whitespace().nth(2).unwrap_or_default().to_owned();
@@ -166,7 +184,7 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
                     section: format!("entries.txtpb {table}"),
                     field: kind(what),
                     how,
-                    at: format!("{file} {name}"),
+                    at: format!("{file} {name} ({at})"),
                     damage: Box::new(move |tree| {
                         for path in meant(tree, &path, how.everywhere()) {
                             let text =
@@ -186,7 +204,7 @@ fn blocks(text: &str, (at, line, like): (usize, Option<usize>, &str), how: How) 
         let meant = if how.everywhere() { name.as_deref() == Some(like) } else { number == at };
         match (line, how) {
             _ if !meant => vec![block.to_owned()],
-            (Some(line), _) => vec![lines(block, (line, ""), how, None)],
+            (Some(line), _) => vec![lines(block, (line, ""), (how.here(), usize::MAX), None)],
             (None, How::Twice) => vec![block.to_owned(); 2],
             (None, _) => Vec::new(),
         }

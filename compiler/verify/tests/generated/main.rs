@@ -65,7 +65,7 @@ fn cases(trees: &Trees) -> Vec<Case> {
         tables::leaves(trees.tree(base), base, &format!("{stem}.json"), "path tables (JSON)", &mut cases);
         lines::bytes(trees.tree(base), base, &format!("{stem}.bin"), "path tables (binary)", &mut cases);
     }
-    for base in [Base::Sonic, Base::Zones, Base::Declared, Base::Bgp] {
+    for base in [Base::Sonic, Base::Lossless, Base::Zones, Base::Declared, Base::Bgp] {
         let files = ["cables/plane-0.csv".to_owned(), "cables/plane-0.csv".to_owned()];
         lines::text(trees.tree(base), base, files, "cable lists", &mut cases);
     }
@@ -88,6 +88,7 @@ const TEXTS: Texts = &[
     (Base::Frr, PODS, &["frr.conf", "daemons", "ip.batch", "devices.batch", "sysctl.conf"]),
     (Base::ChosenFrr, PODS, &["frr.conf"]),
     (Base::Bgp, ZONES, &["frr.conf", "daemons", "ip.batch", "sysctl.conf"]),
+    (Base::BgpGap, ZONES, &["frr.conf"]),
     (Base::BgpSonic, PODS, &["frr.conf"]),
     (Base::Linux, PODS, &["ip.batch", "devices.batch", "sysctl.conf"]),
     (Base::ChosenLinux, PODS, &["ip.batch", "sysctl.conf"]),

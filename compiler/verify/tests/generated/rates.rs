@@ -35,6 +35,9 @@ impl Rates {
         } else if let Some(reason) = reason(case) {
             rate.harmless += 1;
             self.used.insert(reason);
+            if env::var_os("CLOSC_DAMAGE_LISTED").is_some() {
+                println!("listed: {} [{}]", case.name(), REASONS[reason].why);
+            }
         } else {
             self.missed.insert(case.name());
         }

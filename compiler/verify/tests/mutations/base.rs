@@ -27,6 +27,8 @@ pub(crate) enum Base {
     Declared,
     /// BGP on FRRouting: three tiers, two cables between a T0 and a T1.
     Bgp,
+    /// The same with a cable between T1 and T2 absent: not all ways are alike.
+    BgpGap,
     /// BGP on SONiC, with a drained cable.
     BgpSonic,
     /// Switches choose the way.
@@ -40,7 +42,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 15] = [
+    pub(crate) const ALL: [Base; 16] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -50,6 +52,7 @@ impl Base {
         Base::Parallel,
         Base::Declared,
         Base::Bgp,
+        Base::BgpGap,
         Base::BgpSonic,
         Base::ChosenSonic,
         Base::ChosenFrr,
@@ -69,7 +72,7 @@ impl Base {
             | Base::Zones
             | Base::Parallel
             | Base::Declared => "srv6-static",
-            Base::Bgp | Base::BgpSonic => "bgp-unnumbered",
+            Base::Bgp | Base::BgpGap | Base::BgpSonic => "bgp-unnumbered",
             Base::ChosenSonic | Base::ChosenFrr | Base::ChosenLinux | Base::ChosenP4 | Base::ChosenZones => {
                 "ecmp-static"
             }
@@ -114,9 +117,14 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { groups: 3, exceptions, ..small })
             }
-            Base::Bgp => {
+            Base::Bgp | Base::BgpGap => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: false };
-                (Target::Frr, Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), ..small })
+                let gap = "exceptions:\n  absent: [z0-p0-t1-001--p0-t2-001]\n";
+                let exceptions = if self == Base::BgpGap { gap.to_owned() } else { String::new() };
+                (
+                    Target::Frr,
+                    Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), exceptions, ..small },
+                )
             }
             Base::BgpSonic => {
                 let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();

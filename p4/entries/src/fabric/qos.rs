@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::{StatedSwitch, StatedTrimming};
 use closc_plan::DeviceIntent;
 use closc_qos::Bytes;
 use closc_qos::Place;
@@ -52,13 +53,38 @@ struct Marks {
 
 impl Kind {
     fn of(tier: TierId, port: Port<'_>) -> Self {
-        let place = match (tier, port.intent.at.side) {
+        Self::at(tier, port.intent.at.side, port.intent.physical.speed, port.intent.mtu)
+    }
+
+    fn at(tier: TierId, side: Side, speed: Speed, mtu: u16) -> Self {
+        let place = match (tier, side) {
             (TierId::T0, Side::Down) => Place::LastHop,
             (TierId::T0, Side::Up) => Place::Edge,
             (TierId::T1 | TierId::T2, _) => Place::Fabric,
         };
-        Kind { place, speed: port.intent.physical.speed, mtu: port.intent.mtu }
+        Kind { place, speed, mtu }
     }
+}
+
+/// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
+pub fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+    for port in &mut switch.ports {
+        let side = if port.down { Side::Down } else { Side::Up };
+        let Some(speed) = Speed::from_mbps(port.speed_mbps) else { continue };
+        let kind = Kind::at(intent.switch.tier, side, speed, port.mtu);
+        port.marks = marks(intent, kind)?
+            .into_iter()
+            .map(|marks| (marks.class, (marks.min_packets, marks.max_packets, marks.probability_ppm.into())))
+            .collect();
+        let trims = intent.qos.trimming().is_some();
+        port.trim_packets = trims.then(|| trim_depth(queue_packets(intent, port.mtu)));
+    }
+    switch.trimming = intent.qos.trimming().map(|trimming| {
+        let class = number_of(intent, intent.qos.class_of(trimming.fabric_dscp));
+        let queue = queues(intent)[usize::from(class)];
+        StatedTrimming { size_bytes: intent.platform.trim_size(trimming.size).0, queue }
+    });
+    Ok(())
 }
 
 impl Maker<'_> {

@@ -35,7 +35,7 @@ struct Source {
     /// Everything in the fabric, for what no port leads to.
     hosts: String,
     /// Whether unbound sockets use it.
-    is_first: bool,
+    is_unbound: bool,
 }
 
 /// A route over some ports; none: unreachable.
@@ -83,12 +83,17 @@ impl View {
             decapsulates: ports().filter_map(|(_, p)| Some(p.decapsulate?.to_string())).collect(),
             first_segments: ports().filter_map(|(number, p)| first_segment(number, p)).collect(),
             source: intent.nics.first().map(|nic| nic.address.to_string()).unwrap_or_default(),
-            sources: intent.nics.iter().enumerate().filter_map(|(at, nic)| source(nic, at == 0)).collect(),
+            sources: intent
+                .nics
+                .iter()
+                .enumerate()
+                .filter_map(|(at, nic)| source(nic, at == intent.unbound))
+                .collect(),
         }
     }
 }
 
-fn source(nic: &NicIntent, is_first: bool) -> Option<Source> {
+fn source(nic: &NicIntent, is_unbound: bool) -> Option<Source> {
     let route = |route: &NicRoute| RouteLine {
         prefix: route.prefix.to_string(),
         hops: route.ports.iter().filter_map(|port| nic.ports.get(*port)).map(hop).collect(),
@@ -98,7 +103,7 @@ fn source(nic: &NicIntent, is_first: bool) -> Option<Source> {
         address: nic.address.to_string(),
         routes: nic.routes.iter().map(route).collect(),
         hosts: nic.routes.last()?.prefix.to_string(),
-        is_first,
+        is_unbound,
     })
 }
 

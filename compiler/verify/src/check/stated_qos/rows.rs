@@ -8,6 +8,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(trimming(port));
     faults.extend(watched(port));
+    faults.extend(elsewhere(port));
     for class in &port.stated.classes {
         let lossless = class.pauses.is_some();
         let queue = format!("buffer of queue {}", class.queue);
@@ -51,6 +52,13 @@ fn trimming(port: &Compared<'_>) -> Option<String> {
             stated.size_bytes, stated.queue
         )
     })
+}
+
+/// Packets that enter by a port without a map of its own, as those of the CPU, are mapped like all others.
+fn elsewhere(port: &Compared<'_>) -> Option<String> {
+    let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
+    let mapped = field(row, "dscp_to_tc_map").is_some();
+    (!mapped).then(|| "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)".to_owned())
 }
 
 /// What is paused is watched, where a watchdog is stated.

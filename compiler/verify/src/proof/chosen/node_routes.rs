@@ -55,6 +55,57 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
             findings.broken(Violation::new(&NODE_ROUTES, place, message));
         }
     }
+    unbound(network, from_t0s, findings);
+}
+
+/// Packets that have no address yet, as those of a connection that a program opens, go by routes of their own, which say the
+/// address: without them nothing that a node begins is sent.
+fn unbound(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings: &mut Findings) {
+    let fabric = network.fabric;
+    let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();
+    for nic in &network.destinations.nics {
+        nics.entry(nic.node).or_default().push(&nic.cables);
+    }
+    let mut nodes: Vec<(NodeId, Vec<&[CableId]>)> = nics.into_iter().collect();
+    nodes.sort_unstable_by_key(|(id, _)| id.0);
+    for (id, nics) in nodes {
+        let Some(node) = fabric.node(id) else { continue };
+        let own: Vec<OtherRoute> =
+            node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.clone()).collect();
+        let choice = network.classes.choice(&own, &|_, _| false);
+        findings.checked(&NODE_ROUTES, 1);
+        let mut left = network.taken.clone();
+        for row in choice.rows.iter().filter(|row| !row.ways.is_empty()) {
+            row.classes.runs().iter().for_each(|run| left.clear_run(run));
+        }
+        let tellers = nics.iter().map(|cables| Teller { network, from_t0s, node: id, cables });
+        let tellers: Vec<Teller<'_>> = tellers.collect();
+        // The NIC whose address they take decides; one of them where any gets through.
+        let nic = choice.rows.iter().find_map(|row| sender(&tellers, row));
+        let reached = |class: ClassId| {
+            let mut nics = tellers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
+            nics.any(|nic| !nic.planes(class, false).is_empty())
+        };
+        let lost = left.iter().find(|class| reached(*class) && !tellers[0].own(*class));
+        let lost = lost.map(|class| (class, "have no route".to_owned()));
+        let wrong = choice.rows.iter().find_map(|row| sender(&tellers, row).and_then(|nic| nic.row(row)));
+        if let Some((class, message)) = lost.or(wrong) {
+            let name = &fabric.cabling.nodes[id.0 as usize];
+            let to = network.classes.address(class);
+            let message = format!("`{name}`: packets that have no address yet, to {to}: {message}");
+            let place =
+                Place::file(Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE));
+            findings.broken(Violation::new(&NODE_ROUTES, place, message));
+        }
+    }
+}
+
+/// The NIC by whose ports a route leads out first.
+fn sender<'t, 'a>(tellers: &'t [Teller<'a>], row: &Row) -> Option<&'t Teller<'a>> {
+    let slot = row.ways.iter().find_map(|way| way.slot)?;
+    let first = tellers.first()?;
+    let cable = first.network.fabric.cabling.at_node(first.node)[usize::from(slot)].cable;
+    tellers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
 /// What one NIC should receive.

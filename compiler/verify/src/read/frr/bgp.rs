@@ -40,6 +40,8 @@ pub(super) enum Refusal {
     Unknown,
     /// A value in it is none.
     Value(String),
+    /// It is behind the end of the configuration.
+    Left,
 }
 
 impl From<String> for Refusal {

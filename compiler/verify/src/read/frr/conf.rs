@@ -99,12 +99,18 @@ fn configuration<'a>(
         locators: Vec::new(),
         bgp: BgpReader::default(),
         routing,
+        left: false,
         routes: HashMap::new(),
     };
     for (at, line) in conf.lines().enumerate() {
         let line = line.trim_ascii();
         match reader.in_any_node(line) {
             Err(Refusal::Value(message)) => return Err(ReadError::at(at + 1, message)),
+            Err(Refusal::Left) => {
+                let message = format!("`{line}` is behind an `exit` too many, where FRR does not read it");
+                reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
+                break;
+            }
             Err(Refusal::Unknown) => {
                 let message = format!("`{line}` is none of the commands that the proof knows");
                 reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
@@ -133,6 +139,8 @@ struct Reader<'a> {
     locators: Vec<Locator<'a>>,
     bgp: BgpReader<'a>,
     routing: Routing,
+    /// Whether the configuration is left.
+    left: bool,
     /// Place of the route of each prefix.
     routes: HashMap<Ipv6Net, usize>,
 }
@@ -174,8 +182,17 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        if self.left && words != ["end"] {
+            return Err(Refusal::Left);
+        }
         match (self.context.last().copied(), words.as_slice()) {
-            (_, ["exit" | "exit-address-family"]) => {
+            // Outside of every node it leaves the configuration: vtysh knows none of the commands behind it, and ends at
+            // the next one (seen with FRR 8.4.4). `end` in a file does not.
+            (open, ["exit"]) => {
+                self.left |= open.is_none();
+                self.context.pop();
+            }
+            (Some(Context::Bgp(Node::Family)), ["exit-address-family"]) => {
                 self.context.pop();
             }
             (_, ["end"]) => self.context.clear(),

@@ -95,9 +95,9 @@ pub(crate) fn read<'a>(
     }
     host.ports = ports.finish();
     host.inner = device.loopbacks;
-    for (file, needle, message) in surroundings::faults(devices, settings, false) {
-        host.faults.push((file, needle, message));
-    }
+    host.faults.extend(surroundings::faults(devices, settings, false));
+    let cabled = host.ports.iter().filter(|port| !port.addresses.is_empty());
+    host.faults.extend(surroundings::deaf(settings, cabled.map(|port| &*port.name)));
     Ok(host)
 }
 

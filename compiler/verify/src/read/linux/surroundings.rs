@@ -38,6 +38,21 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
         .collect()
 }
 
+/// What a node's ports must say themselves: the kernel asks each for its own setting, and only a device that forwards takes
+/// neither whatever it is (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
+pub(crate) fn deaf<'a>(
+    settings: &str,
+    ports: impl Iterator<Item = &'a str>,
+) -> Vec<(&'static str, String, String)> {
+    let wanted = ports.flat_map(|port| {
+        ["accept_ra", "accept_redirects"].map(|name| format!("net.ipv6.conf.{port}.{name}"))
+    });
+    let missing = wanted.filter(|key| setting(settings, key) != Some("0"));
+    missing
+        .map(|key| (SETTINGS, key.clone(), format!("`{key}` is not 0, so that others may change routes")))
+        .collect()
+}
+
 /// The same, as file, text to look for and message.
 pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();

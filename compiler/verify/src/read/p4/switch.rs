@@ -107,13 +107,15 @@ impl Reader {
                 }
                 self.entry(&entry)
             }
-            Written::Member { id, action, .. } => {
-                self.members.insert(id, argument(&action, "nexthop_id")?);
-                Ok(())
+            // P4Runtime refuses to insert what is there already, and with it the whole write.
+            Written::Member { profile, id, action } => {
+                let nexthop = argument(&action, "nexthop_id")?;
+                let before = self.members.insert(id, nexthop);
+                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two members {id}")))
             }
-            Written::Group { id, members, .. } => {
-                self.profile_groups.insert(id, members);
-                Ok(())
+            Written::Group { profile, id, members } => {
+                let before = self.profile_groups.insert(id, members);
+                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two groups {id}")))
             }
         }
     }

@@ -548,8 +548,9 @@ fn segment_faults(
         faults.push(format!("segment `{text}` is `{}` and not `uN`", row.action.0));
     }
     // With a mode the SID can decapsulate; `pipe` leaves the inner DSCP alone, so a probe that ends here does no harm.
-    if row.decap_dscp_mode.as_ref().is_some_and(|mode| mode.0 != "pipe") {
-        faults.push(format!("segment `{text}` has a `decap_dscp_mode` other than `pipe`"));
+    // Without one orchagent makes another SID, of no tunnel (srv6orch, `mySidTunnelRequired`).
+    if row.decap_dscp_mode.as_ref().is_none_or(|mode| mode.0 != "pipe") {
+        faults.push(format!("segment `{text}` has no `decap_dscp_mode`, or one other than `pipe`"));
     }
     let Some(locator) = locator else {
         faults.push(format!("segment `{text}` names locator `{name}`, which is not there"));

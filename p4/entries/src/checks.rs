@@ -1,0 +1,86 @@
+//! What only entries show: a fabric that asks more of a pipeline than it holds.
+//!
+//! In: a plan. Out: diagnostics. Invariants: where there are few switches with a pipeline, the entries of all are made;
+//! where there are many, those of one of each kind ([`Plan::kinds`]).
+
+use std::collections::BTreeSet;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_plan::{DeviceIntent, Plan};
+use closc_topology::{Switch, Topology};
+
+use crate::error::EntriesError;
+use crate::pipeline::Pipeline;
+
+/// Every rule of this crate.
+pub static RULES: &[&Rule] = &[&FIT];
+
+/// Entries that do not fit a pipeline.
+pub static FIT: Rule = Rule {
+    code: "E0908",
+    title: "a switch needs more than its P4 pipeline holds",
+    what: "Ports, classes, marking thresholds, routes and groups of every P4 switch can be entries of its pipeline, whose \
+           tables have the sizes of `p4/pipelines/fabric/include/constants.p4`.",
+    why: "A target refuses the entry that is one too many, and the switch is left with a part of its forwarding.",
+    example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
+              tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4 }\n\
+              cables:\n  nic-t0: { length: 3m, medium: virtual }\n  t0-t1: { length: 30m, medium: virtual }\n\
+              qos: { base: lossy-trim, classes: { data: { ecn: { thresholds: { min: 1GB, max: 9GB, probability: 5 } } } } }",
+    fix: "Ask for less where the message points, or use another operating system.",
+};
+
+/// Switches whose entries are all made.
+const FEW: usize = 256;
+
+/// Checks that the entries of every switch with a pipeline can be made.
+pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
+    let topology = plan.topology();
+    let programmed = |switch: &Switch| topology.hardware(*switch).1.is_programmed();
+    let mut switches: BTreeSet<Switch> = plan.switches().filter(programmed).take(FEW + 1).collect();
+    if switches.len() > FEW {
+        switches = plan.kinds().into_iter().filter(programmed).collect();
+    }
+    let mut said = BTreeSet::new();
+    for switch in switches {
+        let intent = plan.device(switch);
+        if let Err(error) = Pipeline::fabric().entities(&intent) {
+            // Switches that are alike say the same.
+            let what = error.to_string().replace(intent.name.as_str(), "");
+            if said.insert((switch.tier, what)) {
+                diagnostics.push(report(topology, &intent, &error));
+            }
+        }
+    }
+}
+
+fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) -> Diagnostic {
+    let tier = intent.switch.tier.word();
+    let platform = format!("tiers.{tier}.platform");
+    let (path, help) = match error {
+        EntriesError::Classes { max, .. } => ("qos", format!("use a profile of at most {max} classes")),
+        EntriesError::Qos { .. } => (
+            "qos",
+            "lower the thresholds, have them computed, or use a platform with a buffer of its own".to_owned(),
+        ),
+        EntriesError::Port { max, .. } => (&*platform, format!("use ports up to {max}")),
+        // Each of its cables has a segment, by which lists of NICs may begin.
+        EntriesError::Full { table, .. } if table == "ingress.nic_destination" => {
+            ("tiers.t0.parallel", "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned())
+        }
+        EntriesError::Full { size, .. } => (
+            &*platform,
+            format!("build a smaller fabric, so that {size} entries are enough, or use another OS"),
+        ),
+        EntriesError::Group { max, .. } => {
+            (&*platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))
+        }
+        EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } => {
+            (&*platform, "use another OS".to_owned())
+        }
+    };
+    let mut diagnostic = Diagnostic::error(&FIT, error.to_string());
+    if let Some(span) = topology.spans.get(path) {
+        diagnostic = diagnostic.at(span, format!("`{}` runs `{}`", intent.name, intent.os.word()));
+    }
+    diagnostic.help(help)
+}
