@@ -42,7 +42,7 @@ impl Mix {
         let [short, long] = if soft { ["virtual"; 2] } else { ["dac", "dwdm"] };
         let [near, far] = self.lengths.map(|at| LENGTHS[at]);
         // Kernels have no queues: most of their fabrics say so.
-        let silent = matches!(os, Os::Frr | Os::Linux) && self.profile % 4 > 0;
+        let silent = matches!(os, Os::Frr | Os::Linux) && !self.profile.is_multiple_of(4);
         let profile = if silent { "none" } else { profiles[self.profile % profiles.len()] };
         let text = yaml
             .replace("platform: linux, os: linux", &format!("platform: {platform}, os: {}", os.word()))
