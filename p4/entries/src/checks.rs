@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_plan::{DeviceIntent, Plan};
-use closc_topology::{Switch, Topology};
+use closc_topology::{FieldPath, Switch, Topology, field, tier_field};
 
 use crate::error::EntriesError;
 use crate::pipeline::Pipeline;
@@ -54,28 +54,29 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
 }
 
 fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) -> Diagnostic {
-    let tier = intent.switch.tier.word();
-    let platform = format!("tiers.{tier}.platform");
+    let platform: FieldPath = tier_field!(intent.switch.tier, "platform").into();
+    let qos: FieldPath = field!("qos").into();
     let (path, help) = match error {
-        EntriesError::Classes { max, .. } => ("qos", format!("use a profile of at most {max} classes")),
+        EntriesError::Classes { max, .. } => (qos, format!("use a profile of at most {max} classes")),
         EntriesError::Qos { .. } => (
-            "qos",
+            qos,
             "lower the thresholds, have them computed, or use a platform with a buffer of its own".to_owned(),
         ),
-        EntriesError::Port { max, .. } => (&*platform, format!("use ports up to {max}")),
+        EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
         // Each of its cables has a segment, by which lists of NICs may begin.
-        EntriesError::Full { table, .. } if table == "ingress.nic_destination" => {
-            ("tiers.t0.parallel", "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned())
-        }
+        EntriesError::Full { table, .. } if table == "ingress.nic_destination" => (
+            field!("tiers.t0.parallel").into(),
+            "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned(),
+        ),
         EntriesError::Full { size, .. } => (
-            &*platform,
+            platform,
             format!("build a smaller fabric, so that {size} entries are enough, or use another OS"),
         ),
         EntriesError::Group { max, .. } => {
-            (&*platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))
+            (platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))
         }
         EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } => {
-            (&*platform, "use another OS".to_owned())
+            (platform, "use another OS".to_owned())
         }
     };
     let mut diagnostic = Diagnostic::error(&FIT, error.to_string());
