@@ -192,3 +192,20 @@ fn misspelt_folders_of_templates_are_refused() {
     let why = place.ends(1, &["compile", "a.yaml", "--out", "c", "--templates", "own"]);
     assert!(why.contains("`linx/routes.j2`") && why.contains("did you mean `linux/routes.j2`?"), "{why}");
 }
+
+/// A template of a stranger ends, whatever it loops over.
+#[test]
+fn templates_without_end_are_refused() {
+    let place = place();
+    std::fs::create_dir_all(place.path("own/linux")).expect("a folder can be made");
+    for hostile in [
+        "{% for a in range(10000) %}{% for b in range(10000) %}{% for c in range(10000) %}{% endfor %}{% endfor %}{% endfor %}",
+        "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}",
+        "{% include 'linux/host.sysctl.j2' %}",
+    ] {
+        place.write("own/linux/host.sysctl.j2", hostile);
+        let why = place.ends(1, &["compile", "a.yaml", "--out", "c", "--templates", "own"]);
+        assert!(why.contains("host.sysctl.j2"), "{why}");
+        assert!(!place.path("c").exists(), "{hostile}");
+    }
+}

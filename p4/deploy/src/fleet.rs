@@ -118,6 +118,19 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// Lets every connection read the certificates that the inventory names anew: for whoever runs for long.
+    #[must_use]
+    pub fn renewing(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
+        for member in &mut self.members {
+            if let Some(device) = inventory.devices.get(&member.target.name) {
+                member.target.renewing(device, &inventory.defaults, files);
+            }
+        }
+        self
+    }
+}
+
 /// The pipeline where nobody says otherwise.
 const PIPELINE: &str = "fabric";
 

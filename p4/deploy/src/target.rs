@@ -34,8 +34,20 @@ pub struct Target {
 pub enum Dial {
     /// Over the network.
     Address(Endpoint),
+    /// Over the network, with the certificates that are in their files when a connection is made.
+    Renewed(Endpoint, Renewal),
     /// Over a channel that is there already, for instance within one process.
     Channel(Channel),
+}
+
+/// Reads the certificates of an endpoint anew.
+#[derive(Clone)]
+pub struct Renewal(Arc<dyn Fn() -> Result<Endpoint, InventoryError> + Send + Sync>);
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renewal").finish_non_exhaustive()
+    }
 }
 
 impl Target {
@@ -46,23 +58,14 @@ impl Target {
         defaults: &Defaults,
         files: &dyn Files,
     ) -> Result<Self, InventoryError> {
-        let fault = |reason: String| InventoryError::Device { device: name.to_owned(), reason };
-        let nothing = Tls::default();
-        let tls = match (&device.tls, &defaults.tls) {
-            (None, None) => None,
-            (own, shared) => Some(own.as_ref().unwrap_or(&nothing).or(shared.as_ref().unwrap_or(&nothing))),
-        };
-        let endpoint = match tls {
-            None => Endpoint::plain(&device.endpoint),
-            Some(tls) => Endpoint::tls(&device.endpoint, read_tls(name, &tls, files)?),
-        };
+        let endpoint = endpoint(name, device, defaults, files)?;
         let role = device.role.as_ref().or(defaults.role.as_ref()).cloned().unwrap_or_default();
         let election = device.election_id.or(defaults.election_id).unwrap_or(1);
         Ok(Target {
             name: name.to_owned(),
             plane: device.plane,
             wave: 0,
-            dial: Dial::Address(endpoint.map_err(|error| fault(error.to_string()))?),
+            dial: Dial::Address(endpoint),
             device: DeviceId(device.device_id),
             controller: Controller {
                 election: Some(ElectionId(election.into())),
@@ -72,13 +75,52 @@ impl Target {
         })
     }
 
+    /// Lets every connection read the certificates that an inventory names anew, so that new ones need no restart.
+    pub(crate) fn renewing(&mut self, device: &Device, defaults: &Defaults, files: &Arc<dyn Files>) {
+        if device.tls.is_none() && defaults.tls.is_none() {
+            return;
+        }
+        if let Dial::Address(first) = &self.dial {
+            let (name, device, defaults) = (self.name.clone(), device.clone(), defaults.clone());
+            let files = files.clone();
+            let renew = move || endpoint(&name, &device, &defaults, &*files);
+            self.dial = Dial::Renewed(first.clone(), Renewal(Arc::new(renew)));
+        }
+    }
+
     /// Connects.
     pub async fn connect(&self, options: Options) -> Result<Client, ClientError> {
         match &self.dial {
             Dial::Address(endpoint) => Client::connect(endpoint, self.device, options).await,
+            Dial::Renewed(before, Renewal(renew)) => {
+                let now = renew().unwrap_or_else(|error| {
+                    tracing::warn!("certificates stay as they were: {error}");
+                    before.clone()
+                });
+                Client::connect(&now, self.device, options).await
+            }
             Dial::Channel(channel) => Ok(Client::over(channel.clone(), &self.name, self.device, options)),
         }
     }
+}
+
+/// Returns where a device is, with the certificates as they are in `files`.
+fn endpoint(
+    name: &str,
+    device: &Device,
+    defaults: &Defaults,
+    files: &dyn Files,
+) -> Result<Endpoint, InventoryError> {
+    let nothing = Tls::default();
+    let tls = match (&device.tls, &defaults.tls) {
+        (None, None) => None,
+        (own, shared) => Some(own.as_ref().unwrap_or(&nothing).or(shared.as_ref().unwrap_or(&nothing))),
+    };
+    let endpoint = match tls {
+        None => Endpoint::plain(&device.endpoint),
+        Some(tls) => Endpoint::tls(&device.endpoint, read_tls(name, &tls, files)?),
+    };
+    endpoint.map_err(|error| InventoryError::Device { device: name.to_owned(), reason: error.to_string() })
 }
 
 /// The most bytes of a certificate or key: they stay in memory for each switch.

@@ -39,12 +39,12 @@ pub struct Site {
     /// The switches.
     pub inventory: Inventory,
     /// Certificates, keys and artefacts.
-    pub files: Named,
+    pub files: Arc<dyn Files>,
 }
 
 /// The files that an inventory names: regular ones beneath its folder, and private keys only where nobody else can read
 /// them.
-pub struct Named {
+struct Named {
     folder: Folder,
     keys: BTreeSet<String>,
 }
@@ -122,7 +122,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         );
     }
     let keys = inventory.keys().into_iter().map(str::to_owned).collect();
-    Ok(Site { inventory, files: Named { folder, keys } })
+    Ok(Site { inventory, files: Arc::new(Named { folder, keys }) })
 }
 
 /// Reads what was saved: a plan or a difference.
@@ -149,7 +149,7 @@ pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
     let select = |name: &str| is_selected(args, &site.inventory, name);
-    Ok(Fleet::new(&site.inventory, &site.files, &Arc::new(tree), select)?)
+    Ok(Fleet::new(&site.inventory, &*site.files, &Arc::new(tree), select)?)
 }
 
 /// Tells whether a switch takes part.
@@ -218,7 +218,7 @@ mod tests {
                 let read = site(&place, &inventory).map_err(|error| format!("{error:#}")).and_then(|site| {
                     let device = &site.inventory.devices["p0-t0-001"];
                     let target =
-                        Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &site.files);
+                        Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &*site.files);
                     match target.map_err(|error| (error.to_string(), error)) {
                         Ok(_) => Ok(()),
                         Err((said, InventoryError::File { what: found, .. })) => {
@@ -277,7 +277,7 @@ mod tests {
         inventory.devices.insert("p0-t0-001".to_owned(), device);
         let site = site(&place, &inventory).expect("it is read when it is needed");
         let device = &site.inventory.devices["p0-t0-001"];
-        let read = Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &site.files);
+        let read = Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &*site.files);
         let said = read.expect_err("a terabyte").to_string();
         assert!(said.starts_with("`p0-t0-001`: authority `large`: has more than "), "{said}");
         let given = control_limit(&place.inside("large"));

@@ -54,7 +54,7 @@ fn targets(command: &PushArgs, site: &control::Site) -> anyhow::Result<Vec<Targe
         .devices
         .iter()
         .filter(|(name, _)| control::is_selected(&command.fleet, inventory, name))
-        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &site.files)?))
+        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &*site.files)?))
         .collect()
 }
 

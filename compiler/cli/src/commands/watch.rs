@@ -16,7 +16,7 @@ use crate::output::Outcome;
 /// Watches until Ctrl-C or SIGTERM.
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
-    let fleet = control::fleet(&command.fleet, &site)?;
+    let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),

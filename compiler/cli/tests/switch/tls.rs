@@ -18,6 +18,11 @@ struct Site {
 impl Site {
     /// Starts a switch that shows a certificate and takes clients of an authority.
     fn new(shown: &Issued, clients_of: &Authority) -> Self {
+        Self::with_revoked(shown, clients_of, None)
+    }
+
+    /// The same, with a list of clients that are revoked.
+    fn with_revoked(shown: &Issued, clients_of: &Authority, revoked: Option<&[u8]>) -> Self {
         let place = Place::new();
         place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
         place.write("switch.pem", &shown.certificate);
@@ -27,7 +32,13 @@ impl Site {
             ["switch.pem", "switch.key", "clients.pem"].map(|name| place.text(name));
         let identity = ["--grpc-server-ssl", "--grpc-server-cert", &certificate, "--grpc-server-key", &key];
         let clients = ["--grpc-server-with-client-auth", "--grpc-server-cacert", &authority];
-        let switch = SwitchProcess::start(DEVICE, &[&identity[..], &clients[..]].concat());
+        let mut options = [&identity[..], &clients[..]].concat();
+        let list = place.text("revoked.pem");
+        if let Some(revoked) = revoked {
+            place.write("revoked.pem", revoked);
+            options.extend(["--grpc-server-crl", &list]);
+        }
+        let switch = SwitchProcess::start(DEVICE, &options);
         Self { place, switch }
     }
 
@@ -86,4 +97,49 @@ fn a_controller_that_does_not_fit_is_refused() {
     }
     let (good, said) = site.push(&ours, Some(&ours.issue("closc", Validity::Now)));
     assert!(good, "{said}");
+}
+
+/// Certificates of the switch are read again when they change; those that cannot be used leave the ones before in force.
+#[test]
+fn certificates_of_a_running_switch_are_replaced() {
+    let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
+    let site = Site::new(&ours.issue("127.0.0.1", Validity::Now), &ours);
+    let client = ours.issue("closc", Validity::Now);
+    let works = |trusted: &Authority| site.push(trusted, Some(&client));
+    assert!(works(&ours).0);
+    for (certificate, key, mode) in
+        [(&b"damaged"[..], None, 0o600), (b"", None, 0o600), (b"", Some(b""), 0o644)]
+    {
+        site.place.write("switch.pem", certificate);
+        if let Some(key) = key {
+            site.place.write("switch.key", key);
+            let rights = std::os::unix::fs::PermissionsExt::from_mode(mode);
+            std::fs::set_permissions(site.place.path("switch.key"), rights).expect("it is ours");
+        }
+        let (good, said) = works(&ours);
+        assert!(good, "those before stay in force: {said}");
+    }
+    let other = theirs.issue("127.0.0.1", Validity::Now);
+    site.place.write("switch.pem", &other.certificate);
+    site.place.write_secret("switch.key", &other.key);
+    let (good, said) = works(&ours);
+    assert!(!good && said.contains("is not signed by the configured authority"), "{said}");
+    let (good, said) = works(&theirs);
+    assert!(good, "{said}");
+}
+
+/// A controller whose certificate was revoked is refused, also where it was revoked while the switch runs.
+#[test]
+fn revoked_controllers_are_refused() {
+    let ours = Authority::new("ours");
+    let [one, other] = [(); 2].map(|()| ours.issue("closc", Validity::Now));
+    let shown = ours.issue("127.0.0.1", Validity::Now);
+    let site = Site::with_revoked(&shown, &ours, Some(&ours.revoke(&[&one])));
+    let (good, said) = site.push(&ours, Some(&one));
+    assert!(!good && said.contains("revoked"), "{said}");
+    let (good, said) = site.push(&ours, Some(&other));
+    assert!(good, "{said}");
+    site.place.write("revoked.pem", ours.revoke(&[&one, &other]));
+    let (good, said) = site.push(&ours, Some(&other));
+    assert!(!good && said.contains("revoked"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! Mutual TLS by the paths of an inventory: what does not fit is refused with a reason.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use closc_deploy::{Device, Fleet, Inventory, Tls, Tree, open_gate, push, silent};
 use closc_runtime::DeviceId;
@@ -103,4 +103,39 @@ fn half_an_identity_is_none() {
     let ca = Tls { ca: Some("ca.pem".to_owned()), ..Tls::default() };
     inventory.devices.get_mut(T0).expect("there").tls = Some(ca);
     assert_eq!(refused(&inventory), "inventory: `p0-t0-001`: authority `ca.pem`: no such file");
+}
+
+/// New certificates are taken by the next connection, and damaged ones leave those before in force.
+#[tokio::test]
+async fn certificates_are_read_again_without_a_restart() {
+    let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
+    let site = site(&ours, &ours, Validity::Now, "127.0.0.1").await;
+    let identity = |of: &Authority| {
+        let issued = of.issue("closc", Validity::Now);
+        [("closc.pem".to_owned(), issued.certificate), ("closc.key".to_owned(), issued.key)]
+    };
+    let beside = Arc::new(Mutex::new(Files::from(identity(&theirs))));
+    beside.lock().expect("no panic").insert("ca.pem".to_owned(), ours.certificate());
+    let files: Arc<dyn closc_artefacts::Files> = {
+        let beside = beside.clone();
+        Arc::new(move |path: &str| {
+            let beside = beside.lock().expect("no panic");
+            beside.get(path).cloned().ok_or_else(|| std::io::Error::other("no such file"))
+        })
+    };
+    let mut inventory = Inventory::default();
+    let name = |name: &str| Some(name.to_owned());
+    inventory.defaults.tls =
+        Some(Tls { ca: name("ca.pem"), cert: name("closc.pem"), key: name("closc.key"), server_name: None });
+    inventory.devices.insert(T0.to_owned(), Device::at(site.target.address(), 1));
+    let tree = Arc::new(Tree::open(reader(site.files.clone())).expect("right"));
+    let fleet = Fleet::new(&inventory, &*files, &tree, |name| name == T0).expect("right");
+    let fleet = fleet.renewing(&inventory, &files);
+    assert!(!push(&fleet, &once(), silent(), open_gate()).await.is_good(), "another authority");
+    beside.lock().expect("no panic").extend(identity(&ours));
+    let report = push(&fleet, &once(), silent(), open_gate()).await;
+    assert!(report.is_good(), "{}", fault(&report, T0));
+    // Those that the fleet began with are what is left.
+    beside.lock().expect("no panic").remove("closc.key");
+    assert!(!push(&fleet, &once(), silent(), open_gate()).await.is_good(), "of theirs again");
 }

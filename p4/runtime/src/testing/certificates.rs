@@ -1,9 +1,14 @@
 //! Certificates for tests, made on the spot: nothing that expires lies in the repository.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, date_time_ymd,
 };
+
+/// The number of the next certificate.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// When a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +28,7 @@ pub struct Issued {
     pub certificate: Vec<u8>,
     /// The key.
     pub key: Vec<u8>,
+    serial: u64,
 }
 
 /// An authority that signs certificates.
@@ -36,7 +42,8 @@ impl Authority {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        params.key_usages =
+            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate().expect("ring makes keys");
         let issuer = CertifiedIssuer::self_signed(params, key).expect("the parameters are complete");
         Authority { issuer }
@@ -59,8 +66,30 @@ impl Authority {
             Validity::Future => (2198, 2199),
         };
         (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+        params.serial_number = Some(serial.into());
         let key = KeyPair::generate().expect("ring makes keys");
         let certificate = params.signed_by(&key, &self.issuer).expect("the parameters are complete");
-        Issued { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes() }
+        Issued { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes(), serial }
+    }
+
+    /// Signs a list of certificates that are revoked, as PEM.
+    pub fn revoke(&self, issued: &[&Issued]) -> Vec<u8> {
+        let revoked = |issued: &&Issued| RevokedCertParams {
+            serial_number: issued.serial.into(),
+            revocation_time: date_time_ymd(2000, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2000, 1, 1),
+            next_update: date_time_ymd(2199, 1, 1),
+            crl_number: 1_u64.into(),
+            issuing_distribution_point: None,
+            revoked_certs: issued.iter().map(revoked).collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let signed = list.signed_by(&self.issuer).expect("the parameters are complete");
+        signed.pem().expect("what is signed has a form").into_bytes()
     }
 }

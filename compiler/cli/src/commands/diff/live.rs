@@ -58,7 +58,7 @@ fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
     let site = control::inventory_of(&side.side().fabric, path)?;
     let tree = std::sync::Arc::new(side.entries()?);
-    Ok(Fleet::new(&site.inventory, &site.files, &tree, |_| true)?)
+    Ok(Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?)
 }
 
 /// Reads every switch: how it differs, and what it holds.

@@ -70,7 +70,7 @@ fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bo
     let inventory = &site.inventory;
     let both = |name: &str| tree.devices().contains(name) && inventory.devices.contains_key(name);
     let select = |name: &str| control::is_selected(&command.fleet, inventory, name) && (is_new || both(name));
-    Ok(Fleet::new(inventory, &site.files, &tree, select)?)
+    Ok(Fleet::new(inventory, &*site.files, &tree, select)?)
 }
 
 /// Refuses switches that change and hold something else than the old side wants of them.
