@@ -5,11 +5,10 @@
 
 use std::ops::ControlFlow;
 
-use closc_runtime::client::{Client, ClientError};
+use closc_runtime::client::Client;
 use closc_runtime::entry::everything;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, RoleName};
-use tonic::Code;
 use v1::entity::Entity;
 
 use crate::fault::{Fault, Operation};
@@ -60,7 +59,7 @@ pub(crate) async fn live(
                     });
                 }
             }
-            Err(error) if is_unimplemented(&error) => unsupported.push(wildcard),
+            Err(error) if error.is_unimplemented() => unsupported.push(wildcard),
             Err(source) => return Err(Fault::Call { operation, source }),
         }
     }
@@ -121,18 +120,6 @@ fn matches(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
         }
         (Some(Entity::MeterEntry(wanted)), Some(Entity::MeterEntry(entry))) => {
             wanted.meter_id == entry.meter_id
-        }
-        _ => false,
-    }
-}
-
-/// Says whether a target does not implement what was asked for, be it by the status or by its details.
-fn is_unimplemented(error: &ClientError) -> bool {
-    match error {
-        ClientError::Rpc { code: Code::Unimplemented, .. } => true,
-        ClientError::Rpc { details, .. } => {
-            let mut failed = details.iter().filter(|outcome| !outcome.is_ok()).peekable();
-            failed.peek().is_some() && failed.all(|outcome| outcome.code == Code::Unimplemented)
         }
         _ => false,
     }

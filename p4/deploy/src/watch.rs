@@ -10,19 +10,20 @@ mod http;
 mod keeper;
 mod metrics;
 
+pub use board::{DeviceStatus, Role, WatchStatus};
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::Board;
-pub use board::{DeviceStatus, Role, WatchStatus};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::event::{Observer, Reporter};
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
+use board::Board;
 
 /// The options of a watch.
 #[derive(Debug, Clone, Copy)]

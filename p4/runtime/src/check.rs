@@ -13,14 +13,13 @@ mod replication;
 mod resource;
 mod table;
 
-pub use action::check_action;
-pub use data::check_data;
+pub(crate) use action::check_action;
+pub(crate) use data::check_data;
 pub use fault::{Fault, Place, Violation};
-pub use matches::check_key;
 pub(crate) use profile::{check_group, check_member};
 pub(crate) use replication::check as check_replication;
 pub(crate) use resource::{check_counter, check_digest, check_meter, check_register, check_value_set};
-pub use table::{check_table_entry, check_table_key};
+pub(crate) use table::{check_table_entry, check_table_key};
 
 use crate::info::{Info, ObjectKind, Preamble};
 use crate::proto::v1;
@@ -37,7 +36,7 @@ pub fn check_update(info: &Info, update: &v1::Update) -> Result<(), Violation> {
 }
 
 /// Checks an entity that is to be inserted, modified or deleted.
-pub fn check_entity(info: &Info, kind: Type, entity: &v1::Entity) -> Result<(), Violation> {
+pub(crate) fn check_entity(info: &Info, kind: Type, entity: &v1::Entity) -> Result<(), Violation> {
     use v1::entity::Entity;
     match entity.entity.as_ref().ok_or(Fault::NoEntity)? {
         Entity::TableEntry(entry) => table::check(info, kind, entry),

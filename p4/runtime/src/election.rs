@@ -85,7 +85,7 @@ impl RoleName {
 
     /// Returns the message that names the role, `None` for the default role without a configuration.
     #[expect(deprecated, reason = "older controllers still name roles by number")]
-    pub fn to_message(&self, config: Option<prost_types::Any>) -> Option<v1::Role> {
+    pub(crate) fn to_message(&self, config: Option<prost_types::Any>) -> Option<v1::Role> {
         let needed = !self.is_default() || config.is_some();
         needed.then(|| v1::Role { id: self.number, name: self.name.clone(), config })
     }

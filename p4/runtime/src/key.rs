@@ -60,7 +60,8 @@ impl EntityKey {
     }
 
     /// Returns the key of a table entry.
-    pub fn of_table_entry(entry: &v1::TableEntry) -> Self {
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn of_table_entry(entry: &v1::TableEntry) -> Self {
         let mut key = Builder(Vec::with_capacity(48));
         key.kind(5).table_entry(entry);
         EntityKey(key.0.into_boxed_slice())

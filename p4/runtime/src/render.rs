@@ -56,26 +56,8 @@ impl fmt::Display for Rendered<'_> {
         match self.entity.entity.as_ref() {
             None => f.write_str("(nothing)"),
             Some(Entity::TableEntry(entry)) => self.table_entry(f, entry),
-            Some(Entity::ActionProfileMember(member)) => {
-                profile(f, info, member.action_profile_id)?;
-                write!(f, "  member {}", member.member_id)?;
-                match &member.action {
-                    Some(call) => {
-                        f.write_str(" -> ")?;
-                        self.call(f, None, call)
-                    }
-                    None => Ok(()),
-                }
-            }
-            Some(Entity::ActionProfileGroup(group)) => {
-                profile(f, info, group.action_profile_id)?;
-                write!(f, "  group {} -> {{", group.group_id)?;
-                for (position, member) in group.members.iter().enumerate() {
-                    let comma = if position == 0 { "" } else { ", " };
-                    write!(f, "{comma}{} x{}", member.member_id, member.weight)?;
-                }
-                f.write_str("}")
-            }
+            Some(Entity::ActionProfileMember(member)) => self.member(f, member),
+            Some(Entity::ActionProfileGroup(group)) => self.group(f, group),
             Some(Entity::MeterEntry(entry)) => {
                 let name = info.meter_by_id(entry.meter_id).map(|meter| meter.preamble.name.as_str());
                 place(f, "meter", name, entry.meter_id, entry.index)?;
@@ -120,6 +102,28 @@ impl fmt::Display for Rendered<'_> {
 }
 
 impl Rendered<'_> {
+    fn member(&self, f: &mut fmt::Formatter<'_>, member: &v1::ActionProfileMember) -> fmt::Result {
+        profile(f, self.info, member.action_profile_id)?;
+        write!(f, "  member {}", member.member_id)?;
+        match &member.action {
+            Some(call) => {
+                f.write_str(" -> ")?;
+                self.call(f, None, call)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn group(&self, f: &mut fmt::Formatter<'_>, group: &v1::ActionProfileGroup) -> fmt::Result {
+        profile(f, self.info, group.action_profile_id)?;
+        write!(f, "  group {} -> {{", group.group_id)?;
+        for (position, member) in group.members.iter().enumerate() {
+            let comma = if position == 0 { "" } else { ", " };
+            write!(f, "{comma}{} x{}", member.member_id, member.weight)?;
+        }
+        f.write_str("}")
+    }
+
     fn table_entry(&self, f: &mut fmt::Formatter<'_>, entry: &v1::TableEntry) -> fmt::Result {
         let table = self.key(f, entry)?;
         match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {

@@ -63,7 +63,7 @@ impl fmt::Display for Outcome {
 }
 
 /// Returns the name of a code as the specifications write it.
-pub fn code_name(code: Code) -> &'static str {
+pub(crate) fn code_name(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
         Code::Cancelled => "CANCELLED",

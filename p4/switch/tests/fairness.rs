@@ -7,20 +7,22 @@ mod common;
 #[path = "../../runtime/tests/common/meter.rs"]
 mod meter;
 
-use bytes::Bytes;
-use closc_runtime::proto::v1;
-use closc_switch::Service;
-use common::controller::{DEVICE, switch};
-use http_body::{Body as _, Frame};
-use meter::Metered;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
+
+use bytes::Bytes;
+use closc_runtime::proto::v1;
+use closc_switch::Service;
+use http_body::{Body as _, Frame};
 use tonic::Code;
 use tonic::body::Body;
 use tonic::codegen::{Service as _, http};
+
+use common::controller::{DEVICE, switch};
+use meter::Metered;
 
 /// What one poll may keep the processor, in a build that is not optimised and on a slow machine: some hundred times what
 /// it takes, and a tenth of what looking through a whole request takes.

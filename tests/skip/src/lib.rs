@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::panic::Location;
+use std::path::PathBuf;
 use std::thread;
 
 /// Writes `test NAME at FILE:LINE skipped: REASON`. The caller returns.
@@ -12,6 +13,18 @@ pub fn skip(reason: impl Display) {
     let text = line(thread::current().name(), Location::caller(), &reason);
     // One write, so that lines of tests that run at the same time stay whole; nobody is left to tell if it fails.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Finds a program in `PATH`, or says that the test is skipped for the lack of it.
+#[track_caller]
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
+    if found.is_none() {
+        skip(format_args!("no {name} in PATH"));
+    }
+    found
 }
 
 fn line(test: Option<&str>, place: &Location<'_>, reason: &dyn Display) -> String {

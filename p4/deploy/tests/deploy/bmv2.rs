@@ -28,12 +28,7 @@ impl Drop for Bmv2 {
 impl Bmv2 {
     /// Starts it, or says why the test is skipped.
     fn start() -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path).map(|folder| folder.join("simple_switch_grpc"));
-        let Some(program) = program.into_iter().find(|program| program.is_file()) else {
-            closc_skip::skip("no simple_switch_grpc in PATH");
-            return None;
-        };
+        let program = closc_skip::program("simple_switch_grpc")?;
         let address = format!("127.0.0.1:{}", free_port());
         Some(Bmv2 { process: run(&program, &address), address, program })
     }

@@ -6,7 +6,7 @@ use crate::proto::v1;
 use v1::table_action::Type;
 
 /// Checks that an action is called with all of its parameters, once each, and that their values fit.
-pub fn check_action(action: &Action, call: &v1::Action) -> Result<(), Violation> {
+pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Violation> {
     let name = &action.preamble.name;
     for (position, argument) in call.params.iter().enumerate() {
         let Some((_, param)) = action.param_by_id(argument.param_id) else {

@@ -16,7 +16,11 @@ const MAX_DEPTH: u32 = 64;
 type Types<'t> = Option<&'t config::P4TypeInfo>;
 
 /// Checks that a value is of a type.
-pub fn check_data(types: Types<'_>, spec: &config::P4DataTypeSpec, data: &v1::P4Data) -> Result<(), Fault> {
+pub(crate) fn check_data(
+    types: Types<'_>,
+    spec: &config::P4DataTypeSpec,
+    data: &v1::P4Data,
+) -> Result<(), Fault> {
     check(types, spec, data, 0)
 }
 
@@ -62,13 +66,11 @@ fn check(
         }
         (TypeSpec::Enum(name), Some(Data::Enum(value))) => {
             let declared = types.and_then(|types| types.enums.get(&name.name));
-            let mut members = declared.map(|spec| spec.members.iter()).unwrap_or_default();
-            let known = members.any(|member| member.name == *value);
+            let known = declared.is_some_and(|spec| spec.members.iter().any(|member| member.name == *value));
             if known { Ok(()) } else { wrong(&format!("enum `{}`, which does not have it", name.name)) }
         }
         (TypeSpec::Error(_), Some(Data::Error(value))) => {
-            let declared = types.and_then(|types| types.error.as_ref());
-            let known = declared.is_some_and(|spec| spec.members.contains(value));
+            let known = types.and_then(|t| t.error.as_ref()).is_some_and(|spec| spec.members.contains(value));
             if known { Ok(()) } else { wrong("error, which does not have it") }
         }
         (TypeSpec::SerializableEnum(name), Some(Data::EnumValue(bytes))) => {

@@ -7,7 +7,7 @@ use crate::value::{Width, bits};
 use v1::field_match::FieldMatchType;
 
 /// Checks all fields of a key: each at most once, each as the field is compared, exact ones all there.
-pub fn check_key(
+pub(crate) fn check_key(
     kind: ObjectKind,
     name: &str,
     fields: &[MatchField],

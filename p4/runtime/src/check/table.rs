@@ -18,7 +18,7 @@ pub(super) fn check(info: &Info, kind: Type, entry: &v1::TableEntry) -> Result<(
 }
 
 /// Checks a table entry that is to be inserted or modified.
-pub fn check_table_entry(
+pub(crate) fn check_table_entry(
     info: &Info,
     table: &Table,
     kind: Type,
@@ -51,7 +51,7 @@ pub fn check_table_entry(
 }
 
 /// Checks what identifies an entry: its key and its priority.
-pub fn check_table_key(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> {
+pub(crate) fn check_table_key(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> {
     let err = |fault: Fault| Err(at(ObjectKind::Table, &table.preamble, fault));
     if entry.is_default_action {
         let bare = entry.r#match.is_empty() && entry.priority == 0 && entry.idle_timeout_ns == 0;

@@ -56,16 +56,6 @@ impl Client {
         Ok(Client::on(channel, endpoint, device, options))
     }
 
-    /// Returns a client that connects with its first call.
-    pub fn connect_lazy(
-        endpoint: &Endpoint,
-        device: DeviceId,
-        options: Options,
-    ) -> Result<Self, ClientError> {
-        let channel = transport(endpoint, &options)?.connect_lazy();
-        Ok(Client::on(channel, endpoint, device, options))
-    }
-
     /// Returns a client on a channel that somebody else made, for instance within one process.
     pub fn over(channel: Channel, endpoint: &str, device: DeviceId, options: Options) -> Self {
         let target = Target { endpoint: endpoint.to_owned(), device, options, encrypted: None };

@@ -141,6 +141,18 @@ fn list(details: &[Outcome]) -> String {
 }
 
 impl ClientError {
+    /// Says whether a target does not implement what was asked for, be it by the status or by its details.
+    pub fn is_unimplemented(&self) -> bool {
+        match self {
+            ClientError::Rpc { code: Code::Unimplemented, .. } => true,
+            ClientError::Rpc { details, .. } => {
+                let mut failed = details.iter().filter(|outcome| !outcome.is_ok()).peekable();
+                failed.peek().is_some() && failed.all(|outcome| outcome.code == Code::Unimplemented)
+            }
+            _ => false,
+        }
+    }
+
     /// Makes an error of the status that a call ended with.
     pub(super) fn from_status(endpoint: &str, rpc: Rpc, status: &Status) -> Self {
         let endpoint = endpoint.to_owned();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prost::Message as _;
 use tokio::time::timeout;
-use tonic::{Code, Request};
+use tonic::Request;
 
 use super::connect::{Client, ready};
 use super::error::{ClientError, Rpc};
@@ -119,22 +119,10 @@ impl Client {
         for wildcard in everything(info) {
             match self.read_within(vec![wildcard.clone()], &mut budget).await {
                 Ok(mut entities) => state.entities.append(&mut entities),
-                Err(error) if is_unimplemented(&error) => state.unsupported.push(wildcard),
+                Err(error) if error.is_unimplemented() => state.unsupported.push(wildcard),
                 Err(error) => return Err(error),
             }
         }
         Ok(state)
-    }
-}
-
-/// Says whether a target does not implement what was asked for, be it by the status or by its details.
-fn is_unimplemented(error: &ClientError) -> bool {
-    match error {
-        ClientError::Rpc { code: Code::Unimplemented, .. } => true,
-        ClientError::Rpc { details, .. } => {
-            let mut failed = details.iter().filter(|outcome| !outcome.is_ok()).peekable();
-            failed.peek().is_some() && failed.all(|outcome| outcome.code == Code::Unimplemented)
-        }
-        _ => false,
     }
 }

@@ -146,11 +146,6 @@ impl Session {
         self.send(v1::stream_message_request::Update::DigestAck(ack)).await
     }
 
-    /// Sends a message of the architecture's own.
-    pub async fn send_other(&self, message: prost_types::Any) -> Result<(), ClientError> {
-        self.send(v1::stream_message_request::Update::Other(message)).await
-    }
-
     /// Ends the stream in order; the target learns of it before this returns.
     pub async fn close(mut self) {
         let closed = self.command(Command::Close).await;

@@ -53,7 +53,7 @@ fn arguments_come_in_any_order() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_with_names() {
+fn a_wrong_key_or_action_is_said_with_names() {
     let info = sample::info();
     let sid = || entry(&info, "ingress.my_sid").lpm("dst", address("fcbb:bbbb:1801::"), 48);
     assert_eq!(
@@ -100,6 +100,17 @@ fn everything_that_is_wrong_is_said_with_names() {
             entry(&info, "acl").exact("is_valid", true).action("drop", &[]),
             "table `ingress.acl`: the key has a ternary, range or optional field, so the entry needs a priority above 0",
         ),
+    ];
+    for (builder, expected) in cases {
+        assert_eq!(message(builder.build()), expected);
+    }
+}
+
+#[test]
+fn what_a_table_does_not_take_is_said_with_names() {
+    let info = sample::info();
+    let sid = || entry(&info, "ingress.my_sid").lpm("dst", address("fcbb:bbbb:1801::"), 48);
+    let cases = [
         (
             entry(&info, "route").exact("vrf", 1u8).action("drop", &[]),
             "table `ingress.route`: the action is given as an action, the table wants a member, a group or a set of actions",

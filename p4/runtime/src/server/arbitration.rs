@@ -304,7 +304,8 @@ impl Arbitration {
     }
 
     /// Checks that a device is known, as a Read needs.
-    pub fn require_device(&self, device: DeviceId) -> Result<(), Refusal> {
+    #[cfg(feature = "testing")]
+    pub(crate) fn require_device(&self, device: DeviceId) -> Result<(), Refusal> {
         if self.devices.contains_key(&device) { Ok(()) } else { Err(Refusal::UnknownDevice { device }) }
     }
 

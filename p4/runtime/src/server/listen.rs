@@ -25,7 +25,7 @@ use tonic::codegen::{Service, http};
 
 use super::limits::Limits;
 use super::preface::preface;
-use super::request::{Incoming, Outgoing, Place};
+use super::request::{Place, Watched};
 use super::roster::{Ender, Roster, Seat, Side};
 use super::tls::Acceptor;
 
@@ -356,8 +356,9 @@ where
     let place = Place::new(seat);
     let (mut parts, body) = request.into_parts();
     parts.extensions.insert(place.clone());
-    let body = Body::new(Incoming { place: place.clone(), body });
+    let body = Body::new(Watched { place: place.clone(), side: Side::Incoming, body });
     let mut service = server.service.clone();
     let response = service.call(http::Request::from_parts(parts, body)).await?;
-    Ok(response.map(|body| Counted { body: Body::new(Outgoing { place, body }), _busy: busy }))
+    let watched = |body| Body::new(Watched { place, side: Side::Outgoing, body });
+    Ok(response.map(|body| Counted { body: watched(body), _busy: busy }))
 }

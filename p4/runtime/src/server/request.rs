@@ -46,13 +46,15 @@ impl Place {
     }
 }
 
-/// What comes from the client: it stands still while nothing comes.
-pub(super) struct Incoming {
+/// What comes from the client, which stands still while nothing comes, or what goes to it, which stands still while a
+/// part of it is not taken.
+pub(super) struct Watched {
     pub(super) place: Place,
+    pub(super) side: Side,
     pub(super) body: Body,
 }
 
-impl HttpBody for Incoming {
+impl HttpBody for Watched {
     type Data = Bytes;
     type Error = Status;
 
@@ -61,50 +63,30 @@ impl HttpBody for Incoming {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
-        if frame.is_pending() {
-            self.place.stand(Side::Incoming);
-        } else {
-            self.place.move_on(Side::Incoming);
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-}
-
-impl Drop for Incoming {
-    fn drop(&mut self) {
-        self.place.move_on(Side::Incoming);
-    }
-}
-
-/// What goes to the client: it stands still while a part of it is not taken.
-pub(super) struct Outgoing {
-    pub(super) place: Place,
-    pub(super) body: Body,
-}
-
-impl HttpBody for Outgoing {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if frame.is_ready() {
+        let stands = match self.side {
+            Side::Incoming => frame.is_pending(),
             // The transport asks for the next one when it has room for it.
-            self.place.stand(Side::Outgoing);
+            Side::Outgoing => frame.is_ready(),
+        };
+        if stands {
+            self.place.stand(self.side);
         } else {
-            self.place.move_on(Side::Outgoing);
+            self.place.move_on(self.side);
         }
         frame
     }
 
     fn is_end_stream(&self) -> bool {
         self.body.is_end_stream()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        match self.side {
+            Side::Incoming => self.place.move_on(Side::Incoming),
+            // Its place ends with it.
+            Side::Outgoing => {}
+        }
     }
 }

@@ -24,12 +24,12 @@ pub fn trailing_zeros(bytes: &[u8]) -> Option<u64> {
 }
 
 /// Says whether all bits behind the first `prefix` of `width` are zero.
-pub fn is_prefix(bytes: &[u8], prefix: u32, width: u32) -> bool {
+pub(crate) fn is_prefix(bytes: &[u8], prefix: u32, width: u32) -> bool {
     trailing_zeros(bytes).is_none_or(|zeros| zeros >= u64::from(width.saturating_sub(prefix)))
 }
 
 /// Says whether every one of `value` is also one in `mask`.
-pub fn is_within(value: &[u8], mask: &[u8]) -> bool {
+pub(crate) fn is_within(value: &[u8], mask: &[u8]) -> bool {
     let mut mask = mask.iter().rev();
     value.iter().rev().all(|byte| byte & !mask.next().copied().unwrap_or(0) == 0)
 }
@@ -40,7 +40,7 @@ pub fn is_zero(bytes: &[u8]) -> bool {
 }
 
 /// Says whether the number is the greatest of `width` bits.
-pub fn is_all_ones(bytes: &[u8], width: u32) -> bool {
+pub(crate) fn is_all_ones(bytes: &[u8], width: u32) -> bool {
     let bytes = strip(bytes);
     if significant(bytes) != u64::from(width) {
         return false;

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use super::frame::{Frame, load_big, store, store_big};
 use super::hash::HashSource;
 use crate::bits;
-use crate::program::{Aim, Field, HashCall, LogPiece, Mode, Primitive, Value};
+use crate::program::{Aim, Field, HashCall, HeaderRef, LogPiece, Mode, Primitive, Value};
 use crate::state::PacketSize;
 
 /// Primitives that one action may run. Loops are legal in actions; one that never ends must not stop the switch.
@@ -62,24 +62,13 @@ impl Frame<'_> {
             }
             Primitive::CopyStack(to, from) => self.copy_stack(*to, *from),
             Primitive::CopyUnionStack(to, from) => self.copy_union_stack(*to, *from),
-            Primitive::AddHeader(header) => {
-                if let Some(header) = self.header(header).filter(|header| !self.is_valid(*header)) {
-                    self.clear_fields(header);
-                    self.mark_valid(header);
-                    self.packet.length = self.packet.length.wrapping_add(self.header_bytes(header) as u64);
-                }
-            }
+            Primitive::AddHeader(header) => self.add_header(header),
             Primitive::ValidateHeader(header) => {
                 if let Some(header) = self.header(header) {
                     self.mark_valid(header);
                 }
             }
-            Primitive::RemoveHeader(header) => {
-                if let Some(header) = self.header(header).filter(|header| self.is_valid(*header)) {
-                    self.packet.length = self.packet.length.wrapping_sub(self.header_bytes(header) as u64);
-                    self.mark_invalid(header);
-                }
-            }
+            Primitive::RemoveHeader(header) => self.remove_header(header),
             Primitive::Push(stack, count) => self.push(*stack, self.index(count)),
             Primitive::Pop(stack, count) => self.pop(*stack, self.index(count)),
             Primitive::Jump(_) | Primitive::JumpIfZero(..) | Primitive::Nothing => {}
@@ -94,10 +83,7 @@ impl Frame<'_> {
             Primitive::Random(aim, low, high) => self.random(aim, low, high),
             Primitive::Hash(aim, call) => self.hash(aim, call),
             Primitive::MarkToDrop { egress_spec, mcast_grp } => {
-                store(self.words, egress_spec, u128::from(self.around.drop_port));
-                if let Some(field) = mcast_grp {
-                    store(self.words, field, 0);
-                }
+                self.mark_to_drop(egress_spec, mcast_grp.as_ref());
             }
             Primitive::Digest(list) => self.packet.digest = self.low(list) as u16,
             Primitive::Clone(session, list) => {
@@ -118,6 +104,28 @@ impl Frame<'_> {
                 let length = usize::try_from(self.low(length) as u64).unwrap_or(usize::MAX);
                 self.packet.truncate = self.packet.truncate.min(length);
             }
+        }
+    }
+
+    fn add_header(&mut self, header: &HeaderRef) {
+        if let Some(header) = self.header(header).filter(|header| !self.is_valid(*header)) {
+            self.clear_fields(header);
+            self.mark_valid(header);
+            self.packet.length = self.packet.length.wrapping_add(self.header_bytes(header) as u64);
+        }
+    }
+
+    fn remove_header(&mut self, header: &HeaderRef) {
+        if let Some(header) = self.header(header).filter(|header| self.is_valid(*header)) {
+            self.packet.length = self.packet.length.wrapping_sub(self.header_bytes(header) as u64);
+            self.mark_invalid(header);
+        }
+    }
+
+    fn mark_to_drop(&mut self, egress_spec: &Field, mcast_grp: Option<&Field>) {
+        store(self.words, egress_spec, u128::from(self.around.drop_port));
+        if let Some(field) = mcast_grp {
+            store(self.words, field, 0);
         }
     }
 

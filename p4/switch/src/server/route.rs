@@ -23,6 +23,14 @@ const SERVICE: &str = "p4.v1.P4Runtime";
 /// Answers one kind of request.
 struct Handler<F>(F);
 
+/// Makes a response of an answer that is still to come.
+fn respond<R, T>(answer: R) -> BoxFuture<Response<T>, Status>
+where
+    R: Future<Output = Result<T, Status>> + Send + 'static,
+{
+    Box::pin(async move { answer.await.map(Response::new) })
+}
+
 impl<F, R> UnaryService<Bytes> for Handler<F>
 where
     F: FnMut(Bytes) -> R,
@@ -32,8 +40,7 @@ where
     type Future = BoxFuture<Response<Bytes>, Status>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let answer = (self.0)(request.into_inner());
-        Box::pin(async move { answer.await.map(Response::new) })
+        respond((self.0)(request.into_inner()))
     }
 }
 
@@ -48,8 +55,7 @@ where
     type Future = BoxFuture<Response<S>, Status>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let answer = (self.0)(request.into_inner());
-        Box::pin(async move { answer.await.map(Response::new) })
+        respond((self.0)(request.into_inner()))
     }
 }
 
@@ -64,8 +70,7 @@ where
     type Future = BoxFuture<Response<S>, Status>;
 
     fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
-        let answer = (self.0)(request.into_inner());
-        Box::pin(async move { answer.await.map(Response::new) })
+        respond((self.0)(request.into_inner()))
     }
 }
 

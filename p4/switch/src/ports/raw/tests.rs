@@ -1,8 +1,9 @@
 //! Every call of the sockets, between two interfaces in a network namespace of the test's own: frames of all lengths,
 //! tags, what is refused, and auxiliary data that is cut off. `sanitize/` runs these under AddressSanitizer, too.
 
-use super::*;
 use std::process::Command;
+
+use super::*;
 
 /// The longest frame that the interfaces take: their MTU and the header.
 const MTU: usize = 65_535;
