@@ -2,33 +2,26 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, small_fabric};
 
-const P4: &str = "\
-fabric: diffed
-planes: 2
-hosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }
-tiers:
-  t0: { platform: bmv2, os: p4, up: 2 }
-  t1: { platform: bmv2, os: p4 }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-qos: lossy-trim
-";
+fn p4() -> String {
+    small_fabric("diffed", 2, "bmv2", "p4")
+        + "qos: lossy-trim
+"
+}
 
 fn with(lines: &str) -> String {
-    format!("{P4}{lines}")
+    p4() + lines
 }
 
 fn with_dscp() -> String {
-    P4.replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }")
+    p4().replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }")
 }
 
 /// A place with two files, which differ by a class.
 fn place() -> Place {
     let place = Place::new();
-    place.write("a.yaml", P4);
+    place.write("a.yaml", p4());
     place.write("b.yaml", with_dscp());
     place
 }
@@ -125,9 +118,9 @@ fn a_saved_difference_is_shown_and_checked() {
     assert_eq!(place.ends(2, &["diff", "--show", "plan.diff"]), first);
     assert_eq!(place.ends(2, &["diff", "--check", "plan.diff"]), first);
     // Another comment means the same; another length does not.
-    place.write("a.yaml", format!("# looked at\n{P4}"));
+    place.write("a.yaml", format!("# looked at\n{}", p4()));
     place.ends(2, &["diff", "--check", "plan.diff"]);
-    place.write("a.yaml", P4.replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
+    place.write("a.yaml", p4().replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
     let why = place.ends(1, &["diff", "--check", "plan.diff"]);
     assert!(
         why.contains("the saved difference is stale: `a.yaml` was ") && why.contains("compare again"),
@@ -153,7 +146,6 @@ fn planes(place: &Place, args: &[&str]) -> Vec<u64> {
 #[test]
 fn live_switches_are_a_side_and_take_a_saved_difference() {
     let place = place();
-    let lab = ["--inventory", "lab"];
     place.ends(0, &["lab", "up", "a.yaml"]);
     assert!(place.ends(1, &["diff", "live", "a.yaml"]).contains("`live` needs `--inventory`"));
 
@@ -177,30 +169,8 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     let why = place.ends(1, &["push", "first.diff", "--inventory", "lab"]);
     assert!(why.contains("is stale: switches hold something else than they did"), "{why}");
 
-    // Either way round, and against a tree.
-    place.ends(0, &["compile", "b.yaml", "--out", "b"]);
-    let text = place.ends(2, &[&["diff", "live", "b"][..], &lab].concat());
-    assert!(text.contains("+ ingress.dscp_class  `p0-t0-001`") && text.contains(": dscp=22 ->"), "{text}");
-    let text = place.ends(2, &[&["diff", "b", "live"][..], &lab].concat());
-    assert!(text.contains("- ingress.dscp_class  `p0-t0-001`"), "{text}");
-
-    // A difference of two files, in its own order of planes, twice.
-    place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
-    let mut saved: serde_json::Value = serde_json::from_str(&place.read("plan.diff")).unwrap();
-    saved["waves"].as_array_mut().unwrap().swap(0, 1);
-    place.write("plan.diff", saved.to_string());
-    assert!(
-        place
-            .ends(2, &["push", "plan.diff", "--inventory", "lab", "--dry-run"])
-            .contains("8 switches change")
-    );
-    assert_eq!(
-        planes(&place, &["push", "plan.diff", "--inventory", "lab"]),
-        [1, 0],
-        "as the file orders them"
-    );
-    assert!(place.ends(0, &["push", "plan.diff", "--inventory", "lab"]).contains("; 0 updates sent"));
-    place.ends(0, &["drift", "b", "--inventory", "lab"]);
+    live_and_a_tree(&place);
+    a_saved_difference_has_its_order(&place);
 
     // Somebody else was there since.
     place.write("c.yaml", with_dscp().replace("[22]", "[24]"));
@@ -213,6 +183,36 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     );
 }
 
+/// Either way round, and against a tree.
+fn live_and_a_tree(place: &Place) {
+    let lab = ["--inventory", "lab"];
+    place.ends(0, &["compile", "b.yaml", "--out", "b"]);
+    let text = place.ends(2, &[&["diff", "live", "b"][..], &lab].concat());
+    assert!(text.contains("+ ingress.dscp_class  `p0-t0-001`") && text.contains(": dscp=22 ->"), "{text}");
+    let text = place.ends(2, &[&["diff", "b", "live"][..], &lab].concat());
+    assert!(text.contains("- ingress.dscp_class  `p0-t0-001`"), "{text}");
+}
+
+/// A difference of two files, in its own order of planes, twice.
+fn a_saved_difference_has_its_order(place: &Place) {
+    place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
+    let mut saved: serde_json::Value = serde_json::from_str(&place.read("plan.diff")).unwrap();
+    saved["waves"].as_array_mut().unwrap().swap(0, 1);
+    place.write("plan.diff", saved.to_string());
+    assert!(
+        place
+            .ends(2, &["push", "plan.diff", "--inventory", "lab", "--dry-run"])
+            .contains("8 switches change")
+    );
+    assert_eq!(
+        planes(place, &["push", "plan.diff", "--inventory", "lab"]),
+        [1, 0],
+        "as the file orders them"
+    );
+    assert!(place.ends(0, &["push", "plan.diff", "--inventory", "lab"]).contains("; 0 updates sent"));
+    place.ends(0, &["drift", "b", "--inventory", "lab"]);
+}
+
 #[test]
 fn drain_and_undrain_switches_planes_and_cables() {
     let place = place();
@@ -221,10 +221,10 @@ fn drain_and_undrain_switches_planes_and_cables() {
         ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their bandwidth"),
         ("p0-t0-001--p0-t1-001", "drained: [p0-t0-001--p0-t1-001]", "lose 1 of 4 paths in plane 0"),
     ] {
-        place.write("a.yaml", P4);
+        place.write("a.yaml", p4());
         let text = place.ends(2, &["drain", name, "a.yaml"]);
         assert!(text.contains(denied) && text.contains("hitless: hosts stop using it"), "{text}");
-        assert_eq!(place.read("a.yaml"), P4, "nothing is written unless it was asked for");
+        assert_eq!(place.read("a.yaml"), p4(), "nothing is written unless it was asked for");
         place.ends(0, &["drain", name, "a.yaml", "--write"]);
         let drained = place.read("a.yaml");
         assert!(
@@ -251,7 +251,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
 #[test]
 fn growth_is_a_work_order_with_ports_and_lengths() {
     let place = place();
-    place.write("c.yaml", P4.replace("groups: 2", "groups: 3"));
+    place.write("c.yaml", p4().replace("groups: 2", "groups: 3"));
     let text = place.ends(2, &["grow", "a.yaml", "c.yaml"]);
     assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs come\n"), "{text}");
     assert!(

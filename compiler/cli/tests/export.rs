@@ -4,23 +4,11 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::Place;
-
-const FABRIC: &str = "\
-fabric: export
-planes: 2
-hosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }
-tiers:
-  t0: { platform: linux, os: linux, up: 2 }
-  t1: { platform: linux, os: linux }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-";
+use common::{Place, small_fabric};
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("fabric.yaml", FABRIC);
+    place.write("fabric.yaml", small_fabric("export", 2, "linux", "linux"));
     place
 }
 
@@ -69,9 +57,7 @@ fn keys(value: &serde_json::Value, path: &str, found: &mut BTreeSet<String>) {
 fn kubernetes_objects_have_the_fields_of_their_definitions() {
     let place = place();
     place.ends(0, &["export", "kubernetes", "fabric.yaml", "--out", "x", "--release", "v26.7.0"]);
-    let read = |name: &str| -> serde_json::Value {
-        serde_json::from_str(&place.read(&format!("x/kubernetes/{name}"))).expect("it is JSON")
-    };
+    let read = |name: &str| kubernetes(&place, name);
     let fields = |name: &str| {
         let mut found = BTreeSet::new();
         let value = read(name);
@@ -111,6 +97,16 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
         "spec.global.repository spec.global.version spec.nvIpam.image spec.secondaryNetwork.cniPlugins.image \
          spec.secondaryNetwork.multus.image spec.sriovDevicePlugin.config spec.sriovDevicePlugin.image"
     );
+    pools_and_attachments_fit(&place);
+}
+
+fn kubernetes(place: &Place, name: &str) -> serde_json::Value {
+    serde_json::from_str(&place.read(&format!("x/kubernetes/{name}"))).expect("it is JSON")
+}
+
+/// Values of a pool, and that names of one object are those of the other.
+fn pools_and_attachments_fit(place: &Place) {
+    let read = |name: &str| kubernetes(place, name);
     let pool = read("cidr-pools/nic0p1.json");
     assert_eq!(pool["spec"]["cidr"], "fd00:c105:2:100::/56");
     let first = &pool["spec"]["staticAllocations"][0];

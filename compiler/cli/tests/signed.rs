@@ -4,24 +4,12 @@ mod common;
 
 use std::process::Command;
 
-use common::Place;
-
-const P4: &str = "\
-fabric: signed
-planes: 1
-hosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }
-tiers:
-  t0: { platform: bmv2, os: p4, up: 2 }
-  t1: { platform: bmv2, os: p4 }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-";
+use common::{Place, small_fabric};
 
 /// A place with a fabric, an inventory of nowhere, and two keys; nothing where keys cannot be made.
 fn place() -> Option<Place> {
     let place = Place::new();
-    place.write("fabric.yaml", P4);
+    place.write("fabric.yaml", small_fabric("signed", 1, "bmv2", "p4"));
     let devices = ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"];
     let entry = |(number, name): (usize, &&str)| {
         format!("  {name}: {{ endpoint: '127.0.0.1:9', device_id: {number} }}\n")

@@ -15,6 +15,23 @@ pub(crate) fn fabric_name(prefix: &str) -> String {
     format!("{prefix}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// A fabric of two groups of two nodes that any machine can run, each plane with 100 Gb/s.
+pub(crate) fn small_fabric(name: &str, planes: u8, platform: &str, os: &str) -> String {
+    format!(
+        "\
+fabric: {name}
+planes: {planes}
+hosts: {{ groups: 2, per_group: 2, nic: {{ speed: {planes}00G, lanes: {planes} }} }}
+tiers:
+  t0: {{ platform: {platform}, os: {os}, up: 2 }}
+  t1: {{ platform: {platform}, os: {os} }}
+cables:
+  nic-t0: {{ length: 1m, medium: virtual }}
+  t0-t1: {{ length: 1m, medium: virtual }}
+"
+    )
+}
+
 /// A temporary folder with a link to `topologies`.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
