@@ -6,8 +6,12 @@ mod additions;
 mod circles;
 #[path = "tidy/fields.rs"]
 mod fields;
+#[path = "tidy/public.rs"]
+mod public;
 #[path = "tidy/rooms.rs"]
 mod rooms;
+#[path = "tidy/shape.rs"]
+mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use closc_artefacts::{Entry, Files as _, Folder, Manifest, ManifestError, Routing};
+
 use support::{Place, SECRET, escapes};
 
 /// Reads a manifest that lists one file.

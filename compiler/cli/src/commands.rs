@@ -19,9 +19,8 @@ mod verify;
 mod watch;
 mod whatif;
 
-use closc_diff::Turn;
-
 use anyhow::bail;
+use closc_diff::Turn;
 
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, Usage};

@@ -4,8 +4,9 @@ mod common;
 
 use std::fs;
 
-use common::Place;
 use serde_json::Value;
+
+use common::Place;
 
 fn lines(place: &Place) -> Vec<Value> {
     let text = place.read("audit.jsonl");

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::Place;
 use serde_json::Value;
+
+use common::Place;
 
 const FABRIC: &str = "fabric: explained
 planes: 1

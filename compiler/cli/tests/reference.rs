@@ -5,8 +5,9 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::Place;
 use serde_json::Value;
+
+use common::Place;
 
 /// Compiles a file of a place into its folder `out`, and returns that.
 fn compile(place: &Place, file: &str, more: &[&str]) -> PathBuf {

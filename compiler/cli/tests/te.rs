@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::Place;
 use serde_json::Value;
+
+use common::Place;
 
 const TE: [&str; 4] = ["te", "topologies/lab/two-planes.yaml", "--quiet", "--demand"];
 

@@ -98,15 +98,20 @@ pub fn tree(
     };
     let common = job.fingerprints.common().to_string();
     let state = State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, units };
-    let manifest = staging.folder().join(paths::MANIFEST);
-    let bytes = job.manifest(files, partial).to_bytes();
-    std::fs::write(&manifest, &bytes).map_err(CompileError::file("write", &manifest))?;
-    if let Some(signer) = job.signer {
-        let signature = staging.folder().join(paths::SIGNATURE);
-        std::fs::write(&signature, signer.sign(&bytes)?).map_err(CompileError::file("write", &signature))?;
-    }
+    write_manifest(job, staging.folder(), &job.manifest(files, partial).to_bytes())?;
     staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
     Ok(report)
+}
+
+/// Writes the manifest, and its signature where there is a key.
+fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), CompileError> {
+    let manifest = folder.join(paths::MANIFEST);
+    std::fs::write(&manifest, bytes).map_err(CompileError::file("write", &manifest))?;
+    if let Some(signer) = job.signer {
+        let signature = folder.join(paths::SIGNATURE);
+        std::fs::write(&signature, signer.sign(bytes)?).map_err(CompileError::file("write", &signature))?;
+    }
+    Ok(())
 }
 
 /// The manifest of the tree that is there. One that says nothing is an error, unless it is to be replaced anyway.

@@ -14,6 +14,7 @@ use closc_compile::{CompileError, Unit, memory};
 use closc_diagnostics::show;
 use closc_platform::{Catalogue, Os};
 use closc_render::Templates;
+
 use common::{Draw, read};
 
 /// Fabrics of a normal run that are accepted.

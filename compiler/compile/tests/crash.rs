@@ -16,6 +16,7 @@ use closc_compile::{Job, Selection, Target, archive, tree};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
+
 use disk_image::Disk;
 
 #[path = "support/disk.rs"]

@@ -16,8 +16,9 @@ use closc_artefacts::Files as _;
 use closc_compile::memory;
 use closc_platform::Os;
 use closc_qos::profile::Profile;
-use common::Draw;
 use serde_json::Value;
+
+use common::Draw;
 
 /// Fabrics that are judged where nothing is asked for.
 const FEW: usize = 40;

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use closc_compile::front::{self, Source};
 use closc_diagnostics::show;
+
 use support::{Place, SECRET, escapes};
 
 const FABRIC: &str = "

@@ -26,7 +26,6 @@ use crate::impact::{PairChange, impact};
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
-
 use leaving::Leaving;
 
 /// What may be taken away for a while.

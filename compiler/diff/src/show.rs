@@ -7,10 +7,11 @@ pub mod html;
 pub mod human;
 pub mod markdown;
 
+use closc_diagnostics::figures::number;
+
 use crate::report::Report;
 use crate::rollout::Seconds;
 use crate::touched::Artefacts;
-use closc_diagnostics::figures::number;
 
 /// Kinds of pairs shown before the rest is only counted.
 const PAIRS_SHOWN: usize = 6;

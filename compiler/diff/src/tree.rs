@@ -11,10 +11,11 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_diagnostics::figures::number;
+
 use crate::report::{FORMAT, Impact, Line, Options, Report, Side, Sign};
 use crate::touched::Artefacts;
 use crate::words::{names, plural};
-use closc_diagnostics::figures::number;
 
 /// Files of a kind that are looked into where not all were asked for.
 const LOOKED_INTO: usize = 32;

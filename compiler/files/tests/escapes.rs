@@ -8,6 +8,7 @@ mod support;
 
 use camino::Utf8Path;
 use closc_files::{Folder, Reason, TEXT_MAX, text_beside};
+
 use support::{Place, SECRET, escapes};
 
 #[test]

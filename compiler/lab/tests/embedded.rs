@@ -11,6 +11,7 @@ use closc_lab::model::CableId;
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
 use closc_lab::{Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch};
+
 use common::{Compiled, compile, quietly, shipped};
 
 /// Compiles a fabric and brings it up in this process.

@@ -12,9 +12,10 @@ use std::process::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::tree::{Digests, Tree};
 use closc_lab::{Lab, LabError, TreeFault};
-use common::{Compiled, can_run, compile, quietly, shipped};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
+
+use common::{Compiled, can_run, compile, quietly, shipped};
 
 /// What would be made of a tree by whoever edits a file.
 struct Attack {

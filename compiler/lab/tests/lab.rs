@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
 use closc_lab::{Interrupt, Lab, LabError, LinkLayer, Watch};
+
 use common::{Compiled, can_run, compile, quietly, shipped};
 
 /// A lab that is taken down even if a test fails.

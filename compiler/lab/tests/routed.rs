@@ -6,6 +6,7 @@ mod common;
 use std::process::Command;
 
 use closc_lab::{Lab, LabError, LinkLayer};
+
 use common::{can_run, compile, quietly};
 
 /// A T0 has twice as many cables to one T1 as to the other.

@@ -8,6 +8,7 @@ use closc_lab::test::{self, TestReport};
 use closc_lab::trace::{self, Finding};
 use closc_lab::tree::Tree;
 use closc_lab::{CutReport, Extent};
+
 use common::simulated::Simulated;
 use common::{compile, quietly, shipped};
 

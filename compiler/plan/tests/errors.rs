@@ -13,6 +13,7 @@ use std::sync::Arc;
 use closc_diagnostics::{Diagnostics, Sources, show};
 use closc_fabric::Fabric;
 use closc_plan::{Plan, checks};
+
 use support::Case;
 
 /// Returns what is found in a plan, and its text form.

@@ -16,7 +16,6 @@ use crate::commodity::{Left, Why};
 use crate::demand::Demand;
 use crate::host::Problem;
 use crate::load::Stage;
-
 use cables::Cables;
 pub(crate) use cables::Footprints;
 use ports::{Ports, Side};

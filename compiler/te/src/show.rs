@@ -28,23 +28,7 @@ pub fn human(report: &Report) -> String {
     }
     let _ =
         writeln!(text, "  {:<25} {:>9}  {}", "no placement is below", percent(report.bound), report.proof);
-    let _ = writeln!(text, "\n{:<10} {:>10}{}", "cables", "", heads(&report.methods));
-    let tiers = report.methods.first().map_or(0, |method| method.tiers.len());
-    for tier in 0..tiers {
-        let first = &report.methods[0].tiers[tier];
-        let _ = write!(text, "{:<10} {:>10}", first.tier, first.figures.cables);
-        for method in &report.methods {
-            let figures = &method.tiers[tier].figures;
-            let _ = write!(
-                text,
-                "  {:>8} {:>8} {:>8}",
-                percent(figures.max),
-                percent(figures.mean),
-                percent(figures.p99)
-            );
-        }
-        text.push('\n');
-    }
+    tiers(&mut text, report);
     if !report.hottest.is_empty() {
         text.push_str("\nfullest cables                                    te  ecmp even  ecmp hashed\n");
     }
@@ -72,6 +56,21 @@ pub fn human(report: &Report) -> String {
     }
     let _ = writeln!(text, "\n{}", pins(report));
     text
+}
+
+fn tiers(text: &mut String, report: &Report) {
+    let _ = writeln!(text, "\n{:<10} {:>10}{}", "cables", "", heads(&report.methods));
+    let tiers = report.methods.first().map_or(0, |method| method.tiers.len());
+    for tier in 0..tiers {
+        let first = &report.methods[0].tiers[tier];
+        let _ = write!(text, "{:<10} {:>10}", first.tier, first.figures.cables);
+        for method in &report.methods {
+            let figures = &method.tiers[tier].figures;
+            let (max, mean, p99) = (percent(figures.max), percent(figures.mean), percent(figures.p99));
+            let _ = write!(text, "  {max:>8} {mean:>8} {p99:>8}");
+        }
+        text.push('\n');
+    }
 }
 
 fn pins(report: &Report) -> String {

@@ -85,17 +85,10 @@ fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<Directed, f6
     found
 }
 
-/// What each demand is given.
-fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
+/// Pairs of NICs that ask, with the cables that each would use.
+fn pairs(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<Pair> {
     let pins: Vec<Pin> = placed.pins(plan).collect();
     let topology = plan.topology();
-    let capacity = |link: &Link| {
-        let speed = match link {
-            Link::Host(_) => topology.port_speed(),
-            Link::Fabric { .. } => topology.t0.up.breakout.speed,
-        };
-        f64::from(speed.mbps()) / 1000.0
-    };
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let mut pairs: Vec<Pair> = Vec::new();
     for (demand, row) in matrix.demands.iter().enumerate() {
@@ -119,6 +112,20 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
             pairs.push(Pair { demand, unit, asked, rate: 0.0, rises, ways });
         }
     }
+    pairs
+}
+
+/// What each demand is given.
+fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
+    let topology = plan.topology();
+    let capacity = |link: &Link| {
+        let speed = match link {
+            Link::Host(_) => topology.port_speed(),
+            Link::Fabric { .. } => topology.t0.up.breakout.speed,
+        };
+        f64::from(speed.mbps()) / 1000.0
+    };
+    let mut pairs = pairs(plan, matrix, placed);
     while pairs.iter().any(|pair| pair.rises) {
         // How far all can rise until a cable is full or one has all it asked for.
         let mut cables: BTreeMap<Directed, (f64, f64)> = BTreeMap::new();

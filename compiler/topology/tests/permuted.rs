@@ -72,13 +72,6 @@ fn map<const N: usize>(entries: [(&'static str, Tree); N]) -> Tree {
 }
 
 fn fabric() -> Tree {
-    let t2 = map([
-        ("platform", leaf("th5-256x200g")),
-        ("os", leaf("frr")),
-        ("ports_per_zone", leaf("64")),
-        ("wiring", leaf("full")),
-        ("count", leaf("64")),
-    ]);
     map([
         ("fabric", leaf("whole")),
         ("description", leaf("\"every key\"")),
@@ -92,77 +85,11 @@ fn fabric() -> Tree {
                 map([("name", leaf("south")), ("zones", Tree::List(vec![leaf("1")]))]),
             ]),
         ),
-        (
-            "hosts",
-            map([
-                ("groups", leaf("64")),
-                ("per_group", leaf("128")),
-                ("nics_per_node", leaf("8")),
-                ("rails", leaf("4")),
-                ("nic", map([("speed", leaf("400G")), ("lanes", leaf("4"))])),
-                ("os", leaf("linux")),
-                ("outputs", Tree::List(vec![leaf("nic"), leaf("netplan")])),
-            ]),
-        ),
-        (
-            "tiers",
-            map([
-                (
-                    "t0",
-                    map([
-                        ("platform", leaf("th5-256x200g")),
-                        ("os", leaf("sonic")),
-                        ("down", map([("count", leaf("128")), ("breakout", leaf("4x200G"))])),
-                        (
-                            "up",
-                            map([("count", leaf("64")), ("spare", leaf("8")), ("first_cage", leaf("40"))]),
-                        ),
-                        ("parallel", leaf("1")),
-                        ("oversubscription", leaf("\"2:1\"")),
-                        (
-                            "by_plane",
-                            map([("1", map([("platform", leaf("th5-512x100g")), ("os", leaf("frr"))]))]),
-                        ),
-                    ]),
-                ),
-                ("t1", map([("platform", leaf("th5-256x200g")), ("up", leaf("64")), ("count", leaf("64"))])),
-                ("t2", t2),
-            ]),
-        ),
-        (
-            "srv6",
-            map([
-                ("block", leaf("\"fcbb:bbbb::/32\"")),
-                (
-                    "widths",
-                    map([
-                        ("role", leaf("2")),
-                        ("plane", leaf("3")),
-                        ("zone", leaf("2")),
-                        ("index", leaf("9")),
-                    ]),
-                ),
-                ("roles", map([("t0", leaf("1")), ("t1", leaf("0"))])),
-            ]),
-        ),
-        (
-            "addresses",
-            map([
-                ("hosts", leaf("\"2001:db8:1000::/36\"")),
-                ("links", leaf("\"2001:db8:f000::/36\"")),
-                ("management", leaf("10.64.0.0/14")),
-                ("management_gateway", leaf("10.67.0.1")),
-            ]),
-        ),
-        (
-            "cables",
-            map([
-                ("nic-t0", map([("length", leaf("2.5m")), ("medium", leaf("dac"))])),
-                ("t0-t1", map([("length", leaf("30m")), ("medium", leaf("dr4"))])),
-                ("t1-t2", map([("length", leaf("300m"))])),
-                ("by_zone", map([("1", map([("length", leaf("80km")), ("medium", leaf("zr"))]))])),
-            ]),
-        ),
+        ("hosts", hosts()),
+        ("tiers", tiers()),
+        ("srv6", srv6()),
+        ("addresses", addresses()),
+        ("cables", cables()),
         ("mtu", map([("link", leaf("9216")), ("payload", leaf("4096"))])),
         ("entropy", map([("active", leaf("64")), ("backup", leaf("32")), ("seed", leaf("7"))])),
         ("qos", leaf("none")),
@@ -180,24 +107,89 @@ fn fabric() -> Tree {
                 ("snmp", map([("contact", leaf("noc")), ("location", leaf("north"))])),
             ]),
         ),
+        ("exceptions", exceptions()),
+    ])
+}
+
+fn hosts() -> Tree {
+    map([
+        ("groups", leaf("64")),
+        ("per_group", leaf("128")),
+        ("nics_per_node", leaf("8")),
+        ("rails", leaf("4")),
+        ("nic", map([("speed", leaf("400G")), ("lanes", leaf("4"))])),
+        ("os", leaf("linux")),
+        ("outputs", Tree::List(vec![leaf("nic"), leaf("netplan")])),
+    ])
+}
+
+fn tiers() -> Tree {
+    let t2 = map([
+        ("platform", leaf("th5-256x200g")),
+        ("os", leaf("frr")),
+        ("ports_per_zone", leaf("64")),
+        ("wiring", leaf("full")),
+        ("count", leaf("64")),
+    ]);
+    map([
         (
-            "exceptions",
+            "t0",
             map([
-                ("absent", Tree::List(vec![leaf("z0-leaf-1-03"), leaf("z1-r1-h1"), leaf("z0-r2-h2/nic7")])),
-                ("drained", Tree::List(vec![leaf("plane 1")])),
-                (
-                    "cables",
-                    map([
-                        ("z0-leaf-0-01--z0-p0-t1-002", map([("length", leaf("45m"))])),
-                        (
-                            "z0-leaf-0-01--z0-p0-t1-003",
-                            map([("length", leaf("46m")), ("medium", leaf("fr4"))]),
-                        ),
-                    ]),
-                ),
-                ("devices", map([("p0-t2-001", map([("os", leaf("sonic"))]))])),
+                ("platform", leaf("th5-256x200g")),
+                ("os", leaf("sonic")),
+                ("down", map([("count", leaf("128")), ("breakout", leaf("4x200G"))])),
+                ("up", map([("count", leaf("64")), ("spare", leaf("8")), ("first_cage", leaf("40"))])),
+                ("parallel", leaf("1")),
+                ("oversubscription", leaf("\"2:1\"")),
+                ("by_plane", map([("1", map([("platform", leaf("th5-512x100g")), ("os", leaf("frr"))]))])),
             ]),
         ),
+        ("t1", map([("platform", leaf("th5-256x200g")), ("up", leaf("64")), ("count", leaf("64"))])),
+        ("t2", t2),
+    ])
+}
+
+fn srv6() -> Tree {
+    map([
+        ("block", leaf("\"fcbb:bbbb::/32\"")),
+        (
+            "widths",
+            map([("role", leaf("2")), ("plane", leaf("3")), ("zone", leaf("2")), ("index", leaf("9"))]),
+        ),
+        ("roles", map([("t0", leaf("1")), ("t1", leaf("0"))])),
+    ])
+}
+
+fn addresses() -> Tree {
+    map([
+        ("hosts", leaf("\"2001:db8:1000::/36\"")),
+        ("links", leaf("\"2001:db8:f000::/36\"")),
+        ("management", leaf("10.64.0.0/14")),
+        ("management_gateway", leaf("10.67.0.1")),
+    ])
+}
+
+fn cables() -> Tree {
+    map([
+        ("nic-t0", map([("length", leaf("2.5m")), ("medium", leaf("dac"))])),
+        ("t0-t1", map([("length", leaf("30m")), ("medium", leaf("dr4"))])),
+        ("t1-t2", map([("length", leaf("300m"))])),
+        ("by_zone", map([("1", map([("length", leaf("80km")), ("medium", leaf("zr"))]))])),
+    ])
+}
+
+fn exceptions() -> Tree {
+    map([
+        ("absent", Tree::List(vec![leaf("z0-leaf-1-03"), leaf("z1-r1-h1"), leaf("z0-r2-h2/nic7")])),
+        ("drained", Tree::List(vec![leaf("plane 1")])),
+        (
+            "cables",
+            map([
+                ("z0-leaf-0-01--z0-p0-t1-002", map([("length", leaf("45m"))])),
+                ("z0-leaf-0-01--z0-p0-t1-003", map([("length", leaf("46m")), ("medium", leaf("fr4"))])),
+            ]),
+        ),
+        ("devices", map([("p0-t2-001", map([("os", leaf("sonic"))]))])),
     ])
 }
 

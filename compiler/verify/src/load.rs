@@ -10,9 +10,6 @@ mod pipeline;
 mod switches;
 mod tables;
 
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-
 use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
@@ -53,17 +50,23 @@ pub(crate) struct Loaded {
     pub(crate) follows: bool,
 }
 
+/// How much was read.
+fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
+    ReadCounts {
+        files: files.count.into_inner(),
+        bytes: files.bytes.into_inner(),
+        switches: fabric.cabling.switches.len() as u64,
+        nodes: fabric.nodes.iter().flatten().count() as u64,
+        cables: fabric.cabling.cables.len() as u64,
+        tables: fabric.groups.len() as u64,
+        nics: fabric.groups.iter().map(|group| group.nics.len() as u64).sum(),
+    }
+}
+
 /// Reads a tree.
 pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, VerifyError> {
     let manifest = Manifest::read(tree)?;
-    let files = Files {
-        tree,
-        manifest: &manifest,
-        digests: options.digests,
-        seen: Mutex::default(),
-        count: AtomicU64::new(0),
-        bytes: AtomicU64::new(0),
-    };
+    let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
     let cabling = cabling(&files, &mut findings)?;
     let groups = tables::groups(&files, &cabling, &mut findings)?;
@@ -73,17 +76,11 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
         findings.broken(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
     }
     let names = pipeline::pipeline(&files, &mut findings)?;
+    let sprays = |name: &SmolStr| manifest.files.contains_key(&paths::host(name, ROUTES));
     let mut fabric = Fabric {
         switches: vec![None; cabling.switches.len()],
         nodes: vec![None; cabling.nodes.len()],
-        sprays: cabling
-            .nodes
-            .iter()
-            .map(|name| {
-                let path = paths::host(name, ROUTES);
-                manifest.files.contains_key(&path)
-            })
-            .collect(),
+        sprays: cabling.nodes.iter().map(sprays).collect(),
         layout,
         groups,
         facts: Vec::new(),
@@ -105,24 +102,14 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
         terms: &terms,
         routing: manifest.routing,
     };
-    let (switches, found) = switches::switches(&files, &context, names.as_ref())?;
-    findings = findings.merge(found);
-    let (nodes, found) = nodes::nodes(&files, &context)?;
-    findings = findings.merge(found);
-    fabric.switches = switches;
-    fabric.nodes = nodes;
+    let (switches, of_switches) = switches::switches(&files, &context, names.as_ref())?;
+    let (nodes, of_nodes) = nodes::nodes(&files, &context)?;
+    findings = findings.merge(of_switches).merge(of_nodes);
+    (fabric.switches, fabric.nodes) = (switches, nodes);
     fabric.facts = pools.0.finish();
     let found = nodes::sprays(&files, &fabric)?;
     findings = findings.merge(found).merge(rest(&files, options)?);
-    let read = ReadCounts {
-        files: files.count.into_inner(),
-        bytes: files.bytes.into_inner(),
-        switches: fabric.cabling.switches.len() as u64,
-        nodes: fabric.nodes.iter().flatten().count() as u64,
-        cables: fabric.cabling.cables.len() as u64,
-        tables: fabric.groups.len() as u64,
-        nics: fabric.groups.iter().map(|group| group.nics.len() as u64).sum(),
-    };
+    let read = read_counts(files, &fabric);
     counts::check(&manifest.counts, &fabric, &mut findings);
     Ok(Loaded {
         stated: manifest.profile.clone(),

@@ -9,9 +9,10 @@ use closc_plan::Plan;
 use closc_tests::exceptions;
 use closc_tests::shape::{self, Shape, T2};
 use closc_verify::{Options, Report, verify};
-use common::fabrics::Target;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
+
+use common::fabrics::Target;
 
 /// Puts BGP and a language into a shape; nothing where the language has no room for it.
 fn plan(shape: &Shape, target: Target) -> Option<Plan> {

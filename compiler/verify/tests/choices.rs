@@ -5,10 +5,11 @@ mod common;
 
 use closc_tests::{exceptions, shape};
 use closc_verify::{Options, Report, verify};
-use common::fabrics::Target;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+
+use common::fabrics::Target;
 
 /// Lines that name a routing and what goes with it.
 const ROUTINGS: [&str; 3] =

@@ -7,6 +7,7 @@ use closc_render::path_table;
 use closc_tests::shape::{self, Shape};
 use closc_topology::Usid;
 use closc_verify::{Options, verify};
+
 use common::fabrics::Target;
 
 /// Leads packets of a group to itself the long way round: up to a T1, down to the other T0, up to the other T1.

@@ -8,11 +8,12 @@
 mod base;
 mod common;
 
-use base::{Base, Trees};
 use camino::Utf8PathBuf;
 use closc_artefacts::Memory;
 use closc_verify::verify;
 use serde_json::{Map, Value, json};
+
+use base::{Base, Trees};
 
 /// A rewrite of a text; nothing where it does not apply.
 type Rewrite = (&'static str, fn(&str) -> Option<String>);

@@ -7,8 +7,9 @@ use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::{exceptions, shape};
 use closc_verify::{Options, Report, verify};
-use common::fabrics::Target;
 use proptest::prelude::*;
+
+use common::fabrics::Target;
 
 /// Puts SONiC, pauses and a routing into a fabric file.
 fn lossless(yaml: &str, routing: &str) -> String {

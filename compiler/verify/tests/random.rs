@@ -5,6 +5,7 @@ mod common;
 
 use closc_tests::shape::{self, Shape};
 use closc_verify::{Options, verify};
+
 use common::fabrics::{Fabrics, Target};
 
 #[test]

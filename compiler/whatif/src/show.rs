@@ -48,14 +48,18 @@ pub fn answer(answer: &Answer) -> String {
     out
 }
 
+/// The share of pairs.
+fn part(left: &Left, pairs: u64) -> String {
+    percent(pairs as f64 / (left.pairs as f64).max(1.0))
+}
+
 fn left(out: &mut String, left: &Left) {
-    let part = |pairs: u64| percent(pairs as f64 / (left.pairs as f64).max(1.0));
     let _ = writeln!(
         out,
         "{} of NICs: {} ({}) lose paths, {} are cut off",
         plural(left.pairs, "pair"),
         number(left.pairs_touched),
-        part(left.pairs_touched),
+        part(left, left.pairs_touched),
         number(left.pairs_cut_off),
     );
     if left.nics_cut_off > 0 {
@@ -90,6 +94,11 @@ fn left(out: &mut String, left: &Left) {
         rows.push(row(format!("paths, {} pairs", apart.kind), &apart.paths, &count));
     }
     out.push_str(&table::draw(&["", "minimum", "0.1 %", "1 %", "10 %", "median", "mean", "planned"], &rows));
+    shares(out, left);
+    worst(out, left);
+}
+
+fn shares(out: &mut String, left: &Left) {
     if left.shares.len() > 1 {
         out.push_str("shares of the bandwidth, all send\n");
         let most = left.shares.iter().map(|(_, _, pairs)| *pairs).max().unwrap_or(1).max(1);
@@ -99,13 +108,16 @@ fn left(out: &mut String, left: &Left) {
             .map(|(from, below, pairs)| {
                 let bar = u128::from(*pairs) * u128::from(BAR) / u128::from(most);
                 let range = format!("{:.2} - {:.2} %", from * 100.0, below * 100.0);
-                vec![range, number(*pairs), part(*pairs), "#".repeat(bar as usize)]
+                vec![range, number(*pairs), part(left, *pairs), "#".repeat(bar as usize)]
             })
             .collect();
         for line in table::draw(&["", "", "", ""], &rows).lines().skip(1) {
             let _ = writeln!(out, "{line}");
         }
     }
+}
+
+fn worst(out: &mut String, left: &Left) {
     let worse: Vec<_> = left.worst.iter().filter(|worst| worst.paths < worst.paths_planned).collect();
     if !worse.is_empty() {
         out.push_str("worst pairs\n");

@@ -8,8 +8,9 @@ use closc_nic::batch::Batch;
 use closc_nic::region::Region;
 use closc_nic::wire::{self, Identity, Message, Next, Sequence};
 use closc_paths::Table;
-use common::{Net, nic, table};
 use proptest::prelude::*;
+
+use common::{Net, nic, table};
 
 fn identity() -> Identity {
     Identity {

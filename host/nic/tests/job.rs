@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use closc_lab::job::{JobError, Orders, Pattern, Report, Scenario, Transport, run};
 use closc_lab::{Interrupt, Lab, LabError, Progress, Watch};
+
 use common::{Compiled, can_run, compile, quietly, shipped};
 
 /// A lab that is taken down even if a test fails.

@@ -16,9 +16,10 @@ use closc_lab::Lab;
 use closc_nic::agent::Ban;
 use closc_nic::api::Request;
 use closc_nic::io::client;
-use common::{Compiled, can_run, compile, quietly, shipped};
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
+
+use common::{Compiled, can_run, compile, quietly, shipped};
 
 /// A lab with agents, taken down even if a test fails.
 struct Site {

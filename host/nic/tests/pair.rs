@@ -5,6 +5,7 @@ mod common;
 use closc_nic::agent::Ban;
 use closc_nic::localise::Culprit;
 use closc_paths::Table;
+
 use common::{Cable, Net, nic, table};
 
 const MS: u64 = 1_000_000;

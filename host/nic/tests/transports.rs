@@ -6,6 +6,7 @@ mod common;
 use closc_nic::agent::Options;
 use closc_nic::choose::Transport;
 use closc_paths::Table;
+
 use common::{Cable, Net, PLANES, UPLINKS, nic, table};
 
 const MS: u64 = 1_000_000;

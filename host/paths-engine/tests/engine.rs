@@ -6,6 +6,7 @@ use closc_paths::{Denied, Scope, Table};
 use closc_paths_engine::{
     Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State,
 };
+
 use common::{Shape, nic, table};
 
 fn engine(bytes: &[u8], destinations: usize) -> (Table<'_>, Engine) {

@@ -8,6 +8,7 @@ use std::collections::{HashSet, VecDeque};
 
 use closc_paths::{Scope, Table};
 use closc_paths_engine::{Capacity, Denial, DenialId, Engine, PathId, Reason, Settings, State};
+
 use common::{Shape, nic, table};
 
 const PLANES: u8 = 2;

@@ -6,8 +6,9 @@ mod reference;
 
 use closc_paths::{Scope, Table};
 use closc_paths_engine::{Capacity, Denial, DenialId, DenyFault, Engine, PathId, Reason, Settings, State};
-use common::{Shape, nic, table};
 use proptest::prelude::*;
+
+use common::{Shape, nic, table};
 use reference::{Health, Reference};
 
 #[derive(Debug, Clone)]
@@ -122,6 +123,29 @@ impl Pair {
         self.reference.settle();
     }
 
+    fn wait(&mut self, time: u64) {
+        self.now += time;
+        let over = |d: &Denial| d.until_ns.is_some_and(|until| until <= self.now);
+        let ended: Vec<DenialId> = self.denials.iter().filter(|(_, d)| over(d)).map(|(id, _)| *id).collect();
+        assert_eq!(self.engine.tick(self.now), ended.len());
+        for id in ended {
+            self.ended(id);
+        }
+    }
+
+    fn reload(&mut self) {
+        let table = Table::open(&self.bytes).unwrap();
+        let (before, in_use) = (self.healths(), self.in_use());
+        self.engine.reload(&table, &table, self.now, |_| panic!("nobody left")).unwrap();
+        assert_eq!(
+            (before, in_use),
+            (self.healths(), self.in_use()),
+            "a reload of the same forgot something"
+        );
+        // Whose turn it is starts over, and nobody sits out.
+        self.reference.restart();
+    }
+
     fn step(&mut self, step: &Step) {
         self.now += 1;
         match *step {
@@ -173,28 +197,8 @@ impl Pair {
                     self.ended(id);
                 }
             }
-            Step::Wait(time) => {
-                self.now += u64::from(time);
-                let over = |d: &Denial| d.until_ns.is_some_and(|until| until <= self.now);
-                let ended: Vec<DenialId> =
-                    self.denials.iter().filter(|(_, d)| over(d)).map(|(id, _)| *id).collect();
-                assert_eq!(self.engine.tick(self.now), ended.len());
-                for id in ended {
-                    self.ended(id);
-                }
-            }
-            Step::Reload => {
-                let table = Table::open(&self.bytes).unwrap();
-                let (before, in_use) = (self.healths(), self.in_use());
-                self.engine.reload(&table, &table, self.now, |_| panic!("nobody left")).unwrap();
-                assert_eq!(
-                    (before, in_use),
-                    (self.healths(), self.in_use()),
-                    "a reload of the same forgot something"
-                );
-                // Whose turn it is starts over, and nobody sits out.
-                self.reference.restart();
-            }
+            Step::Wait(time) => self.wait(u64::from(time)),
+            Step::Reload => self.reload(),
         }
     }
 

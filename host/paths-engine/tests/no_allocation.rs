@@ -12,6 +12,7 @@ use std::cell::Cell;
 
 use closc_paths::{Scope, Table};
 use closc_paths_engine::{Capacity, Denial, Engine, Reason, Settings};
+
 use common::{Shape, nic, table};
 
 thread_local! {

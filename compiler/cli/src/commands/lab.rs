@@ -52,14 +52,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             let report = Lab::open(tree, options)?.walk(extent.extent(), &watch)?;
             print(args, "closc-lab-test/1", &report, report.is_fine())
         }),
-        LabCommand::Status { source: None, .. } => {
-            let labs = closc_lab::list(&options)?;
-            output::results(args.format, "closc-labs/1", &labs, |labs| match labs {
-                [] => "no lab is up\n".to_owned(),
-                labs => labs.iter().map(ToString::to_string).collect(),
-            })?;
-            Ok(Outcome::Fine)
-        }
+        LabCommand::Status { source: None, .. } => list(args, &options),
         LabCommand::Status { source: Some(source), no_digests } => {
             let lab = LabArgs { source: source.clone(), no_digests: *no_digests };
             with_tree(args, &lab, &options, |tree, options| {
@@ -68,28 +61,19 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
                 print(args, "closc-lab-status/1", &status, fine)
             })
         }
-        LabCommand::Down(lab) => {
-            let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
-            let report = closc_lab::down(&fabric, &options)?;
-            trees::clear(&options, &fabric)?;
-            print(args, "closc-lab-down/1", &report, true)
-        }
+        LabCommand::Down(lab) => down(args, lab, &options),
         LabCommand::Miswire { lab, first, second, keep } => {
             with_tree(args, lab, &options, |tree, options| {
                 let mut lab = Lab::open(tree, options)?;
                 let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
-                if !keep {
-                    lab.restore(&watch)?;
-                }
+                restore_unless(*keep, &mut lab, &watch)?;
                 print(args, "closc-lab-miswire/1", &report, report.test.misdelivered == 0)
             })
         }
         LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             let report = lab.cut(cable, &watch)?;
-            if !keep {
-                lab.restore(&watch)?;
-            }
+            restore_unless(*keep, &mut lab, &watch)?;
             print(args, "closc-lab-cut/1", &report, report.is_found())
         }),
         LabCommand::Job(command) => job::run(args, command, &options, &watch),
@@ -102,6 +86,32 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             serve(tree, socket, *listen, digests(*no_digests), &interrupt)
         }
     }
+}
+
+/// Mends what was broken, unless it is to stay so.
+fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Result<()> {
+    if !keep {
+        lab.restore(watch)?;
+    }
+    Ok(())
+}
+
+/// Says which labs are up.
+fn list(args: &Args, options: &Options) -> anyhow::Result<Outcome> {
+    let labs = closc_lab::list(options)?;
+    output::results(args.format, "closc-labs/1", &labs, |labs| match labs {
+        [] => "no lab is up\n".to_owned(),
+        labs => labs.iter().map(ToString::to_string).collect(),
+    })?;
+    Ok(Outcome::Fine)
+}
+
+/// Takes a lab down.
+fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome> {
+    let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
+    let report = closc_lab::down(&fabric, options)?;
+    trees::clear(options, &fabric)?;
+    print(args, "closc-lab-down/1", &report, true)
 }
 
 /// Says what runs the switches.

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use disk::{Disk, run};
 use serde_json::Value;
 
 use crate::common::Place;
 use crate::process::SwitchProcess;
+use disk::{Disk, run};
 
 /// Says how many copies are looked at, instead of [`POINTS`].
 const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";

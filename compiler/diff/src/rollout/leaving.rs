@@ -9,14 +9,13 @@ use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, PlaneId, Switch};
 
+use super::step::Step;
+use super::{Wave, done, ends, turns};
 use crate::change::{Change, Exception, Thing, Turn};
 use crate::compare::Difference;
 use crate::impact::{PairChange, impact};
 use crate::mode::Place;
 use crate::population::{Population, is_drained};
-
-use super::step::Step;
-use super::{Wave, done, ends, turns};
 
 /// Switches and cables that go, and NICs.
 pub(super) struct Leaving {

@@ -33,8 +33,27 @@ impl Place {
 
 /// Makes names that lead out, up to 500.
 pub(crate) fn escapes(place: &Place) -> Vec<String> {
-    let secret = place.root.join("secret");
     let mut names = Vec::new();
+    upwards(place, &mut names);
+    through_links(place, &mut names);
+    names.extend(ODD.map(str::to_owned));
+    for name in ["socket", "deep/socket"] {
+        let (kind, mode) = (nix::sys::stat::SFlag::S_IFSOCK, nix::sys::stat::Mode::S_IRWXU);
+        nix::sys::stat::mknod(place.inside(name).as_std_path(), kind, mode, 0).expect("a socket can be made");
+        names.push(name.to_owned());
+    }
+    for length in [256, 4_095, 4_096, 70_000] {
+        names.extend(["x".repeat(length), "deep/../".repeat(length / 8) + "../secret"]);
+    }
+    let circle = place.inside("circle");
+    symlink("circle", &circle).expect("a link can be made");
+    names.push("circle".to_owned());
+    fill(place, &mut names);
+    names
+}
+
+/// Steps up, written out and behind a link.
+fn upwards(place: &Place, names: &mut Vec<String>) {
     let depths = ["", "deep/", "deep/er/", "./", ".//", "deep/./er/", "deep/../"];
     for (depth, below) in depths.iter().enumerate() {
         for up in 1..=12 {
@@ -48,6 +67,11 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
             names.push(format!("{link}/etc/passwd"));
         }
     }
+}
+
+/// Absolute names, and links to them.
+fn through_links(place: &Place, names: &mut Vec<String>) {
+    let secret = place.root.join("secret");
     for target in [secret.as_str(), "/etc/passwd", "/proc/self/environ", "/dev/zero", "/dev/stdin", "/"] {
         names.push(target.to_owned());
         names.push(format!("/{target}"));
@@ -62,37 +86,31 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
             names.extend([link, second, relative]);
         }
     }
-    for name in [
-        concat!("/proc/self/", "root", "/etc/passwd"),
-        "/proc/self/cwd/secret",
-        "/proc/self/fd/0",
-        "/proc/self/maps",
-        "a\0b",
-        "\0",
-        "pins.csv\0",
-        "pins.csv\0/../../secret",
-        "pins.csv/",
-        "pins.csv/../../secret",
-        "",
-        ".",
-        "..",
-        "../",
-        "deep",
-        "deep/er",
-    ] {
-        names.push(name.to_owned());
-    }
-    for name in ["socket", "deep/socket"] {
-        let (kind, mode) = (nix::sys::stat::SFlag::S_IFSOCK, nix::sys::stat::Mode::S_IRWXU);
-        nix::sys::stat::mknod(place.inside(name).as_std_path(), kind, mode, 0).expect("a socket can be made");
-        names.push(name.to_owned());
-    }
-    for length in [256, 4_095, 4_096, 70_000] {
-        names.extend(["x".repeat(length), "deep/../".repeat(length / 8) + "../secret"]);
-    }
-    let circle = place.inside("circle");
-    symlink("circle", &circle).expect("a link can be made");
-    names.push("circle".to_owned());
+}
+
+/// Names that are no file, or none of this folder.
+const ODD: [&str; 16] = [
+    concat!("/proc/self/", "root", "/etc/passwd"),
+    "/proc/self/cwd/secret",
+    "/proc/self/fd/0",
+    "/proc/self/maps",
+    "a\0b",
+    "\0",
+    "pins.csv\0",
+    "pins.csv\0/../../secret",
+    "pins.csv/",
+    "pins.csv/../../secret",
+    "",
+    ".",
+    "..",
+    "../",
+    "deep",
+    "deep/er",
+];
+
+/// Pipes and links to the root, up to 500 names.
+fn fill(place: &Place, names: &mut Vec<String>) {
+    let secret = place.root.join("secret");
     for number in 0.. {
         if names.len() >= 500 {
             break;
@@ -107,5 +125,4 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
         symlink("/", place.inside(&link)).expect("a link can be made");
         names.push(format!("{link}{secret}"));
     }
-    names
 }

@@ -39,17 +39,12 @@ pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, Headro
         },
         "5 ns/m, both ways",
     );
-    let fill = terms.push(
-        "fill factor",
-        exact(numerator, denominator),
-        Unit::Ratio,
-        if denominator == 84 {
-            format!("cell {numerator} / (64 + 20) of a 64-byte packet on the wire")
-        } else {
-            "measured on the published table".to_owned()
-        },
-        source,
-    );
+    let why = if denominator == 84 {
+        format!("cell {numerator} / (64 + 20) of a 64-byte packet on the wire")
+    } else {
+        "measured on the published table".to_owned()
+    };
+    let fill = terms.push("fill factor", exact(numerator, denominator), Unit::Ratio, why, source);
     let constant = terms.bytes(
         "platform constant",
         exact(constant.0, 1_u8),

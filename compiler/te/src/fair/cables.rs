@@ -3,13 +3,12 @@
 //! In: a placement. Out: shares by commodity. Invariants: a commodity that the placement spreads over several cables rises
 //! only as fast as the fullest of them lets it.
 
+use super::{Least, Unit, is_bottleneck, level};
 use crate::ecmp::{self, Manner};
 use crate::host::Problem;
 use crate::load::{PerLink, Stage};
 use crate::placement::Placement;
 use crate::split::{Parts, Run, share};
-
-use super::{Least, Unit, is_bottleneck, level};
 
 /// What is used of a cable: which, and the part of a commodity that is on it, in each plane of a kind.
 type Use = (Stage, u32, f64);

@@ -3,11 +3,10 @@
 //! In: units. Out: shares. Invariants: exact for each NIC, also where a demand names single NICs; a unit between whole
 //! classes costs the same as one between two NICs.
 
+use super::{Footprints, Least, Unit, is_bottleneck, level};
 use crate::class::Classes;
 use crate::host::Problem;
 use crate::load::Stage;
-
-use super::{Footprints, Least, Unit, is_bottleneck, level};
 
 /// Which end of a demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! E0808: every plane is drained.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeSet;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Subject;
 use crate::draft::Draft;

@@ -1,9 +1,9 @@
 //! E0408: the block is shorter or longer than 32 bits.
 
-use super::container::segments;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::Ipv6Net;
 
+use super::container::segments;
 use crate::draft::Draft;
 use crate::field;
 

@@ -1,7 +1,8 @@
 //! E0804: something absent is drained, recabled or given other hardware.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Link;
 use crate::coordinate::Subject;

@@ -1,8 +1,8 @@
 //! E0509: the longest name of a pattern has more than 63 characters.
 
-use super::same_names::patterns;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::same_names::patterns;
 use crate::draft::Draft;
 use crate::naming::{NAME_MAX, Numbers};
 

@@ -1,8 +1,9 @@
 //! E0505: the gateway lies outside of the pool, or there is no pool.
 
+use std::net::IpAddr;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
-use std::net::IpAddr;
 
 use crate::draft::Draft;
 use crate::field;

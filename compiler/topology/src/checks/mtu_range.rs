@@ -1,8 +1,9 @@
 //! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
 
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
 use crate::draft::{Draft, Hardware};
 use crate::field;
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 /// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
 pub(crate) static RULE: Rule = Rule {

@@ -1,7 +1,8 @@
 //! E0803: a list of exceptions names a thing twice.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Subject;
 use crate::draft::Draft;

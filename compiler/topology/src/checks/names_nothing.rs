@@ -1,12 +1,11 @@
 //! E0801: a name in exceptions has none of the forms that names have.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-
-use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
-use crate::field;
 use smol_str::SmolStr;
 
+use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 use crate::draft::{Draft, Entry};
+use crate::field;
 use crate::names::{NameFault, find_link};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::suggest::{listed, shorten};

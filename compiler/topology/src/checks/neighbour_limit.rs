@@ -1,8 +1,8 @@
 //! E0905: the neighbours of a switch are more than its platform holds.
 
-use super::route_limit::fits_panel;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::route_limit::fits_panel;
 use crate::draft::Draft;
 
 /// The neighbours of a switch are more than its platform holds.

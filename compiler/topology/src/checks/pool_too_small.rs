@@ -1,9 +1,9 @@
 //! E0502: a prefix is longer than the places of the coordinates allow.
 
-use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
+use super::host_bits::{Pool, pools};
 use crate::draft::Draft;
 
 /// A prefix is longer than the places of the coordinates allow.

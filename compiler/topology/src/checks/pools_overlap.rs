@@ -1,8 +1,8 @@
 //! E0503: a prefix lies in another.
 
-use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::host_bits::{Pool, pools};
 use crate::draft::Draft;
 
 /// A prefix lies in another.

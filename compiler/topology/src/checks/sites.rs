@@ -1,7 +1,8 @@
 //! E0318: a zone is in no site, in two, or does not exist.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::draft::Draft;
 use crate::field;

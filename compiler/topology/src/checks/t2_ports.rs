@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::{count, fewer_spare};
 use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
-use crate::draft::Draft;
+use crate::draft::{Draft, DraftTier};
 use crate::field;
 
 /// The ports of a T2 do not suffice for its zones.
@@ -55,6 +55,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .help(format!("set `tiers.t2.ports_per_zone` to {needed} or more, or use `wiring: rows`")),
         );
     }
+    panels(draft, t2, kept, out);
+}
+
+/// Compares what is kept with what the panels have.
+fn panels(draft: &Draft<'_>, t2: &DraftTier, kept: u64, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.tier == TierId::T2) {
         let Some(breakout) = t2.down.breakout else { continue };
         if t2.down.cages() <= u64::from(hardware.platform.panel.cages) {

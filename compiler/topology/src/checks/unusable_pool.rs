@@ -1,9 +1,9 @@
 //! E0511: a prefix lies in a range that hosts cannot have.
 
-use super::host_bits::{Pool, pools};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
+use super::host_bits::{Pool, pools};
 use crate::draft::Draft;
 
 /// A prefix lies in a range that hosts cannot have.

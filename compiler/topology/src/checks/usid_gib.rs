@@ -1,8 +1,8 @@
 //! E0406: some uSIDs lie in the block that switches keep for themselves.
 
-use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::usid_index::{demand, propose};
 use crate::checks::usid_roles::path;
 use crate::draft::Draft;
 use crate::usid::{GIB_MAX, Role};

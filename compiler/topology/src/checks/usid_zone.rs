@@ -1,8 +1,8 @@
 //! E0403: there are more zones than a uSID can number.
 
-use super::usid_index::{demand, propose};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::usid_index::{demand, propose};
 use crate::checks::words::count;
 use crate::draft::Draft;
 use crate::field;

@@ -1,8 +1,8 @@
 //! W0802: an absent thing is attached to another absent thing.
 
-use super::contradiction::Absent;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::contradiction::Absent;
 use crate::coordinate::Subject;
 use crate::draft::Draft;
 use crate::suggest::shorten;

@@ -1,8 +1,8 @@
 //! W0301: a tier is oversubscribed and nothing says that this is meant.
 
-use super::oversubscription::ratio;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::oversubscription::ratio;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 use crate::field;

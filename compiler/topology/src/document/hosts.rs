@@ -1,7 +1,6 @@
 //! `hosts`: the NICs, and how they are attached to the T0s.
 
 use closc_qos::units::Speed;
-
 use smol_str::SmolStr;
 
 use crate::choice::{HostOs, HostOutput};

@@ -7,10 +7,9 @@ use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 use serde_saphyr::{Error, Location, budget::BudgetBreach, localizer::ExternalMessageSource};
 
+use super::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX};
 use crate::faults;
 use crate::yaml::{Entry, Item, Place, Value};
-
-use super::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX};
 
 /// Returns the place of the second key if the error is about a key that stands twice.
 pub(super) fn duplicate(error: &Error) -> Option<Location> {
@@ -70,23 +69,36 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
 const UNCLOSED: &str = "close every `[`, `{` and quote";
 const STRUCTURE: &str = "look for a missing `:`, a missing line break, or wrong indentation";
 
+fn is_tab(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::TabNotAllowed
+            | ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabAtBlockScalarStart
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabInPlainScalar
+    )
+}
+
+fn is_unclosed(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnclosedFlowCollection { .. }
+            | ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+    )
+}
+
 /// Says what the scanner stumbled over.
 fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
     let (reason, help) = match error.kind() {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabInPlainScalar => return tab(span, text),
-        ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::UnclosedFlowCollection { .. } => return unclosed(span, text),
+        kind if is_tab(kind) => return tab(span, text),
+        kind if is_unclosed(kind) => return unclosed(span, text),
         ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
             ("a bracket closes what another kind opened, or nothing", UNCLOSED)
-        }
-        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
-            return unclosed(span, text);
         }
         ErrorKind::UnclosedQuotedScalar | ErrorKind::DocumentIndicatorInQuotedScalar => {
             ("a quote is not closed", UNCLOSED)
@@ -126,10 +138,8 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             return faults::over_budget("nesting is too deep", DEPTH_MAX, span);
         }
         ErrorKind::UndeclaredTagHandle | ErrorKind::InvalidTagTerminator | ErrorKind::UnclosedVerbatimTag => {
-            return faults::unsupported_tag(
-                text[span.start as usize..].split_whitespace().next().unwrap_or("!"),
-                span,
-            );
+            let tag = text[span.start as usize..].split_whitespace().next().unwrap_or("!");
+            return faults::unsupported_tag(tag, span);
         }
         ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDocumentEnd => {
             ("something follows the end of the fabric", STRUCTURE)

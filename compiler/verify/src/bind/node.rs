@@ -1,10 +1,16 @@
 //! Binds a node to the cable lists.
 
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+
+use camino::Utf8PathBuf;
+use closc_diagnostics::Rule;
+
 use crate::finding::Findings;
 use crate::finding::Violation;
 use crate::model::cabling::Cabling;
 use crate::model::cabling::NodeId;
-use crate::model::device::other_half;
+use crate::model::device::{Port, other_half};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
 use crate::model::segment::Usid;
@@ -18,10 +24,6 @@ use crate::read::linux::place::FILE;
 use crate::rules::hosts::DECAPSULATION;
 use crate::rules::hosts::FIRST;
 use crate::rules::ports::{HALVES, PROFILE};
-use camino::Utf8PathBuf;
-use closc_diagnostics::Rule;
-use std::collections::HashMap;
-use std::net::Ipv6Addr;
 
 /// Binds a node to the cable lists.
 pub(crate) fn bind(
@@ -58,33 +60,7 @@ pub(crate) fn bind(
             node.first.push(Vec::new());
             continue;
         };
-        work.findings.checked(&PROFILE, 1);
-        if found.mac.is_none() || found.wire.mtu.is_none() {
-            work.broken(&PROFILE, port, &format!("port `{port}` has no address of its own, or no MTU"));
-        }
-        let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
-        let mut end = EndState::of(facts.facts(&shared), found.mac);
-        work.findings.checked(&HALVES, 1);
-        let own = match found.addresses.as_slice() {
-            [address] if address.prefix_len() == 127 => Some(address.addr()),
-            _ => {
-                work.broken(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
-                None
-            }
-        };
-        if let Some(own) = own {
-            end.set_address(own);
-            end.neighbour =
-                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
-        }
-        if end.neighbour.is_none() {
-            work.findings.checked(&crate::rules::ports::NEIGHBOUR, 1);
-            work.broken(
-                &crate::rules::ports::NEIGHBOUR,
-                port,
-                &format!("port `{port}` has no static neighbour at the other end of its cable"),
-            );
-        }
+        let (end, own) = work.end(facts, port, found);
         node.first.push(work.first(port, own));
         node.ends.push(end);
     }
@@ -114,6 +90,38 @@ impl Binding<'_> {
     fn broken(&mut self, rule: &'static Rule, needle: &str, message: &str) {
         let place = Place::text(self.file(FILE), vec![needle.to_owned()]);
         self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
+    }
+
+    /// The end of a cable at a port, and the port's address.
+    fn end(&mut self, facts: &Pool<Facts>, port: &str, found: &Port<'_>) -> (EndState, Option<Ipv6Addr>) {
+        self.findings.checked(&PROFILE, 1);
+        if found.mac.is_none() || found.wire.mtu.is_none() {
+            self.broken(&PROFILE, port, &format!("port `{port}` has no address of its own, or no MTU"));
+        }
+        let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
+        let mut end = EndState::of(facts.facts(&shared), found.mac);
+        self.findings.checked(&HALVES, 1);
+        let own = match found.addresses.as_slice() {
+            [address] if address.prefix_len() == 127 => Some(address.addr()),
+            _ => {
+                self.broken(&HALVES, port, &format!("port `{port}` has no address of a /127, or several"));
+                None
+            }
+        };
+        if let Some(own) = own {
+            end.set_address(own);
+            end.neighbour =
+                found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
+        }
+        if end.neighbour.is_none() {
+            self.findings.checked(&crate::rules::ports::NEIGHBOUR, 1);
+            self.broken(
+                &crate::rules::ports::NEIGHBOUR,
+                port,
+                &format!("port `{port}` has no static neighbour at the other end of its cable"),
+            );
+        }
+        (end, own)
     }
 
     /// The first segments that lead out over a port, and whether the next hop is right.

@@ -1,5 +1,12 @@
 //! Binds the routes of a node, where switches choose the next hop.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
+
+use camino::Utf8PathBuf;
+use ipnet::Ipv6Net;
+
 use crate::finding::Findings;
 use crate::finding::Violation;
 use crate::model::cabling::Cabling;
@@ -13,12 +20,6 @@ use crate::model::switch::OtherRoute;
 use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
 use crate::rules::choices::NODE_ROUTES;
-use camino::Utf8PathBuf;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::net::Ipv6Addr;
-
-use ipnet::Ipv6Net;
 
 /// Keeps what a node is given: its routes by slot, and which NIC has which address.
 pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {

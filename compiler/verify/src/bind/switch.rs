@@ -37,21 +37,12 @@ pub(crate) fn bind(
     this.spare_ports();
     let (segments, routes) = (segments::own(&mut this), routes::sort(&mut this));
     let speaker = bgp::speaker(&mut this);
-    for (slot, mac) in this.written_macs() {
-        ends[usize::from(slot)].neighbour = Some(mac);
-    }
+    this.written_macs().into_iter().for_each(|(slot, mac)| ends[usize::from(slot)].neighbour = Some(mac));
     let mut over = vec![None; ends.len()];
-    for route in &routes.segments {
-        over[usize::from(route.slot)] = Some(route.usid);
-    }
+    routes.segments.iter().for_each(|route| over[usize::from(route.slot)] = Some(route.usid));
     let position = context.positions.get(&id);
     let by_segment = || segments.first().and_then(|usid| context.layout?.tier(*usid));
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(SmolStr::from);
-    let physical = |port: &Port<'_>| {
-        Some(format!("{} {}", port.lanes.as_deref()?, port.cage.as_deref().unwrap_or_default()))
-    };
-    let ports: Vec<(&str, String)> =
-        device.ports.iter().filter_map(|port| Some((&*port.name, physical(port)?))).collect();
     let switch = Switch {
         language: device.language,
         tier: position.map(|(tier, _)| *tier).or_else(by_segment),
@@ -69,32 +60,49 @@ pub(crate) fn bind(
         platform: text(&device.platform),
         loopbacks: device.loopbacks.clone(),
         management: device.management.clone(),
-        sizes: Sizes {
-            segments: device.segments.len(),
-            routes: device.routes.len(),
-            neighbours: device.ports.iter().map(|port| port.neighbours.len()).sum(),
-        },
+        sizes: sizes(&device),
         counters: pairs(context, device.counters.iter().map(|name| (&**name, "enable"))),
         pools: device.qos.as_ref().and_then(|qos| qos.pools),
         settings: pairs(context, device.settings.iter().map(|(name, value)| (&**name, &**value))),
-        lanes: pairs(context, ports.iter().map(|(name, physical)| (*name, &**physical))),
+        lanes: lanes(context, &device),
         ingress: this.ingress(),
     };
-    if context.layout.is_none() && !device.segments.is_empty() {
-        let (device, slots) = (&device, Vec::new());
-        let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
-        for segment in &device.segments {
-            let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
-            this.broken(&KNOWN, About::Segment(&segment.text), &message);
-        }
+    if context.layout.is_none() {
+        needless_segments(context, id, &device, findings);
     }
-    for what in &device.not_judged {
-        findings.not_judged(what);
-    }
-    for fault in device.faults {
-        self::fault(context.cabling.switch(id), fault, findings);
-    }
+    device.not_judged.iter().for_each(|what| findings.not_judged(what));
+    let name = context.cabling.switch(id);
+    device.faults.into_iter().for_each(|fault| self::fault(name, fault, findings));
     switch
+}
+
+/// How much of what hardware limits there is.
+fn sizes(device: &Device<'_>) -> Sizes {
+    Sizes {
+        segments: device.segments.len(),
+        routes: device.routes.len(),
+        neighbours: device.ports.iter().map(|port| port.neighbours.len()).sum(),
+    }
+}
+
+/// Lanes and cages of ports, where lanes are stated.
+fn lanes(context: &Context<'_>, device: &Device<'_>) -> Arc<Pairs> {
+    let physical = |port: &Port<'_>| {
+        Some(format!("{} {}", port.lanes.as_deref()?, port.cage.as_deref().unwrap_or_default()))
+    };
+    let ports: Vec<(&str, String)> =
+        device.ports.iter().filter_map(|port| Some((&*port.name, physical(port)?))).collect();
+    pairs(context, ports.iter().map(|(name, physical)| (*name, &**physical)))
+}
+
+/// Segments of a switch where hosts do not write the path.
+fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, findings: &mut Findings) {
+    let slots = Vec::new();
+    let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
+    for segment in &device.segments {
+        let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
+        this.broken(&KNOWN, About::Segment(&segment.text), &message);
+    }
 }
 
 /// Sorts names with values, and shares them with switches that have the same.

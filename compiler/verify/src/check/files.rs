@@ -1,6 +1,7 @@
 //! V01: files are those of the manifest, and every word in them is understood.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use closc_artefacts::Entry;
 use closc_artefacts::paths::MANIFEST;
@@ -13,7 +14,6 @@ use crate::model::language::Language;
 use crate::model::place::Place;
 use crate::model::switch::Pairs;
 use crate::rules::files::{DIGEST, SAME};
-use std::collections::BTreeSet;
 
 /// Checks the bytes of a file against the manifest.
 pub(crate) fn digest(path: &camino::Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings) {

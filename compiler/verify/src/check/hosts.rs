@@ -149,19 +149,17 @@ pub(crate) fn everywhere(fabric: &Fabric, findings: &mut Findings) {
 }
 
 fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
-    let own = |group: &&Group| {
-        group.nics.iter().any(|nic| nic.node == Some(id) && Some(nic.address) == spray.source)
-    };
+    let is_own = |nic: &GroupNic| nic.node == Some(id) && Some(nic.address) == spray.source;
+    let own = |group: &&Group| group.nics.iter().any(is_own);
     let Some(group) = fabric.groups.iter().find(own) else {
         return vec![(spray.line, "the source is no address of one of its NICs".to_owned())];
     };
     let table = group.table();
-    let Some(to) = table.destination(spray.to.addr().octets()).filter(|_| spray.to.prefix_len() == 128)
-    else {
+    let to = table.destination(spray.to.addr().octets()).filter(|_| spray.to.prefix_len() == 128);
+    let Some(to) = to else {
         return vec![(spray.line, format!("`{}` is no NIC of this fabric", spray.to))];
     };
-    let nic = group.nics.iter().find(|nic| nic.node == Some(id) && Some(nic.address) == spray.source);
-    let Some(nic) = nic else { return Vec::new() };
+    let Some(nic) = group.nics.iter().find(|nic| is_own(nic)) else { return Vec::new() };
     let h = *table.header();
     let mut faults = Vec::new();
     if spray.mtu != Some(h.mtu.into()) {
@@ -173,9 +171,9 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
         if !seen.insert(member.segments) {
             faults.push((member.line, format!("{} is there twice", member.segments)));
         }
-        let plane =
-            member.port.strip_prefix(&format!("nic{}p", nic.number)).and_then(|plane| plane.parse().ok());
-        let Some(plane) = plane.filter(|plane: &u8| *plane < h.planes) else {
+        let port = member.port.strip_prefix(&format!("nic{}p", nic.number));
+        let Some(plane) = port.and_then(|plane| plane.parse().ok()).filter(|plane: &u8| *plane < h.planes)
+        else {
             faults.push((member.line, format!("`{}` is no port of `{}`", member.port, nic.name)));
             continue;
         };
@@ -192,8 +190,8 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
             Some(false) => {}
         }
         if !gateway(fabric, id, &member.port, member.gateway) {
-            faults
-                .push((member.line, format!("{} is not the other end of `{}`", member.gateway, member.port)));
+            let text = format!("{} is not the other end of `{}`", member.gateway, member.port);
+            faults.push((member.line, text));
         }
     }
     let most = weights.values().max().copied().unwrap_or(0);

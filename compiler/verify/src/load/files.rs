@@ -29,6 +29,14 @@ pub(crate) struct Files<'a> {
     pub(crate) bytes: AtomicU64,
 }
 
+impl<'a> Files<'a> {
+    /// Of a tree, none of which was read.
+    pub(crate) fn new(tree: &'a dyn Source, manifest: &'a Manifest, digests: bool) -> Self {
+        let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { tree, manifest, digests, seen: Mutex::default(), count, bytes }
+    }
+}
+
 impl Files<'_> {
     /// Tells whether a reader asked for a file.
     pub(crate) fn was_read(&self, path: &Utf8Path) -> bool {

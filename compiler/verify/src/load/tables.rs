@@ -73,16 +73,21 @@ pub(crate) fn groups(
                 && group.group < header.groups
         };
         groups.retain(fits);
-        for plane in 0..header.planes {
-            let list = paths::cables(plane);
-            if !files.manifest.files.contains_key(&list) {
-                let message = format!("there is no list of the cables of plane {plane}");
-                findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
-            }
-        }
+        cable_lists(files, header.planes, findings);
     }
     groups.dedup_by_key(|group| (group.zone, group.group));
     Ok(groups)
+}
+
+/// Every plane has a list of its cables.
+fn cable_lists(files: &Files<'_>, planes: u8, findings: &mut Findings) {
+    for plane in 0..planes {
+        let list = paths::cables(plane);
+        if !files.manifest.files.contains_key(&list) {
+            let message = format!("there is no list of the cables of plane {plane}");
+            findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
+        }
+    }
 }
 
 /// The first of the tables that most agree with.

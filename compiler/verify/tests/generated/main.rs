@@ -23,9 +23,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use closc_verify::verify;
+
 use base::{Base, Trees};
 use case::{Case, sign};
-use closc_verify::verify;
 use rates::Rates;
 
 /// One of so many cases is taken where not all are wanted.

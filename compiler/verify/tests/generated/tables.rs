@@ -59,11 +59,8 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
         for (row, fields) in rows.as_object().unwrap_or(&empty) {
             let fields = fields.as_object().unwrap_or(&empty);
             let word = kind(row);
-            if seen.insert((
-                word.clone(),
-                fields.keys().next().map_or(String::new(), |key| kind(key)),
-                String::new(),
-            )) {
+            let first = fields.keys().next().map_or(String::new(), |key| kind(key));
+            if seen.insert((word.clone(), first, String::new())) {
                 for how in ROW {
                     push("", how, Some(row));
                 }

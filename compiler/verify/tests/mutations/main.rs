@@ -22,10 +22,11 @@ mod tables;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use base::{Base, Trees};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Memory;
 use closc_verify::{Place, Report, Violation, verify};
+
+use base::{Base, Trees};
 use common::damage::{Damage, damage};
 
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.

@@ -319,29 +319,17 @@ impl Agent {
     /// Says how things are in the text format of Prometheus.
     pub fn metrics(&self, at: &At<'_>) -> String {
         let status = self.status(at);
-        let mut out = String::new();
-        let mut metric = |name: &str, kind: &str, help: &str, rows: Vec<(String, f64)>| {
-            let _ = writeln!(out, "# HELP closc_nic_{name} {help}\n# TYPE closc_nic_{name} {kind}");
-            for (labels, value) in rows {
-                let _ = writeln!(out, "closc_nic_{name}{labels} {value}");
-            }
-        };
-        let planes = |of: &dyn Fn(&PlaneView) -> f64| -> Vec<(String, f64)> {
-            status.planes.iter().map(|p| (format!("{{plane=\"{}\"}}", p.plane), of(p))).collect()
-        };
-        metric(
-            "port_up",
-            "gauge",
-            "Whether the port has a carrier",
-            planes(&|p| f64::from(u8::from(p.carrier))),
-        );
-        metric(
-            "t0_up",
-            "gauge",
-            "Whether the T0 answers probes",
-            planes(&|p| f64::from(u8::from(p.t0_answers))),
-        );
-        metric("t0_rtt_seconds", "gauge", "Round trip of the last T0 probe", planes(&|p| p.t0_rtt_us / 1e6));
+        let mut out = Metrics::default();
+        out.planes(&status.planes);
+        self.probe_metrics(&mut out);
+        out.channels(&status.channels);
+        out.ignored(&status.counters);
+        out.gauge("findings", "What is broken", vec![(String::new(), status.findings.len() as f64)]);
+        out.gauge("denials", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
+        out.0
+    }
+
+    fn probe_metrics(&self, out: &mut Metrics) {
         let mut turns = (Vec::new(), Vec::new());
         for (turn, record) in &self.records {
             let labels = match turn {
@@ -354,27 +342,53 @@ impl Agent {
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels, record.lost as f64));
         }
-        metric("probes_sent_total", "counter", "Probes to a switch and back", turns.0);
-        metric("probes_lost_total", "counter", "Probes that did not come back", turns.1);
-        let channels = |of: &dyn Fn(&ChannelView) -> f64| -> Vec<(String, f64)> {
-            status.channels.iter().map(|c| (format!("{{to=\"{}\"}}", c.to), of(c))).collect()
+        out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
+        out.counter("probes_lost_total", "Probes that did not come back", turns.1);
+    }
+}
+
+/// Labels and a value.
+type Row = (String, f64);
+
+/// Text in the format of Prometheus.
+#[derive(Default)]
+struct Metrics(String);
+
+impl Metrics {
+    fn metric(&mut self, name: &str, kind: &str, help: &str, rows: Vec<Row>) {
+        let _ = writeln!(self.0, "# HELP closc_nic_{name} {help}\n# TYPE closc_nic_{name} {kind}");
+        for (labels, value) in rows {
+            let _ = writeln!(self.0, "closc_nic_{name}{labels} {value}");
+        }
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, rows: Vec<Row>) {
+        self.metric(name, "gauge", help, rows);
+    }
+
+    fn counter(&mut self, name: &str, help: &str, rows: Vec<Row>) {
+        self.metric(name, "counter", help, rows);
+    }
+
+    fn planes(&mut self, planes: &[PlaneView]) {
+        let rows = |of: &dyn Fn(&PlaneView) -> f64| -> Vec<Row> {
+            planes.iter().map(|p| (format!("{{plane=\"{}\"}}", p.plane), of(p))).collect()
         };
-        metric(
-            "packets_lost_total",
-            "counter",
-            "Packets lost on the way to a NIC",
-            channels(&|c| c.lost as f64),
-        );
-        metric("packets_received_total", "counter", "Packets from a NIC", channels(&|c| c.received as f64));
-        metric(
-            "packets_reordered_total",
-            "counter",
-            "Packets that waited",
-            channels(&|c| c.reordered as f64),
-        );
+        self.gauge("port_up", "Whether the port has a carrier", rows(&|p| f64::from(u8::from(p.carrier))));
+        self.gauge("t0_up", "Whether the T0 answers probes", rows(&|p| f64::from(u8::from(p.t0_answers))));
+        self.gauge("t0_rtt_seconds", "Round trip of the last T0 probe", rows(&|p| p.t0_rtt_us / 1e6));
+    }
+
+    fn channels(&mut self, channels: &[ChannelView]) {
+        let rows = |of: &dyn Fn(&ChannelView) -> f64| -> Vec<Row> {
+            channels.iter().map(|c| (format!("{{to=\"{}\"}}", c.to), of(c))).collect()
+        };
+        self.counter("packets_lost_total", "Packets lost on the way to a NIC", rows(&|c| c.lost as f64));
+        self.counter("packets_received_total", "Packets from a NIC", rows(&|c| c.received as f64));
+        self.counter("packets_reordered_total", "Packets that waited", rows(&|c| c.reordered as f64));
         let mut sent = Vec::new();
         let mut states = Vec::new();
-        for c in &status.channels {
+        for c in channels {
             let planes = c.sent.iter().enumerate();
             sent.extend(planes.map(|(p, n)| (format!("{{to=\"{}\",plane=\"{p}\"}}", c.to), *n as f64)));
             for (state, n) in [
@@ -387,9 +401,11 @@ impl Agent {
                 states.push((format!("{{to=\"{}\",state=\"{state}\"}}", c.to), n as f64));
             }
         }
-        metric("packets_sent_total", "counter", "Packets sent over a plane", sent);
-        metric("paths", "gauge", "Paths by state", states);
-        let k = &status.counters;
+        self.counter("packets_sent_total", "Packets sent over a plane", sent);
+        self.gauge("paths", "Paths by state", states);
+    }
+
+    fn ignored(&mut self, k: &Counters) {
         let ignored = [
             ("outside", k.outside),
             ("wrong_cookie", k.wrong_cookie),
@@ -398,15 +414,11 @@ impl Agent {
             ("refused_writes", k.refused_writes),
         ];
         let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
-        metric("frames_ignored_total", "counter", "Frames that changed nothing", ignored);
-        metric(
+        self.counter("frames_ignored_total", "Frames that changed nothing", ignored);
+        self.counter(
             "no_path_total",
-            "counter",
             "Packets that no path was left for",
             vec![(String::new(), k.no_path as f64)],
         );
-        metric("findings", "gauge", "What is broken", vec![(String::new(), status.findings.len() as f64)]);
-        metric("denials", "gauge", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
-        out
     }
 }

@@ -68,18 +68,18 @@ pub fn examine(table: &Path, nic: Ipv6Addr, socket: &Path) -> Vec<Check> {
             _ => check(what, false, format!("port {} is down", way.device)),
         }
     }
-    match client::ask(socket, &Request::Status {}) {
+    out.push(agent(socket));
+    out
+}
+
+/// Asks the agent how it is.
+fn agent(socket: &Path) -> Check {
+    let (good, said) = match client::ask(socket, &Request::Status {}) {
         Ok(status) => {
             let findings = status.get("findings").and_then(|f| f.as_array()).map_or(0, Vec::len);
-            check(
-                "agent".into(),
-                findings == 0,
-                format!("answers at {}, {findings} findings", socket.display()),
-            );
+            (findings == 0, format!("answers at {}, {findings} findings", socket.display()))
         }
-        Err(error) => {
-            check("agent".into(), false, format!("does not answer at {}: {error}", socket.display()));
-        }
-    }
-    out
+        Err(error) => (false, format!("does not answer at {}: {error}", socket.display())),
+    };
+    Check { what: "agent".into(), good, said }
 }

@@ -164,25 +164,28 @@ impl Reader {
                 self.classes.insert(exact(entry, "dscp")? as u8, (class, queue));
                 Ok(())
             }
-            ("trim", "set_trim") => {
-                let values =
-                    ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
-                let [depth, size, dscp] = values;
-                let values = (depth? as u64, size? as u64, dscp? as u8);
-                let (port, class) = port_class(entry)?;
-                self.trims.entry(port).or_default().insert(class, values);
-                Ok(())
-            }
-            ("ecn", "set_ecn_thresholds") => {
-                let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
-                let [least, most, probability] = names.map(|name| argument(action, name));
-                let values = (least? as u64, most? as u64, probability? as u64);
-                let (port, class) = port_class(entry)?;
-                self.marks.entry(port).or_default().insert(class, values);
-                Ok(())
-            }
+            ("trim", "set_trim") => self.trim(entry, action),
+            ("ecn", "set_ecn_thresholds") => self.thresholds(entry, action),
             (table, action) => Err(format!("`{action}` of table `{table}` is nothing that the proof knows")),
         }
+    }
+
+    fn trim(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+        let values = ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
+        let [depth, size, dscp] = values;
+        let values = (depth? as u64, size? as u64, dscp? as u8);
+        let (port, class) = port_class(entry)?;
+        self.trims.entry(port).or_default().insert(class, values);
+        Ok(())
+    }
+
+    fn thresholds(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+        let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
+        let [least, most, probability] = names.map(|name| argument(action, name));
+        let values = (least? as u64, most? as u64, probability? as u64);
+        let (port, class) = port_class(entry)?;
+        self.marks.entry(port).or_default().insert(class, values);
+        Ok(())
     }
 
     fn group(&mut self, entry: &Entry<'_>, group: u64) -> Result<(), String> {

@@ -1,10 +1,11 @@
 //! Every call, between two interfaces in a network namespace of the test's own: frames of all lengths, what is cut off
 //! and what is refused. `sanitize/` runs these under AddressSanitizer, too.
 
-use super::*;
-use crate::batch::Batch;
 use std::os::fd::AsFd as _;
 use std::process::Command;
+
+use super::*;
+use crate::batch::Batch;
 
 /// The longest packet that the interfaces take.
 const MTU: usize = 65_535;

@@ -1,0 +1,153 @@
+//! The shape of sources: how long a function is, how a file opens, in what order it imports, where a module lies.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{files, root};
+
+/// Lines of a function, with its signature and the closing brace.
+const FUNCTION_LINES_MAX: usize = 60;
+
+/// Every source with its path below the root.
+fn all() -> Vec<(String, String)> {
+    let path =
+        |file: &PathBuf| file.strip_prefix(root()).expect("it is below the root").display().to_string();
+    let read = |file: &PathBuf| fs::read_to_string(file).expect("a tracked file can be read");
+    files(".rs").iter().map(|file| (path(file), read(file))).collect()
+}
+
+/// The name of the function that a line begins, where it begins one.
+fn function(line: &str) -> Option<&str> {
+    const BEFORE: [&str; 8] =
+        ["pub", "pub(crate)", "pub(super)", "async", "const", "unsafe", "extern", "\"C\""];
+    let mut words =
+        line.split_whitespace().skip_while(|word| BEFORE.contains(word) || word.starts_with("pub("));
+    (words.next()? == "fn").then_some(())?;
+    words.next()?.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).next()
+}
+
+/// Names of functions, the line at which each begins, and its lines; of sources that rustfmt has formed.
+fn functions(text: &str) -> Vec<(&str, usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let begin = lines.iter().enumerate().filter_map(|(at, line)| Some((at, function(line)?)));
+    let long = begin.filter_map(|(at, name)| {
+        // A signature ends with the line that opens the body or, without one, with a semicolon.
+        let signature = lines[at..].iter().position(|line| line.ends_with(['{', ';', '}']))? + at;
+        if !lines[signature].ends_with('{') {
+            return None;
+        }
+        let closes = |line: &&str| line.trim() == "}" && indent(line) == indent(lines[at]);
+        let end = lines[signature..].iter().position(closes)? + signature;
+        Some((name, at + 1, end - at + 1))
+    });
+    long.collect()
+}
+
+#[test]
+fn no_function_is_longer_than_a_screen() {
+    let mut wrong = Vec::new();
+    let mut longest = (0, String::new());
+    for (path, text) in all() {
+        for (name, line, lines) in functions(&text) {
+            longest = longest.max((lines, format!("{path}:{line}: {name}")));
+            if lines > FUNCTION_LINES_MAX {
+                wrong.push(format!("{path}:{line}: `{name}` has {lines} lines: split it"));
+            }
+        }
+    }
+    println!("the longest function has {} lines: {}", longest.0, longest.1);
+    assert!(wrong.is_empty(), "functions of more than {FUNCTION_LINES_MAX} lines:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn functions_are_measured() {
+    let text = "impl X {\n    pub(crate) fn a(\n        b: u8,\n    ) -> u8 {\n        if b {\n        }\n        b\n    }\n\n    fn c();\n}\nfn d() {}\n";
+    assert_eq!(functions(text), [("a", 2, 7)]);
+}
+
+/// What an import is of: the standard library, other crates, this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    Standard,
+    Others,
+    Own,
+}
+
+/// The names that an import of this crate brings in, and through which others are imported.
+fn brought(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let own = ["crate::", "super::", "self::"];
+    let begins = text.match_indices("\nuse ").map(|(at, _)| &text[at + 5..]);
+    for import in begins.filter(|import| own.iter().any(|own| import.starts_with(own))) {
+        let path = import.split(';').next().unwrap_or_default();
+        let names = path.split(|sign: char| !(sign.is_alphanumeric() || sign == '_'));
+        out.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+    out
+}
+
+/// The blocks of imports of a file: of each import what it is of, a block ending with an empty line.
+fn imports(text: &str) -> Vec<Vec<Of>> {
+    let mut own = brought(text);
+    own.extend(text.lines().filter_map(|line| {
+        let (_, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
+        Some(name.to_owned())
+    }));
+    let mut blocks = vec![Vec::new()];
+    for line in text.lines() {
+        if let Some(path) = line.strip_prefix("use ") {
+            let first = path.split([':', ';', ' ']).next().unwrap_or_default();
+            let of = match first {
+                "std" | "core" | "alloc" => Of::Standard,
+                "crate" | "super" | "self" => Of::Own,
+                name if own.iter().any(|own| own == name) => Of::Own,
+                _ => Of::Others,
+            };
+            blocks.last_mut().expect("there is one").push(of);
+        } else if line.is_empty() {
+            blocks.push(Vec::new());
+        }
+    }
+    blocks.retain(|block| !block.is_empty());
+    blocks
+}
+
+/// The standard library first, then other crates, then this one, with an empty line between.
+#[test]
+fn imports_come_in_one_order() {
+    let mut wrong = Vec::new();
+    for (path, text) in all() {
+        let blocks = imports(&text);
+        let is_mixed = blocks.iter().any(|block| block.iter().any(|of| *of != block[0]));
+        let firsts: Vec<Of> = blocks.iter().map(|block| block[0]).collect();
+        if is_mixed || !firsts.is_sorted() {
+            wrong.push(path);
+        }
+    }
+    assert!(wrong.is_empty(), "imports out of order (standard, others, own):\n{}", wrong.join("\n"));
+}
+
+/// A module is a file with the folder of its name; only what several test binaries share is a `mod.rs`.
+#[test]
+fn modules_are_files_with_the_folder_of_their_name() {
+    for (path, _) in all() {
+        let is_shared = path.split('/').any(|folder| folder == "tests");
+        assert!(!path.ends_with("/mod.rs") || is_shared, "{path}: call it by the name of its folder");
+    }
+}
+
+/// What goes in and out is said by the same words everywhere.
+#[test]
+fn heads_say_in_out_and_invariants() {
+    for (path, text) in all() {
+        let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        for words in [["Comes ", "in:"], ["Goes ", "out:"], ["always ", "holds:"]].map(|words| words.concat())
+        {
+            assert!(
+                !head.iter().any(|line| line.contains(&words)),
+                "{path}: say `In:`, `Out:`, `Invariants:`"
+            );
+        }
+    }
+}
