@@ -63,6 +63,8 @@ const DROPPED: &[(&str, &str)] = &[
     ("qos", "W0703"),
     ("qos.buffer_shares.lossless", "W0705"),
     ("qos.buffer_shares.lossy", "W0705"),
+    ("qos.lossless_traffic", "W0706"),
+    ("qos.classes.*.egress_threshold", "W0707"),
 ];
 
 /// A target with hardware, and the ways of routing that it can do.

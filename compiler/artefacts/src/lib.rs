@@ -15,4 +15,6 @@ pub mod profile;
 
 pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError, Routing};
-pub use profile::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog};
+pub use profile::{
+    Stated, StatedBuffer, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+};

@@ -27,9 +27,9 @@ pub struct StatedSwitch {
     /// SONiC's name of the hardware, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// Bytes of the buffer that ports share, headroom included; absent without a buffer of its own.
+    /// The buffer that ports share; absent without one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pool_bytes: Option<u64>,
+    pub buffer: Option<StatedBuffer>,
     /// The most that a lossless queue takes, where one static egress pool holds all queues; absent with dynamic pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_queue_bytes: Option<u64>,
@@ -41,6 +41,30 @@ pub struct StatedSwitch {
     pub trimming: Option<StatedTrimming>,
     /// Ports with a cable.
     pub ports: Vec<StatedPort>,
+}
+
+/// The buffer of a switch: what pools are computed from, by the cables that the switch has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedBuffer {
+    /// All of it, in whole cells.
+    pub total_bytes: u64,
+    /// Without what is taken beforehand.
+    pub free_bytes: u64,
+    /// The allocation unit.
+    pub cell_bytes: u64,
+    /// By how much the headroom of all groups is larger than the pool they share.
+    pub headroom_ratio: u32,
+    /// Headroom that a port with a cable has beside that pool.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub private_bytes: u64,
+    /// Whether ports are bounded in each pool as well (NVIDIA).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bounds_ports: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// Ports of one side, speed and length of cable.
@@ -62,6 +86,9 @@ pub struct StatedPort {
     /// Bytes that each paused group has of its own, headroom included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_bytes: Option<u64>,
+    /// Bytes that each paused group takes, beyond its own, from the pool of headroom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled_bytes: Option<u64>,
     /// When a paused group goes on: bytes left in it, and bytes below the threshold, where the chip has that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<(u64, Option<u64>)>,
@@ -72,6 +99,10 @@ pub struct StatedPort {
     /// Packets in a queue from which P4 targets trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim_packets: Option<u64>,
+    /// Queues whose thresholds depend on the shared pool, and the bytes of the pool that they are stated for. All others
+    /// have exactly these thresholds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks_by_room: BTreeMap<u8, u64>,
 }
 
 /// How packets are trimmed.

@@ -44,7 +44,7 @@ impl SwitchQos {
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
         let buffers = intent.platform.buffer.as_ref();
-        let full = FullPanel::of(&intent.platform.panel, &kinds);
+        let full = FullPanel::of(&intent.platform.panel, &intent.ports);
         let buffers =
             buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds, full)).transpose()?;
         let marks = match &buffers {

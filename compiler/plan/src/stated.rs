@@ -6,17 +6,19 @@
 use std::collections::BTreeMap;
 
 use closc_artefacts::{
-    Stated, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+    Stated, StatedBuffer, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
 };
 use closc_qos::QosError;
-use closc_qos::codes::Dscp;
+use closc_qos::codes::{Dscp, Queue};
+use closc_qos::ecn::Ecn;
+use closc_qos::headroom::Model;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
 use closc_topology::{Side, Switch, TierId};
 use smol_str::SmolStr;
 
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
-use crate::qos::SwitchQos;
+use crate::qos::{SwitchBuffers, SwitchQos};
 
 impl Plan {
     /// Returns what the fabric states of itself. `add` adds what only the target of a switch knows.
@@ -82,15 +84,16 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             meters: kind.cable.meters_ceil(),
             headroom_bytes: headroom.map(|headroom| headroom.xoff.0),
             reserved_bytes: headroom.map(|headroom| headroom.size.0),
+            pooled_bytes: headroom.map(|headroom| headroom.pooled.0),
             resumes: headroom.map(|headroom| (headroom.xon.0, headroom.xon_offset.map(|offset| offset.0))),
             marks: marks.collect(),
             trim_packets: None,
+            marks_by_room: by_room(intent, &qos, at),
         };
         if !ports.contains(&stated) {
             ports.push(stated);
         }
     }
-    let pool = qos.buffers.as_ref().map(|buffers| buffers.pools.shared.0 + buffers.pools.headroom.0);
     // As rendered: a lossy profile has its queues in one dynamic pool everywhere.
     let lossless = intent.platform.buffer.as_ref().filter(|_| intent.qos.is_lossless());
     let most = lossless.and_then(|buffer| buffer.lossless_queue_max).map(|most| most.0);
@@ -99,12 +102,41 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
         os: intent.os.word().to_owned(),
         hardware: intent.hardware.to_string(),
         platform: intent.platform.sonic.as_ref().map(|sonic| sonic.platform.clone()),
-        pool_bytes: pool,
+        buffer: buffer(intent, &qos),
         lossless_queue_bytes: most,
         trimming: trimming(intent),
         watchdog: qos.watchdog.and_then(|times| watchdog(intent.qos, times)),
         ports,
     })
+}
+
+/// What pools are computed from.
+fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
+    let SwitchBuffers { memory, .. } = qos.buffers.as_ref()?;
+    let total = memory.total.round_down(memory.cell);
+    let cabled: u32 = qos.kinds.iter().map(|kind| kind.ports).sum();
+    let model = intent.platform.buffer.as_ref()?.headroom_model.parse::<Model>().ok()?;
+    let shared = intent.qos.shared_headroom();
+    Some(StatedBuffer {
+        total_bytes: total.0,
+        free_bytes: total.0.saturating_sub(memory.reserved_sum().0),
+        cell_bytes: memory.cell.0,
+        headroom_ratio: shared.map_or(1, |shared| shared.over_subscribe_ratio.get()),
+        private_bytes: memory.private_headroom.0.checked_div(cabled.into()).unwrap_or(0),
+        bounds_ports: model.is_nvidia(),
+    })
+}
+
+/// The queues of a kind of port whose thresholds depend on the shared pool.
+fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<u8, u64> {
+    let Some(buffers) = &qos.buffers else { return BTreeMap::new() };
+    let sized = |queue: &Queue| {
+        let classes = intent.qos.queues();
+        let rule = classes.get(queue).map(|classes| intent.qos.ecn_rule(classes[0], qos.kinds[kind].place));
+        matches!(rule, Some(Ecn::Fill(_) | Ecn::Computed(_)))
+    };
+    let queues = qos.marks[kind].keys().filter(|queue| sized(queue));
+    queues.map(|queue| (queue.get(), buffers.pools.shared.0)).collect()
 }
 
 /// What trimming leaves and where it goes: what is asked for, or what the platform takes.

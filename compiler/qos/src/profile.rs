@@ -14,6 +14,7 @@ mod marks;
 mod name;
 mod preset;
 mod presets;
+mod repair;
 mod spec;
 mod switch;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use error::ProfileError;
 pub use lower::lower;
 pub use name::{BadName, ClassName};
 pub use preset::Preset;
+pub use repair::Written;
 pub use spec::{ClassSpec, ProfileSpec};
 pub use switch::Switch;
 

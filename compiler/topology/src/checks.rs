@@ -99,6 +99,7 @@ mod w_absent_anyway;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
+mod w_lossless_traffic;
 mod w_no_effect;
 mod w_no_hwsku;
 mod w_no_qp_hash;
@@ -110,6 +111,7 @@ mod w_services_unused;
 mod w_software_pause;
 mod w_software_qos;
 mod w_srv6_unused;
+mod w_static_egress;
 mod wrong_list;
 mod zero_count;
 mod zero_length;
@@ -251,6 +253,8 @@ const CHECKS: &[Check] = checks![
     w_software_pause,
     w_software_qos,
     w_buffer_shares,
+    w_lossless_traffic,
+    w_static_egress,
     w_no_effect,
     w_absent_anyway,
     w_services_unused,

@@ -25,7 +25,7 @@ use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::routing::Routing;
 use crate::model::stated::Stated;
-use crate::model::switch::{Facts, Pairs, Pool};
+use crate::model::switch::{Pairs, Pool};
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
@@ -87,7 +87,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
         cabling,
     };
     let nics = nics::find(&fabric, names.is_some(), &mut findings);
-    let pools = (Pool::<Facts>::default(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
+    let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
     let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
     let positions = fabric.cabling.positions();
     let context = Context {

@@ -3,7 +3,7 @@
 //! In: the intent of a switch. Out: its kinds and the kind of each port. Invariants: a switch has a handful of kinds,
 //! so work is done by kind and not by port.
 
-use closc_platform::Panel;
+use closc_platform::{Panel, PhysicalPort};
 use closc_qos::Place;
 use closc_qos::units::{Bytes, Length, Speed};
 use closc_topology::{Side, TierId};
@@ -56,12 +56,17 @@ pub(super) struct FullPanel {
 }
 
 impl FullPanel {
-    /// Fills a panel with the ports of the fewest lanes.
-    pub(super) fn of(panel: &Panel, kinds: &[PortKind]) -> Self {
-        let lanes = kinds.iter().map(|kind| kind.lanes).min().unwrap_or(1).max(1);
+    /// Fills a panel with the ports of the fewest lanes, those without a cable included: what is not plugged in changes
+    /// nothing.
+    pub(super) fn of(panel: &Panel, ports: &[PortIntent]) -> Self {
+        let lanes = ports.iter().map(|port| lanes(&port.physical)).min().unwrap_or(1).max(1);
         let split = (panel.lanes / lanes).max(1);
         FullPanel { ports: u32::from(panel.cages) * u32::from(split), lanes }
     }
+}
+
+fn lanes(port: &PhysicalPort) -> u8 {
+    u8::try_from(port.lanes.len()).unwrap_or(u8::MAX)
 }
 
 fn kind(tier: TierId, port: &PortIntent, connection: &Connection) -> PortKind {
@@ -73,7 +78,7 @@ fn kind(tier: TierId, port: &PortIntent, connection: &Connection) -> PortKind {
     PortKind {
         place,
         speed: port.physical.speed,
-        lanes: u8::try_from(port.physical.lanes.len()).unwrap_or(u8::MAX),
+        lanes: lanes(&port.physical),
         mtu: Bytes(u64::from(port.mtu)),
         cable: Length::from_millimeters(connection.cable.length.meters_ceil().saturating_mul(1_000)),
         ports: 0,

@@ -58,6 +58,15 @@ impl Model {
         }
     }
 
+    /// Says whether headroom depends on the packets that lossless classes carry, and is not published for packets of the
+    /// vendor's choice.
+    pub fn reads_packets(self) -> bool {
+        match self {
+            Self::Ieee | Self::Spectrum(_) | Self::Tofino2 => true,
+            Self::Classic(_) | Self::Chip(_) => false,
+        }
+    }
+
     /// Returns the name in platform files.
     pub const fn name(self) -> &'static str {
         match self {

@@ -91,6 +91,12 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     if first.queue == second.queue {
         shared_queue(first, second, faults);
     }
+    let grouped = first.priority_group == second.priority_group && !first.pfc && !second.pfc;
+    if grouped && first.ingress_threshold != second.ingress_threshold {
+        let (first_name, second_name) = names();
+        let group = first.priority_group;
+        faults.push(ProfileError::GroupConflict { group, first: first_name, second: second_name });
+    }
     // A pause names one priority and stops one group: a lossless class shares neither.
     let lossless = if first.pfc { Some((first, second)) } else { second.pfc.then_some((second, first)) };
     if let Some((lossless, other)) = lossless {

@@ -99,6 +99,19 @@ pub enum ProfileError {
         /// The setting in which they differ.
         field: &'static str,
     },
+    /// Two classes share a priority group and want different things of it.
+    #[error(
+        "classes `{first}` and `{second}` share priority group {group} but differ in `ingress_threshold`: \
+         a group has one"
+    )]
+    GroupConflict {
+        /// The priority group.
+        group: PriorityGroup,
+        /// The first class.
+        first: ClassName,
+        /// The second class.
+        second: ClassName,
+    },
     /// A priority group holds lossless traffic and something else.
     #[error(
         "priority group {group} holds lossless class `{lossless}` and class `{other}`: \

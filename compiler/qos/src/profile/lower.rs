@@ -28,9 +28,25 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     match Profile::new(draft) {
         Ok(profile) if faults.is_empty() => return Ok(profile),
         Ok(_) => {}
-        Err(broken) => faults.extend(broken),
+        Err(broken) => {
+            let lacking: Vec<ClassName> = faults.iter().filter_map(lacking).cloned().collect();
+            // A class that lacks a field is there all the same.
+            let named = |fault: &ProfileError| {
+                matches!(fault, ProfileError::UnknownClass { class, .. } if lacking.contains(class))
+                    || matches!(fault, ProfileError::NoData if !lacking.is_empty())
+            };
+            faults.extend(broken.into_iter().filter(|fault| !named(fault)));
+        }
     }
     Err(faults)
+}
+
+/// The class that could not be made.
+fn lacking(fault: &ProfileError) -> Option<&ClassName> {
+    match fault {
+        ProfileError::MissingField { class, .. } | ProfileError::NoPriority { class, .. } => Some(class),
+        _ => None,
+    }
 }
 
 /// A profile with nothing in it, the base of those that name none.
@@ -58,9 +74,9 @@ fn overlay(draft: &mut Draft, spec: ProfileSpec) -> Vec<ProfileError> {
     for (name, changes) in spec.classes {
         match draft.classes.get_mut(&name) {
             Some(class) => change(class, changes),
-            None => match create(&name, changes) {
+            None => match create(&name, &changes) {
                 Ok(class) => drop(draft.classes.insert(name, class)),
-                Err(fault) => faults.push(fault),
+                Err(broken) => faults.extend(broken),
             },
         }
     }
@@ -113,15 +129,27 @@ fn change(class: &mut Class, spec: ClassSpec) {
 }
 
 /// Makes a class of one's own, with the defaults [`ClassSpec`] documents.
-fn create(name: &ClassName, spec: ClassSpec) -> Result<Class, ProfileError> {
-    let missing = |field| ProfileError::MissingField { class: name.clone(), field };
-    let dscp = spec.dscp.ok_or_else(|| missing("dscp"))?;
-    let tc = spec.tc.ok_or_else(|| missing("tc"))?;
-    let scheduler = spec.scheduler.ok_or_else(|| missing("scheduler"))?;
+fn create(name: &ClassName, spec: &ClassSpec) -> Result<Class, Vec<ProfileError>> {
+    let (Some(dscp), Some(tc), Some(scheduler)) = (&spec.dscp, spec.tc, spec.scheduler) else {
+        let lacking = [
+            ("dscp", spec.dscp.is_none()),
+            ("tc", spec.tc.is_none()),
+            ("scheduler", spec.scheduler.is_none()),
+        ];
+        let missing = |field| ProfileError::MissingField { class: name.clone(), field };
+        return Err(lacking
+            .into_iter()
+            .filter(|(_, lacks)| *lacks)
+            .map(|(field, _)| missing(field))
+            .collect());
+    };
+    let dscp = dscp.clone();
     let pfc = spec.pfc.unwrap_or(false);
     let priority = match spec.priority {
         Some(priority) => priority,
-        None => Priority::new(tc.get()).map_err(|_| ProfileError::NoPriority { class: name.clone(), tc })?,
+        None => {
+            Priority::new(tc.get()).map_err(|_| vec![ProfileError::NoPriority { class: name.clone(), tc }])?
+        }
     };
     let group = if pfc { PriorityGroup::constant(priority.get()) } else { PriorityGroup::MIN };
     let queue = || Queue::new(tc.get()).expect("queues and traffic classes have one range");

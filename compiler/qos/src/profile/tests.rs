@@ -174,7 +174,6 @@ classes:
         [
             "class `data` has no `scheduler`: only a class of the base profile may leave it out",
             "`default` names class `best-effort`, which the profile does not have: it has ",
-            "no class has `role: data`: training traffic would have no queue",
         ]
     );
 }

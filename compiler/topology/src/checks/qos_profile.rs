@@ -1,9 +1,11 @@
 //! E0701: a profile of one's own breaks a rule of profiles.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_qos::profile::{ProfileError, Written};
 
 use crate::draft::Draft;
 use crate::field;
+use crate::field::{Field, FieldPath};
 
 /// A profile of one's own breaks a rule of profiles.
 pub(crate) static RULE: Rule = Rule {
@@ -21,22 +23,82 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Err(faults) = &draft.qos else { return };
     for fault in faults {
-        let message = fault.to_string();
-        let class = message.split('`').nth(1).unwrap_or_default();
-        let path = field!("qos.classes.*").keyed(class);
-        let at = if draft.states(&path) { draft.at(&path) } else { draft.at(field!("qos")) };
-        out.push(Diagnostic::error(&RULE, format!("QoS profile: {message}")).at(at, ""));
+        // What is there and cannot be read is reported by the reader.
+        if let ProfileError::MissingField { class, field } = fault
+            && draft.states(class_field(field).keyed(class))
+        {
+            continue;
+        }
+        let stated = fault.written().iter().map(path).find(|path| draft.states(path));
+        let at = draft.at(stated.unwrap_or(field!("qos").into()));
+        let diagnostic = Diagnostic::error(&RULE, format!("QoS profile: {fault}")).at(at, "");
+        out.push(diagnostic.help(fault.fix()));
+    }
+}
+
+/// The path of a key of a profile.
+fn path(written: &Written) -> FieldPath {
+    match written {
+        Written::Key(key) => match *key {
+            "base" => field!("qos.base"),
+            "classes" => field!("qos.classes"),
+            "default" => field!("qos.default"),
+            "trimming" => field!("qos.trimming"),
+            "watchdog" => field!("qos.watchdog"),
+            "without" => field!("qos.without"),
+            _ => field!("qos"),
+        }
+        .into(),
+        Written::Watchdog(key) => match *key {
+            "detection" => field!("qos.watchdog.detection"),
+            "restoration" => field!("qos.watchdog.restoration"),
+            _ => field!("qos.watchdog.poll"),
+        }
+        .into(),
+        Written::Class(class) => field!("qos.classes.*").keyed(class),
+        Written::Field(class, key) => class_field(key).keyed(class),
+    }
+}
+
+/// The field of classes that a key is.
+fn class_field(key: &str) -> Field {
+    match key {
+        "dscp" => field!("qos.classes.*.dscp"),
+        "ecn" => field!("qos.classes.*.ecn"),
+        "egress_threshold" => field!("qos.classes.*.egress_threshold"),
+        "ingress_threshold" => field!("qos.classes.*.ingress_threshold"),
+        "pfc" => field!("qos.classes.*.pfc"),
+        "priority" => field!("qos.classes.*.priority"),
+        "priority_group" => field!("qos.classes.*.priority_group"),
+        "queue" => field!("qos.classes.*.queue"),
+        "role" => field!("qos.classes.*.role"),
+        "scheduler" => field!("qos.classes.*.scheduler"),
+        "tc" => field!("qos.classes.*.tc"),
+        "trim" => field!("qos.classes.*.trim"),
+        _ => field!("qos.classes.*"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn profiles_are_consistent() {
         let fragment = "qos: { base: lossless, classes: { data: { trim: true } } }";
         assert_eq!(codes(fragment), ["E0701"]);
         assert!(message(fragment, "E0701").starts_with("QoS profile: class `data`"));
+        assert_eq!(help(fragment, "E0701"), "set `pfc: false` or `trim: false` in class `data`");
+    }
+
+    #[test]
+    fn what_cannot_be_read_hides_nothing_beside_it() {
+        let fragment = "qos: { base: lossless, classes: { data: { dscp: [70], ecn: { thresholds: \
+                        { min: 500KB, max: 100KB, probability: 7 } } } } }";
+        assert!(codes(fragment).contains(&"E0701"), "{:?}", codes(fragment));
+        assert!(message(fragment, "E0701").contains("ECN minimum"));
+        assert!(codes(fragment).len() >= 2, "{:?}", codes(fragment));
+        let own = "qos: { base: lossless, classes: { extra: { dscp: [70], tc: 1, scheduler: strict } } }";
+        assert!(!codes(own).contains(&"E0701"), "{:?}", codes(own));
     }
 }

@@ -29,7 +29,10 @@ impl Read for QosDoc {
                 };
                 preset.into()
             }
-            Value::Mapping(_) => bridge::read(item, reader)?,
+            Value::Mapping(_) => {
+                // Classes are understood over the base; without it everything they leave out would be missing.
+                bridge::read(item, reader, |key| key == "base")?
+            }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
                 return reader.wrong_type(item, "the name of a profile or a mapping", "lossy-trim");
             }

@@ -1,7 +1,8 @@
 //! A serde reader over a tree, for types of other crates.
 //!
-//! In: an item. Out: any type that implements `Deserialize`, or one diagnostic at the innermost place that was
-//! reached; for a key that is missing, one for each key that is. Invariants: serde's own words are replaced by ours.
+//! In: an item. Out: any type that implements `Deserialize`, and a diagnostic at the innermost place of every fault; for a
+//! key that is missing, one for each key that is. Invariants: serde's own words are replaced by ours. Serde ends at the
+//! first fault, so what is at fault is left out and the rest read again.
 
 use std::fmt;
 
@@ -17,33 +18,68 @@ use crate::faults;
 use crate::suggest::{nearest, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// Reads an item into a type of another crate.
-pub(crate) fn read<T: DeserializeOwned + JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> Option<T> {
-    match T::deserialize(ItemReader(item)) {
-        Ok(value) => Some(value),
-        Err(fault) => {
-            if let (Kind::MissingKey(_), true) = (&fault.kind, missing_keys::<T>(item, reader)) {
-                return None;
-            }
-            let place = fault.place.unwrap_or(item.place);
-            let mut path = reader.path();
-            for key in fault.path.iter().rev() {
-                path = format!("{path}.{key}");
-            }
-            let (span, written) = (reader.span(place), reader.written(place));
-            reader.push(match fault.kind {
-                Kind::UnknownKey { key, known } => {
-                    let meant = nearest(&key, known.iter().copied());
-                    faults::unknown_key(&path, &key, known, meant, span)
-                }
-                Kind::MissingKey(key) => faults::missing_key(&path, key, span),
-                Kind::UnknownWord { word, known } => faults::unknown_word(&path, "word", &word, known, span),
-                Kind::WrongType { found, expected } => faults::wrong_type(&path, &found, &expected, "", span),
-                Kind::Other(message) => faults::bad_value(&path, &message, &written, span),
-            });
-            None
+/// The most faults of one item that are reported: each is a reading of all of it.
+const FAULTS_MAX: usize = 32;
+
+/// Reads an item into a type of another crate. Where it has faults they are reported, and what is right is read all the
+/// same, as long as none of the faults is in a key that `decides` what the others mean.
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
+    item: &Item,
+    reader: &mut Reader<'_>,
+    decides: fn(&str) -> bool,
+) -> Option<T> {
+    let mut rest = item.clone();
+    let mut whole = true;
+    for _ in 0..FAULTS_MAX {
+        let fault = match T::deserialize(ItemReader(&rest)) {
+            Ok(value) => return Some(value).filter(|_| whole),
+            Err(fault) => fault,
+        };
+        if let (Kind::MissingKey(_), true) = (&fault.kind, missing_keys::<T>(&rest, reader)) {
+            return None;
+        }
+        let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
+        if let Kind::UnknownKey { key, .. } = &fault.kind {
+            path.push(key.clone());
+        }
+        report(fault, item, reader);
+        whole &= path.first().is_some_and(|key| !decides(key));
+        if !remove(&mut rest, &path) {
+            return None;
         }
     }
+    None
+}
+
+/// Leaves out the entry that a path names; tells whether there was one.
+fn remove(item: &mut Item, path: &[String]) -> bool {
+    let (Value::Mapping(entries), Some((key, below))) = (&mut item.value, path.split_first()) else {
+        return false;
+    };
+    let Some(at) = entries.iter().position(|entry| entry.key == *key) else { return false };
+    if below.is_empty() || !remove(&mut entries[at].item, below) {
+        entries.remove(at);
+    }
+    true
+}
+
+fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
+    let place = fault.place.unwrap_or(item.place);
+    let mut path = reader.path();
+    for key in fault.path.iter().rev() {
+        path = format!("{path}.{key}");
+    }
+    let (span, written) = (reader.span(place), reader.written(place));
+    reader.push(match fault.kind {
+        Kind::UnknownKey { key, known } => {
+            let meant = nearest(&key, known.iter().copied());
+            faults::unknown_key(&path, &key, known, meant, span)
+        }
+        Kind::MissingKey(key) => faults::missing_key(&path, key, span),
+        Kind::UnknownWord { word, known } => faults::unknown_word(&path, "word", &word, known, span),
+        Kind::WrongType { found, expected } => faults::wrong_type(&path, &found, &expected, "", span),
+        Kind::Other(message) => faults::bad_value(&path, &message, &written, span),
+    });
 }
 
 /// Reports every key that is missing, in all mappings; tells whether there were any.

@@ -2,9 +2,10 @@
 
 mod maps;
 mod ranked;
+mod room;
 mod rows;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::check::profile::{own, port};
 use crate::finding::{Findings, Violation};
@@ -13,9 +14,10 @@ use crate::model::cabling::{Kind, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::language::Numbering;
 use crate::model::qos::PortQos;
-use crate::model::stated::{Stated, StatedPort, StatedQos, StatedSwitch};
+use crate::model::stated::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{COUNTERS, STATED};
+use room::Room;
 
 /// Counters without which losses are not seen: of pools, ports, queues, interfaces and marks.
 const COUNTED: [&str; 8] = [
@@ -41,11 +43,12 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         if !ranked && !switch.language.states_peers {
             continue;
         }
+        let room = room::of(fabric, id, (switch, stated));
         if switch.language.states_peers {
             counters(fabric, id, (switch, stated), findings);
-            pools(fabric, id, (switch, stated), findings);
+            pools(fabric, id, (switch, room), findings);
         }
-        ports(fabric, id, (switch, stated), ranked, findings);
+        ports(fabric, id, (switch, stated), (ranked, room), findings);
     }
 }
 
@@ -71,28 +74,24 @@ fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated),
     }
 }
 
-fn pools(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated), findings: &mut Findings) {
-    let Some(meant) = switch.tier.and_then(|tier| own(stated, switch, tier)?.pool_bytes) else { return };
+fn pools(fabric: &Fabric, id: SwitchId, (switch, room): (&Switch, Option<Room>), findings: &mut Findings) {
+    let Some(room) = room else { return };
+    let meant = room.shared().saturating_add(room.headroom());
     let found = switch.pools.map_or(0, |pools| pools.ingress);
-    findings.expect(near(found, meant), &STATED, || {
+    findings.expect(found == meant, &STATED, || {
         let message = format!(
-            "`{}` shares {found} bytes of buffer, and {meant} are stated for its tier",
+            "`{}` shares {found} bytes of buffer, and what is stated for its tier leaves {meant} with its cables",
             fabric.cabling.switch(id)
         );
         Violation::new(&STATED, fabric.place(id, About::Pools), message)
     });
 }
 
-/// What depends on the room that other ports leave differs from switch to switch, but not by that much.
-fn near(found: u64, meant: u64) -> bool {
-    found >= meant / 2 && found <= meant.saturating_mul(2)
-}
-
 fn ports(
     fabric: &Fabric,
     id: SwitchId,
     (switch, stated): (&Switch, &Stated),
-    ranked: bool,
+    (ranked, room): (bool, Option<Room>),
     findings: &mut Findings,
 ) {
     let own = switch.tier.and_then(|tier| own(stated, switch, tier));
@@ -113,6 +112,7 @@ fn ports(
                 .filter(|port| ranked || port.meters == u64::from(cable.meters)),
             last_hop: cable.kind == Kind::NicT0,
             of_switch: own,
+            room,
             ranked,
         };
         let unmeasured = work.buffered()
@@ -137,6 +137,8 @@ struct Compared<'a> {
     of_port: Option<&'a StatedPort>,
     last_hop: bool,
     of_switch: Option<&'a StatedSwitch>,
+    /// What the buffer of the switch leaves.
+    room: Option<Room>,
     /// Whether classes are numbered by rank.
     ranked: bool,
 }
@@ -173,7 +175,10 @@ impl Compared<'_> {
         let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
         match self.of_port {
             None => Some("has a cable of a length that is not stated for its tier"),
-            Some(port) if pauses && (port.headroom_bytes.is_none() || port.reserved_bytes.is_none()) => {
+            Some(port)
+                if pauses
+                    && [port.headroom_bytes, port.reserved_bytes, port.pooled_bytes].contains(&None) =>
+            {
                 Some("pauses, and no headroom is stated for it")
             }
             Some(_) => None,
@@ -182,7 +187,7 @@ impl Compared<'_> {
 
     /// Tells whether the switch has a buffer that is shared out.
     fn buffered(&self) -> bool {
-        self.of_switch.is_some_and(|own| own.pool_bytes.is_some())
+        self.of_switch.is_some_and(|own| own.buffer.is_some())
     }
 
     fn number(&self, tc: u8) -> u8 {
@@ -216,44 +221,74 @@ impl Compared<'_> {
         (self.qos.trimmed != Some(meant)).then(|| format!("does not give trimmed packets code point {meant}"))
     }
 
+    /// The class that each queue is given the settings of: the first of those in it; in a queue that the platform
+    /// takes for trimmed packets, the class that they belong to.
+    fn queued(&self) -> BTreeMap<u8, &StatedClass> {
+        let mut queues = BTreeMap::new();
+        for class in &self.stated.classes {
+            queues.entry(class.queue).or_insert(class);
+        }
+        let trimmed = self.stated.trimmed.and_then(|(dscp, _)| self.stated.dscp.get(usize::from(dscp)));
+        let class = self.stated.classes.iter().find(|class| Some(&class.tc) == trimmed);
+        let trimming = self.of_switch.and_then(|own| own.trimming);
+        // SONiC has no rows for what comes behind the unicast queues.
+        if let (Some(class), Some(trimming)) = (class, trimming.filter(|trimming| trimming.queue < 8)) {
+            queues.entry(trimming.queue).or_insert(class);
+        }
+        queues
+    }
+
+    /// The class that each group is given the settings of: the first of those in it.
+    fn grouped(&self) -> BTreeMap<u8, &StatedClass> {
+        let mut groups = BTreeMap::new();
+        for class in &self.stated.classes {
+            groups.entry(class.group).or_insert(class);
+        }
+        groups
+    }
+
     /// Schedulers and buffer thresholds, by queue and group.
     fn queues(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        for class in &self.stated.classes {
-            let queue = class.queue;
+        for (queue, class) in self.queued() {
             let meant = class
                 .weight
                 .map_or_else(|| "type=STRICT".to_owned(), |weight| format!("type=DWRR weight={weight}"));
             let found = self.qos.settings.get(&format!("scheduler of queue {queue}"));
-            // Several classes may share a queue, which one of them names.
-            let shared = self.stated.classes.iter().filter(|other| other.queue == queue).count() > 1;
-            if found.is_none_or(|found| *found != meant && !shared) {
+            if found != Some(&meant) {
                 let found = found.map_or("no scheduler", String::as_str);
                 faults.push(format!("has `{found}` for queue {queue} and not `{meant}`"));
             }
-            let threshold = |what: String, meant: &str| {
-                let found = self.qos.settings.get(&what);
-                let has = |text: &String| text.split(' ').any(|field| field == meant);
-                (!found.is_some_and(has) && !shared).then(|| {
-                    let found = found.map_or("nothing", String::as_str);
-                    format!("has `{found}` as {what} and not `{meant}`")
-                })
-            };
-            if self.buffered() {
-                // In one static egress pool a lossless queue has a number of bytes.
-                let most = self.of_switch.and_then(|own| own.lossless_queue_bytes);
-                let egress = most.filter(|_| class.pauses.is_some()).map_or_else(
-                    || format!("dynamic_th={}", class.egress_th),
-                    |most| format!("static_th={most}"),
-                );
-                faults.extend(threshold(format!("buffer of queue {queue}"), &egress));
-                if self.stated.classes.iter().filter(|other| other.group == class.group).count() == 1 {
-                    let ingress = format!("dynamic_th={}", class.ingress_th);
-                    faults.extend(threshold(format!("buffer of group {}", class.group), &ingress));
-                }
-            }
+            // In one static egress pool a lossless queue has a number of bytes.
+            let most = self.of_switch.and_then(|own| own.lossless_queue_bytes);
+            let egress = most.filter(|_| class.pauses.is_some()).map_or_else(
+                || format!("dynamic_th={}", class.egress_th),
+                |most| format!("static_th={most}"),
+            );
+            faults.extend(self.threshold(&format!("buffer of queue {queue}"), &egress));
         }
+        for class in &self.stated.classes {
+            let ingress = format!("dynamic_th={}", class.ingress_th);
+            faults.extend(self.threshold(&format!("buffer of group {}", class.group), &ingress));
+        }
+        // Classes of one group say the same of it.
+        faults.dedup();
         faults
+    }
+
+    /// How much of its pool a queue or group may take: exactly what is stated, and nothing else.
+    fn threshold(&self, what: &str, meant: &str) -> Option<String> {
+        let found = self.qos.settings.get(what).filter(|_| self.buffered());
+        let thresholds = |text: &str| {
+            let fields =
+                text.split(' ').filter(|field| field.split('=').next().is_some_and(|n| n.ends_with("_th")));
+            fields.map(str::to_owned).collect::<Vec<String>>()
+        };
+        let fits = found.is_some_and(|found| thresholds(found) == [meant]);
+        (self.buffered() && !fits).then(|| {
+            let found = found.map_or("nothing", String::as_str);
+            format!("has `{found}` as {what} and not `{meant}`")
+        })
     }
 
     fn pauses(&self) -> Vec<String> {
@@ -263,32 +298,28 @@ impl Compared<'_> {
         if meant != found {
             faults.push(format!("pauses {found:?} and not {meant:?}"));
         }
-        if let (Some(least), false) = (self.of_port.and_then(|port| port.headroom_bytes), found.is_empty())
-            && let Some((group, xoff)) = self.qos.xoff.iter().find(|(_, xoff)| **xoff < least)
+        if let (Some(meant), false) = (self.of_port.and_then(|port| port.headroom_bytes), found.is_empty())
+            && let Some((group, xoff)) = self.qos.xoff.iter().find(|(_, xoff)| **xoff != meant)
         {
-            faults.push(format!("has headroom of {xoff} bytes in group {group}, and {least} are stated"));
+            faults.push(format!("has headroom of {xoff} bytes in group {group}, and {meant} are stated"));
         }
         let Some(watchdog) =
             self.of_switch.and_then(|own| own.watchdog.as_ref()).filter(|_| !meant.is_empty())
         else {
             return faults;
         };
-        let text = |name: &str| self.qos.settings.get(&format!("watchdog {name}")).map(String::as_str);
-        let at_least = |name: &str, least: u64| {
-            text(name).and_then(|text| text.parse::<u64>().ok()).is_some_and(|found| found >= least)
-        };
-        // SONiC takes 100 ms to 5 s, and 60 s (sonic-pfcwd YANG).
-        let in_range = |name: &str, most: u64| {
-            text(name).and_then(|text| text.parse::<u64>().ok()).is_some_and(|found| found <= most)
-        };
-        let fits = text("action") == Some(&*watchdog.action)
-            && at_least("detection_time", watchdog.detection_ms)
-            && at_least("restoration_time", watchdog.restoration_ms)
-            && in_range("detection_time", 5_000.min(2 * watchdog.detection_ms))
-            && in_range("restoration_time", 60_000.min(2 * watchdog.restoration_ms))
-            && self.qos.settings.get("PFC_WD|global") == Some(&format!("POLL_INTERVAL={}", watchdog.poll_ms));
-        if !fits {
-            faults.push("has no watchdog as it is stated".to_owned());
+        let meant = [
+            ("watchdog action", watchdog.action.clone()),
+            ("watchdog detection_time", watchdog.detection_ms.to_string()),
+            ("watchdog restoration_time", watchdog.restoration_ms.to_string()),
+            ("PFC_WD|global", format!("POLL_INTERVAL={}", watchdog.poll_ms)),
+        ];
+        for (name, meant) in meant {
+            let found = self.qos.settings.get(name);
+            if found != Some(&meant) {
+                let found = found.map_or("nothing", String::as_str);
+                faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+            }
         }
         faults
     }
@@ -304,7 +335,8 @@ impl Compared<'_> {
         }
         for (class, (least, most, probability)) in &self.qos.marks {
             let Some(stated) = queue(class).and_then(|queue| port.marks.get(&queue)) else { continue };
-            if !near(*least, stated.0) || !near(*most, stated.1) || *probability != stated.2 {
+            let own = self.room.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
+            if !room::marks((*least, *most, *probability), *stated, own, port.mtu) {
                 faults.push(format!(
                     "marks class {class} from {least} to {most} bytes with {probability} %, and {}, {} and {} are stated",
                     stated.0, stated.1, stated.2

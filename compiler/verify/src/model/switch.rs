@@ -183,7 +183,7 @@ pub(crate) struct Facts {
     pub(crate) qos: Option<Arc<PortQos>>,
 }
 
-/// The number of some [`Facts`].
+/// The number of some [`Facts`]; by default that of a port that the device does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct FactsId(u32);
 
@@ -225,6 +225,14 @@ impl<T: Hash + Eq + Clone> Pool<T> {
 }
 
 impl Pool<Facts> {
+    /// Starts with what is known of a port that the device does not have, under the number that such a port has. So there are
+    /// facts for every number, whatever files say, and none of a port that is not there.
+    pub(crate) fn with_absent() -> Self {
+        let pool = Pool::default();
+        pool.intern(&Facts::default());
+        pool
+    }
+
     /// Returns the number of some facts.
     pub(crate) fn facts(&self, facts: &Facts) -> FactsId {
         FactsId(self.intern(facts).0)
@@ -295,11 +303,13 @@ mod tests {
 
     #[test]
     fn equal_values_have_one_number() {
-        let pool = Pool::<Facts>::default();
+        let pool = Pool::with_absent();
         let up = Facts { up: true, ..Facts::default() };
         let number = pool.facts(&up);
         assert_eq!(pool.facts(&up), number);
         assert_ne!(pool.facts(&Facts::default()), number);
-        assert!(number.of(&pool.finish()).up);
+        let all = pool.finish();
+        assert!(number.of(&all).up);
+        assert_eq!(FactsId::default().of(&all), &Facts::default());
     }
 }

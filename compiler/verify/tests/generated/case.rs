@@ -27,14 +27,20 @@ pub(crate) enum How {
     OtherEverywhere,
     /// A number that is far larger, on all devices at once.
     LargerEverywhere,
+    /// A number that is a little larger or smaller, on some devices.
+    Moved,
+    /// A number that is a little larger or smaller, on all devices or all of a tier at once.
+    MovedEverywhere,
 }
 
 impl How {
     /// Tells whether it happens to all devices at once.
     pub(crate) fn everywhere(self) -> bool {
         match self {
-            How::LostEverywhere | How::OtherEverywhere | How::LargerEverywhere => true,
-            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign => false,
+            How::LostEverywhere | How::OtherEverywhere | How::LargerEverywhere | How::MovedEverywhere => true,
+            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign | How::Moved => {
+                false
+            }
         }
     }
 
@@ -49,7 +55,10 @@ impl How {
             How::LostEverywhere => How::Lost,
             How::OtherEverywhere => How::Other,
             How::LargerEverywhere => How::Larger,
-            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign => self,
+            How::MovedEverywhere => How::Moved,
+            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign | How::Moved => {
+                self
+            }
         }
     }
 
@@ -61,7 +70,8 @@ impl How {
             How::Other | How::OtherEverywhere => Some(other(value)),
             How::Larger | How::LargerEverywhere => Some(larger(value)),
             How::Foreign => Some(foreign.unwrap_or(value).clone()),
-            How::Twice => Some(value.clone()),
+            // Numbers are moved in place (`steps.rs`).
+            How::Twice | How::Moved | How::MovedEverywhere => Some(value.clone()),
         }
     }
 }

@@ -115,7 +115,13 @@ fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), forei
             How::Lost | How::LostEverywhere => Vec::new(),
             How::Twice => vec![line.to_owned(); 2],
             How::Foreign => vec![foreign.unwrap_or(line).to_owned()],
-            How::Empty | How::Other | How::Larger | How::OtherEverywhere | How::LargerEverywhere => {
+            How::Empty
+            | How::Other
+            | How::Larger
+            | How::OtherEverywhere
+            | How::LargerEverywhere
+            | How::Moved
+            | How::MovedEverywhere => {
                 vec![larger(line, numbered(line).get(word).copied().unwrap_or(line.len()))]
             }
         };

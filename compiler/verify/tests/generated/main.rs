@@ -15,6 +15,8 @@ mod common;
 mod harmless;
 mod lines;
 mod rates;
+mod shapes;
+mod steps;
 mod tables;
 
 use std::env;
@@ -26,7 +28,7 @@ use std::thread;
 use closc_verify::verify;
 
 use base::{Base, Trees};
-use case::{Case, sign};
+use case::{Case, How, sign};
 use rates::Rates;
 
 /// One of so many cases is taken where not all are wanted.
@@ -35,6 +37,9 @@ const SAMPLE: u64 = 12;
 /// All ways of damage.
 fn cases(trees: &Trees) -> Vec<Case> {
     let mut cases = Vec::new();
+    for base in [Base::Sonic, Base::Lossless, Base::BgpLossless, Base::Fixed] {
+        steps::config(trees.tree(base), base, &mut cases);
+    }
     for base in [Base::Sonic, Base::Lossless, Base::ChosenSonic, Base::BgpSonic] {
         for devices in [["p0-t0-001", "p0-t0-002"], ["p0-t1-001", "p0-t1-002"]] {
             tables::config(trees.tree(base), base, devices, &mut cases);
@@ -102,7 +107,8 @@ const TEXTS: Texts = &[
 fn sampled(case: &Case, seed: u64) -> bool {
     let hash = blake3::hash(format!("{seed} {}", case.name()).as_bytes());
     let number = hash.as_bytes()[..8].iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-    number.is_multiple_of(SAMPLE)
+    let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
+    number.is_multiple_of(if moved { SAMPLE * 4 } else { SAMPLE })
 }
 
 /// Verifies the damaged tree; nothing where the damage changes nothing.

@@ -113,8 +113,8 @@ fn line(page: &mut String, name: &str, rate: Rate) {
 const HEAD: &str = "# How much damage `closc verify` finds
 
 Each field of each table and each kind of line of small compiled fabrics (all operating systems, all three ways of routing) is
-lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same on all devices at once; the
-manifest is made anew, so that digests find nothing. What is not found is listed below with the reason: it does no
+lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same on all devices at once; numbers
+of tables are also moved by one, by a tenth and by half, on one device, on a tier and everywhere. The manifest is made anew, so that digests find nothing. What is not found is listed below with the reason: it does no
 harm, or it is not judged yet.
 
 `CLOSC_ALL_DAMAGE=1 CLOSC_BLESS=1 cargo nextest run -p closc-verify --test generated` writes this page; without the first

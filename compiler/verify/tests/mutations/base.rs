@@ -31,6 +31,10 @@ pub(crate) enum Base {
     BgpGap,
     /// BGP on SONiC, with a drained cable.
     BgpSonic,
+    /// The same with paused classes.
+    BgpLossless,
+    /// Paused classes whose packets are marked from thresholds that the file states.
+    Fixed,
     /// Switches choose the way.
     ChosenSonic,
     ChosenFrr,
@@ -42,7 +46,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 16] = [
+    pub(crate) const ALL: [Base; 18] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -54,6 +58,8 @@ impl Base {
         Base::Bgp,
         Base::BgpGap,
         Base::BgpSonic,
+        Base::BgpLossless,
+        Base::Fixed,
         Base::ChosenSonic,
         Base::ChosenFrr,
         Base::ChosenLinux,
@@ -71,8 +77,9 @@ impl Base {
             | Base::P4
             | Base::Zones
             | Base::Parallel
+            | Base::Fixed
             | Base::Declared => "srv6-static",
-            Base::Bgp | Base::BgpGap | Base::BgpSonic => "bgp-unnumbered",
+            Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless => "bgp-unnumbered",
             Base::ChosenSonic | Base::ChosenFrr | Base::ChosenLinux | Base::ChosenP4 | Base::ChosenZones => {
                 "ecmp-static"
             }
@@ -93,7 +100,7 @@ impl Base {
         let chosen = Shape { groups: 3, ..small.clone() };
         let (target, shape) = match self {
             Base::Sonic => (Target::Sonic, small),
-            Base::Lossless => (Target::Lossless, small),
+            Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
             Base::Linux => (Target::Linux, small),
             Base::P4 => (Target::P4, small),
@@ -131,7 +138,10 @@ impl Base {
                 (Target::Sonic, Shape { groups: 3, exceptions, ..small })
             }
         };
-        shape::plan(&format!("routing: {}\n{}", self.routing(), target.apply(&shape.yaml())))
+        let yaml = target.apply(&shape.yaml());
+        let fixed = "qos: {base: lossless, classes: {data: {ecn: {thresholds: {min: 300KB, max: 900KB, probability: 7}}}}}";
+        let yaml = if self == Base::Fixed { yaml.replace("qos: lossless", fixed) } else { yaml };
+        shape::plan(&format!("routing: {}\n{yaml}", self.routing()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Rows of buffers, marks and trimming, whole: every field that SONiC takes has the value that is stated, or that a fabric
 //! without colours and reservations has.
 
-use super::{Compared, near};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Compared;
 
 /// Returns what is not as stated.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
@@ -9,11 +11,12 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults.extend(trimming(port));
     faults.extend(watched(port));
     faults.extend(elsewhere(port));
-    for class in &port.stated.classes {
+    for queue in port.queued().into_keys() {
+        faults.extend(reserved(port, &format!("buffer of queue {queue}"), None));
+    }
+    for (group, class) in port.grouped() {
         let lossless = class.pauses.is_some();
-        let queue = format!("buffer of queue {}", class.queue);
-        faults.extend(reserved(port, &queue, None));
-        let group = format!("buffer of group {}", class.group);
+        let group = format!("buffer of group {group}");
         let own = port.of_port.and_then(|port| port.reserved_bytes).filter(|_| lossless);
         if !lossless || own.is_some() {
             faults.extend(reserved(port, &group, own));
@@ -23,6 +26,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
         }
     }
     faults.extend(pools(port));
+    faults.extend(bounds(port));
     faults.extend(marks(port));
     faults.sort_unstable();
     faults.dedup();
@@ -86,9 +90,8 @@ fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<String>
 fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
     let (xon, offset) = port.of_port?.resumes?;
     let row = port.qos.settings.get(group)?;
-    let most = port.of_port?.headroom_bytes?.saturating_mul(2);
     let fits = number(row, "xon") == Some(xon)
-        && number(row, "xoff").is_some_and(|xoff| xoff <= most)
+        && number(row, "xoff") == port.of_port?.headroom_bytes
         && field(row, "xon_offset").map(|text| text.parse().ok()) == offset.map(Some);
     (!fits).then(|| format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated"))
 }
@@ -97,8 +100,15 @@ fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
 fn pools(port: &Compared<'_>) -> Vec<String> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let rows = &port.qos.settings;
+    let paused: BTreeSet<&str> = port
+        .queued()
+        .into_iter()
+        .filter(|(_, class)| class.pauses.is_some())
+        .filter_map(|(queue, _)| field(rows.get(&format!("buffer of queue {queue}"))?, "pool"))
+        .collect();
     let mut faults = Vec::new();
-    for (what, row) in &port.qos.settings {
+    for (what, row) in rows {
         let kind = match what {
             what if what.starts_with("buffer of queue ") => "egress",
             what if what.starts_with("buffer of group ") => "ingress",
@@ -111,12 +121,50 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
         let pool = port.qos.sized.get(&format!("pool {name}")).map_or("", String::as_str);
         let fixed = kind == "egress" && lossless && own.lossless_queue_bytes.is_some();
         let mode = if fixed { "static" } else { "dynamic" };
-        let size = number(pool, "size").unwrap_or(0) + number(pool, "xoff").unwrap_or(0);
+        let size = port.room.map(|room| match kind {
+            // What was let in must get out.
+            "egress" if fixed || paused.contains(name) => (room.total(), None),
+            "ingress" if lossless => (room.shared(), Some(room.headroom())),
+            _ => (room.shared(), None),
+        });
         let fits = field(pool, "type") == Some(kind)
             && field(pool, "mode") == Some(mode)
-            && own.pool_bytes.is_none_or(|meant| near(size, meant));
+            && size.is_none_or(|(size, xoff)| {
+                number(pool, "size") == Some(size) && number(pool, "xoff") == xoff
+            });
         if !fits {
-            faults.push(format!("has `{pool}` as pool of {what}, which is {mode} and {kind}"));
+            let size = size.map(|(size, xoff)| {
+                let xoff = xoff.map_or(String::new(), |xoff| format!(" and {xoff} of headroom"));
+                format!(", of {size} bytes{xoff}")
+            });
+            let size = size.unwrap_or_default();
+            faults.push(format!("has `{pool}` as pool of {what}, which is {mode} and {kind}{size}"));
+        }
+    }
+    faults
+}
+
+/// Where ports are bounded in each pool too, they may take nearly all of it; elsewhere nothing bounds them.
+fn bounds(port: &Compared<'_>) -> Vec<String> {
+    let Some(buffer) = port.of_switch.and_then(|own| own.buffer) else { return Vec::new() };
+    let used: BTreeSet<&str> = port
+        .qos
+        .settings
+        .iter()
+        .filter(|(what, _)| what.starts_with("buffer of "))
+        .filter_map(|(_, row)| field(row, "pool"))
+        .filter(|_| buffer.bounds_ports)
+        .collect();
+    let found =
+        port.qos.settings.iter().filter_map(|(what, row)| Some((what.strip_prefix("quota of pool ")?, row)));
+    let found: BTreeMap<&str, &String> = found.collect();
+    let mut faults = Vec::new();
+    for pool in used.iter().copied().chain(found.keys().copied()) {
+        let meant = format!("dynamic_th=7 pool={pool} size=0");
+        let own = found.get(pool).map_or("nothing", |row| row.as_str());
+        if !buffer.bounds_ports || own != meant {
+            let meant = if buffer.bounds_ports { &*meant } else { "nothing" };
+            faults.push(format!("may take `{own}` of pool `{pool}`, and `{meant}` is meant"));
         }
     }
     faults

@@ -4,7 +4,7 @@
 //! built in memory that is not kept; a table this reader does not know is a fault, since it might forward.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::place::FILE;
 use super::qos::{PORT_TABLES, QosReader, SMALL_TABLES};
 use super::site::is_of_site;
-use crate::model::device::{Device, FaultKind, Hop, Mac, Ports, Route, Segment, Via};
+use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
 use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str};
@@ -34,6 +34,8 @@ pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<D
         qos: QosReader::default(),
         locators: Vec::new(),
         segments: Vec::new(),
+        created: HashSet::new(),
+        loopbacks: BTreeMap::new(),
         lists: Vec::new(),
         list_rules: BTreeSet::new(),
     };
@@ -49,6 +51,10 @@ struct Reader<'a> {
     qos: QosReader<'a>,
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
+    /// Ports with a row of their own in `INTERFACE`, by index.
+    created: HashSet<u16>,
+    /// Loopback interfaces: whether each has a row of its own.
+    loopbacks: BTreeMap<String, bool>,
     /// Access lists, and whether each is about the switch's own services only.
     lists: Vec<(Cow<'a, str>, bool)>,
     /// Access lists that have rules.
@@ -398,13 +404,20 @@ impl<'a> Reader<'a> {
                 let address = parse(&address)?;
                 self.ports.port(port).addresses.push(address);
             }
-            Err(port) => self.ports.port(port).discovery.link_local |= link_local,
+            Err(port) => {
+                let index = self.ports.index(port.clone());
+                self.created.insert(index);
+                self.ports.port(port).discovery.link_local |= link_local;
+            }
         }
         Ok(())
     }
 
     fn loopback(&mut self, key: &str) -> Result<(), String> {
-        if let Some((_, address)) = key.split_once('|') {
+        let (name, address) =
+            key.split_once('|').map_or((key, None), |(name, address)| (name, Some(address)));
+        *self.loopbacks.entry(name.to_owned()).or_default() |= address.is_none();
+        if let Some(address) = address {
             self.device.loopbacks.push(parse(address)?);
         }
         Ok(())
@@ -479,8 +492,9 @@ impl<'a> Reader<'a> {
             return Err(ReadError::whole("more than 65,535 ports"));
         }
         self.access_lists();
-        let Reader { mut device, ports, qos, .. } = self;
+        let Reader { mut device, ports, qos, created, loopbacks, .. } = self;
         device.ports = ports.finish();
+        uncreated(&mut device, &created, &loopbacks);
         device.qos = Some(qos.finish(&mut device));
         Ok(device)
     }
@@ -532,6 +546,27 @@ impl<'a> Reader<'a> {
             self.device.fault(FaultKind::Segment, FILE, needles, message);
         }
         Ok(())
+    }
+}
+
+/// SONiC's intfmgrd sets an address, and its nbrmgrd a neighbour, only on an interface that a row without an address has
+/// made (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss): without the row they wait for it for ever.
+fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeMap<String, bool>) {
+    let used = |(index, port): &(usize, &Port<'_>)| {
+        let used = !port.addresses.is_empty() || !port.neighbours.is_empty();
+        used && !created.contains(&(*index as u16))
+    };
+    let ports =
+        device.ports.iter().enumerate().filter(used).map(|(_, port)| ("INTERFACE", port.name.to_string()));
+    let loopbacks = loopbacks.iter().filter(|(_, made)| !**made);
+    let loopbacks = loopbacks.map(|(name, _)| ("LOOPBACK_INTERFACE", name.clone()));
+    let found: Vec<(&str, String)> = ports.chain(loopbacks).collect();
+    for (table, name) in found {
+        let needles = vec![format!("\"{table}\":"), format!("\"{name}|")];
+        let message = format!(
+            "`{name}` has addresses or neighbours and no row `{table}|{name}`, without which SONiC sets none"
+        );
+        device.fault(FaultKind::Setting, FILE, needles, message);
     }
 }
 

@@ -331,12 +331,9 @@ impl Resolver<'_, '_> {
 fn pools(rows: &Small) -> Pools {
     let bytes = |row: &BTreeMap<String, String>, field: &str| row.get(field)?.parse::<u64>().ok();
     let ingress = || rows.values().filter(|row| row.get("type").is_some_and(|kind| kind == "ingress"));
-    let headroom: Vec<u64> = ingress().filter_map(|row| bytes(row, "xoff")).collect();
-    let shared: u64 = ingress().filter_map(|row| bytes(row, "size")).sum();
-    Pools {
-        ingress: shared + headroom.iter().sum::<u64>(),
-        headroom: headroom.iter().copied().reduce(|a, b| a + b),
-    }
+    let sum = |field: &str| ingress().filter_map(|row| bytes(row, field)).reduce(u64::saturating_add);
+    let headroom = sum("xoff");
+    Pools { ingress: sum("size").unwrap_or(0).saturating_add(headroom.unwrap_or(0)), headroom }
 }
 
 /// Shows the fields of a row.

@@ -1,0 +1,140 @@
+//! Where a fault of a profile is written, and what mends it.
+//!
+//! In: a [`ProfileError`]. Out: keys of a profile, most exact first, of which a file has some; and one sentence.
+//! Invariants: whoever follows the sentence does not meet the same fault again.
+
+use super::error::ProfileError;
+use super::name::ClassName;
+
+/// A key of a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// One of the whole profile.
+    Key(&'static str),
+    /// One of the watchdog.
+    Watchdog(&'static str),
+    /// A class.
+    Class(ClassName),
+    /// One of a class.
+    Field(ClassName, &'static str),
+}
+
+/// A field of classes: of each, then each class.
+fn of(classes: &[&ClassName], field: &'static str) -> Vec<Written> {
+    let fields = classes.iter().map(|class| Written::Field((*class).clone(), field));
+    fields.chain(classes.iter().map(|class| Written::Class((*class).clone()))).collect()
+}
+
+/// Several fields of two classes, then the classes.
+fn both(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<Written> {
+    let mut written: Vec<Written> =
+        fields.iter().flat_map(|field| of(&classes, field).into_iter().take(2)).collect();
+    written.extend(classes.map(|class| Written::Class(class.clone())));
+    written
+}
+
+impl ProfileError {
+    /// Returns keys of what is at fault; the first that is in the file is where to look.
+    pub fn written(&self) -> Vec<Written> {
+        match self {
+            Self::UnknownPreset { .. } => vec![Written::Key("base")],
+            Self::TooManyClasses { .. } | Self::NoData => vec![Written::Key("classes")],
+            Self::MissingField { class, .. } => vec![Written::Class(class.clone())],
+            Self::UnknownClass { field, .. } => {
+                vec![Written::Key(field.split('.').next().unwrap_or(field))]
+            }
+            Self::NoDscp { class, .. } => of(&[class], "dscp"),
+            Self::RoleTwice { first, second, .. } => of(&[first, second], "role"),
+            Self::DscpTwice { first, second, .. } => of(&[first, second], "dscp"),
+            Self::TrafficClassTwice { first, second, .. } => of(&[first, second], "tc"),
+            Self::QueueConflict { first, second, field, .. } => both([first, second], [field, "queue"]),
+            Self::GroupConflict { first, second, .. } => {
+                both([first, second], ["ingress_threshold", "priority_group"])
+            }
+            Self::GroupShared { lossless, other, .. } => both([lossless, other], ["priority_group", "pfc"]),
+            Self::PriorityShared { lossless, other, .. } => both([other, lossless], ["priority", "tc"]),
+            Self::NoPriority { class, .. } => of(&[class], "tc"),
+            Self::TrimsLossless { class } | Self::TrimWithoutTrimming { class } => of(&[class], "trim"),
+            Self::RoleConflict { class, field, .. } => {
+                let field = if field.starts_with("ecn") { "ecn" } else { "trim" };
+                let mut written = of(&[class], field);
+                written.insert(1, Written::Field(class.clone(), "role"));
+                written
+            }
+            Self::TrimmingUnused | Self::TrimmedDscpTwice { .. } => vec![Written::Key("trimming")],
+            Self::TrimmedDscp { wanted, found, .. } => {
+                [Written::Key("trimming")].into_iter().chain(of(&[wanted, found], "dscp")).collect()
+            }
+            Self::TrimTrafficClass { class, .. } => {
+                let mut written = of(&[class], "tc");
+                written.insert(0, Written::Key("trimming"));
+                written
+            }
+            Self::EcnOrder { class, .. } | Self::EcnNeverMarks { class } => of(&[class], "ecn"),
+            Self::WatchdogRange { field, .. } | Self::WatchdogPoll { field, .. } => {
+                vec![Written::Watchdog(field), Written::Key("watchdog")]
+            }
+            Self::WatchdogUnused => vec![Written::Key("watchdog")],
+        }
+    }
+
+    /// Returns what mends it.
+    pub fn fix(&self) -> String {
+        match self {
+            Self::UnknownPreset { known, .. } | Self::UnknownClass { known, .. } => {
+                format!("write one of {known}")
+            }
+            Self::TooManyClasses { max, .. } => format!("leave out classes until there are {max}"),
+            Self::MissingField { class, field } => format!("write `{field}` for class `{class}`"),
+            Self::NoData => "give one class `role: data`".to_owned(),
+            Self::NoDscp { class, .. } => format!("write a `dscp` of `{class}` that no other class has"),
+            Self::RoleTwice { second, .. } => {
+                format!("give `{second}` another `role`, or leave it out with `without: [{second}]`")
+            }
+            Self::DscpTwice { dscp, first, second } => {
+                format!("take {dscp} out of the `dscp` of `{first}` or of `{second}`")
+            }
+            Self::TrafficClassTwice { first, second, .. } => {
+                format!("give `{first}` or `{second}` a `tc` from 0 to 15 that no class has")
+            }
+            Self::QueueConflict { first, second, field, .. } => {
+                format!("give `{first}` or `{second}` another `queue`, or both the same `{field}`")
+            }
+            Self::GroupConflict { first, second, .. } => {
+                format!("give `{first}` or `{second}` another `priority_group`, or both the same threshold")
+            }
+            Self::GroupShared { lossless, .. } => {
+                format!("give `{lossless}` a `priority_group` that no other class has")
+            }
+            Self::PriorityShared { other, .. } => {
+                format!("give `{other}` a `priority` that no other class has")
+            }
+            Self::NoPriority { class, .. } => format!("write a `priority` from 0 to 7 for `{class}`"),
+            Self::TrimsLossless { class } => {
+                format!("set `pfc: false` or `trim: false` in class `{class}`")
+            }
+            Self::RoleConflict { class, field, .. } => match field.split(':').next() {
+                Some("ecn") => format!("set `ecn: off` in class `{class}`, or give it another `role`"),
+                _ => format!("set `trim: false` in class `{class}`, or give it another `role`"),
+            },
+            Self::TrimWithoutTrimming { class } => {
+                format!(
+                    "write `trimming` (`class`, `fabric_dscp`, `last_hop_dscp`), or `trim: false` in `{class}`"
+                )
+            }
+            Self::TrimmingUnused => "set `trim: true` in a class, or `trimming: off`".to_owned(),
+            Self::TrimmedDscp { dscp, wanted, found } => {
+                format!("add {dscp} to the `dscp` of `{wanted}`, and take it out of that of `{found}`")
+            }
+            Self::TrimmedDscpTwice { .. } => "write two code points of the trimmed class".to_owned(),
+            Self::TrimTrafficClass { .. } => "write a `tc` from 0 to 15 that no class has".to_owned(),
+            Self::EcnOrder { class, .. } => format!("write a `min` of `{class}` below its `max`"),
+            Self::EcnNeverMarks { .. } => "write a `probability` from 1 to 100, or `ecn: off`".to_owned(),
+            Self::WatchdogRange { field, min, max, .. } => format!("write `{field}` from {min} to {max}"),
+            Self::WatchdogPoll { field, poll, .. } => {
+                format!("write `{field}` of {poll} or more, or a shorter `poll`")
+            }
+            Self::WatchdogUnused => "set `watchdog: off`, or `pfc: true` in a class".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! W0706: the packets of lossless classes are stated and no headroom depends on them.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::Capability;
+use closc_qos::headroom::Model;
+
+use crate::draft::Draft;
+use crate::field;
+
+/// The packets of lossless classes are stated and no headroom depends on them.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0706",
+    title: "the packets of lossless classes have no effect on headroom",
+    what: "Where a file states `lossless_traffic`, the headroom of every platform in use is computed from it, and a class is \
+           lossless.",
+    why: "Headroom of Broadcom and Marvell platforms, and of older ones of NVIDIA, is taken from tables that vendors publish \
+          for packets of their choice. What a file says about packets changes nothing there.",
+    example: "qos: { base: lossless, lossless_traffic: { mtu: 1500B, small_packets: 10 } }\n\
+              cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
+    fix: "Leave `lossless_traffic` out, or use platforms that compute headroom from it.",
+};
+
+/// Checks every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (Ok(profile), Some(span)) = (&draft.qos, draft.stated(field!("qos.lossless_traffic"))) else {
+        return;
+    };
+    let warn = |message: String| {
+        Diagnostic::warning(&RULE, message).at(span, "").help("leave `lossless_traffic` out")
+    };
+    if !profile.is_lossless() {
+        out.push(warn("`lossless_traffic` has no effect: no class has `pfc: true`".to_owned()));
+        return;
+    }
+    let mut said = Vec::new();
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Pauses)) {
+        let platform = &hardware.platform;
+        let Some(model) = platform.buffer.as_ref().and_then(|b| b.headroom_model.parse::<Model>().ok())
+        else {
+            continue;
+        };
+        if model.reads_packets() || said.contains(&platform.id) {
+            continue;
+        }
+        said.push(platform.id.clone());
+        let message = format!("`lossless_traffic` has no effect on headroom of `{}`", platform.id);
+        let note =
+            format!("`{model}` is a table that its vendor publishes for packets of the vendor's choice");
+        out.push(warn(message).and(hardware.platform_span, format!("for {}", hardware.who)).note(note));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn packets_that_no_headroom_depends_on_are_named() {
+        let text = "`lossless_traffic` has no effect on headroom of `th5-256x200g`";
+        assert_eq!(message(RULE.example, "W0706"), text);
+        let lossy = "qos: { base: lossy-trim, lossless_traffic: { mtu: 1500B, small_packets: 10 } }";
+        assert_eq!(message(lossy, "W0706"), "`lossless_traffic` has no effect: no class has `pfc: true`");
+        assert!(!codes("qos: lossless").contains(&"W0706"));
+    }
+}

@@ -1,0 +1,59 @@
+//! W0707: a lossless class states an egress threshold, and its queue has a fixed limit.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::Capability;
+
+use crate::draft::Draft;
+use crate::field;
+
+/// A lossless class states an egress threshold, and its queue has a fixed limit.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0707",
+    title: "the egress threshold of a lossless class has no effect",
+    what: "Where a lossless class states `egress_threshold`, its queue takes from a dynamic pool on every platform in use.",
+    why: "Some platforms have one static egress pool: a lossless queue then has a limit in bytes, so large that nothing which \
+          was let in is dropped. A share of a pool says nothing there.",
+    example: "qos: { base: lossless, classes: { data: { egress_threshold: 1 } } }\n\
+              cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
+    fix: "Leave `egress_threshold` of lossless classes out; `ingress_threshold` says when they pause.",
+};
+
+/// Checks every class on every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    for class in profile.lossless() {
+        let Some(span) = draft.stated(field!("qos.classes.*.egress_threshold").keyed(&class.name)) else {
+            continue;
+        };
+        let mut said = Vec::new();
+        for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Pauses)) {
+            let platform = &hardware.platform;
+            let most = platform.buffer.as_ref().and_then(|buffer| buffer.lossless_queue_max);
+            let Some(most) = most.filter(|_| !said.contains(&platform.id)) else { continue };
+            said.push(platform.id.clone());
+            let name = &class.name;
+            let message =
+                format!("`egress_threshold` of lossless class `{name}` has no effect on `{}`", platform.id);
+            out.push(
+                Diagnostic::warning(&RULE, message)
+                    .at(span, "")
+                    .and(hardware.platform_span, format!("for {}", hardware.who))
+                    .note(format!("its egress pool is static: a lossless queue takes up to {most}"))
+                    .help("leave it out; `ingress_threshold` says when the class pauses"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn thresholds_beside_a_fixed_limit_are_named() {
+        let text = "`egress_threshold` of lossless class `data` has no effect on `th5-256x200g`";
+        assert_eq!(message(RULE.example, "W0707"), text);
+        assert!(!codes("qos: lossless").contains(&"W0707"));
+    }
+}
