@@ -80,13 +80,13 @@ const DEAD: &str = "duration: 60s\nsteps:\n  - { at: 1s, plane: 1 }\n";
 #[test]
 fn spraying_rides_out_a_dead_plane_and_a_flow_does_not() {
     let Some(mut site) = Site::new("ja") else { return };
-    let spray = site.run(DEAD, Transport::Spray, 120);
+    let spray = site.run(DEAD, Transport::Spray, 200);
     let m = &spray.messages;
-    assert_eq!((m.sent, m.lost, spray.wrong_bytes), (480, 0, 0), "{m:?}");
+    assert_eq!((m.sent, m.lost, spray.wrong_bytes), (800, 0, 0), "{m:?}");
     assert!(spray.planes.len() == 2 && spray.planes.iter().all(|sent| *sent > 0), "{:?}", spray.planes);
     // Whatever path a flow has: those of the dead plane never arrive, and no NIC gets further than what it may have
     // under way.
-    let flow = site.run(DEAD, Transport::Flow, 120);
+    let flow = site.run(DEAD, Transport::Flow, 200);
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
     assert_eq!(flow.wrong_bytes, 0);
     assert!(site.lab().status().changes.is_empty(), "the fabric is whole again");
