@@ -95,6 +95,11 @@ impl Shape {
 /// The file whose tables change shape.
 const CONFIG: &str = "config_db.json";
 
+/// Lines as a text.
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.fold(String::new(), |text, line| text + line + "\n")
+}
+
 /// What becomes of a file of lines.
 type Rewrite = fn(&str) -> String;
 
@@ -102,9 +107,9 @@ const TEXTS: [(&str, Rewrite); 8] = [
     ("empty", |_| String::new()),
     ("one byte", |_| "{".to_owned()),
     ("the first half", |text| text.chars().take(text.len() / 2).collect()),
-    ("every second line", |text| text.lines().step_by(2).map(|line| format!("{line}\n")).collect()),
-    ("every line twice", |text| text.lines().map(|line| format!("{line}\n{line}\n")).collect()),
-    ("lines backwards", |text| text.lines().rev().map(|line| format!("{line}\n")).collect()),
+    ("every second line", |text| joined(text.lines().step_by(2))),
+    ("every line twice", |text| joined(text.lines().flat_map(|line| [line, line]))),
+    ("lines backwards", |text| joined(text.lines().rev())),
     ("numbers gone", |text| text.chars().filter(|letter| !letter.is_ascii_digit()).collect()),
     ("numbers nine", |text| {
         text.chars().map(|letter| if letter.is_ascii_digit() { '9' } else { letter }).collect()
