@@ -6,6 +6,7 @@ mod common;
 use closc_lab::job::{Pattern, Scenario, ScenarioFault, Seat, Timeline, Work, seats};
 use closc_lab::model::Model;
 use closc_lab::tree::{Digests, Tree};
+
 use common::{Compiled, compile, shipped};
 
 struct Fabric {
