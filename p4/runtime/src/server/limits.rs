@@ -52,8 +52,8 @@ impl Default for Limits {
             message_bytes: 4 << 20,
             pipeline_bytes: 16 << 20,
             stream_message_bytes: 128 << 10,
-            arriving_bytes: 8 << 20,
-            decoded_bytes: 24 << 20,
+            arriving_bytes: 5 << 20,
+            decoded_bytes: 16 << 20,
             queued_bytes: 2 << 20,
         }
     }
