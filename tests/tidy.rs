@@ -31,7 +31,7 @@ const STAGES: &[&[&str]] = &[
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
-    &["compile", "diff", "whatif", "te"],
+    &["compile", "diff", "whatif", "te", "collect"],
     &["lab"],
     &["cli"],
 ];
@@ -192,6 +192,7 @@ fn folders_that_people_open_have_a_readme() {
     let wanted = [
         "compiler",
         "host",
+        "host/collect",
         "host/nic",
         "host/paths-engine",
         "p4",

@@ -13,6 +13,7 @@ use super::{code, crates, files, root};
 const UNNAMED: &[(&str, usize)] = &[
     ("artefacts", 1),
     ("cli", 35),
+    ("collect", 9),
     ("compile", 3),
     ("deploy", 10),
     ("diagnostics", 3),

@@ -1,0 +1,569 @@
+//! The collector, without sockets and without a clock.
+//!
+//! In: what sources say, orders of people, the time. Out: verdicts, the next list of denials, what agents are to be asked
+//! for. Invariants: a list of denials is in force only when it was committed, so whoever drives this can have it on a disk
+//! before; agents are brought to it by what they say themselves, so it does not matter who died when.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use closc_nic::agent::Ban;
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, TierId, ZoneId};
+use thiserror::Error;
+
+use crate::ban::{ban, probed};
+use crate::denial::{Change, DENIALS_MAX, Denial, Denials, Stage, reason};
+use crate::element::Element;
+use crate::evidence::{Evidence, needed};
+use crate::guard::{self, Refusal};
+use crate::report::{Report, ReportFault};
+use crate::verdict::{Kind, Scene, Verdict, judge};
+
+/// How the collector judges and denies.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Whether denials are applied; otherwise they are proposed only.
+    pub apply: bool,
+    /// How long what an agent said counts.
+    pub fresh_ms: u64,
+    /// How long a verdict must be the same before it is given.
+    pub settle_ms: u64,
+    /// Good probes in a row after which something is good again.
+    pub good_probes: u64,
+    /// How long a denial lasts.
+    pub deny_ms: u64,
+    /// The share of a plane that may be denied: 0 to 1.
+    pub plane_share: f64,
+    /// How sure a verdict must be for a denial.
+    pub confidence: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            apply: false,
+            fresh_ms: 15_000,
+            settle_ms: 5_000,
+            good_probes: 200,
+            deny_ms: 3_600_000,
+            plane_share: 0.1,
+            confidence: 0.999,
+        }
+    }
+}
+
+/// Where agents answer.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// What it is called: the path of its socket.
+    pub name: String,
+    /// Its NIC, once it has said so.
+    pub nic: Option<Nic>,
+    /// When it last answered.
+    pub seen_ms: u64,
+    /// How often it did not, or said something that is of no use.
+    pub failures: u64,
+    /// What was wrong last, until it answers.
+    pub fault: Option<String>,
+}
+
+/// What an agent is to be asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Order {
+    /// To deny paths, for a denial of this number.
+    Deny(u64, Ban),
+    /// To end its own denial of the second number, for a denial of the first.
+    Allow(u64, u64),
+}
+
+/// What began or ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// Something is broken.
+    Broken(Verdict),
+    /// It is no more, or it is something else.
+    Ended(Verdict),
+}
+
+/// Why an order of a person is not carried out.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum OrderFault {
+    /// Denials are proposed only.
+    #[error("this is a dry run: start with `--apply` to deny anything")]
+    DryRun,
+    /// The name is of nothing.
+    #[error("`{0}` names no plane, switch, NIC or cable of this fabric")]
+    Unknown(String),
+    /// It is denied already.
+    #[error("`{0}` is denied already")]
+    Already(String),
+    /// There is no such denial.
+    #[error("no denial {0} is in force")]
+    NoDenial(u64),
+    /// There are too many.
+    #[error("there are {DENIALS_MAX} denials already")]
+    Full,
+    /// It would do harm.
+    #[error("`{0}` is not denied: {1}")]
+    Refused(String, Refusal),
+}
+
+/// What agents say of a denial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Agents that have it in force.
+    pub in_force: usize,
+    /// Agents that refuse it, up to a few.
+    pub refused: BTreeSet<Nic>,
+    /// Why one did.
+    pub refusal: Option<String>,
+}
+
+/// Agents that refuse a denial and are remembered by name.
+const REFUSED_MAX: usize = 64;
+
+/// A list of denials that is not in force yet, and what changes by it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Next {
+    /// The list.
+    pub denials: Denials,
+    /// What changes.
+    pub changes: Vec<Change>,
+}
+
+/// A verdict and since when it is given.
+#[derive(Debug, Clone)]
+struct Held {
+    first_ms: u64,
+    given: bool,
+    verdict: Verdict,
+}
+
+/// The collector.
+#[derive(Debug)]
+pub struct Collector {
+    plan: Arc<Plan>,
+    options: Options,
+    evidence: Evidence,
+    sources: Vec<Source>,
+    by_name: BTreeMap<String, u32>,
+    held: BTreeMap<(Element, Kind), Held>,
+    denials: Denials,
+    /// The elements of denials that are in force, or may still be at agents.
+    known: Vec<(usize, Element)>,
+    standings: BTreeMap<u64, Standing>,
+    in_force: BTreeMap<Nic, Vec<u64>>,
+    /// NICs, and of each plane and tier the switches and the cables below them: counted once.
+    n_nics: usize,
+    sizes: BTreeMap<(u8, TierId), (usize, usize)>,
+}
+
+impl Collector {
+    /// Begins with what was denied before. Denials of what the fabric does not have any more are returned.
+    pub fn new(plan: Arc<Plan>, options: Options, denials: Denials, now_ms: u64) -> (Self, Vec<Denial>) {
+        let (list, gone) = denials.list.into_iter().partition(|denial| denial.element(&plan).is_some());
+        let mut collector = Collector {
+            evidence: Evidence::new(plan.topology(), now_ms),
+            plan,
+            options,
+            sources: Vec::new(),
+            by_name: BTreeMap::new(),
+            held: BTreeMap::new(),
+            denials: Denials::default(),
+            known: Vec::new(),
+            standings: BTreeMap::new(),
+            in_force: BTreeMap::new(),
+            n_nics: 0,
+            sizes: BTreeMap::new(),
+        };
+        collector.measure();
+        collector.commit(Denials { next: denials.next, list });
+        (collector, gone)
+    }
+
+    /// Returns the plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns all sources.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Returns the denials in force, proposed and remembered.
+    pub fn denials(&self) -> &Denials {
+        &self.denials
+    }
+
+    /// Returns what agents say of a denial.
+    pub fn standing(&self, id: u64) -> Standing {
+        self.standings.get(&id).cloned().unwrap_or_default()
+    }
+
+    fn measure(&mut self) {
+        let fabric = self.plan.fabric();
+        self.n_nics = fabric.nics().count();
+        for switch in fabric.switches() {
+            self.sizes.entry((switch.plane.0, switch.tier)).or_default().0 += 1;
+        }
+        for link in fabric.links() {
+            if let Some((upper, _)) = fabric.upper_end(link) {
+                self.sizes.entry((upper.plane.0, upper.tier)).or_default().1 += 1;
+            }
+        }
+    }
+
+    pub(crate) fn n_nics(&self) -> usize {
+        self.n_nics
+    }
+
+    /// Returns the switches of a tier of a plane, and the cables that end at them from below.
+    pub(crate) fn tier_size(&self, plane: u8, tier: TierId) -> Option<(usize, usize)> {
+        self.sizes.get(&(plane, tier)).copied()
+    }
+
+    /// Returns how many cables below the switches of a tier are of an element.
+    pub(crate) fn cables_of(&self, element: Element, plane: u8, tier: TierId) -> usize {
+        if let Element::Plane(own) = element {
+            return if own.0 == plane {
+                self.tier_size(plane, tier).map_or(0, |(_, cables)| cables)
+            } else {
+                0
+            };
+        }
+        let ends = |link: &Link| {
+            self.plan.fabric().upper_end(*link).map(|(switch, _)| (switch.plane.0, switch.tier))
+        };
+        probed(&self.plan, element).iter().filter(|link| ends(link) == Some((plane, tier))).count()
+    }
+
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Returns the verdicts that are given.
+    pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
+        self.held.values().filter(|held| held.given).map(|held| &held.verdict)
+    }
+
+    /// Returns the number of a source.
+    pub fn source(&mut self, name: &str) -> u32 {
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
+        }
+        let id = self.sources.len() as u32;
+        self.sources.push(Source { name: name.to_owned(), ..Source::default() });
+        self.by_name.insert(name.to_owned(), id);
+        id
+    }
+
+    /// Takes what a source says. What is wrong with it costs this source only.
+    pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
+        let done = self.try_take(source, report, now_ms);
+        match &done {
+            Ok(nic) => {
+                let own = &mut self.sources[source as usize];
+                (own.nic, own.seen_ms, own.fault) = (Some(*nic), now_ms, None);
+            }
+            Err(fault) => self.failed(source, &fault.to_string()),
+        }
+        done
+    }
+
+    fn try_take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
+        let nic = nic_of(&self.plan, report.nic).ok_or(ReportFault::Nic(report.nic))?;
+        let other = self.evidence.agents.get(&nic).filter(|agent| agent.source != source);
+        if let Some(other) =
+            other.filter(|agent| now_ms.saturating_sub(agent.seen_ms) <= self.options.fresh_ms)
+        {
+            let other = self.sources[other.source as usize].name.clone();
+            return Err(ReportFault::Taken { nic: report.nic, other });
+        }
+        self.evidence.take(&self.plan, source, nic, report, now_ms)?;
+        self.count(nic);
+        Ok(nic)
+    }
+
+    /// Takes note that a source did not answer, or said something that is of no use.
+    pub fn failed(&mut self, source: u32, fault: &str) {
+        let own = &mut self.sources[source as usize];
+        own.failures += 1;
+        own.fault = Some(fault.chars().take(300).collect());
+    }
+
+    /// Judges anew, and says what began and what ended.
+    pub fn judge(&mut self, now_ms: u64) -> Vec<News> {
+        let (plan, evidence, options) = (&*self.plan, &self.evidence, &self.options);
+        let scene = Scene { plan, evidence, now_ms, fresh_ms: options.fresh_ms, enough: options.good_probes };
+        let mut judged: BTreeMap<(Element, Kind), Verdict> =
+            judge(&scene).into_iter().map(|verdict| ((verdict.element, verdict.kind), verdict)).collect();
+        let mut news = Vec::new();
+        self.held.retain(|key, held| {
+            let stays = judged.contains_key(key);
+            if !stays && held.given {
+                news.push(News::Ended(held.verdict.clone()));
+            }
+            stays
+        });
+        while let Some((key, mut verdict)) = judged.pop_first() {
+            let held = self.held.entry(key).or_insert_with(|| Held {
+                first_ms: now_ms,
+                given: false,
+                verdict: Verdict {
+                    since_ms: if verdict.since_ms == 0 { now_ms } else { verdict.since_ms },
+                    ..verdict.clone()
+                },
+            });
+            verdict.since_ms = held.verdict.since_ms;
+            held.verdict = verdict;
+            if !held.given && now_ms.saturating_sub(held.first_ms) >= options.settle_ms {
+                held.given = true;
+                news.push(News::Broken(held.verdict.clone()));
+            }
+        }
+        self.evidence.forget(self.options.good_probes);
+        news
+    }
+
+    /// Returns what ought to be denied now; nothing, if that is what is in force.
+    pub fn next(&self, now_ms: u64) -> Option<Next> {
+        let mut denials = self.denials.clone();
+        let mut changes = Vec::new();
+        denials.forget(now_ms);
+        self.end(&mut denials, &mut changes, now_ms);
+        self.propose(&mut denials, &mut changes, now_ms);
+        if self.options.apply {
+            self.apply(&mut denials, &mut changes, now_ms);
+        }
+        (denials != self.denials).then_some(Next { denials, changes })
+    }
+
+    /// Ends what is over.
+    fn end(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
+        for denial in denials.list.iter_mut().filter(|denial| !denial.stage.is_over()) {
+            let element = denial.element(&self.plan);
+            let is_broken = element.is_some_and(|element| self.verdicts().any(|v| v.element == element));
+            let by_person = is_by_person(denial);
+            let stage = match denial.stage {
+                Stage::Proposed if !by_person && !is_broken => Stage::Withdrawn,
+                Stage::Applied if denial.until_ms <= now_ms => Stage::Expired,
+                Stage::Applied if !by_person && !is_broken => {
+                    let good = element.map_or(0, |element| self.good(element));
+                    if good < denial.good_wanted {
+                        continue;
+                    }
+                    Stage::Returned
+                }
+                _ => continue,
+            };
+            changes.push(denial.become_(stage, now_ms));
+        }
+    }
+
+    /// Returns how many good probes in a row every cable of an element carried that anybody probes.
+    pub(crate) fn good(&self, element: Element) -> u64 {
+        let suspects = &self.evidence.suspects;
+        let all = probed(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
+        all.filter(|suspect| !suspect.tallies.is_empty()).map(|suspect| suspect.good).min().unwrap_or(0)
+    }
+
+    fn propose(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
+        for verdict in self.verdicts().filter(|verdict| verdict.confidence >= self.options.confidence) {
+            let key = verdict.element.key(&self.plan);
+            // Without a NIC nobody sends to it, and there is no path to spare.
+            let is_whole_nic = matches!(verdict.element, Element::Nic(_));
+            // What a person lifted is not denied again before its time is over.
+            let lifted = |denial: &Denial| {
+                denial.element == key && denial.stage == Stage::Lifted && denial.until_ms > now_ms
+            };
+            let open = denials.list.iter().filter(|denial| !denial.stage.is_over()).count();
+            if is_whole_nic
+                || open >= DENIALS_MAX
+                || denials.open(&key).is_some()
+                || denials.list.iter().any(lifted)
+            {
+                continue;
+            }
+            changes.push(denials.propose(Denial {
+                id: 0,
+                element: key,
+                reason: reason(verdict).to_owned(),
+                why: verdict.line(&self.plan, now_ms),
+                stage: Stage::Proposed,
+                since_ms: now_ms,
+                until_ms: now_ms + self.options.deny_ms,
+                good_wanted: needed(self.options.good_probes, verdict.lost, verdict.sent),
+                held: None,
+            }));
+        }
+    }
+
+    fn apply(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
+        let mut out = self.out(denials);
+        for denial in denials.list.iter_mut().filter(|denial| denial.stage == Stage::Proposed) {
+            let Some(element) = denial.element(&self.plan) else { continue };
+            match guard::check(&self.plan, &out, element, self.options.plane_share) {
+                Ok(()) => {
+                    out.push(element);
+                    changes.push(denial.become_(Stage::Applied, now_ms));
+                }
+                Err(refusal) => denial.held = Some(refusal.to_string()),
+            }
+        }
+    }
+
+    /// What carries nothing, or is denied.
+    fn out(&self, denials: &Denials) -> Vec<Element> {
+        let dead =
+            self.verdicts().filter(|verdict| verdict.kind != Kind::Gray).map(|verdict| verdict.element);
+        dead.chain(denials.applied().filter_map(|denial| denial.element(&self.plan))).collect()
+    }
+
+    /// Returns what is denied if a person drains something.
+    pub fn drain(&self, name: &str, why: &str, for_ms: u64, now_ms: u64) -> Result<Next, OrderFault> {
+        let element = Element::parse(&self.plan, name)
+            .ok_or_else(|| OrderFault::Unknown(name.chars().take(100).collect()))?;
+        let key = element.key(&self.plan);
+        if !self.options.apply {
+            return Err(OrderFault::DryRun);
+        }
+        let mut denials = self.denials.clone();
+        if denials.open(&key).is_some_and(|denial| denial.stage == Stage::Applied) {
+            return Err(OrderFault::Already(key));
+        }
+        if denials.list.iter().filter(|denial| !denial.stage.is_over()).count() >= DENIALS_MAX {
+            return Err(OrderFault::Full);
+        }
+        guard::check(&self.plan, &self.out(&denials), element, self.options.plane_share)
+            .map_err(|refusal| OrderFault::Refused(key.clone(), refusal))?;
+        let mut changes = Vec::new();
+        for denial in denials.list.iter_mut().filter(|d| d.element == key && d.stage == Stage::Proposed) {
+            changes.push(denial.become_(Stage::Withdrawn, now_ms));
+        }
+        changes.push(denials.propose(Denial {
+            id: 0,
+            element: key,
+            reason: DRAIN.to_owned(),
+            why: why.chars().filter(|sign| !sign.is_control()).take(200).collect(),
+            stage: Stage::Applied,
+            since_ms: now_ms,
+            until_ms: now_ms.saturating_add(for_ms.max(1)),
+            good_wanted: 0,
+            held: None,
+        }));
+        Ok(Next { denials, changes })
+    }
+
+    /// Returns what is denied if a person lifts a denial.
+    pub fn lift(&self, id: u64, now_ms: u64) -> Result<Next, OrderFault> {
+        if !self.options.apply {
+            return Err(OrderFault::DryRun);
+        }
+        let mut denials = self.denials.clone();
+        let open = denials.list.iter_mut().find(|denial| denial.id == id && !denial.stage.is_over());
+        let change = open.ok_or(OrderFault::NoDenial(id))?.become_(Stage::Lifted, now_ms);
+        Ok(Next { denials, changes: vec![change] })
+    }
+
+    /// Puts a list of denials in force, which is on the disk by now.
+    pub fn commit(&mut self, denials: Denials) {
+        self.denials = denials;
+        let list = self.denials.list.iter().enumerate();
+        let sent = list.filter(|(_, denial)| !matches!(denial.stage, Stage::Proposed | Stage::Withdrawn));
+        self.known = sent.filter_map(|(at, denial)| Some((at, denial.element(&self.plan)?))).collect();
+        let applied = self.known.iter().filter(|(at, _)| self.denials.list[*at].stage == Stage::Applied);
+        self.evidence.pin(applied.flat_map(|(_, element)| probed(&self.plan, *element)).collect());
+        let ids: BTreeSet<u64> = self.denials.list.iter().map(|denial| denial.id).collect();
+        self.standings.retain(|id, _| ids.contains(id));
+    }
+
+    /// The denials that matter to a NIC, and how its agent would name them.
+    fn scopes(&self, nic: Nic) -> impl Iterator<Item = (&Denial, Ban)> {
+        let topology = self.plan.topology();
+        self.known.iter().filter_map(move |(at, element)| {
+            Some((self.denials.list.get(*at)?, ban(topology, *element, nic)?))
+        })
+    }
+
+    /// Counts who has which denial in force.
+    fn count(&mut self, nic: Nic) {
+        let Some(agent) = self.evidence.agents.get(&nic) else { return };
+        let has = |(denial, scope): &(&Denial, Ban)| agent.denials.iter().any(|own| denial.is_at(own, scope));
+        let now: Vec<u64> = self.scopes(nic).filter(has).map(|(denial, _)| denial.id).collect();
+        let before = self.in_force.remove(&nic).unwrap_or_default();
+        for id in before {
+            if let Some(standing) = self.standings.get_mut(&id) {
+                standing.in_force = standing.in_force.saturating_sub(1);
+            }
+        }
+        for id in &now {
+            let standing = self.standings.entry(*id).or_default();
+            standing.in_force += 1;
+            standing.refused.remove(&nic);
+        }
+        if !now.is_empty() {
+            self.in_force.insert(nic, now);
+        }
+    }
+
+    /// Returns what an agent is to be asked for, by what it said last.
+    pub fn orders(&self, nic: Nic, now_ms: u64) -> Vec<Order> {
+        let Some(agent) = self.evidence.agents.get(&nic).filter(|_| self.options.apply) else {
+            return Vec::new();
+        };
+        let order = |(denial, scope): (&Denial, Ban)| {
+            let own = agent.denials.iter().find(|own| denial.is_at(own, &scope));
+            match (denial.stage, own) {
+                (Stage::Applied, None) if denial.until_ms > now_ms => {
+                    Some(Order::Deny(denial.id, denial.ban(&scope)))
+                }
+                (Stage::Applied, _) | (_, None) => None,
+                (_, Some(own)) => Some(Order::Allow(denial.id, own.id?)),
+            }
+        };
+        self.scopes(nic).filter_map(order).collect()
+    }
+
+    /// Takes what an agent answers to an order: the number that it gave a denial, or why it refuses.
+    pub fn answered(&mut self, nic: Nic, order: &Order, answer: Result<u64, String>) {
+        let Some(agent) = self.evidence.agents.get_mut(&nic) else { return };
+        match (order, answer) {
+            (Order::Deny(_, ban), Ok(own)) => agent.denials.push(Ban { id: Some(own), ..ban.clone() }),
+            (Order::Allow(_, own), Ok(_)) => agent.denials.retain(|ban| ban.id != Some(*own)),
+            (Order::Deny(id, _) | Order::Allow(id, _), Err(why)) => {
+                let standing = self.standings.entry(*id).or_default();
+                standing.refusal = Some(why.chars().take(200).collect());
+                if standing.refused.len() < REFUSED_MAX {
+                    standing.refused.insert(nic);
+                }
+            }
+        }
+        self.count(nic);
+    }
+}
+
+/// The word that agents take for what people empty.
+const DRAIN: &str = "drain";
+
+/// Tells whether a person ordered it, and not a verdict.
+fn is_by_person(denial: &Denial) -> bool {
+    denial.reason == DRAIN
+}
+
+/// Finds the NIC of an address.
+pub(crate) fn nic_of(plan: &Plan, address: Ipv6Addr) -> Option<Nic> {
+    let addresses = plan.addresses();
+    let (own, pool) = (address.segments(), addresses.hosts().network().segments());
+    let place = own[3].checked_sub(pool[3])?;
+    let (zone, group) = (ZoneId(place >> 12), (place & 0xfff).checked_sub(1)?);
+    let nic = Nic { zone, group, downlink: own[7].checked_sub(1)? };
+    (plan.fabric().has_nic(nic) && addresses.nic(nic) == address).then_some(nic)
+}

@@ -1,0 +1,225 @@
+//! What can be broken or denied, and what a probe passes.
+//!
+//! In: a plan and a coordinate or name. Out: names, the cables of an element, places in lists of all cables. Invariants: an
+//! element that was found by name is in the fabric; every cable has one place.
+
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
+
+/// What can be broken or denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Element {
+    /// A whole plane.
+    Plane(PlaneId),
+    /// A switch.
+    Switch(Switch),
+    /// A NIC, over all of its ports.
+    Nic(Nic),
+    /// A port of a NIC.
+    Port(NicPort),
+    /// A cable.
+    Cable(Link),
+}
+
+/// A NIC port and its cable have one name; these words tell them apart.
+const PORT: &str = "port ";
+
+impl Element {
+    /// Returns the word for its kind.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Element::Plane(_) => "plane",
+            Element::Switch(_) => "switch",
+            Element::Nic(_) => "NIC",
+            Element::Port(_) => "NIC port",
+            Element::Cable(_) => "cable",
+        }
+    }
+
+    /// Returns its name, without the word for its kind.
+    pub fn name(self, plan: &Plan) -> String {
+        let topology = plan.topology();
+        match self {
+            Element::Plane(plane) => plane.to_string(),
+            Element::Switch(switch) => topology.naming.switch(switch).to_string(),
+            Element::Nic(nic) => nic_name(topology, nic),
+            Element::Port(port) => plan.link_name(Link::Host(port)),
+            Element::Cable(link @ Link::Host(port)) => {
+                let t0 = topology.naming.switch(port.nic.t0(port.plane));
+                format!("{}--{t0}", plan.link_name(link))
+            }
+            Element::Cable(link) => plan.link_name(link),
+        }
+    }
+
+    /// Returns the name by which [`Element::parse`] finds it again.
+    pub fn key(self, plan: &Plan) -> String {
+        match self {
+            Element::Plane(plane) => format!("plane {plane}"),
+            Element::Port(port) => format!("{PORT}{}", plan.link_name(Link::Host(port))),
+            Element::Cable(link) => plan.link_name(link),
+            Element::Switch(_) | Element::Nic(_) => self.name(plan),
+        }
+    }
+
+    /// Finds what is in the fabric by its name: `plane 3`, a switch, a NIC, `port NIC.p3`, a cable by its two ends or by
+    /// its NIC port.
+    pub fn parse(plan: &Plan, name: &str) -> Option<Element> {
+        let (topology, fabric) = (plan.topology(), plan.fabric());
+        if let Some(number) = name.strip_prefix("plane ") {
+            let plane = PlaneId(number.parse().ok()?);
+            return (plane.0 < topology.planes).then_some(Element::Plane(plane));
+        }
+        if let Some(port) = name.strip_prefix(PORT) {
+            return match topology.parse_link(port)? {
+                link @ Link::Host(port) => fabric.has_link(link).then_some(Element::Port(port)),
+                Link::Fabric { .. } => None,
+            };
+        }
+        if let Some(switch) = topology.naming.parse_switch(name) {
+            return fabric.has_switch(switch).then_some(Element::Switch(switch));
+        }
+        if let Some((node, number)) = topology.naming.parse_nic(name).filter(|_| !name.contains(".p")) {
+            let known = node.zone.0 < topology.zones
+                && node.unit < topology.units()
+                && node.index < topology.nodes_per_unit()
+                && number < topology.hosts.nics_per_node;
+            let nic = known.then(|| topology.nic_of(node, number))?;
+            return fabric.has_nic(nic).then_some(Element::Nic(nic));
+        }
+        // A cable to a NIC has two names.
+        let name = match name.split_once("--") {
+            Some((lower, _)) if lower.contains('/') => lower,
+            Some(_) | None => name,
+        };
+        let link = topology.parse_link(name)?;
+        fabric.has_link(link).then_some(Element::Cable(link))
+    }
+
+    /// Tells whether whatever goes over a cable, or ends at it, goes over this too.
+    pub(crate) fn covers(self, topology: &Topology, link: Link) -> bool {
+        match self {
+            Element::Plane(plane) => link.plane() == plane,
+            Element::Cable(own) => own == link,
+            Element::Port(port) => link == Link::Host(port),
+            Element::Nic(nic) => matches!(link, Link::Host(port) if port.nic == nic),
+            Element::Switch(switch) => ends(topology, link).contains(&Some(switch)),
+        }
+    }
+
+    /// Returns its plane, unless it is in several.
+    pub(crate) fn plane(self) -> Option<PlaneId> {
+        match self {
+            Element::Plane(plane) => Some(plane),
+            Element::Switch(switch) => Some(switch.plane),
+            Element::Nic(_) => None,
+            Element::Port(port) => Some(port.plane),
+            Element::Cable(link) => Some(link.plane()),
+        }
+    }
+}
+
+/// Returns the name of a NIC.
+pub(crate) fn nic_name(topology: &Topology, nic: Nic) -> String {
+    let (node, number) = topology.node_of(nic);
+    topology.naming.nic(node, number)
+}
+
+/// Returns the switches at the ends of a cable, the lower first.
+pub(crate) fn ends(topology: &Topology, link: Link) -> [Option<Switch>; 2] {
+    match link {
+        Link::Host(port) => [None, Some(port.nic.t0(port.plane))],
+        Link::Fabric { lower, up } => [Some(lower), topology.upper(lower, up).map(|(switch, _)| switch)],
+    }
+}
+
+/// The place of each cable in a list of all cables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places {
+    planes: usize,
+    zones: usize,
+    groups: usize,
+    nics: usize,
+    t0_up: usize,
+    t1s: usize,
+    t1_up: usize,
+}
+
+impl Places {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        Places {
+            planes: topology.planes.into(),
+            zones: topology.zones.into(),
+            groups: topology.t0.count.into(),
+            nics: topology.hosts.per_group.into(),
+            t0_up: topology.t0.up.count.into(),
+            t1s: topology.t1.count.into(),
+            t1_up: topology.t1.up.count.into(),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.planes * self.zones * (self.groups * (self.nics + self.t0_up) + self.t1s * self.t1_up)
+    }
+
+    pub(crate) fn of(&self, link: Link) -> usize {
+        let groups = self.planes * self.zones * self.groups;
+        match link {
+            Link::Host(NicPort { plane, nic }) => {
+                let group = self.group(plane.0, nic.zone.0, nic.group, self.groups);
+                group * self.nics + usize::from(nic.downlink)
+            }
+            Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
+                let group = self.group(lower.plane.0, lower.zone.0, lower.index, self.groups);
+                groups * self.nics + group * self.t0_up + usize::from(up)
+            }
+            Link::Fabric { lower, up } => {
+                let t1 = self.group(lower.plane.0, lower.zone.0, lower.index, self.t1s);
+                groups * (self.nics + self.t0_up) + t1 * self.t1_up + usize::from(up)
+            }
+        }
+    }
+
+    fn group(&self, plane: u8, zone: u16, index: u16, count: usize) -> usize {
+        (usize::from(plane) * self.zones + usize::from(zone)) * count + usize::from(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn every_cable_has_a_place_of_its_own() {
+        for plan in [testing::eight_planes(), testing::three_tiers()] {
+            let places = Places::new(plan.topology());
+            let all: BTreeSet<usize> = plan.fabric().links().map(|link| places.of(link)).collect();
+            assert_eq!(all.len(), plan.fabric().links().count());
+            assert!(all.last().is_some_and(|last| *last < places.count()));
+        }
+    }
+
+    #[test]
+    fn elements_are_found_by_their_names() {
+        let plan = testing::three_tiers();
+        let links = plan.fabric().links().map(Element::Cable);
+        let switches = plan.fabric().switches().map(Element::Switch);
+        let nics = plan.fabric().nics().map(Element::Nic);
+        let ports = plan.fabric().nics().map(|nic| Element::Port(NicPort { plane: PlaneId(1), nic }));
+        let planes = plan.topology().plane_ids().map(Element::Plane);
+        for element in links.chain(switches).chain(nics).chain(ports).chain(planes) {
+            assert_eq!(Element::parse(&plan, &element.key(&plan)), Some(element));
+            assert!(
+                element.kind() != "cable" || Element::parse(&plan, &element.name(&plan)) == Some(element)
+            );
+        }
+        for name in
+            ["", "plane 9", "p9-t0-001", "--", "/nic0", "port ", "su001-n001/nic9", "p0-t0-001--p1-t1-001"]
+        {
+            assert_eq!(Element::parse(&plan, name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What is known of probes: of every agent the last counts, of every cable that lost some a tally for each who probes it.
+//!
+//! In: reports, the time. Out: tallies, what has no carrier, when each cable last carried a probe. Invariants: a cable that
+//! loses nothing costs four bytes; what is tallied is bounded, and what finds no room is counted; counts that fall are
+//! those of an agent that was started again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_nic::agent::Ban;
+use closc_nic::schedule::Turn;
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
+
+use crate::element::Places;
+use crate::report::{Report, ReportFault};
+
+/// Probes in a row that are lost where nothing comes through.
+pub(crate) const DEAD_RUN: u32 = 5;
+/// Probes of one half of a tally: what is older than two halves is forgotten.
+const HALF: u64 = 1 << 13;
+/// Tallies at a time.
+const TALLIES_MAX: usize = 1 << 18;
+
+/// The agent of a NIC.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    /// Which source it is.
+    pub(crate) source: u32,
+    pub(crate) seen_ms: u64,
+    /// Planes that the NIC has, and those whose port has no carrier; a bit each.
+    pub(crate) planes: u32,
+    pub(crate) down: u32,
+    pub(crate) denials: Vec<Ban>,
+    /// What it calls broken itself.
+    pub(crate) findings: usize,
+    /// Whether frames for other NICs came since the last report.
+    pub(crate) strays: bool,
+    outside: u64,
+    /// Shared with all agents that probe the same.
+    turns: Arc<[Turn]>,
+    counts: Box<[(u32, u32)]>,
+}
+
+/// Probes of one agent over one cable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    now: (u64, u64),
+    before: (u64, u64),
+    /// Probes lost since the last that came back.
+    pub(crate) run: u32,
+    pub(crate) seen_ms: u64,
+}
+
+impl Tally {
+    fn add(&mut self, sent: u64, lost: u64, now_ms: u64) {
+        // What was lost while nothing came through says nothing of a cable that does carry.
+        let is_back = self.run >= DEAD_RUN && lost < sent;
+        (self.before, self.now) = if is_back {
+            ((0, 0), (sent - lost, 0))
+        } else {
+            (self.before, (self.now.0 + sent, self.now.1 + lost))
+        };
+        if self.now.0 >= HALF {
+            (self.before, self.now) = (self.now, (0, 0));
+        }
+        let run = u32::try_from(lost).unwrap_or(u32::MAX);
+        self.run = if lost >= sent { self.run.saturating_add(run) } else { 0 };
+        self.seen_ms = now_ms;
+    }
+
+    pub(crate) fn sent(&self) -> u64 {
+        self.now.0 + self.before.0
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.now.1 + self.before.1
+    }
+}
+
+/// A cable that lost probes, or is watched for another reason.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Suspect {
+    pub(crate) since_ms: u64,
+    /// Probes that came back since the last loss.
+    pub(crate) good: u64,
+    /// By who probes it, and where the probe turns.
+    pub(crate) tallies: BTreeMap<(Nic, Turn), Tally>,
+}
+
+impl Suspect {
+    pub(crate) fn sums(&self) -> (u64, u64) {
+        self.tallies.values().fold((0, 0), |(lost, sent), t| (lost + t.lost(), sent + t.sent()))
+    }
+}
+
+/// All that is known of probes.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    places: Places,
+    pub(crate) agents: BTreeMap<Nic, Agent>,
+    turns: BTreeSet<Arc<[Turn]>>,
+    pub(crate) suspects: BTreeMap<Link, Suspect>,
+    /// Cables that are watched though they lose nothing.
+    pinned: BTreeSet<Link>,
+    n_tallies: usize,
+    /// Losses that found no room.
+    pub(crate) crowded: u64,
+    /// When a probe last came back over a cable: tenths of seconds since the start, from 1.
+    good_at: Vec<u32>,
+    started_ms: u64,
+    /// Probes sent and lost by plane and the tier where they turn.
+    probes: Vec<[(u64, u64); 3]>,
+}
+
+impl Evidence {
+    pub(crate) fn new(topology: &Topology, now_ms: u64) -> Self {
+        let places = Places::new(topology);
+        Evidence {
+            places,
+            agents: BTreeMap::new(),
+            turns: BTreeSet::new(),
+            suspects: BTreeMap::new(),
+            pinned: BTreeSet::new(),
+            n_tallies: 0,
+            crowded: 0,
+            good_at: vec![0; places.count()],
+            started_ms: now_ms,
+            probes: vec![[(0, 0); 3]; topology.planes.into()],
+        }
+    }
+
+    /// Returns how many cables there can be.
+    pub(crate) fn n_cables(&self) -> usize {
+        self.good_at.len()
+    }
+
+    fn tenth(&self, now_ms: u64) -> u32 {
+        u32::try_from(now_ms.saturating_sub(self.started_ms) / 100 + 1).unwrap_or(u32::MAX)
+    }
+
+    /// Tells whether a probe came back over a cable since a moment.
+    pub(crate) fn is_good_since(&self, link: Link, since_ms: u64) -> bool {
+        let at = self.good_at[self.places.of(link)];
+        at > 0 && at >= self.tenth(since_ms)
+    }
+
+    /// Returns how many probes turned at a tier, and how many of them were lost.
+    pub(crate) fn probes(&self, plane: u8, tier: TierId) -> (u64, u64) {
+        self.probes.get(usize::from(plane)).map_or((0, 0), |tiers| tiers[usize::from(tier.level())])
+    }
+
+    /// Takes a report. What it says must be of this NIC.
+    pub(crate) fn take(
+        &mut self,
+        plan: &Plan,
+        source: u32,
+        nic: Nic,
+        report: Report,
+        now_ms: u64,
+    ) -> Result<(), ReportFault> {
+        let topology = plan.topology();
+        if let Some(count) = report.counts.iter().find(|count| last_link(topology, nic, count.turn).is_none())
+        {
+            return Err(ReportFault::Turn(count.turn));
+        }
+        if let Some(count) = report.counts.iter().find(|count| count.lost > count.sent) {
+            return Err(ReportFault::Counts(count.turn));
+        }
+        let old = self.agents.remove(&nic);
+        let all: Arc<[Turn]> = report.counts.iter().map(|count| count.turn).collect();
+        let turns = self.shared(all);
+        let counts: Box<[(u32, u32)]> =
+            report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
+        if let Some(old) = &old {
+            for (at, (turn, count)) in turns.iter().zip(&counts).enumerate() {
+                let place = match old.turns.get(at) {
+                    Some(same) if same == turn => Some(at),
+                    Some(_) | None => old.turns.binary_search(turn).ok(),
+                };
+                // A new turn has no counts to compare with yet.
+                let Some(before) = place.map(|at| old.counts[at]) else { continue };
+                let restarted = count.0 < before.0 || count.1 < before.1;
+                let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
+                self.result(
+                    topology,
+                    nic,
+                    *turn,
+                    (u64::from(sent), u64::from(lost).min(sent.into())),
+                    now_ms,
+                );
+            }
+        }
+        let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
+        let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
+        let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
+        let down = report.carriers.iter().filter(known).filter(|(_, up)| !up);
+        let agent = Agent {
+            source,
+            seen_ms: now_ms,
+            planes,
+            down: down.fold(0, |all, (plane, _)| all | bit(*plane)),
+            denials: report.denials,
+            findings: report.findings,
+            strays: old.is_some_and(|old| report.outside > old.outside),
+            outside: report.outside,
+            turns,
+            counts,
+        };
+        self.agents.insert(nic, agent);
+        Ok(())
+    }
+
+    fn shared(&mut self, turns: Arc<[Turn]>) -> Arc<[Turn]> {
+        if let Some(known) = self.turns.get(&turns) {
+            return known.clone();
+        }
+        // Those that nobody has any more are let go before new ones are kept.
+        if self.turns.len().is_power_of_two() {
+            self.turns.retain(|turns| Arc::strong_count(turns) > 1);
+        }
+        self.turns.insert(turns.clone());
+        turns
+    }
+
+    /// Takes probes of one turn: how many were sent and lost since the last report.
+    fn result(&mut self, topology: &Topology, nic: Nic, turn: Turn, (sent, lost): (u64, u64), now_ms: u64) {
+        let Some(last) = last_link(topology, nic, turn) else { return };
+        if sent == 0 {
+            return;
+        }
+        let tier = match turn {
+            Turn::T0 { .. } => 0,
+            Turn::T1 { .. } => 1,
+            Turn::T2 { .. } => 2,
+        };
+        if let Some(tiers) = self.probes.get_mut(usize::from(turn.plane())) {
+            tiers[tier] = (tiers[tier].0 + sent, tiers[tier].1 + lost);
+        }
+        if lost < sent {
+            let now = self.tenth(now_ms);
+            for link in links(topology, nic, turn).into_iter().flatten() {
+                self.good_at[self.places.of(link)] = now;
+            }
+        }
+        if lost == 0 && !self.suspects.contains_key(&last) {
+            return;
+        }
+        let room = self.n_tallies < TALLIES_MAX;
+        let suspect = match self.suspects.get_mut(&last) {
+            Some(suspect) => suspect,
+            None if room => self.suspects.entry(last).or_default(),
+            None => {
+                self.crowded += lost;
+                return;
+            }
+        };
+        if lost > 0 {
+            suspect.good = 0;
+            if suspect.since_ms == 0 {
+                suspect.since_ms = now_ms;
+            }
+        } else {
+            suspect.good += sent;
+        }
+        if let Some(tally) = suspect.tallies.get_mut(&(nic, turn)) {
+            tally.add(sent, lost, now_ms);
+        } else if room {
+            suspect.tallies.entry((nic, turn)).or_default().add(sent, lost, now_ms);
+            self.n_tallies += 1;
+        } else {
+            self.crowded += lost;
+        }
+    }
+
+    /// Watches cables though they lose nothing, from now on; those of before no more.
+    pub(crate) fn pin(&mut self, links: BTreeSet<Link>) {
+        for link in links.difference(&self.pinned) {
+            self.suspects.entry(*link).or_default();
+        }
+        self.pinned = links;
+    }
+
+    /// Forgets cables that carried enough since their last loss.
+    pub(crate) fn forget(&mut self, enough: u64) {
+        let (pinned, mut gone) = (&self.pinned, 0);
+        self.suspects.retain(|link, suspect| {
+            let (lost, sent) = suspect.sums();
+            let kept = pinned.contains(link) || suspect.good < needed(enough, lost, sent);
+            gone += if kept { 0 } else { suspect.tallies.len() };
+            if kept && lost == 0 {
+                suspect.since_ms = 0;
+            }
+            kept
+        });
+        self.n_tallies -= gone;
+    }
+}
+
+/// Good probes in a row after which a cable that lost such a share is taken for good: with that share still lost,
+/// fewer than one in 3,000 would come through.
+pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
+    (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
+}
+
+fn narrow(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn t0_uplink(nic: Nic, plane: u8, up: u16) -> Link {
+    Link::Fabric { lower: nic.t0(PlaneId(plane)), up }
+}
+
+/// Returns the cable in front of the switch where a probe turns; nothing, if there is none.
+pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: Turn) -> Option<Link> {
+    links(topology, nic, turn).into_iter().flatten().last()
+}
+
+/// Returns the cables that a probe goes over, from the NIC up; none, if the fabric does not have them.
+pub(crate) fn links(topology: &Topology, nic: Nic, turn: Turn) -> [Option<Link>; 3] {
+    let plane = turn.plane();
+    let host = Link::Host(NicPort { plane: PlaneId(plane), nic });
+    let t0 = |uplink: u16| (uplink < topology.t0.up.count).then(|| t0_uplink(nic, plane, uplink));
+    if plane >= topology.planes {
+        return [None; 3];
+    }
+    match turn {
+        Turn::T0 { .. } => [Some(host), None, None],
+        Turn::T1 { uplink, .. } => t0(uplink).map_or([None; 3], |link| [Some(host), Some(link), None]),
+        Turn::T2 { uplink, t1_uplink, .. } => {
+            let has_t2 = topology.t2.is_some() && t1_uplink < topology.t1.up.count;
+            let Some(first) = t0(uplink).filter(|_| has_t2) else { return [None; 3] };
+            let index = uplink / topology.t0.parallel.max(1);
+            let t1 = Switch { plane: PlaneId(plane), tier: TierId::T1, zone: nic.zone, index };
+            [Some(host), Some(first), Some(Link::Fabric { lower: t1, up: t1_uplink })]
+        }
+    }
+}

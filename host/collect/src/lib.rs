@@ -1,0 +1,26 @@
+//! The collector: lays what agents and switches say side by side, names what is broken, keeps denials.
+//!
+//! In: reports of agents, counters of switches, orders of people, the time. Out: verdicts with counts and confidence,
+//! denials for agents, views. Invariants: nothing here opens a socket or reads a clock; a source that is dead or hostile
+//! costs itself only; what is kept is bounded by the fabric.
+
+mod ban;
+mod chance;
+mod collector;
+mod denial;
+mod element;
+mod evidence;
+mod guard;
+mod report;
+#[cfg(test)]
+mod testing;
+mod verdict;
+mod view;
+
+pub use collector::{Collector, News, Next, Options, Order, OrderFault, Source, Standing};
+pub use denial::{Change, Denial, Denials, Stage};
+pub use element::Element;
+pub use guard::Refusal;
+pub use report::{ANSWER_MAX, Count, Report, ReportFault};
+pub use verdict::{Kind, Verdict};
+pub use view::{Agents, DenialView, PlaneView, SourceView, Summary, TierView, VerdictView, metrics};

@@ -1,0 +1,244 @@
+//! What an agent says, read from its lines of JSON.
+//!
+//! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no bytes make it panic; a report takes no more
+//! memory than its lines; what the fabric does not have is refused where the report is taken, not here.
+
+use std::net::Ipv6Addr;
+
+use closc_nic::agent::Ban;
+use closc_nic::schedule::Turn;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// No answer of an agent is longer.
+pub const ANSWER_MAX: usize = 4 << 20;
+/// Turns of one agent.
+const TURNS_MAX: usize = 1 << 14;
+/// Denials of one agent.
+const DENIALS_MAX: usize = 4096;
+/// Planes that there can be.
+const PLANES_MAX: u8 = 32;
+
+/// Probes to one switch and back, since the agent started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count {
+    /// Where they turn.
+    pub turn: Turn,
+    /// Probes sent.
+    pub sent: u64,
+    /// Probes that did not come back.
+    pub lost: u64,
+}
+
+/// What an agent says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The address of its NIC.
+    pub nic: Ipv6Addr,
+    /// Its planes, and whether the port of each has a carrier.
+    pub carriers: Vec<(u8, bool)>,
+    /// Probes, in the order of their turns.
+    pub counts: Vec<Count>,
+    /// What it calls broken itself.
+    pub findings: usize,
+    /// What it denies.
+    pub denials: Vec<Ban>,
+    /// Frames that came and were for another NIC.
+    pub outside: u64,
+}
+
+/// Why what an agent says is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReportFault {
+    /// It is no answer.
+    #[error("its {what} cannot be read: {reason}")]
+    Unreadable {
+        /// What was asked for.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It answers with an error.
+    #[error("it refuses: {0}")]
+    Refused(String),
+    /// It says more than an agent has to say.
+    #[error("it has more than {most} {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Its NIC is not in the fabric.
+    #[error("{0} is the address of no NIC of the fabric")]
+    Nic(Ipv6Addr),
+    /// It probes what its NIC does not have.
+    #[error("it probes {0:?}, which is not there")]
+    Turn(Turn),
+    /// It counts more losses than probes.
+    #[error("it counts more losses than probes to {0:?}")]
+    Counts(Turn),
+    /// Another agent has the NIC.
+    #[error("{nic} is the NIC of the agent at {other}")]
+    Taken {
+        /// The NIC.
+        nic: Ipv6Addr,
+        /// The source that it is known of.
+        other: String,
+    },
+}
+
+/// What of a status matters here.
+#[derive(Deserialize)]
+struct Status {
+    nic: Ipv6Addr,
+    planes: Vec<Plane>,
+    #[serde(default)]
+    findings: Vec<serde::de::IgnoredAny>,
+    denials: Vec<Ban>,
+    counters: Counters,
+}
+
+#[derive(Deserialize)]
+struct Plane {
+    plane: u8,
+    carrier: bool,
+}
+
+#[derive(Deserialize)]
+struct Counters {
+    #[serde(default)]
+    outside: u64,
+}
+
+/// An answer that says what is wrong.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+impl Report {
+    /// Reads the answers to `status` and to `metrics`.
+    pub fn read(status: &[u8], metrics: &[u8]) -> Result<Report, ReportFault> {
+        let status: Status = answer("status", status)?;
+        let metrics: String = answer("metrics", metrics)?;
+        let many = [
+            ("findings", status.findings.len(), TURNS_MAX),
+            ("planes", status.planes.len(), usize::from(PLANES_MAX)),
+            ("denials", status.denials.len(), DENIALS_MAX),
+        ];
+        if let Some((what, _, most)) = many.into_iter().find(|(_, n, most)| n > most) {
+            return Err(ReportFault::TooMany { what, most });
+        }
+        let mut counts = counts(&metrics)?;
+        counts.sort_unstable();
+        Ok(Report {
+            nic: status.nic,
+            carriers: status.planes.iter().map(|p| (p.plane, p.carrier)).collect(),
+            counts,
+            findings: status.findings.len(),
+            denials: status.denials,
+            outside: status.counters.outside,
+        })
+    }
+}
+
+/// Reads an answer, which may say why there is none.
+pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8]) -> Result<T, ReportFault> {
+    serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Refusal>(line) {
+        Ok(refusal) => ReportFault::Refused(refusal.error.chars().take(200).collect()),
+        Err(_) => ReportFault::Unreadable { what, reason: error.to_string() },
+    })
+}
+
+/// Probes by their turns, from metrics in the format of Prometheus.
+fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
+    let mut counts: Vec<Count> = Vec::new();
+    let mut lost: Vec<(Turn, u64)> = Vec::new();
+    for line in metrics.lines() {
+        if counts.len().max(lost.len()) > TURNS_MAX {
+            return Err(ReportFault::TooMany { what: "switches to probe", most: TURNS_MAX });
+        }
+        if let Some((turn, sent)) = row(line, "closc_nic_probes_sent_total{")? {
+            counts.push(Count { turn, sent, lost: 0 });
+        } else if let Some((turn, n)) = row(line, "closc_nic_probes_lost_total{")? {
+            lost.push((turn, n));
+        }
+    }
+    counts.sort_unstable_by_key(|count| count.turn);
+    counts.dedup_by_key(|count| count.turn);
+    for (turn, n) in lost {
+        if let Ok(at) = counts.binary_search_by_key(&turn, |count| count.turn) {
+            counts[at].lost = n;
+        }
+    }
+    Ok(counts)
+}
+
+/// Reads a line of a family: the turn that its labels name, and its value.
+fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
+    let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
+    let wrong = || {
+        let reason = format!("`{}` is no count of probes", line.chars().take(120).collect::<String>());
+        ReportFault::Unreadable { what: "metrics", reason }
+    };
+    let (labels, value) = rest.split_once("} ").ok_or_else(wrong)?;
+    let label = |name: &str| {
+        let found = labels.split(',').find_map(|label| label.strip_prefix(name)?.strip_prefix("=\""));
+        found.and_then(|value| value.strip_suffix('"'))
+    };
+    let number = |name: &str| label(name).and_then(|text| text.parse::<u16>().ok()).ok_or_else(wrong);
+    let plane = u8::try_from(number("plane")?).ok().filter(|plane| *plane < PLANES_MAX).ok_or_else(wrong)?;
+    let turn = match label("tier") {
+        Some("0") => Turn::T0 { plane },
+        Some("1") => Turn::T1 { plane, uplink: number("uplink")? },
+        Some("2") => Turn::T2 { plane, uplink: number("uplink")?, t1_uplink: number("t1_uplink")? },
+        Some(_) | None => return Err(wrong()),
+    };
+    Ok(Some((turn, value.parse().map_err(|_| wrong())?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true}],"findings":[{}],
+        "denials":[{"id":3,"plane":1,"reason":"drain","until":12.5}],"counters":{"outside":7,"probes":1},"channels":[]}"#;
+
+    fn metrics(text: &str) -> Vec<u8> {
+        serde_json::to_vec(text).unwrap()
+    }
+
+    #[test]
+    fn answers_are_read() {
+        let text = "# HELP closc_nic_probes_sent_total Probes\n\
+            closc_nic_probes_sent_total{plane=\"1\",tier=\"2\",uplink=\"3\",t1_uplink=\"4\"} 9\n\
+            closc_nic_probes_sent_total{plane=\"0\",tier=\"0\"} 12\n\
+            closc_nic_probes_lost_total{plane=\"0\",tier=\"0\"} 2\nclosc_nic_port_up{plane=\"0\"} 1\n";
+        let report = Report::read(STATUS.as_bytes(), &metrics(text)).unwrap();
+        assert_eq!((report.carriers, report.findings, report.outside), (vec![(0, true)], 1, 7));
+        assert_eq!(report.denials[0].until, Some(12.5));
+        let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
+        let expected =
+            [(Turn::T0 { plane: 0 }, 12, 2), (t2, 9, 0)].map(|(turn, sent, lost)| Count { turn, sent, lost });
+        assert_eq!(report.counts, expected);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_said() {
+        let says = |status: &str, text: &str| {
+            Report::read(status.as_bytes(), &metrics(text)).expect_err("it is no answer").to_string()
+        };
+        assert_eq!(says(r#"{"error":"not yet"}"#, ""), "it refuses: not yet");
+        assert!(says("{", "").starts_with("its status cannot be read: EOF"));
+        for wrong in
+            ["{plane=\"0\"} 1", "{plane=\"300\",tier=\"0\"} 1", "{plane=\"0\",tier=\"0\"} x", "{", "{} 1"]
+        {
+            let line = format!("closc_nic_probes_sent_total{wrong}");
+            assert!(says(STATUS, &line).contains("is no count of probes"), "{line}");
+        }
+        let planes = vec![r#"{"plane":0,"carrier":true}"#; 33].join(",");
+        let many = STATUS.replace(r#"{"plane":0,"carrier":true,"neighbour":true}"#, &planes);
+        assert_eq!(says(&many, ""), "it has more than 32 planes");
+    }
+}

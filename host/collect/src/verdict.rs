@@ -1,0 +1,201 @@
+//! What is broken: evidence of all agents laid side by side.
+//!
+//! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if what lies
+//! before it does not explain the losses, and no other agent gets through over it; a switch only if all of its cables that
+//! anybody probes fail alike, and then not its cables too; the fewest elements that explain everything are named.
+
+mod dead;
+mod gray;
+mod swap;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
+
+use crate::element::Element;
+use crate::evidence::Evidence;
+
+/// How something is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Nothing comes through, or a port has no carrier.
+    Dead,
+    /// Some of what is sent is lost.
+    Gray,
+    /// It is plugged in where another one belongs, and that one here.
+    Swapped(Element),
+}
+
+/// What is broken, and why that is believed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What.
+    pub element: Element,
+    /// How.
+    pub kind: Kind,
+    /// Probes lost.
+    pub lost: u64,
+    /// Probes sent.
+    pub sent: u64,
+    /// Agents whose probes say so.
+    pub witnesses: usize,
+    /// How likely it is that neither chance nor anything else is the reason: 0 to 1.
+    pub confidence: f64,
+    /// What it might be instead, where the evidence cannot tell.
+    pub or: Option<Element>,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: u64,
+}
+
+impl Verdict {
+    /// Returns the share of probes that were lost.
+    pub fn share(&self) -> f64 {
+        if self.sent == 0 { 1.0 } else { self.lost as f64 / self.sent as f64 }
+    }
+
+    /// Says it in a line: `cable p3-t0-017--p3-t1-005, 0.4 % loss since 12:03`. Times are in UTC.
+    pub fn line(&self, plan: &Plan, now_ms: u64) -> String {
+        let mut text = format!("{} {}, ", self.element.kind(), self.element.name(plan));
+        let _ = match (self.kind, self.element) {
+            (Kind::Dead, Element::Port(_)) => write!(text, "no carrier"),
+            (Kind::Dead, _) => write!(text, "nothing comes through"),
+            (Kind::Gray, _) => write!(text, "{} % loss", percent(self.share())),
+            (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
+        };
+        let _ = write!(text, " since {}", clock(self.since_ms, now_ms));
+        if let Some(or) = self.or {
+            let _ = write!(text, "; or {} {}", or.kind(), or.name(plan));
+        }
+        text
+    }
+}
+
+/// Two digits that mean something.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent >= 10.0 {
+        format!("{percent:.0}")
+    } else if percent >= 0.1 {
+        format!("{percent:.1}")
+    } else {
+        format!("{percent:.2}")
+    }
+}
+
+/// Hours and minutes, with the date where it was another day (the algorithm of days since 1970 is that of
+/// `days_from_civil`, Howard Hinnant, backwards).
+fn clock(at_ms: u64, now_ms: u64) -> String {
+    const DAY_MS: u64 = 86_400_000;
+    let (hours, minutes) = (at_ms % DAY_MS / 3_600_000, at_ms % 3_600_000 / 60_000);
+    if at_ms / DAY_MS == now_ms / DAY_MS {
+        return format!("{hours:02}:{minutes:02}");
+    }
+    let days = at_ms / DAY_MS + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02} {hours:02}:{minutes:02}", year + era * 400 + later)
+}
+
+/// What the judges share.
+pub(crate) struct Scene<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) now_ms: u64,
+    /// What was said longer ago is not known any more.
+    pub(crate) fresh_ms: u64,
+    /// Good probes in a row after which a cable is good.
+    pub(crate) enough: u64,
+}
+
+impl Scene<'_> {
+    fn topology(&self) -> &Topology {
+        self.plan.topology()
+    }
+
+    fn is_fresh(&self, seen_ms: u64) -> bool {
+        self.now_ms.saturating_sub(seen_ms) <= self.fresh_ms
+    }
+
+    /// NICs whose agents speak.
+    fn speaking(&self) -> impl Iterator<Item = (Nic, &crate::evidence::Agent)> {
+        let fresh = |agent: &crate::evidence::Agent| self.is_fresh(agent.seen_ms);
+        self.evidence.agents.iter().filter(move |(_, agent)| fresh(agent)).map(|(nic, agent)| (*nic, agent))
+    }
+
+    fn speaks(&self, nic: Nic) -> Option<&crate::evidence::Agent> {
+        self.evidence.agents.get(&nic).filter(|agent| self.is_fresh(agent.seen_ms))
+    }
+
+    fn is_good_lately(&self, link: Link) -> bool {
+        self.evidence.is_good_since(link, self.now_ms.saturating_sub(self.fresh_ms))
+    }
+
+    /// The cables that end at a switch from below.
+    fn below(&self, switch: Switch) -> impl Iterator<Item = Link> + '_ {
+        let ports = self.plan.fabric().ports(switch);
+        ports.filter(|port| port.at.side == Side::Down).filter_map(|port| match port.used {
+            closc_fabric::PortUse::Link { link, .. } => Some(link),
+            closc_fabric::PortUse::Absent { .. } | closc_fabric::PortUse::Spare => None,
+        })
+    }
+
+    fn upper(&self, link: Link) -> Option<Switch> {
+        self.plan.fabric().upper_end(link).map(|(switch, _): (Switch, PortRef)| switch)
+    }
+}
+
+/// Names what is broken.
+pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
+    let mut out = dead::judge(scene);
+    let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
+    out.extend(gray::judge(scene, &known));
+    out.sort_by(|a, b| a.element.cmp(&b.element).then(a.kind.cmp(&b.kind)));
+    out
+}
+
+/// Cables by the switch at their upper end.
+fn by_upper(scene: &Scene<'_>, links: impl Iterator<Item = Link>) -> BTreeMap<Switch, BTreeSet<Link>> {
+    let mut out: BTreeMap<Switch, BTreeSet<Link>> = BTreeMap::new();
+    for link in links {
+        if let Some(upper) = scene.upper(link) {
+            out.entry(upper).or_default().insert(link);
+        }
+    }
+    out
+}
+
+/// All T0s of a plane.
+fn t0s(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
+    let topology = plan.topology();
+    let groups = topology.t0.count;
+    topology
+        .zone_ids()
+        .flat_map(move |zone: ZoneId| {
+            (0..groups).map(move |index| Switch { plane, tier: TierId::T0, zone, index })
+        })
+        .filter(|switch| plan.fabric().has_switch(*switch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        // 2026-11-22 12:03:04 UTC.
+        let at = 1_795_348_984_000;
+        assert_eq!(clock(at, at + 60_000), "12:03");
+        assert_eq!(clock(at, at + 86_400_000), "2026-11-22 12:03");
+        assert_eq!(clock(951_782_400_000, 0), "2000-02-29 00:00");
+        assert_eq!(
+            (percent(0.004), percent(0.125), percent(0.000_52)),
+            ("0.4".into(), "12".into(), "0.05".into())
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! Cables that are plugged in where another one belongs.
+//!
+//! A swapped cable has a carrier at both ends and carries nothing for probes. Two such cables at one end are swapped with
+//! each other: cables that are cut leave a port without a carrier.
+
+use std::collections::BTreeMap;
+
+use closc_topology::{Link, Nic, NicPort};
+
+use super::{Kind, Scene, Verdict};
+use crate::element::Element;
+
+/// Finds pairs among ports that have a carrier and carry nothing: two of one NIC, or of two NICs at one T0.
+pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
+    let strays = |nic: Nic| scene.speaks(nic).is_some_and(|agent| agent.strays);
+    let mut with: BTreeMap<NicPort, NicPort> = BTreeMap::new();
+    for own in ports {
+        // Frames for one NIC arrive at the other; a T0 drops what has the segments of another plane.
+        let at_t0 = |other: &NicPort| {
+            other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(other.nic) && strays(own.nic)
+        };
+        let fits = |other: &&NicPort| (other.nic == own.nic) != (other.plane == own.plane);
+        let fitting = || ports.iter().filter(fits).filter(|other| other.nic == own.nic || at_t0(other));
+        if let (Some(other), 1) = (fitting().next(), fitting().count()) {
+            with.insert(*own, *other);
+        }
+    }
+    let both = with.clone();
+    with.retain(|own, other| both.get(other) == Some(own));
+    with
+}
+
+/// Says of cables that are swapped with which.
+pub(super) fn name(pairs: &BTreeMap<NicPort, NicPort>, verdicts: &mut [Verdict]) {
+    for verdict in verdicts {
+        let (Kind::Dead, Element::Cable(Link::Host(port))) = (verdict.kind, verdict.element) else {
+            continue;
+        };
+        if let Some(other) = pairs.get(&port) {
+            verdict.kind = Kind::Swapped(Element::Cable(Link::Host(*other)));
+            verdict.or = None;
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What is said to people and programs: a summary that does not grow with the fabric, and details of one thing.
+//!
+//! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: a summary has as
+//! many entries as there are planes, verdicts and denials; lists are cut, and say so.
+
+mod metrics;
+
+use closc_plan::Plan;
+use closc_topology::TierId;
+use serde::Serialize;
+
+pub use metrics::metrics;
+
+use crate::collector::{Collector, Source};
+use crate::denial::{Denial, Stage};
+use crate::element::nic_name;
+use crate::verdict::{Kind, Verdict};
+
+/// Entries of a list that may grow.
+const LIST_MAX: usize = 1000;
+
+/// How the fabric is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Its name.
+    pub fabric: String,
+    /// When this was said, in milliseconds since 1970.
+    pub now_ms: u64,
+    /// Whether denials are applied.
+    pub apply: bool,
+    /// Agents.
+    pub agents: Agents,
+    /// Planes, in order.
+    pub planes: Vec<PlaneView>,
+    /// What is broken, at most a thousand.
+    pub verdicts: Vec<VerdictView>,
+    /// How much is.
+    pub n_verdicts: usize,
+    /// Denials: proposed, applied, remembered.
+    pub denials: Vec<DenialView>,
+}
+
+/// Agents, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Agents {
+    /// NICs of the fabric.
+    pub nics: usize,
+    /// Agents that answer.
+    pub speaking: usize,
+    /// Sources that do not answer, or say what is of no use.
+    pub failing: usize,
+    /// Failures of all sources so far.
+    pub failures: u64,
+    /// What agents call broken themselves.
+    pub findings: usize,
+}
+
+/// A plane.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlaneView {
+    /// Its number.
+    pub plane: u8,
+    /// Its tiers from below.
+    pub tiers: Vec<TierView>,
+}
+
+/// The switches of a tier and the cables below them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TierView {
+    /// `t0`, `t1` or `t2`.
+    pub tier: &'static str,
+    /// Switches.
+    pub switches: usize,
+    /// Cables that end at them from below.
+    pub cables: usize,
+    /// Of these, how many carry nothing.
+    pub dead: usize,
+    /// How many lose packets.
+    pub gray: usize,
+    /// Probes that turned at them.
+    pub probes: u64,
+    /// Of these, how many were lost.
+    pub lost: u64,
+}
+
+/// A verdict.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VerdictView {
+    /// What, by its name.
+    pub element: String,
+    /// `plane`, `switch`, `NIC`, `NIC port` or `cable`.
+    pub what: &'static str,
+    /// `dead`, `gray` or `swapped`.
+    pub kind: &'static str,
+    /// The plane, unless it is in several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// Probes lost.
+    pub lost: u64,
+    /// Probes sent.
+    pub sent: u64,
+    /// The share that is lost.
+    pub share: f64,
+    /// Agents whose probes say so.
+    pub witnesses: usize,
+    /// How sure it is.
+    pub confidence: f64,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// All of it in a line.
+    pub line: String,
+}
+
+/// A denial, with what agents say of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DenialView {
+    /// The denial.
+    #[serde(flatten)]
+    pub denial: Denial,
+    /// Good probes in a row so far.
+    pub good: u64,
+    /// Agents that have it in force.
+    pub in_force: usize,
+    /// Agents that refuse it, up to a few, and why one does.
+    pub refused: Vec<String>,
+    /// Why one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+/// A source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SourceView {
+    /// What it is called.
+    pub name: String,
+    /// Its NIC, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nic: Option<String>,
+    /// When it last answered.
+    pub seen_ms: u64,
+    /// How often it did not.
+    pub failures: u64,
+    /// What was wrong last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+impl Kind {
+    /// Returns the word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Dead => "dead",
+            Kind::Gray => "gray",
+            Kind::Swapped(_) => "swapped",
+        }
+    }
+}
+
+fn verdict(plan: &Plan, verdict: &Verdict, now_ms: u64) -> VerdictView {
+    VerdictView {
+        element: verdict.element.name(plan),
+        what: verdict.element.kind(),
+        kind: verdict.kind.word(),
+        plane: verdict.element.plane().map(|plane| plane.0),
+        lost: verdict.lost,
+        sent: verdict.sent,
+        share: verdict.share(),
+        witnesses: verdict.witnesses,
+        confidence: verdict.confidence,
+        since_ms: verdict.since_ms,
+        line: verdict.line(plan, now_ms),
+    }
+}
+
+impl Collector {
+    /// Says how the fabric is.
+    pub fn summary(&self, now_ms: u64) -> Summary {
+        let plan = self.plan();
+        Summary {
+            fabric: plan.topology().name.to_string(),
+            now_ms,
+            apply: self.options().apply,
+            agents: self.agents(now_ms),
+            planes: (0..plan.topology().planes).map(|plane| self.plane(plane)).collect(),
+            verdicts: self.verdicts().take(LIST_MAX).map(|own| verdict(plan, own, now_ms)).collect(),
+            n_verdicts: self.verdicts().count(),
+            denials: self.denials().list.iter().map(|denial| self.denial(denial)).collect(),
+        }
+    }
+
+    /// Counts agents.
+    pub fn agents(&self, now_ms: u64) -> Agents {
+        let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options().fresh_ms;
+        let speaking = || self.evidence().agents.values().filter(|agent| is_fresh(agent.seen_ms));
+        Agents {
+            nics: self.n_nics(),
+            speaking: speaking().count(),
+            failing: self.sources().iter().filter(|source| source.fault.is_some()).count(),
+            failures: self.sources().iter().map(|source| source.failures).sum(),
+            findings: speaking().map(|agent| agent.findings).sum(),
+        }
+    }
+
+    fn plane(&self, plane: u8) -> PlaneView {
+        let tier = |tier: TierId| {
+            let (switches, cables) = self.tier_size(plane, tier)?;
+            let (probes, lost) = self.evidence().probes(plane, tier);
+            let (mut dead, mut gray) = (0, 0);
+            for own in self.verdicts() {
+                let n = self.cables_of(own.element, plane, tier);
+                match own.kind {
+                    Kind::Gray => gray += n,
+                    Kind::Dead | Kind::Swapped(_) => dead += n,
+                }
+            }
+            Some(TierView { tier: tier.word(), switches, cables, dead, gray, probes, lost })
+        };
+        PlaneView { plane, tiers: TierId::ALL.into_iter().filter_map(tier).collect() }
+    }
+
+    fn denial(&self, denial: &Denial) -> DenialView {
+        let standing = self.standing(denial.id);
+        let topology = self.plan().topology();
+        let is_applied = denial.stage == Stage::Applied;
+        let element = denial.element(self.plan()).filter(|_| is_applied);
+        DenialView {
+            denial: denial.clone(),
+            good: element.map_or(0, |element| self.good(element)),
+            in_force: standing.in_force,
+            refused: standing.refused.iter().map(|nic| nic_name(topology, *nic)).collect(),
+            refusal: standing.refusal,
+        }
+    }
+
+    /// Lists sources that fail first, then the others; at most a thousand.
+    pub fn source_views(&self) -> Vec<SourceView> {
+        let failing = self.sources().iter().filter(|source| source.fault.is_some());
+        let others = self.sources().iter().filter(|source| source.fault.is_none());
+        failing.chain(others).take(LIST_MAX).map(|source| self.source_view(source)).collect()
+    }
+
+    fn source_view(&self, source: &Source) -> SourceView {
+        SourceView {
+            name: source.name.clone(),
+            nic: source.nic.map(|nic| nic_name(self.plan().topology(), nic)),
+            seen_ms: source.seen_ms,
+            failures: source.failures,
+            fault: source.fault.clone(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Metrics in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{LIST_MAX, verdict};
+use crate::collector::Collector;
+use crate::denial::Stage;
+
+/// Text in the format of Prometheus.
+#[derive(Default)]
+struct Text(String);
+
+/// Labels and a value.
+type Row = (String, f64);
+
+impl Text {
+    fn family(&mut self, name: &str, kind: &str, help: &str, rows: impl IntoIterator<Item = Row>) {
+        let _ = writeln!(self.0, "# HELP closc_collect_{name} {help}\n# TYPE closc_collect_{name} {kind}");
+        for (labels, value) in rows {
+            let _ = writeln!(self.0, "closc_collect_{name}{labels} {value}");
+        }
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: f64) {
+        self.family(name, kind, help, [(String::new(), value)]);
+    }
+}
+
+/// Labels, escaped as Prometheus wants them.
+fn labels(all: &[(&str, &str)]) -> String {
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let all: Vec<String> = all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    format!("{{{}}}", all.join(","))
+}
+
+/// Says how the fabric is in the text format of Prometheus.
+pub fn metrics(collector: &Collector, now_ms: u64) -> String {
+    let mut text = Text::default();
+    let agents = collector.agents(now_ms);
+    text.one("nics", "gauge", "NICs of the fabric.", agents.nics as f64);
+    text.one("agents_speaking", "gauge", "Agents that answer.", agents.speaking as f64);
+    text.one(
+        "sources_failing",
+        "gauge",
+        "Sources that do not answer, or say what is of no use.",
+        agents.failing as f64,
+    );
+    text.one("source_failures_total", "counter", "Failures of all sources.", agents.failures as f64);
+    text.one("agent_findings", "gauge", "What agents call broken themselves.", agents.findings as f64);
+    text.one(
+        "unseen_losses_total",
+        "counter",
+        "Losses that there was no room to tally.",
+        collector.evidence().crowded as f64,
+    );
+    planes(&mut text, collector, now_ms);
+    verdicts(&mut text, collector, now_ms);
+    denials(&mut text, collector);
+    text.0
+}
+
+fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {
+    let planes = collector.summary(now_ms).planes;
+    let rows = |of: &dyn Fn(&super::TierView) -> f64| -> Vec<Row> {
+        let tiers = planes.iter().flat_map(|plane| plane.tiers.iter().map(move |tier| (plane.plane, tier)));
+        tiers
+            .map(|(plane, tier)| (labels(&[("plane", &plane.to_string()), ("tier", tier.tier)]), of(tier)))
+            .collect()
+    };
+    text.family(
+        "cables",
+        "gauge",
+        "Cables that end at the switches of a tier from below.",
+        rows(&|t| t.cables as f64),
+    );
+    text.family("cables_dead", "gauge", "Of these, how many carry nothing.", rows(&|t| t.dead as f64));
+    text.family("cables_gray", "gauge", "Of these, how many lose packets.", rows(&|t| t.gray as f64));
+    text.family("probes_total", "counter", "Probes that turned at a tier.", rows(&|t| t.probes as f64));
+    text.family("probes_lost_total", "counter", "Of these, how many were lost.", rows(&|t| t.lost as f64));
+}
+
+fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
+    let views: Vec<_> =
+        collector.verdicts().take(LIST_MAX).map(|own| verdict(collector.plan(), own, now_ms)).collect();
+    let mut counts: BTreeMap<&str, usize> = [("dead", 0), ("gray", 0), ("swapped", 0)].into();
+    for own in collector.verdicts() {
+        *counts.entry(own.kind.word()).or_default() += 1;
+    }
+    let counts = counts.into_iter().map(|(kind, n)| (labels(&[("kind", kind)]), n as f64));
+    text.family("verdicts", "gauge", "What is broken.", counts);
+    let rows = |of: &dyn Fn(&super::VerdictView) -> f64| -> Vec<Row> {
+        let row = |view: &super::VerdictView| {
+            let plane = view.plane.map(|plane| plane.to_string()).unwrap_or_default();
+            let all =
+                [("element", &*view.element), ("what", view.what), ("kind", view.kind), ("plane", &plane)];
+            (labels(&all), of(view))
+        };
+        views.iter().map(row).collect()
+    };
+    text.family(
+        "verdict_loss_ratio",
+        "gauge",
+        "Share of probes lost over what is broken.",
+        rows(&|v| v.share),
+    );
+    text.family("verdict_confidence", "gauge", "How sure it is, 0 to 1.", rows(&|v| v.confidence));
+    text.family(
+        "verdict_since_seconds",
+        "gauge",
+        "Since when it is broken, in seconds since 1970.",
+        rows(&|v| v.since_ms as f64 / 1e3),
+    );
+}
+
+fn denials(text: &mut Text, collector: &Collector) {
+    let list = &collector.denials().list;
+    let stages =
+        [Stage::Proposed, Stage::Applied, Stage::Expired, Stage::Returned, Stage::Lifted, Stage::Withdrawn];
+    let count = |stage: Stage| list.iter().filter(|denial| denial.stage == stage).count() as f64;
+    let rows = stages.map(|stage| (labels(&[("stage", stage.word())]), count(stage)));
+    text.family("denials", "gauge", "Denials by how far they are.", rows);
+    let held = list.iter().filter(|denial| denial.held.is_some()).count() as f64;
+    text.one("denials_held", "gauge", "Denials that the last-path guard holds.", held);
+    let row = |of: &dyn Fn(u64) -> usize| -> Vec<Row> {
+        let row = |denial: &crate::denial::Denial| {
+            (labels(&[("element", &denial.element), ("reason", &denial.reason)]), of(denial.id) as f64)
+        };
+        collector.denials().applied().map(row).collect()
+    };
+    let in_force = row(&|id| collector.standing(id).in_force);
+    text.family("denial_in_force", "gauge", "Agents that have a denial in force.", in_force);
+    let refused = row(&|id| collector.standing(id).refused.len());
+    text.family("denial_refused", "gauge", "Agents that refuse a denial.", refused);
+}

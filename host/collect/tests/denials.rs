@@ -1,0 +1,216 @@
+//! The life of denials: proposed, applied, expired, returned; and what is left of them when the collector dies anywhere.
+
+mod support;
+
+use closc_collect::{Collector, Denials, Options, Order, OrderFault, Stage};
+use closc_topology::Link;
+
+use support::{Fabric, Fault, Numbers, eight_planes};
+
+const APPLY: Options = Options {
+    apply: true,
+    fresh_ms: 5_000,
+    settle_ms: 4_000,
+    good_probes: 200,
+    deny_ms: 600_000,
+    plane_share: 0.2,
+    confidence: 0.999,
+};
+
+fn cable(fabric: &Fabric, name: &str) -> Link {
+    fabric.plan.topology().parse_link(name).expect("it is a cable")
+}
+
+fn stages(collector: &Collector) -> Vec<(String, Stage)> {
+    collector.denials().list.iter().map(|denial| (denial.element.clone(), denial.stage)).collect()
+}
+
+/// Every agent has exactly what is applied.
+fn agrees(fabric: &Fabric, collector: &Collector) {
+    for nic in fabric.nics() {
+        let mut own: Vec<f64> = fabric.bans(nic).iter().filter_map(|ban| ban.until).collect();
+        let mut wanted: Vec<f64> =
+            collector.denials().applied().map(|denial| denial.until_ms as f64 / 1e3).collect();
+        own.sort_by(f64::total_cmp);
+        wanted.sort_by(f64::total_cmp);
+        assert_eq!(own, wanted, "{nic:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_proposes_and_asks_agents_for_nothing() {
+    let mut fabric = Fabric::new(eight_planes(), 1);
+    let mut collector = fabric.collector(Options { apply: false, ..APPLY });
+    fabric.rounds(&mut collector, 2);
+    fabric.faults = vec![Fault::Gray(cable(&fabric, "p3-t0-002--p3-t1-004"), 0.03)];
+    fabric.rounds(&mut collector, 30);
+    assert_eq!(stages(&collector), [("p3-t0-002--p3-t1-004".to_owned(), Stage::Proposed)]);
+    assert!(fabric.nics().iter().all(|nic| fabric.bans(*nic).is_empty()));
+    assert_eq!(collector.drain("p0-t0-001", "work", 1, fabric.now_ms), Err(OrderFault::DryRun));
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 30);
+    assert_eq!(stages(&collector), []);
+}
+
+#[test]
+fn a_denial_is_applied_everywhere_and_returned_after_good_probes() {
+    let mut fabric = Fabric::new(eight_planes(), 2);
+    let mut collector = fabric.collector(APPLY);
+    fabric.rounds(&mut collector, 2);
+    fabric.faults = vec![Fault::Gray(cable(&fabric, "p3-t0-002--p3-t1-004"), 0.03)];
+    fabric.rounds(&mut collector, 20);
+    assert_eq!(stages(&collector), [("p3-t0-002--p3-t1-004".to_owned(), Stage::Applied)]);
+    agrees(&fabric, &collector);
+    let denial = collector.denials().list[0].clone();
+    assert_eq!((denial.reason.as_str(), collector.standing(denial.id).in_force), ("gray-loss", 8));
+    assert!(denial.why.starts_with("cable p3-t0-002--p3-t1-004, "), "{}", denial.why);
+    let ban = &fabric.bans(fabric.nics()[0])[0];
+    assert_eq!((ban.plane, ban.uplinks, ban.group), (Some(3), Some((3, 3)), Some(1)));
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 2);
+    assert_eq!(stages(&collector)[0].1, Stage::Applied, "two rounds are not enough good probes");
+    fabric.rounds(&mut collector, 20);
+    assert_eq!(stages(&collector)[0].1, Stage::Returned);
+    agrees(&fabric, &collector);
+    assert_eq!(collector.standing(denial.id).in_force, 0);
+}
+
+#[test]
+fn a_denial_expires_and_is_renewed_while_there_is_a_reason() {
+    let mut fabric = Fabric::new(eight_planes(), 3);
+    let mut collector = fabric.collector(Options { deny_ms: 60_000, ..APPLY });
+    fabric.rounds(&mut collector, 2);
+    fabric.faults = vec![Fault::Cut(cable(&fabric, "p1-t0-001--p1-t1-002"))];
+    fabric.rounds(&mut collector, 50);
+    let applied = stages(&collector).iter().filter(|(_, stage)| *stage == Stage::Applied).count();
+    let expired = stages(&collector).iter().filter(|(_, stage)| *stage == Stage::Expired).count();
+    assert_eq!((applied, expired), (1, 1));
+    agrees(&fabric, &collector);
+}
+
+#[test]
+fn the_guard_holds_what_is_too_much_and_says_why() {
+    let mut fabric = Fabric::new(eight_planes(), 4);
+    let mut collector = fabric.collector(Options { plane_share: 0.0625, ..APPLY });
+    fabric.rounds(&mut collector, 2);
+    let names = ["p1-t0-001--p1-t1-002", "p1-t0-003--p1-t1-001"];
+    fabric.faults = names.map(|name| Fault::Gray(cable(&fabric, name), 0.05)).to_vec();
+    fabric.rounds(&mut collector, 40);
+    let list = &collector.denials().list;
+    let applied: Vec<_> = list.iter().filter(|denial| denial.stage == Stage::Applied).collect();
+    let held: Vec<_> = list.iter().filter_map(|denial| denial.held.clone()).collect();
+    assert_eq!((applied.len(), held.len()), (1, 1));
+    assert_eq!(held[0], "12.5 % of plane 1 would be denied, and 6.25 % may be");
+    let fault = collector.drain("plane 4", "", 1, fabric.now_ms).expect_err("all of a plane");
+    assert_eq!(
+        fault.to_string(),
+        "`plane 4` is not denied: 100 % of plane 4 would be denied, and 6.25 % may be"
+    );
+}
+
+#[test]
+fn people_drain_and_lift() {
+    let mut fabric = Fabric::new(eight_planes(), 5);
+    let mut collector = fabric.collector(Options { plane_share: 0.5, ..APPLY });
+    fabric.rounds(&mut collector, 2);
+    let next = collector.drain("p2-t1-003", "new optics", 600_000, fabric.now_ms).expect("it leaves paths");
+    assert_eq!((next.changes.len(), next.changes[0].stage), (1, Stage::Applied));
+    collector.commit(next.denials);
+    fabric.rounds(&mut collector, 2);
+    agrees(&fabric, &collector);
+    assert!(matches!(collector.drain("p2-t1-003", "", 1, fabric.now_ms), Err(OrderFault::Already(_))));
+    assert!(matches!(collector.drain("p2-t1-777", "", 1, fabric.now_ms), Err(OrderFault::Unknown(_))));
+    assert_eq!(collector.lift(77, fabric.now_ms), Err(OrderFault::NoDenial(77)));
+    let id = collector.denials().list[0].id;
+    let next = collector.lift(id, fabric.now_ms).expect("it is in force");
+    collector.commit(next.denials);
+    fabric.rounds(&mut collector, 2);
+    agrees(&fabric, &collector);
+    assert!(fabric.bans(fabric.nics()[0]).is_empty());
+}
+
+#[test]
+fn denials_of_others_are_left_alone() {
+    let mut fabric = Fabric::new(eight_planes(), 6);
+    let mut collector = fabric.collector(APPLY);
+    let nic = fabric.nics()[3];
+    let until = Some((fabric.now_ms + 900_000) as f64 / 1e3);
+    let foreign =
+        closc_nic::agent::Ban { plane: Some(2), reason: "administrator".into(), until, ..Default::default() };
+    fabric.order(nic, &Order::Deny(0, foreign)).expect("an agent takes it");
+    fabric.rounds(&mut collector, 5);
+    assert_eq!(fabric.bans(nic).len(), 1);
+}
+
+/// Lets a round pass in which the collector may die at the n-th thing that it does. Returns whether it died.
+fn dying_round(
+    fabric: &mut Fabric,
+    collector: &mut Collector,
+    disk: &mut Denials,
+    dies_at: Option<usize>,
+) -> bool {
+    let mut calls = 0;
+    let mut dies = || {
+        calls += 1;
+        dies_at == Some(calls)
+    };
+    for (at, nic) in fabric.nics().into_iter().enumerate() {
+        let source = collector.source(&format!("/run/{at}"));
+        collector.take(source, fabric.report(nic), fabric.now_ms).expect("it is a report");
+        for order in collector.orders(nic, fabric.now_ms) {
+            if dies() {
+                return true;
+            }
+            let answer = fabric.order(nic, &order);
+            if dies() {
+                return true;
+            }
+            collector.answered(nic, &order, answer);
+        }
+    }
+    collector.judge(fabric.now_ms);
+    if let Some(next) = collector.next(fabric.now_ms) {
+        if dies() {
+            return true;
+        }
+        let text = serde_json::to_string(&next.denials).expect("it is JSON");
+        *disk = serde_json::from_str(&text).expect("it reads");
+        if dies() {
+            return true;
+        }
+        collector.commit(next.denials);
+    }
+    false
+}
+
+/// The collector dies at random points, and what is on the disk is all that is left of it.
+#[test]
+fn no_death_forgets_or_invents_a_denial() {
+    let mut numbers = Numbers(99);
+    let mut fabric = Fabric::new(eight_planes(), 8);
+    let options = Options { plane_share: 0.5, deny_ms: 40_000, ..APPLY };
+    let mut disk = Denials::default();
+    let names = ["p1-t0-001--p1-t1-002", "p5-t0-003--p5-t1-001", "p6-t0-004--p6-t1-004"];
+    let mut deaths = 0;
+    let mut collector = fabric.collector(options);
+    for step in 0..500 {
+        if step % 20 == 5 {
+            let fault = Fault::Gray(cable(&fabric, numbers.of(&names)), 0.05);
+            fabric.faults = if numbers.chance(0.8) { vec![fault] } else { Vec::new() };
+        }
+        fabric.pass();
+        let dies_at = numbers.chance(0.5).then(|| 1 + numbers.below(8));
+        if dying_round(&mut fabric, &mut collector, &mut disk, dies_at) || numbers.chance(0.03) {
+            deaths += 1;
+            let (again, gone) = Collector::new(fabric.plan.clone(), options, disk.clone(), fabric.now_ms);
+            assert!(gone.is_empty());
+            collector = again;
+        }
+        assert_eq!(collector.denials(), &disk, "step {step}");
+    }
+    assert!(deaths > 10, "{deaths}");
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 3);
+    agrees(&fabric, &collector);
+    assert!(disk.next > 5, "{} denials", disk.next);
+}

@@ -1,0 +1,239 @@
+//! Random faults in a fabric of agents: what is broken is named, exactly, and nothing else.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use closc_collect::{Collector, Element, Kind, Options};
+use closc_plan::Plan;
+use closc_topology::{Link, NicPort, PlaneId, Switch};
+
+use support::{Fabric, Fault, Numbers, eight_planes, three_tiers};
+
+/// Reports before the fault, and after it: enough to see half a percent.
+const BEFORE: usize = 3;
+const AFTER: usize = 45;
+
+fn word(kind: Kind) -> String {
+    match kind {
+        Kind::Dead => "dead".into(),
+        Kind::Gray => "gray".into(),
+        Kind::Swapped(with) => format!("swapped with {with:?}"),
+    }
+}
+
+fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
+    collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
+}
+
+fn expected(fault: Fault) -> Vec<(Element, String)> {
+    let cable = |port| Element::Cable(Link::Host(port));
+    match fault {
+        Fault::Cut(link) => vec![(Element::Cable(link), "dead".into())],
+        Fault::Gray(link, _) => vec![(Element::Cable(link), "gray".into())],
+        Fault::Switch(switch) => vec![(Element::Switch(switch), "dead".into())],
+        Fault::GraySwitch(switch, _) => vec![(Element::Switch(switch), "gray".into())],
+        Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
+        Fault::Swapped(a, b) => {
+            [(a, b), (b, a)].map(|(a, b)| (cable(a), word(Kind::Swapped(cable(b))))).to_vec()
+        }
+    }
+}
+
+fn random(plan: &Plan, numbers: &mut Numbers) -> Fault {
+    let links: Vec<Link> = plan.fabric().links().collect();
+    let switches: Vec<Switch> = plan.fabric().switches().collect();
+    let ports: Vec<NicPort> = links
+        .iter()
+        .filter_map(|link| if let Link::Host(port) = link { Some(*port) } else { None })
+        .collect();
+    let share = 0.005 + 0.045 * numbers.below(100) as f64 / 100.0;
+    match numbers.below(7) {
+        0 | 1 => Fault::Cut(*numbers.of(&links)),
+        2 | 3 => Fault::Gray(*numbers.of(&links), share),
+        4 => Fault::Port(*numbers.of(&ports)),
+        5 if numbers.chance(0.5) => Fault::Switch(*numbers.of(&switches)),
+        5 => Fault::GraySwitch(*numbers.of(&switches), share),
+        _ => {
+            let port = *numbers.of(&ports);
+            let planes = plan.topology().planes;
+            let plane = PlaneId((port.plane.0 + 1 + numbers.below(usize::from(planes) - 1) as u8) % planes);
+            let other = closc_topology::Nic { downlink: port.nic.downlink ^ 1, ..port.nic };
+            if numbers.chance(0.5) {
+                Fault::Swapped(port, NicPort { plane, ..port })
+            } else {
+                Fault::Swapped(port, NicPort { nic: other, ..port })
+            }
+        }
+    }
+}
+
+fn run(plan: &std::sync::Arc<Plan>, faults: &[Fault], seed: u64) -> (Fabric, Collector) {
+    let mut fabric = Fabric::new(plan.clone(), seed);
+    let mut collector = fabric.collector(Options { settle_ms: 4_000, fresh_ms: 5_000, ..Options::default() });
+    fabric.rounds(&mut collector, BEFORE);
+    assert!(named(&collector).is_empty(), "nothing is broken yet");
+    fabric.faults = faults.to_vec();
+    fabric.rounds(&mut collector, AFTER);
+    (fabric, collector)
+}
+
+#[test]
+fn single_faults_are_named_exactly() {
+    let plan = eight_planes();
+    let mut numbers = Numbers(12);
+    for seed in 0..100 {
+        let fault = random(&plan, &mut numbers);
+        let (_, collector) = run(&plan, &[fault], seed);
+        let wanted: BTreeSet<_> = expected(fault).into_iter().collect();
+        assert_eq!(named(&collector), wanted, "{fault:?}");
+    }
+}
+
+#[test]
+fn single_faults_of_three_tiers_are_named_exactly() {
+    let plan = three_tiers();
+    let mut numbers = Numbers(3);
+    for seed in 0..30 {
+        // With two ports, two that are swapped are all that a NIC has.
+        let fault = loop {
+            match random(&plan, &mut numbers) {
+                Fault::Swapped(..) => {}
+                fault => break fault,
+            }
+        };
+        let (_, collector) = run(&plan, &[fault], seed);
+        let wanted: BTreeSet<_> = expected(fault).into_iter().collect();
+        assert_eq!(named(&collector), wanted, "{fault:?}");
+    }
+}
+
+/// Tells whether one fault hides another one, or makes it part of something larger.
+fn hides(plan: &Plan, one: Fault, other: Fault) -> bool {
+    let parts = |fault: Fault| -> (BTreeSet<Link>, BTreeSet<Switch>) {
+        let cables: Vec<Link> = expected(fault)
+            .iter()
+            .filter_map(|(element, _)| match element {
+                Element::Cable(link) => Some(*link),
+                Element::Port(port) => Some(Link::Host(*port)),
+                Element::Plane(_) | Element::Switch(_) | Element::Nic(_) => None,
+            })
+            .collect();
+        let all = expected(fault);
+        let switches = all.iter().filter_map(|(element, _)| match element {
+            Element::Switch(switch) => Some(*switch),
+            Element::Plane(_) | Element::Port(_) | Element::Nic(_) | Element::Cable(_) => None,
+        });
+        (cables.iter().copied().collect(), switches.collect())
+    };
+    let ends = |link: &Link| -> Vec<Switch> {
+        let upper = plan.fabric().upper_end(*link).map(|(switch, _)| switch);
+        let lower = if let Link::Fabric { lower, .. } = link { Some(*lower) } else { None };
+        upper.into_iter().chain(lower).collect()
+    };
+    let ((a, sa), (b, sb)) = (parts(one), parts(other));
+    let touches = |cables: &BTreeSet<Link>, switches: &BTreeSet<Switch>| {
+        cables.iter().flat_map(ends).any(|switch| switches.contains(&switch))
+    };
+    // Both ports of a T0 are that T0 for two NICs; a T0 that is dead hides its cables to T1s.
+    let t0s = |cables: &BTreeSet<Link>| -> BTreeSet<Switch> {
+        cables.iter().filter(|link| matches!(link, Link::Host(_))).flat_map(ends).collect()
+    };
+    !a.is_disjoint(&b)
+        || touches(&a, &sb)
+        || touches(&b, &sa)
+        || !t0s(&a).is_disjoint(&t0s(&b))
+        || (!sa.is_empty() && !sb.is_empty() && sa.first().map(|s| s.plane) == sb.first().map(|s| s.plane))
+}
+
+#[test]
+fn double_faults_are_named() {
+    let plan = eight_planes();
+    let mut numbers = Numbers(50);
+    let mut wrong = Vec::new();
+    for seed in 0..50 {
+        let (one, other) = loop {
+            let (one, other) = (random(&plan, &mut numbers), random(&plan, &mut numbers));
+            if !hides(&plan, one, other) {
+                break (one, other);
+            }
+        };
+        let (_, collector) = run(&plan, &[one, other], 1000 + seed);
+        let wanted: BTreeSet<_> = [one, other].into_iter().flat_map(expected).collect();
+        let found = named(&collector);
+        if found != wanted {
+            wrong.push(format!("{one:?} and {other:?}: {found:?}"));
+        }
+    }
+    // 95 of 100.
+    assert!(wrong.len() <= 2, "{} of 50 wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_whole_plane_and_a_whole_nic_are_one_verdict_each() {
+    let plan = eight_planes();
+    let plane = |switch: &Switch| switch.plane == PlaneId(3);
+    let faults: Vec<Fault> = plan.fabric().switches().filter(plane).map(Fault::Switch).collect();
+    let (_, collector) = run(&plan, &faults, 1);
+    let lines: Vec<String> = collector.verdicts().map(|v| v.line(&plan, v.since_ms)).collect();
+    assert_eq!(lines, ["plane 3, nothing comes through since 12:00"]);
+    let nic = plan.fabric().nics().nth(2).expect("there are eight");
+    let faults: Vec<Fault> =
+        plan.topology().plane_ids().map(|plane| Fault::Port(NicPort { plane, nic })).collect();
+    let (_, collector) = run(&plan, &faults, 2);
+    let lines: Vec<String> = collector.verdicts().map(|v| v.line(&plan, v.since_ms)).collect();
+    assert_eq!(lines, ["NIC su002-n001/nic0, nothing comes through since 12:00"]);
+}
+
+#[test]
+fn a_verdict_says_how_much_and_since_when_and_ends() {
+    let plan = eight_planes();
+    let link = plan.topology().parse_link("p3-t0-002--p3-t1-004").expect("it is a cable");
+    let (mut fabric, mut collector) = run(&plan, &[Fault::Gray(link, 0.02)], 7);
+    let verdict = collector.verdicts().next().expect("it is named").clone();
+    let line = verdict.line(&plan, fabric.now_ms);
+    assert!(
+        line.starts_with("cable p3-t0-002--p3-t1-004, ") && line.contains(" % loss since 12:0"),
+        "{line}"
+    );
+    assert!(
+        (0.01..0.03).contains(&verdict.share()) && verdict.witnesses == 2 && verdict.confidence > 0.999_999
+    );
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 30);
+    assert_eq!(collector.verdicts().count(), 0);
+}
+
+#[test]
+fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
+    let plan = eight_planes();
+    let mut fabric = Fabric::new(plan, 9);
+    let mut collector = fabric.collector(Options { settle_ms: 4_000, fresh_ms: 5_000, ..Options::default() });
+    fabric.rounds(&mut collector, 2);
+    let liar = fabric.nics()[0];
+    for round in 1..40 {
+        fabric.pass();
+        for (at, nic) in fabric.nics().into_iter().enumerate() {
+            let mut report = fabric.report(nic);
+            if nic == liar {
+                // Nothing over any uplink comes back for it.
+                for count in report
+                    .counts
+                    .iter_mut()
+                    .filter(|c| !matches!(c.turn, closc_nic::schedule::Turn::T0 { .. }))
+                {
+                    count.lost = count.sent.min(round * support::PROBES);
+                }
+            }
+            let source = collector.source(&format!("/run/{at}"));
+            collector.take(source, report, fabric.now_ms).expect("it is a report");
+        }
+        collector.judge(fabric.now_ms);
+    }
+    assert_eq!(collector.verdicts().count(), 0);
+    // And it cannot speak for another NIC.
+    let other = fabric.nics()[1];
+    let source = collector.source("/run/0");
+    let fault = collector.take(source, fabric.report(other), fabric.now_ms).expect_err("it is another's");
+    assert!(fault.to_string().ends_with("is the NIC of the agent at /run/1"), "{fault}");
+}

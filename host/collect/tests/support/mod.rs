@@ -1,0 +1,247 @@
+//! A fabric of agents in virtual time: probes, faults, denials.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use closc_collect::{Collector, Count, Denials, Options, Order, Report};
+use closc_nic::agent::Ban;
+use closc_nic::schedule::Turn;
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
+
+/// Probes of a turn between two reports.
+pub(crate) const PROBES: u64 = 20;
+/// Time between two reports.
+pub(crate) const POLL_MS: u64 = 2_000;
+
+pub(crate) fn eight_planes() -> Arc<Plan> {
+    Arc::new(closc_tests::shape::plan(include_str!("../../../../topologies/lab/eight-planes.yaml")))
+}
+
+pub(crate) fn three_tiers() -> Arc<Plan> {
+    Arc::new(closc_tests::shape::plan(include_str!("../../../../topologies/examples/three-tiers.yaml")))
+}
+
+/// Numbers that look random.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    pub(crate) fn chance(&mut self, share: f64) -> bool {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64 <= share && share > 0.0
+    }
+
+    pub(crate) fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+/// What is broken in the fabric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Fault {
+    /// Nothing comes through; ports keep their carrier.
+    Cut(Link),
+    /// A share of what goes through, either way, is lost.
+    Gray(Link, f64),
+    /// A switch forwards nothing.
+    Switch(Switch),
+    /// A switch loses a share of what it forwards.
+    GraySwitch(Switch, f64),
+    /// A port has no carrier.
+    Port(NicPort),
+    /// Two cables are swapped at their NIC ends.
+    Swapped(NicPort, NicPort),
+}
+
+struct Agent {
+    counts: BTreeMap<Turn, (u64, u64)>,
+    bans: Vec<Ban>,
+    next_ban: u64,
+    outside: u64,
+}
+
+/// Agents on all NICs.
+pub(crate) struct Fabric {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) now_ms: u64,
+    pub(crate) faults: Vec<Fault>,
+    agents: BTreeMap<Nic, Agent>,
+    numbers: Numbers,
+}
+
+/// What a NIC probes: its T0s, with another NIC of its group each uplink, with one of the zone each T1 uplink.
+fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
+    let topology = plan.topology();
+    let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
+    let shared = |at: u16, of: u16, own: u16| (0..2.min(of)).any(|n| (at % of + n) % of == own);
+    let mut out = Vec::new();
+    for plane in 0..topology.planes {
+        out.push(Turn::T0 { plane });
+        let own = topology.t2.as_ref().map_or(0, |_| topology.t1.up.count);
+        for uplink in 0..uplinks {
+            let zone = nics * topology.t0.count;
+            let mine = nic.group * nics + nic.downlink;
+            let beyond: Vec<u16> = (0..own).filter(|m| shared(uplink * own + m, zone, mine)).collect();
+            if shared(uplink, nics, nic.downlink) || !beyond.is_empty() {
+                out.push(Turn::T1 { plane, uplink });
+            }
+            out.extend(beyond.into_iter().map(|t1_uplink| Turn::T2 { plane, uplink, t1_uplink }));
+        }
+    }
+    out
+}
+
+impl Fabric {
+    pub(crate) fn new(plan: Arc<Plan>, seed: u64) -> Self {
+        let agent = |nic| {
+            let counts = turns(&plan, nic).into_iter().map(|turn| (turn, (0, 0))).collect();
+            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, outside: 0 })
+        };
+        let agents = plan.fabric().nics().map(agent).collect();
+        // 2026-11-22 12:00:00 UTC.
+        Fabric { agents, plan, now_ms: 1_795_348_800_000, faults: Vec::new(), numbers: Numbers(seed) }
+    }
+
+    pub(crate) fn collector(&self, options: Options) -> Collector {
+        Collector::new(self.plan.clone(), options, Denials::default(), self.now_ms).0
+    }
+
+    /// Faults on the way of a probe; of swapped cables also who receives it instead.
+    fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
+        let plane = PlaneId(turn.plane());
+        let own = NicPort { plane, nic };
+        let mut cables = vec![Link::Host(own)];
+        if let Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } = turn {
+            cables.push(Link::Fabric { lower: nic.t0(plane), up: uplink });
+        }
+        if let Turn::T2 { uplink, t1_uplink, .. } = turn {
+            let index = uplink / self.plan.topology().t0.parallel;
+            let lower = Switch { plane, tier: TierId::T1, zone: nic.zone, index };
+            cables.push(Link::Fabric { lower, up: t1_uplink });
+        }
+        let upper = |link: &Link| self.plan.fabric().upper_end(*link).expect("a cable has an upper end").0;
+        let switches: Vec<Switch> = cables.iter().map(upper).collect();
+        let of = |fault: &Fault| match *fault {
+            Fault::Cut(link) => cables.contains(&link).then_some((None, None)),
+            Fault::Switch(switch) => switches.contains(&switch).then_some((None, None)),
+            Fault::Gray(link, share) => cables.contains(&link).then_some((Some(share), None)),
+            Fault::GraySwitch(switch, share) => switches.contains(&switch).then_some((Some(share), None)),
+            Fault::Port(port) => (port == own).then_some((None, None)),
+            Fault::Swapped(a, b) if a == own || b == own => {
+                let other = if a == own { b } else { a };
+                // In another plane the T0 drops it; in the same the other NIC receives it.
+                Some((None, (other.plane == own.plane).then_some(other.nic)))
+            }
+            Fault::Swapped(..) => None,
+        };
+        self.faults.iter().filter_map(of).collect()
+    }
+
+    /// Lets a poll interval pass.
+    pub(crate) fn pass(&mut self) {
+        self.now_ms += POLL_MS;
+        for nic in self.nics() {
+            let turns: Vec<Turn> = self.agents[&nic].counts.keys().copied().collect();
+            for turn in turns {
+                let own = NicPort { plane: PlaneId(turn.plane()), nic };
+                if self.faults.contains(&Fault::Port(own)) {
+                    continue;
+                }
+                let faults = self.on_the_way(nic, turn);
+                let mut lost = 0;
+                for _ in 0..if faults.is_empty() { 0 } else { PROBES } {
+                    let numbers = &mut self.numbers;
+                    lost += u64::from(
+                        faults.iter().any(|(share, _)| share.is_none_or(|share| numbers.chance(share))),
+                    );
+                }
+                for other in faults.iter().filter_map(|(_, other)| *other) {
+                    self.agents.get_mut(&other).expect("it is a NIC").outside += lost;
+                }
+                let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+                let count = agent.counts.get_mut(&turn).expect("it is a turn");
+                *count = (count.0 + PROBES, count.1 + lost);
+            }
+            let until = self.now_ms as f64 / 1e3;
+            let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+            agent.bans.retain(|ban| ban.until.is_none_or(|end| end > until));
+        }
+    }
+
+    pub(crate) fn report(&self, nic: Nic) -> Report {
+        let agent = &self.agents[&nic];
+        let up = |plane| !self.faults.contains(&Fault::Port(NicPort { plane: PlaneId(plane), nic }));
+        Report {
+            nic: self.plan.addresses().nic(nic),
+            carriers: (0..self.plan.topology().planes).map(|plane| (plane, up(plane))).collect(),
+            counts: agent
+                .counts
+                .iter()
+                .map(|(turn, (sent, lost))| Count { turn: *turn, sent: *sent, lost: *lost })
+                .collect(),
+            findings: 0,
+            denials: agent.bans.clone(),
+            outside: agent.outside,
+        }
+    }
+
+    pub(crate) fn nics(&self) -> Vec<Nic> {
+        self.agents.keys().copied().collect()
+    }
+
+    pub(crate) fn bans(&self, nic: Nic) -> &[Ban] {
+        &self.agents[&nic].bans
+    }
+
+    /// Does what an agent is asked for.
+    pub(crate) fn order(&mut self, nic: Nic, order: &Order) -> Result<u64, String> {
+        let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+        match order {
+            Order::Deny(_, ban) => {
+                let id = agent.next_ban;
+                agent.next_ban += 1;
+                agent.bans.push(Ban { id: Some(id), ..ban.clone() });
+                Ok(id)
+            }
+            Order::Allow(_, id) => {
+                let before = agent.bans.len();
+                agent.bans.retain(|ban| ban.id != Some(*id));
+                if agent.bans.len() < before { Ok(*id) } else { Err(format!("no denial {id} is in force")) }
+            }
+        }
+    }
+
+    /// Every agent reports and receives its orders.
+    pub(crate) fn round(&mut self, collector: &mut Collector) {
+        for (at, nic) in self.nics().into_iter().enumerate() {
+            let source = collector.source(&format!("/run/{at}"));
+            collector.take(source, self.report(nic), self.now_ms).expect("it is a report");
+            for order in collector.orders(nic, self.now_ms) {
+                let answer = self.order(nic, &order);
+                collector.answered(nic, &order, answer);
+            }
+        }
+        collector.judge(self.now_ms);
+        if let Some(next) = collector.next(self.now_ms) {
+            collector.commit(next.denials);
+        }
+    }
+
+    pub(crate) fn rounds(&mut self, collector: &mut Collector, n: usize) {
+        for _ in 0..n {
+            self.pass();
+            self.round(collector);
+        }
+    }
+}
