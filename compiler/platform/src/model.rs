@@ -229,7 +229,7 @@ pub struct TrimmingLimits {
 
 impl TrimmingLimits {
     /// Tells whether a size is taken.
-    pub fn takes(&self, size: Bytes) -> bool {
+    pub fn accepts(&self, size: Bytes) -> bool {
         self.size_min <= size && self.size_max.is_none_or(|max| size <= max)
     }
 }

@@ -28,7 +28,6 @@ use closc_artefacts::Files;
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
-pub use check::limits::Limits;
 pub use error::VerifyError;
 pub use finding::{Tally, TraceStep, Violation};
 pub use model::place::Place;
@@ -138,11 +137,11 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
     check::hosts::check(fabric, nics, &mut findings);
     check::tables::own(fabric, &mut findings);
     check::hosts::everywhere(fabric, &mut findings);
-    check::limits::check(fabric, &options.limits, &mut findings);
-    check::buffers::check(fabric, &options.limits, &mut findings);
+    check::limits::check(fabric, &options.hardware, &mut findings);
+    check::buffers::check(fabric, &options.hardware, &mut findings);
     check::files::settings(fabric, &mut findings);
     check::lanes::check(fabric, &mut findings);
-    check::lanes::chassis(fabric, &options.ports, &mut findings);
+    check::lanes::chassis(fabric, &options.hardware, &mut findings);
     check::system::check(fabric, &mut findings);
     findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))
 }
@@ -155,7 +154,7 @@ fn prove(
     findings: &mut Findings,
 ) -> Option<(PathCounts, LoadCounts, Option<WalkCounts>)> {
     let layout = fabric.layout.as_ref()?;
-    let ways = proof::ways::follow(fabric, layout, nics)?;
+    let ways = proof::path_cables::follow(fabric, layout, nics)?;
     proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
     // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
     let lost = findings.is_clean();

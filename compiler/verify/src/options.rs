@@ -1,10 +1,9 @@
 //! What to verify, and how thoroughly.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
-
-use crate::check::limits::Limits;
+use closc_platform::Hardware;
 
 /// What to verify, and how thoroughly.
 #[derive(Debug, Clone)]
@@ -17,10 +16,8 @@ pub struct Options {
     pub shown: usize,
     /// Digests (BLAKE3) of the files of pipelines that are known, by path; others are read as they are.
     pub pipelines: BTreeMap<Utf8PathBuf, String>,
-    /// Ports that hardware has, by SONiC hwsku: name and, with spaces between, lanes, alias, number on the panel and part.
-    pub ports: BTreeMap<String, BTreeSet<(String, String)>>,
-    /// Limits of hardware by SONiC hwsku, or platform name of other targets.
-    pub limits: BTreeMap<String, Limits>,
+    /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.
+    pub hardware: BTreeMap<String, Hardware>,
 }
 
 impl Default for Options {
@@ -30,8 +27,7 @@ impl Default for Options {
             walk_up_to: 1 << 20,
             shown: 10,
             pipelines: BTreeMap::new(),
-            ports: BTreeMap::new(),
-            limits: BTreeMap::new(),
+            hardware: BTreeMap::new(),
         }
     }
 }

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 use closc_artefacts::Files as _;
 use closc_compile::front::{Source, read_text};
-use closc_platform::{Catalogue, Os};
+use closc_platform::{Catalogue, Hardware, Os};
 use closc_tests::{exceptions, shape};
-use closc_verify::{Limits, Options, verify};
+use closc_verify::{Options, verify};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 
@@ -74,25 +74,8 @@ impl Mix {
 
 /// What the command line knows of all hardware.
 fn options(catalogue: &Catalogue) -> Options {
-    let ids: Vec<&str> = catalogue.ids().collect();
-    let mut limits: BTreeMap<String, Limits> = BTreeMap::new();
-    for platform in catalogue.iter() {
-        let Some(sonic) = &platform.sonic else { continue };
-        for hwsku in std::iter::once(&sonic.hwsku).chain(sonic.hwskus.iter().map(|(_, hwsku)| hwsku)) {
-            let known = limits.entry(hwsku.clone()).or_insert(Limits {
-                segments: 0,
-                routes: 0,
-                neighbours: 0,
-                buffer_bytes: 0,
-            });
-            known.segments = known.segments.max(platform.limits.my_sids);
-            known.routes = known.routes.max(platform.limits.ipv6_routes);
-            known.neighbours = known.neighbours.max(platform.limits.neighbours);
-            known.buffer_bytes =
-                known.buffer_bytes.max(platform.buffer.as_ref().map_or(0, |buffer| buffer.total.0));
-        }
-    }
-    Options { limits, ports: common::all_ports(&ids), pipelines: common::pipelines(), ..Options::default() }
+    let hardware = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
+    Options { hardware, pipelines: closc_compile::pipeline_digests(), ..Options::default() }
 }
 
 /// Plans a fabric file with every check of the command line, or returns the code of its first error.

@@ -16,7 +16,8 @@ const ROUTINGS: [&str; 3] =
     ["routing: ecmp-static\n", "routing: ecmp-static\n", "routing: ecmp-static\necmp: { pin: downlink }\n"];
 
 fn verified(tree: &closc_artefacts::Memory) -> Report {
-    verify(tree, &Options { limits: common::limits(), ..Options::default() }).expect("the tree can be read")
+    verify(tree, &Options { hardware: common::hardware(), ..Options::default() })
+        .expect("the tree can be read")
 }
 
 #[test]

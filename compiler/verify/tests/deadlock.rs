@@ -38,7 +38,7 @@ fn text(target: Target, rings: &[u16], walk_up_to: u128) -> String {
             .extend(path_table::render(&table).into_iter().map(|artefact| (artefact.path, artefact.bytes)));
     }
     common::sign(&mut tree, "shape", "srv6-static");
-    verify(&tree, &Options { limits: common::limits(), walk_up_to, ..Options::default() })
+    verify(&tree, &Options { hardware: common::hardware(), walk_up_to, ..Options::default() })
         .expect("it can be read")
         .text()
 }

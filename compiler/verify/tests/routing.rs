@@ -15,7 +15,8 @@ fn tree(routing: &str, target: &str) -> Memory {
 }
 
 fn report(tree: &Memory) -> Report {
-    verify(tree, &Options { limits: common::limits(), ..Options::default() }).expect("the tree can be read")
+    verify(tree, &Options { hardware: common::hardware(), ..Options::default() })
+        .expect("the tree can be read")
 }
 
 const SONIC: &str = "platform: th5-512x100g, os: sonic";
@@ -36,8 +37,8 @@ fn what_is_not_proved_is_said() {
         assert!(report.holds(), "{routing}, {target}\n{text}");
         assert!(report.paths.is_none() && report.walk.is_none(), "nothing is claimed of paths");
         assert!(text.contains(&format!("not proved with routing {routing}: what nodes do")), "{text}");
-        let learned = text.contains("what happens while sessions come up or go down");
-        assert_eq!(learned, routing == "bgp-unnumbered", "{text}");
+        let speaks_bgp = text.contains("what happens while sessions come up or go down");
+        assert_eq!(speaks_bgp, routing == "bgp-unnumbered", "{text}");
         let delivery = report.delivery.expect("deliveries are counted where switches choose");
         assert!(delivery.deliveries > 0 && delivery.arrive == delivery.deliveries, "{text}");
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::limits::Limits;
+use closc_platform::Hardware;
+
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::SwitchId;
@@ -11,17 +12,17 @@ use crate::model::switch::Switch;
 use crate::rules::buffers::{HEADROOM, POOLS, SHARED};
 
 /// Checks the buffers of all switches.
-pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
-        let limit = switch.hardware.as_deref().and_then(|hardware| limits.get(hardware));
+        let limit = switch.hardware.as_deref().and_then(|hardware| known.get(hardware));
         if let (Some(pools), Some(limit)) = (switch.pools, limit) {
-            findings.expect(pools.ingress <= limit.buffer_bytes, &POOLS, || {
+            findings.expect(pools.ingress <= limit.buffer.0, &POOLS, || {
                 let message = format!(
                     "`{}` has ingress pools of {} bytes, and its chip a buffer of {}",
                     fabric.cabling.switch(id),
                     pools.ingress,
-                    limit.buffer_bytes
+                    limit.buffer.0
                 );
                 Violation::new(&POOLS, fabric.place(id, About::Pools), message)
             });

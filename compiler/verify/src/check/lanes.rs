@@ -1,7 +1,8 @@
 //! V0206: a port's name stands for the same serial lanes on all switches of one hardware.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
+use closc_platform::Hardware;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
@@ -51,16 +52,12 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 }
 
 /// Checks that ports are those that the hardware has, where it is known.
-pub(crate) fn chassis(
-    fabric: &Fabric,
-    known: &BTreeMap<String, BTreeSet<(String, String)>>,
-    findings: &mut Findings,
-) {
+pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(own) = switch.hardware.as_deref().and_then(|hardware| known.get(hardware)) else { continue };
         for (port, physical) in switch.lanes.iter() {
-            findings.expect(own.contains(&(port.to_string(), physical.to_string())), &LANES, || {
+            findings.expect(own.ports.contains(&(SmolStr::new(port), physical.to_string())), &LANES, || {
                 let place = fabric.place(id, About::Port(port));
                 let message = format!(
                     "`{}`: the hardware has no port `{port}` with `{physical}`",

@@ -2,31 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use closc_platform::Hardware;
+
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::fabric::Fabric;
 use crate::rules::limits::{FIT, HARDWARE};
 
-/// How much fits into the tables of a switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Own segments.
-    pub segments: u32,
-    /// IPv6 routes.
-    pub routes: u32,
-    /// Neighbours.
-    pub neighbours: u32,
-    /// Buffer of the chip, in bytes.
-    pub buffer_bytes: u64,
-}
-
 /// Checks the sizes of all switches whose hardware is known.
-pub(crate) fn check(fabric: &Fabric, limits: &BTreeMap<String, Limits>, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
-        let Some(hardware) = switch.hardware.as_deref().filter(|_| !limits.is_empty()) else { continue };
+        let Some(hardware) = switch.hardware.as_deref().filter(|_| !known.is_empty()) else { continue };
         findings.checked(&HARDWARE, 1);
-        let Some(limit) = limits.get(hardware) else {
+        let Some(limit) = known.get(hardware) else {
             let message = format!("`{}` is of hardware `{hardware}`", fabric.cabling.switch(id));
             findings.broken(Violation::new(&HARDWARE, fabric.place(id, About::Settings), message));
             continue;

@@ -9,7 +9,7 @@ use closc_tests::shape::{self, Shape, T2};
 use closc_verify::{Options, verify};
 
 use crate::common::fabrics::Target;
-use crate::common::{limits, pipelines, ports, tree};
+use crate::common::{hardware, tree};
 
 /// A fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,13 +169,12 @@ impl Trees {
     }
 }
 
-/// How trees are verified: with limits, and every violation shown.
+/// How trees are verified: with what is known of hardware, and every violation shown.
 pub(crate) fn options() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
     OPTIONS.get_or_init(|| Options {
-        limits: limits(),
-        ports: ports(),
-        pipelines: pipelines(),
+        hardware: hardware(),
+        pipelines: closc_compile::pipeline_digests(),
         shown: usize::MAX,
         ..Options::default()
     })
