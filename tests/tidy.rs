@@ -239,6 +239,10 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["OddRoute"], "other routes"),
     (&["Way"], "NextHop, Path"),
     (&["Hello"], "NeighbourDiscovery"),
+    (&["struct Ways", "type Ways", "GroupWays", "ZoneWays"], "NextHops, Paths, Cables"),
+    (&["enum Why", "enum Good"], "Reason, Pushed"),
+    (&["Teller", "fn learned", "let learned"], "reader, received, converged"),
+    (&["fn hear", "fn takes", "takes_own", "longest_taken"], "receive, accepts"),
     (&["Doing"], "Operation"),
     (&["Pourer", "pourer"], "WaterFilling"),
     (&["starved", "Starved", "STARVED"], "no usable entropy value"),
@@ -250,6 +254,11 @@ const WORDS: &[(&[&str], &str)] = &[
 const KEPT_WORDS: &[(&str, &str, &str)] = &[
     ("docs/glossary.md", "", "names the words of others"),
     ("tests/tidy.rs", "", "the list itself"),
+    (
+        "compiler/cli/src/commands/explain/device/bgp.rs",
+        "longest_taken",
+        "a field of JSON, which tools know by this name",
+    ),
     ("templates/sonic/frr.conf.j2", "is told", "a comment in the files of switches, which keep their bytes"),
 ];
 

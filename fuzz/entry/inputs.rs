@@ -3,9 +3,12 @@
 //! In: a number and seeds. Out: bytes. Invariants: the same number and seeds give the same bytes; an input is at most
 //! twice as long as the longest seed and a few bytes.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 /// Makes inputs.
 pub(crate) struct Inputs {
-    state: u64,
+    random: SplitMix64,
 }
 
 /// Bytes that mean something in many formats.
@@ -32,15 +35,12 @@ const WORDS: &[&[u8]] = &[
 impl Inputs {
     /// Begins at a number.
     pub(crate) fn new(number: u64) -> Self {
-        Inputs { state: number }
+        Inputs { random: SplitMix64::seed_from_u64(number) }
     }
 
     /// Returns a number below a limit, by splitmix64.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit.max(1) as u64).expect("it is below a usize")
+        usize::try_from(self.random.next_u64() % limit.max(1) as u64).expect("it is below a usize")
     }
 
     fn piece(&mut self, of: &[u8]) -> std::ops::Range<usize> {

@@ -1,5 +1,6 @@
 //! Helpers shared by the tests of several crates.
 
 pub mod exceptions;
+pub mod frr;
 pub mod namespaces;
 pub mod shape;

@@ -28,8 +28,11 @@ pub fn missing() -> Option<String> {
     (!runs("ping", &["-V"])).then_some(ping)
 }
 
-/// Returns what is missing to run FRR on its switches.
+/// Returns what is missing to run a fabric with FRR on its switches.
 pub fn missing_frr() -> Option<String> {
+    if let Some(missing) = missing() {
+        return Some(missing);
+    }
     for daemon in ["zebra", "bgpd", "bfdd", "staticd"] {
         if !Path::new(DAEMONS).join(daemon).exists() {
             return Some(format!("{DAEMONS}/{daemon} is not there; install frr"));

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Sources, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
-use closc_topology::Routing;
 use proptest::prelude::*;
 
 /// The numbers of a small fabric.

@@ -12,9 +12,11 @@ pub mod manifest;
 pub mod path_table;
 pub mod paths;
 pub mod profile;
+mod routing;
 
 pub use files::{Files, Folder, Memory};
-pub use manifest::{Counts, Entry, Manifest, ManifestError, Routing};
+pub use manifest::{Counts, Entry, Manifest, ManifestError};
 pub use profile::{
     Stated, StatedBuffer, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
 };
+pub use routing::Routing;

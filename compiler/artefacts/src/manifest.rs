@@ -4,7 +4,6 @@
 //! a manifest that was read lists only paths inside the tree.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::Files;
 use crate::paths::{MANIFEST, is_inside};
 use crate::profile::Stated;
+use crate::routing::Routing;
 
 /// Version of the form.
 pub const FORMAT: &str = "closc-manifest/1";
@@ -66,52 +66,6 @@ impl Entry {
     /// Tells whether these are the bytes.
     pub fn fits(&self, bytes: &[u8]) -> bool {
         self.size == bytes.len() as u64 && *self.blake3 == *blake3::hash(bytes).to_hex()
-    }
-}
-
-/// How packets find their way, in the words of a fabric file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Routing {
-    /// NICs write the path as uSIDs; routes are static.
-    #[serde(rename = "srv6-static")]
-    Srv6Static,
-    /// Switches choose the path by static routes with weights.
-    EcmpStatic,
-    /// Switches choose the path by routes of BGP sessions, whose ports find their neighbours themselves.
-    BgpUnnumbered,
-}
-
-impl Routing {
-    /// Returns the word of a fabric file.
-    pub fn word(self) -> &'static str {
-        match self {
-            Routing::Srv6Static => "srv6-static",
-            Routing::EcmpStatic => "ecmp-static",
-            Routing::BgpUnnumbered => "bgp-unnumbered",
-        }
-    }
-
-    /// Tells whether NICs write the path into packets, as uSIDs.
-    pub fn is_source_routed(self) -> bool {
-        match self {
-            Routing::Srv6Static => true,
-            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
-        }
-    }
-
-    /// Tells whether switches exchange routes with BGP.
-    pub fn speaks_bgp(self) -> bool {
-        match self {
-            Routing::BgpUnnumbered => true,
-            Routing::Srv6Static | Routing::EcmpStatic => false,
-        }
-    }
-}
-
-impl fmt::Display for Routing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -279,12 +233,5 @@ mod tests {
     fn a_later_form_is_named() {
         let error = Manifest::parse(br#"{"format": "closc-manifest/9", "files": []}"#).unwrap_err();
         assert_eq!(error.to_string(), "manifests of form `closc-manifest/9` are not known here");
-    }
-
-    #[test]
-    fn words_of_routings_are_those_of_the_file() {
-        for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
-            assert_eq!(serde_json::to_value(routing).unwrap(), routing.word());
-        }
     }
 }

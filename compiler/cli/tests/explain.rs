@@ -97,7 +97,7 @@ fn sessions_are_listed_with_their_filters_and_limits() {
         "BGP: AS ",
         "announces fd00:c105:1:1::/64, fd00:c105:3::1/128",
         "takes /64 in fd00:c105:1::/48, /128 in fd00:c105:3::/64",
-        "above: takes paths of any length, ends the session beyond ",
+        "above: accepts paths of any length, ends the session beyond ",
         "announces its own only, with the bandwidth of a cable",
         "900 ms by BFD, 9 s by BGP",
         "above, drained: a last resort",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use closc_artefacts::StatedSwitch;
-use closc_artefacts::manifest::{Entry, Manifest, Routing};
+use closc_artefacts::manifest::{Entry, Manifest};
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::{Templates, targets};
 
@@ -69,7 +69,7 @@ impl<'a> Job<'a> {
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(programmed).ok(),
             files,
-            ..Manifest::new(topology.name.as_str(), routing(topology.routing))
+            ..Manifest::new(topology.name.as_str(), topology.routing)
         }
     }
 }
@@ -80,13 +80,4 @@ fn programmed(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<()
         closc_entries::state(intent, switch)?;
     }
     Ok(())
-}
-
-/// The word of a routing in a manifest.
-fn routing(routing: closc_topology::Routing) -> Routing {
-    match routing {
-        closc_topology::Routing::Srv6Static => Routing::Srv6Static,
-        closc_topology::Routing::EcmpStatic => Routing::EcmpStatic,
-        closc_topology::Routing::BgpUnnumbered => Routing::BgpUnnumbered,
-    }
 }

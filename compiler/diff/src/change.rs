@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_platform::{Breakout, Os, Platform};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Routing, Services,
-    Site, Switch, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Services, Site,
+    Switch, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
-use closc_topology::{Link, PlaneId, Routing, Switch, TierId};
+use closc_topology::{Link, PlaneId, Switch, TierId};
 
 use crate::change::{Change, Exception, Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;

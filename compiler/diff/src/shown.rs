@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_platform::{Breakout, Os, Platform};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Routing, Services, Site,
-    Wiring, ZoneId,
+    Cable, DomainBy, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Services, Site, Wiring,
+    ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;

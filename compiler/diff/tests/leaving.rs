@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::Routing;
 use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, Wave, named_waves};
 use closc_diff::{Place, Population};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_tests::exceptions::related;
 use closc_tests::shape::{Shape, T2, any_routing, three_tiers, try_plan, two_tiers};
-use closc_topology::{Link, Nic, PlaneId, Routing, Switch};
+use closc_topology::{Link, Nic, PlaneId, Switch};
 use proptest::prelude::*;
 
 /// What may be used, and what may not be.

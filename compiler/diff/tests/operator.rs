@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_diff::{Difference, Options, Report, Side, Touched, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
 use closc_tests::exceptions::{excepted, related};
 use closc_tests::shape::Shape;
-use closc_topology::{Nic, Pins, PlaneId, Routing, Switch, TierId, ZoneId};
+use closc_topology::{Nic, Pins, PlaneId, Switch, TierId, ZoneId};
 use proptest::prelude::*;
 
 const BASE: Shape = Shape {

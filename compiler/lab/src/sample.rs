@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::Serialize;
 
 use crate::model::Model;
@@ -66,19 +68,19 @@ impl<'a> Selected<'a> {
         if paths >= of || self.nics.len() < 2 {
             return self;
         }
-        let mut random = Random(seed);
+        let mut random = SplitMix64::seed_from_u64(seed);
         let mut chosen: BTreeMap<usize, BTreeSet<(usize, u64)>> = BTreeMap::new();
         let mut found = 0;
         for _ in 0..paths.saturating_mul(DRAWS) {
             if found == paths {
                 break;
             }
-            let from = random.below(self.nics.len() as u64) as usize;
-            let other = random.below(self.nics.len() as u64 - 1) as usize;
+            let from = below(&mut random, self.nics.len() as u64) as usize;
+            let other = below(&mut random, self.nics.len() as u64 - 1) as usize;
             let to = other + usize::from(other >= from);
             let count = self.nics[from].0.count(self.nics[to].1.address);
             if count > 0 {
-                let fresh = chosen.entry(from).or_default().insert((to, random.below(count)));
+                let fresh = chosen.entry(from).or_default().insert((to, below(&mut random, count)));
                 found += u64::from(fresh);
             }
         }
@@ -136,20 +138,7 @@ fn pairs(nics: usize) -> u64 {
     (nics * nics.saturating_sub(1)) as u64
 }
 
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Returns a number below another, which is not 0.
-    fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
-    }
+/// Returns a number below another, which is not 0.
+fn below(random: &mut SplitMix64, end: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }

@@ -6,6 +6,7 @@ mod common;
 use std::process::Command;
 
 use closc_lab::{Lab, LabError, LinkLayer};
+use closc_tests::frr::Frr;
 
 use common::{can_run, compile, quietly};
 
@@ -25,21 +26,10 @@ exceptions:
   absent: [ \"p0-t0-001--p0-t1-001#2\" ]
 ";
 
-const BGP: &str = "
-fabric: bgp
-planes: 1
-zones: 2
-routing: bgp-unnumbered
-hosts: { groups: 2, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
-tiers:
-  t0: { platform: linux, os: frr, up: 2 }
-  t1: { platform: linux, os: frr, up: 2 }
-  t2: { platform: linux, os: frr }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-  t1-t2: { length: 1m, medium: virtual }
-";
+/// Two zones of two T0s and two T1s, under two T2s.
+fn bgp() -> String {
+    Frr { zones: 2, ..Frr::default() }.yaml("bgp")
+}
 
 fn namespaces(fabric: &str) -> usize {
     let output = Command::new("ip").args(["netns", "list"]).output().unwrap();
@@ -95,7 +85,7 @@ fn routers_find_each_other_and_carry_flows() {
     if !can_run() {
         return;
     }
-    let compiled = compile(BGP, "rb");
+    let compiled = compile(&bgp(), "rb");
     let (mut lab, report) = match quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)) {
         Err(error @ LabError::NoFrr) => {
             closc_skip::skip(error);
@@ -124,7 +114,7 @@ fn routers_find_each_other_and_carry_flows() {
 
 #[test]
 fn hostile_routers_cannot_be_read() {
-    let compiled = compile(BGP, "rc");
+    let compiled = compile(&bgp(), "rc");
     let path = compiled.tree.join("switches/z0-p0-t0-001/frr.conf");
     let was = std::fs::read_to_string(&path).unwrap();
     closc_lab::tree::Tree::read(&compiled.tree).unwrap();

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use closc_paths::write::{Body, write};
 use closc_paths::{Choice, Denied, Fault, Header, Kind, Reason, Scope, Table};
 use proptest::prelude::*;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng as _;
 
 fn address(text: &str) -> u128 {
     u128::from(text.parse::<Ipv6Addr>().unwrap())
@@ -247,14 +249,8 @@ const UNDEFINED: u8 = 99;
 
 /// Changes some bytes of a table, or cuts it, and lets its length and checksum be right.
 fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
-    let mut state = seed;
-    let mut below = |limit: usize| {
-        // splitmix64
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
-    };
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut below = |limit: usize| (random.next_u64() % limit as u64) as usize;
     let mut bytes = whole.to_vec();
     for _ in 0..=below(4) {
         // Half of them in the header, whose numbers say where everything else is.

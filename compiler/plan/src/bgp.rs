@@ -44,7 +44,7 @@ const T0_PREFIXES_MAX: u32 = 8;
 /// Prefixes that a T1 may send to a T2: those of every T0 of its zone that addresses can name, and its loopback.
 const ZONE_PREFIXES_MAX: u32 = 2 * Addresses::GROUPS_MAX + 1;
 
-/// Returns what a switch delivers itself; the rest it hears.
+/// Returns what a switch delivers itself; the rest it receives.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
     let mut routes = match switch.tier {
         TierId::T0 => ecmp::local(plan, switch, ports),
@@ -92,18 +92,18 @@ fn below(plan: &Plan, switch: Switch) -> BgpSide {
     };
     BgpSide {
         direction: BgpDirection::Below,
-        longest_taken: Some(longest),
+        longest_accepted: Some(longest),
         longest_announced: None,
         prefixes_max: prefixes,
         bandwidth: bandwidth(plan, switch),
     }
 }
 
-/// Above goes what was heard from below: of a T0 nothing but its own, of a T1 one AS more.
+/// Above goes what was received from below: of a T0 nothing but its own, of a T1 one AS more.
 fn above(plan: &Plan, switch: Switch) -> BgpSide {
     BgpSide {
         direction: BgpDirection::Above,
-        longest_taken: None,
+        longest_accepted: None,
         longest_announced: Some(switch.tier.level()),
         prefixes_max: room(plan, switch),
         bandwidth: bandwidth(plan, switch),

@@ -6,8 +6,9 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
+use closc_artefacts::Routing;
 use closc_fabric::{End, Port, PortUse};
-use closc_topology::{Link, NicPort, PortRef, Routing, Switch, Topology};
+use closc_topology::{Link, NicPort, PortRef, Switch, Topology};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 

@@ -17,15 +17,16 @@ mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::Routing;
 use closc_platform::Os;
 use closc_platform::capability::Capability;
-use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Routing, Side, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 use ipnet::Ipv6Net;
 
 use crate::intent::{Hop, Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 use capacity::{Capacities, Scope, in_order};
-use fraction::Fraction;
+use fraction::{NOTHING, WHOLE};
 use weights::{Room, Share};
 
 /// Returns the routes of a switch.
@@ -138,7 +139,7 @@ impl NextHops<'_> {
         let way = |(share, neighbour, _): (Share, Switch, Link)| NextHop {
             port: share.port,
             neighbour,
-            left: (share.left.part, share.left.whole),
+            left: share.left.into_raw(),
             cables: share.cables,
             weight: weight(share.port),
         };
@@ -242,7 +243,7 @@ impl<'a> Groups<'a> {
         let (upper, _) = self.plan.fabric().upper_end(link)?;
         let capacities = &mut self.capacities[at];
         let leads = capacities.cables(self.switch, upper).any(|cable| cable == link)
-            && capacities.through(self.switch, upper, scope) > Fraction::ZERO;
+            && capacities.through(self.switch, upper, scope) > NOTHING;
         leads.then(|| port_of(self.plan, self.switch, link)).flatten()
     }
 
@@ -285,8 +286,7 @@ impl<'a> Groups<'a> {
         let mut shares = Vec::new();
         for neighbour in neighbours {
             let (lower, upper) = in_order(switch, neighbour);
-            let left =
-                if self.is_whole { Fraction::ONE } else { capacities.through(switch, neighbour, scope) };
+            let left = if self.is_whole { WHOLE } else { capacities.through(switch, neighbour, scope) };
             let links: Vec<Link> = capacities.cables(lower, upper).collect();
             let cables = links.len() as u64;
             for link in links {

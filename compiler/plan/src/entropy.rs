@@ -14,6 +14,8 @@
 //! a zone cover the T1 uplinks evenly, however many they are.
 
 use closc_topology::{Nic, PlaneId, Topology, ZoneId};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::segment::UplinkChoice;
 
@@ -110,12 +112,9 @@ fn start(group: u16, uplinks: u16) -> u16 {
     in_order.nth(usize::from(group % uplinks.max(1))).unwrap_or(0)
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit.
+/// Spreads every bit of a number: a bijection, so that different numbers stay different.
 fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 /// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the

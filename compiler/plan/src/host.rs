@@ -10,7 +10,8 @@ pub(crate) mod written;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PortRef, Routing, Side, Subject, Topology};
+use closc_artefacts::Routing;
+use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PortRef, Side, Subject, Topology};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 

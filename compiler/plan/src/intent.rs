@@ -8,13 +8,14 @@ pub(crate) mod bgp;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use closc_artefacts::Routing;
 use closc_platform::{Os, PhysicalPort, Platform};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Link, Nic, NicPort, Node, PciAddress, PlaneId, PortRef, Routing,
-    Services, Side, Switch, Usid,
+    Cable, HostOs, HostOutput, HostSlot, Link, Nic, NicPort, Node, PciAddress, PlaneId, PortRef, Services,
+    Side, Switch, Usid,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;

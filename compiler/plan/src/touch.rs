@@ -4,8 +4,9 @@
 //! has the same bytes with and without the exception, but for what all switches or tables take from the delays of the
 //! fabric (see [`crate::Plan::target_delay`]). So one cable that changes renders two switches again, not six thousand.
 
+use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};
-use closc_topology::{Link, Nic, Node, PlaneId, Routing, Switch, ZoneId};
+use closc_topology::{Link, Nic, Node, PlaneId, Switch, ZoneId};
 
 /// Something that an exception is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

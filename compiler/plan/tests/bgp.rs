@@ -1,8 +1,8 @@
 //! What growth does to what switches are given for BGP: new sessions, and nothing else.
 
+use closc_artefacts::Routing;
 use closc_plan::{BgpIntent, BgpNeighbour, Plan};
 use closc_tests::shape::{Shape, T2};
-use closc_topology::Routing;
 
 fn shape(groups: u16, t1: u16, zones: Option<u16>) -> Shape {
     let t2 = zones.map(|zones| T2 { zones, steps: 2, parallel: 1, rows: false });

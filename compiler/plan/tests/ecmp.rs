@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Hop, Peer, Plan, Target};
 use closc_tests::exceptions::excepted;
 use closc_tests::shape::{Shape, T2, plan};
-use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Routing, Switch, TierId};
+use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use proptest::prelude::*;
 
 /// Switches that forward by the longest prefix, over every hop of a group.

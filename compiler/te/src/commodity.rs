@@ -33,7 +33,7 @@ pub(crate) struct Commodity {
 
 /// Why a demand is not carried, or not all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum Reason {
     /// None of the NICs of its source or destination is there.
     Absent,
     /// A NIC has no cable that can be used.
@@ -44,25 +44,25 @@ pub enum Why {
     Full(Stage),
 }
 
-impl Why {
+impl Reason {
     /// Returns the reason in words.
     pub fn text(self) -> &'static str {
         match self {
-            Why::Absent => "no NIC of one side is there",
-            Why::NoPort => "a NIC has no usable cable in any plane",
-            Why::NoPath => "no plane has a usable path between the two",
-            Why::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
-            Why::Full(Stage::NicDown) => "the ports of a NIC that receives are full",
-            Why::Full(Stage::T0Up) => "T0 to T1 cables on its way are full",
-            Why::Full(Stage::T0Down) => "T1 to T0 cables on its way are full",
-            Why::Full(Stage::T1Up) => "T1 to T2 cables on its way are full",
-            Why::Full(Stage::T1Down) => "T2 to T1 cables on its way are full",
+            Reason::Absent => "no NIC of one side is there",
+            Reason::NoPort => "a NIC has no usable cable in any plane",
+            Reason::NoPath => "no plane has a usable path between the two",
+            Reason::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
+            Reason::Full(Stage::NicDown) => "the ports of a NIC that receives are full",
+            Reason::Full(Stage::T0Up) => "T0 to T1 cables on its way are full",
+            Reason::Full(Stage::T0Down) => "T1 to T0 cables on its way are full",
+            Reason::Full(Stage::T1Up) => "T1 to T2 cables on its way are full",
+            Reason::Full(Stage::T1Down) => "T2 to T1 cables on its way are full",
         }
     }
 }
 
 /// What cannot be carried, by its places and the reason, in Gb/s.
-pub(crate) type Left = BTreeMap<(Place, Place, Why), f64>;
+pub(crate) type Left = BTreeMap<(Place, Place, Reason), f64>;
 
 /// Everything that is to be placed.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ impl Commodities {
         let mut limit = COMMODITIES_MAX;
         for demand in matrix.demands.iter().filter(|demand| demand.gbps > 0.0) {
             let Some(cut) = sides.cut(topology, network, demand) else {
-                *left.entry((demand.from, demand.to, Why::Absent)).or_default() += demand.gbps;
+                *left.entry((demand.from, demand.to, Reason::Absent)).or_default() += demand.gbps;
                 continue;
             };
             for to in &cut.to {
@@ -174,7 +174,7 @@ impl Commodities {
                 all.push(commodity);
                 continue;
             }
-            let why = if from.reach == 0 || to.reach == 0 { Why::NoPort } else { Why::NoPath };
+            let why = if from.reach == 0 || to.reach == 0 { Reason::NoPort } else { Reason::NoPath };
             let place = |class: &Class| {
                 let (zone, group) = network.shape.group_at(class.group);
                 Place::Group(zone, group)

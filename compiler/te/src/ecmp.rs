@@ -10,6 +10,8 @@
 mod hops;
 
 use closc_plan::NextHops;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::commodity::Commodity;
 use crate::host::{self, Problem};
@@ -17,11 +19,11 @@ use crate::load::{Loads, PerLink};
 use crate::network::{Kind, Network};
 use crate::route::Route;
 use crate::split::{Parts, Run, share};
-use hops::{Hops, Ways};
+use hops::{Hops, Members};
 
 /// How traffic is put on paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner<'a> {
+pub(crate) enum Spreading<'a> {
     /// As a fluid: by the weights of the groups, or evenly over all paths where hosts choose.
     Even,
     /// As a fluid behind the first hop, which is that of the commodity's route in the kind of planes.
@@ -31,12 +33,12 @@ pub(crate) enum Manner<'a> {
 }
 
 /// Computes the load of every cable.
-pub(crate) fn loads(problem: &Problem<'_>, manner: Manner<'_>) -> Loads {
+pub(crate) fn loads(problem: &Problem<'_>, spreading: Spreading<'_>) -> Loads {
     let (network, commodities) = (problem.network, &problem.commodities.all);
     let mut loads = Loads::zero(network);
     host::put(problem, |at, kind| share(network, &commodities[at], None, kind), &mut loads);
     for (kind, load) in loads.fabric.iter_mut().enumerate() {
-        let lane = Lane { problem, kind: &network.kinds[kind], number: kind, manner };
+        let lane = Lane { problem, kind: &network.kinds[kind], number: kind, spreading };
         if network.hop_by_hop { lane.by_switches(load, &mut |_, _, _, _| ()) } else { lane.by_hosts(load) }
     }
     loads
@@ -46,12 +48,12 @@ pub(crate) fn loads(problem: &Problem<'_>, manner: Manner<'_>) -> Loads {
 /// place and what `scratch` then holds.
 pub(crate) fn each(
     problem: &Problem<'_>,
-    manner: Manner<'_>,
+    spreading: Spreading<'_>,
     scratch: &mut PerLink,
     found: &mut impl FnMut(usize, usize, Run, &mut PerLink),
 ) {
     for (number, kind) in problem.network.kinds.iter().enumerate() {
-        Lane { problem, kind, number, manner }.by_switches(scratch, found);
+        Lane { problem, kind, number, spreading }.by_switches(scratch, found);
     }
 }
 
@@ -60,7 +62,7 @@ struct Lane<'a> {
     problem: &'a Problem<'a>,
     kind: &'a Kind,
     number: usize,
-    manner: Manner<'a>,
+    spreading: Spreading<'a>,
 }
 
 impl Lane<'_> {
@@ -79,7 +81,7 @@ impl Lane<'_> {
         for (at, commodity) in self.problem.commodities.all.iter().enumerate() {
             let Some((run, rate)) = self.run(commodity) else { continue };
             parts.spread(network, self.kind, run, None);
-            let Manner::Hashed(seed) = self.manner else {
+            let Spreading::Hashed(seed) = self.spreading else {
                 parts.add(network, run, rate, load);
                 continue;
             };
@@ -105,17 +107,17 @@ impl Lane<'_> {
             let mut hops = Hops::to(network, self.kind, &mut plan, to);
             for (at, commodity) in all.iter().enumerate().take(end).skip(first) {
                 let Some((run, rate)) = self.run(commodity) else { continue };
-                match self.manner {
-                    Manner::Even => {
+                match self.spreading {
+                    Spreading::Even => {
                         let ups = hops.uplinks(network, self.kind, &mut plan, run.a);
                         hops.carry(network, run, &ups, rate, load);
                     }
-                    Manner::Pinned(routes) => {
+                    Spreading::Pinned(routes) => {
                         if let Some(route) = routes[at * network.kinds.len() + self.number] {
-                            hops.carry(network, run, &Ways::one(route.up as usize), rate, load);
+                            hops.carry(network, run, &Members::one(route.up as usize), rate, load);
                         }
                     }
-                    Manner::Hashed(seed) => {
+                    Spreading::Hashed(seed) => {
                         let ups = hops.uplinks(network, self.kind, &mut plan, run.a);
                         let one = rate / f64::from(commodity.flows);
                         for flow in 0..commodity.flows {
@@ -166,10 +168,7 @@ fn pick(hash: u64, count: usize) -> usize {
     ((u128::from(hash) * count as u128) >> 64) as usize
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit.
+/// Spreads every bit of a number: a bijection, so that different numbers stay different.
 pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }

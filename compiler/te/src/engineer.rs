@@ -3,14 +3,14 @@
 //! In: a plan, a matrix, options. Out: [`Outcome`]. Invariants: the bound is not above what was found, and what was found
 //! is not above what the fabric does by itself.
 
+use closc_artefacts::Routing;
 use closc_plan::Plan;
-use closc_topology::Routing;
 
 use crate::bound::{self, Bound, Proof};
 use crate::class::Classes;
 use crate::commodity::{COMMODITIES_MAX, Commodities, Left, Sides};
 use crate::demand::Matrix;
-use crate::ecmp::{self, Manner};
+use crate::ecmp::{self, Spreading};
 use crate::fair::{self, Footprints};
 use crate::host::{self, Problem};
 use crate::load::Loads;
@@ -75,8 +75,8 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let (sides, commodities) = sum_up(plan, &network, matrix, options)?;
     let problem =
         Problem { plan, topology, network: &network, matrix, sides: &sides, commodities: &commodities };
-    let even = ecmp::loads(&problem, Manner::Even);
-    let hashed = ecmp::loads(&problem, Manner::Hashed(options.seed));
+    let even = ecmp::loads(&problem, Spreading::Even);
+    let hashed = ecmp::loads(&problem, Spreading::Hashed(options.seed));
     let cuts = bound::cuts(&problem, &even);
     let target = cuts.max * (1.0 + options.tolerance);
     let (placement, te) =
@@ -151,7 +151,7 @@ fn pinned(problem: &Problem<'_>, hashed: &Loads, target: f64) -> (Placement, Loa
         Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), hashed.clone()),
     }
     let routes = pin::place(problem, target);
-    let loads = ecmp::loads(problem, Manner::Pinned(&routes));
+    let loads = ecmp::loads(problem, Spreading::Pinned(&routes));
     if loads.fabric_max(problem.network) < hashed.fabric_max(problem.network) {
         (Placement::Pinned(Some(routes)), loads)
     } else {

@@ -247,8 +247,8 @@ impl Outcome {
 
 /// Names the switches of a route and the ports by which it leaves them.
 fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
-    let told = if shape.has_single_paths() { usize::MAX } else { 1 };
-    let each = route.cables().take(told).map(|(stage, at)| {
+    let listed = if shape.has_single_paths() { usize::MAX } else { 1 };
+    let each = route.cables().take(listed).map(|(stage, at)| {
         let (link, up) = match stage {
             Stage::T0Up => (shape.t0_link(plane, at), true),
             Stage::T1Up => (shape.t1_link(plane, at), true),

@@ -12,7 +12,7 @@ mod cables;
 mod ports;
 
 use crate::class::Part;
-use crate::commodity::{Left, Why};
+use crate::commodity::{Left, Reason};
 use crate::demand::Demand;
 use crate::host::Problem;
 use crate::load::Stage;
@@ -92,7 +92,7 @@ pub(crate) fn leave(problem: &Problem<'_>, footprints: &Footprints<'_>, left: &m
     for unit in &units {
         let lost = (unit.asked - unit.rate) * unit.pairs;
         if let (Some(stage), true) = (unit.by, unit.rate < unit.asked * (1.0 - ROUNDING)) {
-            *left.entry((unit.demand.from, unit.demand.to, Why::Full(stage))).or_default() += lost;
+            *left.entry((unit.demand.from, unit.demand.to, Reason::Full(stage))).or_default() += lost;
         }
     }
 }

@@ -28,7 +28,7 @@ mod spray;
 
 pub mod demand;
 
-pub use commodity::{COMMODITIES_MAX, Why};
+pub use commodity::{COMMODITIES_MAX, Reason};
 pub use demand::{Demand, Fault, FaultKind, Matrix};
 pub use engineer::{Error, Options, Outcome, engineer};
 pub use entry::{FORMAT as PINS_FORMAT, Hop, Path, Pin, PinLine, PinPlane, Via};

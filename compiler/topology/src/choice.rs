@@ -1,56 +1,9 @@
-//! Words of which the language takes one: routing, wiring, what is generated for hosts.
+//! Words of which the language takes one: wiring, what is generated for hosts.
 //!
 //! In: nothing. Out: the enums. Invariants: who asks what one means uses a method that names every word, so that a new one
 //! does not compile before it has an answer.
 
 use schemars::JsonSchema;
-
-/// How packets find their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Routing {
-    /// Static SRv6 uSIDs, source routed by the NIC.
-    Srv6Static,
-    /// Static routes with next-hop groups.
-    EcmpStatic,
-    /// eBGP over unnumbered links (RFC 8950).
-    BgpUnnumbered,
-}
-
-impl Routing {
-    /// Returns the word used in YAML.
-    pub fn word(self) -> &'static str {
-        match self {
-            Routing::Srv6Static => "srv6-static",
-            Routing::EcmpStatic => "ecmp-static",
-            Routing::BgpUnnumbered => "bgp-unnumbered",
-        }
-    }
-
-    /// Tells whether NICs write the path into packets, as uSIDs.
-    pub fn is_source_routed(self) -> bool {
-        match self {
-            Routing::Srv6Static => true,
-            Routing::EcmpStatic | Routing::BgpUnnumbered => false,
-        }
-    }
-
-    /// Tells whether switches exchange routes with BGP.
-    pub fn speaks_bgp(self) -> bool {
-        match self {
-            Routing::BgpUnnumbered => true,
-            Routing::Srv6Static | Routing::EcmpStatic => false,
-        }
-    }
-
-    /// Tells whether switches have next-hop groups that the plan writes, with weights.
-    pub fn has_static_groups(self) -> bool {
-        match self {
-            Routing::EcmpStatic => true,
-            Routing::Srv6Static | Routing::BgpUnnumbered => false,
-        }
-    }
-}
 
 /// What is generated for hosts besides path tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]

@@ -14,6 +14,7 @@ mod srv6;
 mod tiers;
 mod tuning;
 
+use closc_artefacts::Routing;
 use smol_str::SmolStr;
 
 pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
@@ -26,7 +27,6 @@ pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
 pub use tiers::{HardwareDoc, PortBlockDoc, PortsDoc, T0Doc, T1Doc, T2Doc, TiersDoc};
 pub use tuning::{EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
-use crate::choice::Routing;
 use crate::read::{Named, Spanned, document, word};
 
 document! {

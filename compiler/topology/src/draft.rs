@@ -14,6 +14,7 @@ mod pins;
 mod tier;
 mod tuning;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Sources, Span};
 use closc_platform::Catalogue;
 use closc_qos::profile::{self, Preset, Profile, ProfileError};
@@ -32,7 +33,7 @@ pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use pins::PinFault;
 pub(crate) use tier::{DraftBlock, DraftTier, resolve};
 
-use crate::choice::{Routing, Wiring};
+use crate::choice::Wiring;
 use crate::coordinate::{Link, Side, TierId};
 use crate::document::FabricDoc;
 use crate::field::{Field, FieldPath};

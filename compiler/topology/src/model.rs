@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use closc_platform::{Breakout, Os, Platform, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
-use crate::choice::{HostOs, HostOutput, Pin, Routing, Wiring};
+use crate::choice::{HostOs, HostOutput, Pin, Wiring};
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::naming::Naming;

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::Sources;
 use closc_platform::Catalogue;
-use closc_topology::{Nic, PlaneId, PortRef, Routing, Side, Switch, TierId, Topology, ZoneId, usid::GIB_MAX};
+use closc_topology::{Nic, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId, usid::GIB_MAX};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -10,7 +10,7 @@ mod pipeline;
 mod switches;
 mod tables;
 
-use closc_artefacts::{Files as Source, paths};
+use closc_artefacts::{Files as Source, Routing, paths};
 use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
@@ -23,7 +23,6 @@ use crate::model::cabling::Cabling;
 use crate::model::fabric::Fabric;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
-use crate::model::routing::Routing;
 use crate::model::stated::Stated;
 use crate::model::switch::{Pairs, Pool};
 use crate::options::Options;

@@ -18,7 +18,6 @@ pub(crate) mod names;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod qos;
-pub(crate) mod routing;
 pub(crate) mod segment;
 pub(crate) mod stated;
 pub(crate) mod switch;

@@ -113,7 +113,7 @@ fn bandwidths_that_nobody_announces_are_missed() {
     assert!(shares.message.contains("has weights 1 : 1 : 1 : 1, and capacity to"), "{}", shares.message);
 }
 
-/// A T0 that announces what it heard, T1s that take it, and no other way: what one T1 sends down goes up to the other.
+/// A T0 that announces what it received, T1s that take it, and no other way: what one T1 sends down goes up to the other.
 #[test]
 fn sessions_that_leak_let_pauses_wait_in_a_circle() {
     let mut tree = pod();

@@ -9,22 +9,26 @@ use std::time::{Duration, Instant};
 
 use closc_plan::Plan;
 use closc_render::{Templates, targets};
-use closc_tests::namespaces::{Fabric, File, missing, missing_frr};
+use closc_tests::frr::Frr;
+use closc_tests::namespaces::{Fabric, File, missing_frr};
 use closc_tests::shape::plan;
 use closc_topology::TierId;
 use serde_json::Value;
 
+/// What the fabrics are called.
+const NAME: &str = "converged";
+
 /// How long something may take before it counts as never. Sessions come up in seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Ways of a route: ports, each with its share in thousandths.
-type Ways = BTreeMap<String, u64>;
+/// Next hops of a route: ports, each with its share in thousandths.
+type NextHops = BTreeMap<String, u64>;
 
 /// The routes of a switch, by prefix.
-type Routes = BTreeMap<String, Ways>;
+type Routes = BTreeMap<String, NextHops>;
 
 /// Returns ways with shares of the sum of their weights.
-fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> Ways {
+fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> NextHops {
     let all: u64 = ways.clone().map(|(_, weight)| weight).sum();
     ways.map(|(port, weight)| (port, weight * 1000 / all.max(1))).collect()
 }
@@ -38,7 +42,7 @@ fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
     let routes = |routes: Vec<(ipnet::Ipv6Net, Vec<(_, u32)>)>| {
         routes.into_iter().map(|(prefix, all)| (prefix.to_string(), ways(all))).collect()
     };
-    all.into_iter().map(|(switch, learned)| (switch.to_string(), routes(learned))).collect()
+    all.into_iter().map(|(switch, found)| (switch.to_string(), routes(found))).collect()
 }
 
 /// What the kernel of a switch has of BGP.
@@ -61,7 +65,7 @@ fn running(fabric: &Fabric, switch: &str) -> Routes {
 
 /// Tells whether routes are the same; the kernel gets shares in whole percents from FRR 8.
 fn same(a: &Routes, b: &Routes) -> bool {
-    let ways = |a: &Ways, b: &Ways| {
+    let ways = |a: &NextHops, b: &NextHops| {
         a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && x.abs_diff(*y) <= 20)
     };
     a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && ways(x, y))
@@ -139,68 +143,53 @@ fn cut(fabric: &Fabric, device: &str, port: &str) {
 }
 
 /// Three T0s and two T1s, two cables between each; one cable absent, one drained.
-const POD: &str = "
-fabric: converged
-planes: 1
-routing: bgp-unnumbered
-hosts: { groups: 3, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
-tiers:
-  t0: { platform: linux, os: frr, up: 4, parallel: 2 }
-  t1: { platform: linux, os: frr }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-exceptions:
-  absent:
-    - \"p0-t0-001--p0-t1-001#2\"
-  drained:
-    - \"p0-t0-002--p0-t1-002#2\"
-";
+const POD: Frr<'_> = Frr {
+    zones: 1,
+    groups: 3,
+    t0_up: 4,
+    parallel: 2,
+    t1_up: 0,
+    absent: &["p0-t0-001--p0-t1-001#2"],
+    drained: &["p0-t0-002--p0-t1-002#2"],
+};
 
 #[test]
 fn two_tiers_converge_as_derived() {
-    if let Some(missing) = missing().or_else(missing_frr) {
+    if let Some(missing) = missing_frr() {
         closc_skip::skip(missing);
         return;
     }
-    let whole = plan(POD);
+    let whole = plan(&POD.yaml(NAME));
     let fabric = up(&whole);
     agree(&fabric, &whole, "as compiled");
     // What is cut is to BGP as if it had never been there.
-    let mut without = POD.to_owned();
+    let mut absent = POD.absent.to_vec();
     for (port, cable) in [("eth501", "p0-t0-003--p0-t1-001"), ("eth502", "p0-t0-003--p0-t1-001#2")] {
         cut(&fabric, "p0-t0-003", port);
-        without = without.replace("  absent:\n", &format!("  absent:\n    - \"{cable}\"\n"));
-        agree(&fabric, &plan(&without), cable);
+        absent.push(cable);
+        agree(&fabric, &plan(&Frr { absent: &absent, ..POD }.yaml(NAME)), cable);
     }
 }
 
 /// Two zones of one T0 and seven T1s with five uplinks, one of them absent: of 35 cables to the other zone a T1 lacks
 /// seven, so 34.4 of the unit are not enough for a whole one to add up to.
-const WIDE: &str = "
-fabric: converged
-planes: 1
-zones: 2
-routing: bgp-unnumbered
-hosts: { groups: 1, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
-tiers:
-  t0: { platform: linux, os: frr, up: 7 }
-  t1: { platform: linux, os: frr, up: 5 }
-  t2: { platform: linux, os: frr }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-  t1-t2: { length: 1m, medium: virtual }
-exceptions: { absent: [ z0-p0-t1-001--p0-t2-001 ] }
-";
+const WIDE: Frr<'_> = Frr {
+    zones: 2,
+    groups: 1,
+    t0_up: 7,
+    parallel: 1,
+    t1_up: 5,
+    absent: &["z0-p0-t1-001--p0-t2-001"],
+    drained: &[],
+};
 
 #[test]
 fn the_shares_of_wide_fabrics_are_those_of_frr() {
-    if let Some(missing) = missing().or_else(missing_frr) {
+    if let Some(missing) = missing_frr() {
         closc_skip::skip(missing);
         return;
     }
-    let plan = plan(WIDE);
+    let plan = plan(&WIDE.yaml(NAME));
     // 28 parts of 238 over the T1 that lacks a cable, 35 over each of the others.
     let derived = derived(&plan);
     let far =
@@ -211,29 +200,16 @@ fn the_shares_of_wide_fabrics_are_those_of_frr() {
 }
 
 /// Two zones of two T0s and two T1s, under two T2s.
-const ZONES: &str = "
-fabric: converged
-planes: 1
-zones: 2
-routing: bgp-unnumbered
-hosts: { groups: 2, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
-tiers:
-  t0: { platform: linux, os: frr, up: 2 }
-  t1: { platform: linux, os: frr, up: 2 }
-  t2: { platform: linux, os: frr }
-cables:
-  nic-t0: { length: 1m, medium: virtual }
-  t0-t1: { length: 1m, medium: virtual }
-  t1-t2: { length: 1m, medium: virtual }
-";
+const ZONES: Frr<'_> =
+    Frr { zones: 2, groups: 2, t0_up: 2, parallel: 1, t1_up: 2, absent: &[], drained: &[] };
 
 #[test]
 fn three_tiers_converge_as_derived_and_all_answer() {
-    if let Some(missing) = missing().or_else(missing_frr) {
+    if let Some(missing) = missing_frr() {
         closc_skip::skip(missing);
         return;
     }
-    let whole = plan(ZONES);
+    let whole = plan(&ZONES.yaml(NAME));
     let fabric = up(&whole);
     agree(&fabric, &whole, "as compiled");
     all_answer(&fabric, &whole);
@@ -244,7 +220,7 @@ fn three_tiers_converge_as_derived_and_all_answer() {
     ] {
         cut(&fabric, device, port);
         absent.push(cable);
-        let without = plan(&format!("{ZONES}exceptions: {{ absent: [ {} ] }}\n", absent.join(", ")));
+        let without = plan(&Frr { absent: &absent, ..ZONES }.yaml(NAME));
         agree(&fabric, &without, cable);
         all_answer(&fabric, &without);
     }

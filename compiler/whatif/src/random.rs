@@ -8,6 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use closc_topology::{Link, Nic, PlaneId, Switch};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::element::{Element, Elements, Kind};
 
@@ -142,12 +144,9 @@ fn place(element: Element) -> (u64, u64) {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit.
+/// Spreads every bit of a number: a bijection, so that different numbers stay different.
 fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
+use closc_artefacts::Routing;
 use closc_artefacts::disk;
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, PinLine, Report, engineer, human};
-use closc_topology::Routing;
 
 use crate::args::te::TeArgs;
 use crate::args::{Args, Format};

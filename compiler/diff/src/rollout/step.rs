@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use closc_topology::{PlaneId, Routing};
+use closc_artefacts::Routing;
+use closc_topology::PlaneId;
 
 use crate::words::plural;
 

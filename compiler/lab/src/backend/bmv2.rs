@@ -19,7 +19,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
-use super::p4::{self, Readers, What};
+use super::p4::{self, Readers, Reading};
 use super::{Backend, Counters, PortCounter, Sink};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
@@ -120,7 +120,7 @@ impl Backend for Bmv2 {
     /// kernel.
     fn counters(&mut self) -> Result<Counters, LabError> {
         let mut counters = self.kernel.counters()?;
-        counters.segments.extend(self.readers()?.read(What::Segments)?.segments);
+        counters.segments.extend(self.readers()?.read(Reading::Segments)?.segments);
         Ok(counters)
     }
 

@@ -33,7 +33,7 @@ use wire::{Answer, Request};
 
 /// Name of the socket in the folder of a lab.
 const SOCKET: &str = "control.sock";
-/// What the process of a lab has to say.
+/// Reading the process of a lab has to say.
 const LOG: &str = "log";
 
 /// A lab of embedded switches.
@@ -117,14 +117,14 @@ impl Backend for Embedded {
     }
 
     fn counters(&mut self) -> Result<Counters, LabError> {
-        let mut counters = self.readers()?.read(p4::What::All)?;
+        let mut counters = self.readers()?.read(p4::Reading::All)?;
         counters.ports.extend(self.nodes.counters().ports.clone());
         counters.segments.extend(self.nodes.counters().segments.clone());
         Ok(counters)
     }
 
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
-        let mut ports = self.readers()?.read(p4::What::Ports)?.ports;
+        let mut ports = self.readers()?.read(p4::Reading::Ports)?.ports;
         ports.extend(self.nodes.counters().ports.clone());
         Ok(ports)
     }

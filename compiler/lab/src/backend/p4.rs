@@ -64,7 +64,7 @@ pub(crate) fn write_inventory(
 
 /// Which counters are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Reading {
     /// Those of ports.
     Ports,
     /// Those of segments.
@@ -139,7 +139,7 @@ impl Readers {
     }
 
     /// Reads counters of all switches.
-    pub(crate) fn read(&self, what: What) -> Result<Counters, LabError> {
+    pub(crate) fn read(&self, what: Reading) -> Result<Counters, LabError> {
         let mut all = Counters::default();
         for some in self.switches.chunks(PARALLEL) {
             let mut work = JoinSet::new();
@@ -172,15 +172,15 @@ impl Readers {
 }
 
 impl Reader {
-    async fn read(&self, ids: &Ids, what: What) -> Result<Counters, ClientError> {
+    async fn read(&self, ids: &Ids, what: Reading) -> Result<Counters, ClientError> {
         let mut asked = Vec::new();
-        if what != What::Segments {
+        if what != Reading::Segments {
             asked.push(with_counters(ids.port_role));
             let cells =
                 self.ports.keys().flat_map(|port| (0..CLASSES).map(move |class| port * CLASSES + class));
             asked.extend(cells.map(|cell| cell_of(ids.port_class, cell)));
         }
-        if what != What::Ports {
+        if what != Reading::Ports {
             asked.push(with_counters(ids.my_sid));
         }
         let mut counters = Counters::default();

@@ -149,7 +149,7 @@ impl GroupTable {
     /// Returns every path from a NIC of the group to an inner address; nothing where the table does not know it.
     pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<Named>> {
         let table = self.table();
-        let ways = Ways::to(&table, to)?;
+        let ways = PathSet::to(&table, to)?;
         let choices = (0..self.planes).flat_map(|plane| ways.choices(plane));
         Some(choices.map(|choice| ways.named(&table, from, choice)).collect())
     }
@@ -157,29 +157,29 @@ impl GroupTable {
     /// Returns how many paths there are from a NIC of the group to an inner address; 0 where the table does not
     /// know it.
     pub fn count(&self, to: Ipv6Addr) -> u64 {
-        let per_plane = |ways: Ways| u64::from(ways.t0_uplinks) * u64::from(ways.t1_uplinks);
-        Ways::to(&self.table(), to).map_or(0, per_plane) * u64::from(self.planes)
+        let per_plane = |ways: PathSet| u64::from(ways.t0_uplinks) * u64::from(ways.t1_uplinks);
+        PathSet::to(&self.table(), to).map_or(0, per_plane) * u64::from(self.planes)
     }
 
     /// Returns one path, by its number from 0 in the order of [`Self::paths`].
     pub fn path(&self, from: &Nic, to: Ipv6Addr, number: u64) -> Option<Named> {
         let table = self.table();
-        let ways = Ways::to(&table, to)?;
+        let ways = PathSet::to(&table, to)?;
         let (t0, t1) = (u64::from(ways.t0_uplinks), u64::from(ways.t1_uplinks));
         let choice = ((number / t1 / t0) as u8, (number / t1 % t0) as u16, (number % t1) as u16);
         (choice.0 < self.planes).then(|| ways.named(&table, from, choice))
     }
 }
 
-/// The ways to a destination: one for each plane and uplink.
-struct Ways {
+/// The paths to a destination: one for each plane and uplink.
+struct PathSet {
     destination: Destination,
     t0_uplinks: u16,
     t1_uplinks: u16,
 }
 
-impl Ways {
-    fn to(table: &Table<'_>, to: Ipv6Addr) -> Option<Ways> {
+impl PathSet {
+    fn to(table: &Table<'_>, to: Ipv6Addr) -> Option<PathSet> {
         let header = *table.header();
         let destination = table.destination(to.octets())?;
         let (t0_uplinks, t1_uplinks) = match destination.kind {
@@ -187,7 +187,7 @@ impl Ways {
             Kind::Zone => (header.t0_uplinks, 1),
             Kind::Far => (header.t0_uplinks, header.t1_uplinks.max(1)),
         };
-        Some(Ways { destination, t0_uplinks, t1_uplinks })
+        Some(PathSet { destination, t0_uplinks, t1_uplinks })
     }
 
     /// Plane and uplinks of every path of a plane.

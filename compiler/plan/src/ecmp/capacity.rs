@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use closc_fabric::Fabric;
 use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
 
-use super::fraction::Fraction;
+use super::fraction::{Fraction, NOTHING, WHOLE, mean, part};
 
 /// Where packets are to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +51,7 @@ impl<'a> Capacities<'a> {
     pub(crate) fn to(&mut self, at: Switch, scope: Scope) -> Fraction {
         if at.tier == TierId::T1 && at.zone == scope.zone() {
             return match scope {
-                Scope::Zone(_) => Fraction::ONE,
+                Scope::Zone(_) => WHOLE,
                 Scope::Group(_, index) => self.between(Switch { tier: TierId::T0, index, ..at }, at),
             };
         }
@@ -63,7 +63,7 @@ impl<'a> Capacities<'a> {
             TierId::T2 => self.below_t2(at, scope.zone()).collect(),
         };
         let count = neighbours.len() as u64;
-        let left = Fraction::mean(neighbours.into_iter().map(|next| self.through(at, next, scope)), count);
+        let left = mean(neighbours.into_iter().map(|next| self.through(at, next, scope)), count);
         self.known.insert((at, scope), left);
         left
     }
@@ -72,7 +72,7 @@ impl<'a> Capacities<'a> {
     pub(crate) fn through(&mut self, at: Switch, neighbour: Switch, scope: Scope) -> Fraction {
         let (lower, upper) = in_order(at, neighbour);
         let cables = self.between(lower, upper);
-        if neighbour.tier == TierId::T0 || cables == Fraction::ZERO {
+        if neighbour.tier == TierId::T0 || cables == NOTHING {
             return cables;
         }
         cables.min(self.to(neighbour, scope))
@@ -103,7 +103,7 @@ impl<'a> Capacities<'a> {
     }
 
     fn between(&self, lower: Switch, upper: Switch) -> Fraction {
-        Fraction::of(self.cables(lower, upper).count() as u64, u64::from(self.parallel(lower.tier)))
+        part(self.cables(lower, upper).count() as u64, u64::from(self.parallel(lower.tier)))
     }
 
     fn parallel(&self, lower: TierId) -> u16 {

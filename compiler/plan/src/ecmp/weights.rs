@@ -4,7 +4,9 @@
 //! whole numbers without a common divisor and at least 1; their sum fits the group of the platform, since hardware
 //! holds a member as often as it weighs; a way without capacity is left out.
 
-use super::fraction::{Fraction, gcd, lcm};
+use num_integer::{gcd, lcm};
+
+use super::fraction::Fraction;
 use crate::intent::Hop;
 
 /// One way out of a switch.
@@ -29,9 +31,10 @@ pub(crate) struct Room {
 
 /// Returns the hops of a group.
 pub(crate) fn hops(shares: &[Share], room: Room) -> Vec<Hop> {
-    let scale = shares.iter().map(|share| share.left.whole * share.cables.max(1)).fold(1, lcm);
-    let scaled =
-        |share: &Share| (share.port, share.left.part * (scale / (share.left.whole * share.cables.max(1))));
+    let scale = shares.iter().map(|share| share.left.denom() * share.cables.max(1)).fold(1, lcm);
+    let scaled = |share: &Share| {
+        (share.port, share.left.numer() * (scale / (share.left.denom() * share.cables.max(1))))
+    };
     let mut ways: Vec<(usize, u64)> = shares.iter().map(scaled).filter(|(_, weight)| *weight > 0).collect();
     if !room.weighs {
         ways = equal(ways);
@@ -90,7 +93,7 @@ mod tests {
     fn weights(shares: &[(u64, u64)], room: Room) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,
-            left: Fraction::of(*part, 12),
+            left: super::super::fraction::part(*part, 12),
             cables: *cables,
         };
         let shares: Vec<Share> = shares.iter().enumerate().map(share).collect();

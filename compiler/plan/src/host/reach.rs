@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
 use crate::ecmp::capacity::{Capacities, Scope};
-use crate::ecmp::fraction::Fraction;
+use crate::ecmp::fraction::NOTHING;
 use crate::plan::Plan;
 
 /// What a plane is worth as a way, the worst first.
@@ -128,7 +128,7 @@ impl<'a> Reach<'a> {
     }
 
     fn left(&mut self, from: Switch, scope: Scope) -> PlaneState {
-        let [open, all] = self.capacities.each_mut().map(|some| some.to(from, scope) > Fraction::ZERO);
+        let [open, all] = self.capacities.each_mut().map(|some| some.to(from, scope) > NOTHING);
         match (open, all) {
             (true, _) => PlaneState::Open,
             (false, true) => PlaneState::Drained,

@@ -70,7 +70,7 @@ pub struct BgpSide {
     /// The side.
     pub direction: BgpDirection,
     /// Most AS numbers in a path that is taken from there; absent: any.
-    pub longest_taken: Option<u8>,
+    pub longest_accepted: Option<u8>,
     /// Most AS numbers in a path that is announced there, own not counted; absent: any.
     pub longest_announced: Option<u8>,
     /// Prefixes of one neighbour beyond which the session is ended.

@@ -13,11 +13,11 @@
 
 mod bgp;
 
+use closc_artefacts::Routing;
 use closc_artefacts::paths;
 use closc_plan::{
     Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Route, Srv6Intent, Target as Via,
 };
-use closc_topology::Routing;
 use serde::Serialize;
 
 use self::bgp::BgpView;

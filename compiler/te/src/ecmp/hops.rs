@@ -13,27 +13,27 @@ use crate::load::PerLink;
 use crate::network::{Kind, Network, Shape};
 use crate::split::Run;
 
-/// Ways out of a switch: places in an array of cables, with weights.
+/// Members of a next-hop group: places in an array of cables, with weights.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Ways {
+pub(super) struct Members {
     cables: Vec<usize>,
     /// The weights of a cable and of those before it, added up.
     upto: Vec<usize>,
 }
 
-impl Ways {
+impl Members {
     /// Makes the only way.
     pub(super) fn one(cable: usize) -> Self {
-        Ways::even(vec![cable])
+        Members::even(vec![cable])
     }
 
     fn even(cables: Vec<usize>) -> Self {
         let upto = (1..=cables.len()).collect();
-        Ways { cables, upto }
+        Members { cables, upto }
     }
 
     fn weighed(shape: &Shape, links: &[(Link, u16)]) -> Self {
-        let mut ways = Ways::default();
+        let mut ways = Members::default();
         for (link, weight) in links {
             if let Some(cable) = shape.place(*link) {
                 ways.cables.push(cable);
@@ -66,13 +66,13 @@ impl Ways {
 /// The next hops of every switch towards one group.
 pub(super) struct Hops {
     /// Cables down to the T0, by T1 of its zone.
-    last: Vec<Ways>,
+    last: Vec<Members>,
     /// Cables down to a T1 that has one, by T2.
-    down: Vec<Ways>,
+    down: Vec<Members>,
     /// Cables up to such a T2, by zone and T1; in the group's own zone none.
-    over: Vec<Ways>,
+    over: Vec<Members>,
     /// Cables up from a T0, by group, once they were asked for.
-    up: Vec<Option<Rc<Ways>>>,
+    up: Vec<Option<Rc<Members>>>,
     to: (ZoneId, u16),
 }
 
@@ -83,30 +83,30 @@ impl Hops {
         let zone = shape.zone(group);
         let cables = |t1: usize| {
             let first = shape.t0(group) + t1 * shape.k0;
-            Ways::even((first..first + shape.k0).filter(|at| kind.t0[*at]).collect())
+            Members::even((first..first + shape.k0).filter(|at| kind.t0[*at]).collect())
         };
-        let last: Vec<Ways> = (0..shape.t1).map(cables).collect();
+        let last: Vec<Members> = (0..shape.t1).map(cables).collect();
         let is_whole = kind.is_whole();
         let mut down = Vec::with_capacity(network.below.len());
         for (index, below) in network.below.iter().enumerate() {
             down.push(if is_whole {
-                Ways::even(below.iter().map(|(t1, v)| shape.t1(zone, *t1) + v).collect())
+                Members::even(below.iter().map(|(t1, v)| shape.t1(zone, *t1) + v).collect())
             } else if below.is_empty() {
-                Ways::default()
+                Members::default()
             } else {
                 let t2 = Switch { plane, tier: TierId::T2, zone: ZoneId(0), index: index as u16 };
-                Ways::weighed(shape, &plan.to(t2, to.0, to.1))
+                Members::weighed(shape, &plan.to(t2, to.0, to.1))
             });
         }
         let mut over =
-            vec![Ways::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1 }];
+            vec![Members::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1 }];
         for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1 != zone) {
             let (from, t1) = (at / shape.t1, at % shape.t1);
             let first = shape.t1(from, t1);
             *ways = if is_whole {
-                Ways::even((first..first + shape.u1).collect())
+                Members::even((first..first + shape.u1).collect())
             } else {
-                Ways::weighed(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
+                Members::weighed(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
             };
         }
         Hops { last, down, over, up: vec![None; shape.all_groups()], to }
@@ -119,21 +119,24 @@ impl Hops {
         kind: &Kind,
         plan: &mut NextHops<'_>,
         group: usize,
-    ) -> Rc<Ways> {
+    ) -> Rc<Members> {
         let shape = &network.shape;
         let make = || {
             let first = shape.t0(group);
             Rc::new(if kind.is_whole() {
-                Ways::even((first..first + shape.u0).collect())
+                Members::even((first..first + shape.u0).collect())
             } else {
-                Ways::weighed(shape, &plan.to(shape.t0_switch(kind.planes[0], group), self.to.0, self.to.1))
+                Members::weighed(
+                    shape,
+                    &plan.to(shape.t0_switch(kind.planes[0], group), self.to.0, self.to.1),
+                )
             })
         };
         self.up[group].get_or_insert_with(make).clone()
     }
 
     /// Splits a rate by weight at every switch.
-    pub(super) fn carry(&self, network: &Network, run: Run, ups: &Ways, rate: f64, load: &mut PerLink) {
+    pub(super) fn carry(&self, network: &Network, run: Run, ups: &Members, rate: f64, load: &mut PerLink) {
         let shape = &network.shape;
         let mut at_last = vec![0.0; shape.t1];
         let mut at_top = vec![0.0; if run.far { shape.t2 } else { 0 }];
@@ -167,13 +170,13 @@ impl Hops {
         &self,
         network: &Network,
         run: Run,
-        ups: &Ways,
+        ups: &Members,
         flow: u64,
         gbps: f64,
         load: &mut PerLink,
     ) {
         let shape = &network.shape;
-        let choose = |ways: &Ways, tier: u64| ways.choose(mix(flow ^ tier));
+        let choose = |ways: &Members, tier: u64| ways.choose(mix(flow ^ tier));
         let up = choose(ups, 0);
         load.t0_up[up] += gbps;
         let mut t1 = up % shape.u0 / shape.k0;

@@ -4,7 +4,7 @@
 //! only as fast as the fullest of them lets it.
 
 use super::{Least, Unit, is_bottleneck, level};
-use crate::ecmp::{self, Manner};
+use crate::ecmp::{self, Spreading};
 use crate::host::Problem;
 use crate::load::{PerLink, Stage};
 use crate::placement::Placement;
@@ -197,10 +197,10 @@ fn computed(problem: &Problem<'_>, footprints: &Footprints<'_>, mut each: impl F
             }
         }
         Placement::Pinned(Some(routes)) => {
-            ecmp::each(problem, Manner::Pinned(routes), &mut scratch, &mut found);
+            ecmp::each(problem, Spreading::Pinned(routes), &mut scratch, &mut found);
         }
         Placement::Pinned(None) => {
-            ecmp::each(problem, Manner::Hashed(footprints.seed), &mut scratch, &mut found);
+            ecmp::each(problem, Spreading::Hashed(footprints.seed), &mut scratch, &mut found);
         }
     }
 }

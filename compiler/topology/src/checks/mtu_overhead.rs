@@ -1,8 +1,8 @@
 //! E0704: a full packet with its outer header is larger than a link carries.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 use crate::model::Topology;

@@ -1,9 +1,10 @@
 //! E0902: the routes of a switch are more than its platform holds.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::choice::{Pin, Routing};
+use crate::choice::Pin;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier, Hardware};
 

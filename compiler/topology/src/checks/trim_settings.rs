@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Trimming)) {
         let platform = &hardware.platform;
         let Some(limits) = &platform.trimming else { continue };
-        if let Some(size) = trimming.size.filter(|size| !limits.takes(*size)) {
+        if let Some(size) = trimming.size.filter(|size| !limits.accepts(*size)) {
             let range = range(limits.size_min, limits.size_max);
             let message = format!("`{}` trims packets to {range}, not to {size}", platform.id);
             out.push(

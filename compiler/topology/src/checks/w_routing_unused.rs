@@ -1,8 +1,8 @@
 //! W0403: a setting is for another way of routing.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;

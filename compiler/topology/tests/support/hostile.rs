@@ -5,6 +5,9 @@
 
 use std::fmt::Write as _;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 /// A fabric without a fault, which most hostile files change.
 const GOOD: &str = "\
 fabric: good
@@ -108,16 +111,16 @@ pub(crate) const KINDS: &[Kind] = &[
     ("torn", torn),
 ];
 
-/// Numbers that look random and are the same each time: splitmix64.
-pub(crate) struct Numbers(pub(crate) u64);
+/// Numbers that look random and are the same each time.
+pub(crate) struct Numbers(SplitMix64);
 
 impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        Numbers(SplitMix64::seed_from_u64(seed))
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     fn up_to(&mut self, last: u64) -> u64 {
@@ -128,7 +131,7 @@ impl Numbers {
 /// Returns a hostile file and what kind it is.
 pub(crate) fn file(number: usize, size: usize) -> (&'static str, String) {
     let (kind, make) = KINDS[number % KINDS.len()];
-    (kind, make(&mut Numbers(number as u64), size))
+    (kind, make(&mut Numbers::new(number as u64), size))
 }
 
 /// Writes items between brackets until the file has its size. A key that the good fabric has is replaced.

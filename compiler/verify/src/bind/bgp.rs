@@ -90,7 +90,7 @@ fn sessions(
     let device = binding.device;
     let plugs = binding.context.cabling.at_switch(binding.id);
     let mut sessions = vec![None; plugs.len()];
-    let mut told = vec![false; plugs.len()];
+    let mut configured = vec![false; plugs.len()];
     let by_name: HashMap<&str, usize> =
         device.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
     let mut indexes: HashMap<&Terms, u16> = HashMap::new();
@@ -109,7 +109,7 @@ fn sessions(
             binding.broken(&STRANGER, about, &message);
             continue;
         };
-        if std::mem::replace(&mut told[usize::from(slot)], true) {
+        if std::mem::replace(&mut configured[usize::from(slot)], true) {
             binding.broken(&STRANGER, about, &format!("`{}` is a neighbour twice", neighbour.name));
             continue;
         }
@@ -126,12 +126,12 @@ fn sessions(
         });
         sessions[usize::from(slot)] = Some(Session { remote: neighbour.remote, terms: index });
     }
-    for (plug, told) in plugs.iter().zip(told) {
+    for (plug, configured) in plugs.iter().zip(configured) {
         let cabling = binding.context.cabling;
         let (own, far) = cabling.cable(plug.cable).ends(plug.side);
         if let Party::Switch(_) = far.party {
             binding.findings.checked(&SESSION, 1);
-            if !told {
+            if !configured {
                 let name = cabling.names.text(own.port);
                 let message =
                     format!("port `{name}` leads to `{}`, and there is no session", cabling.end(far));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
 
 use super::nics::NicCables;
@@ -12,7 +13,6 @@ use crate::model::cabling::{CableId, Cabling, SwitchId};
 use crate::model::device::{Device, Wire};
 use crate::model::fabric::place;
 use crate::model::qos::PortQos;
-use crate::model::routing::Routing;
 use crate::model::segment::{Layout, Tier};
 use crate::model::switch::{Facts, FactsId, Pairs, Pool};
 

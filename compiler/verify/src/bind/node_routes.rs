@@ -38,19 +38,19 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     };
     let mut owners: BTreeMap<Ipv6Addr, BTreeSet<u16>> = BTreeMap::new();
     let mut routes = Vec::new();
-    for told in &host.routes {
+    for read in &host.routes {
         findings.checked(&NODE_ROUTES, 1);
-        let from = told.scope.from.map(|from| from.addr());
-        let whose = from.or(told.scope.source);
-        let mut ways = Vec::with_capacity(told.hops.len());
-        for hop in &told.hops {
+        let from = read.scope.from.map(|from| from.addr());
+        let whose = from.or(read.scope.source);
+        let mut ways = Vec::with_capacity(read.hops.len());
+        for hop in &read.hops {
             let slot = slot(hop.port);
             let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address());
             let peer = own.is_some() && hop.gateway == own.map(other_half);
             if !peer {
                 let message =
-                    format!("`{}` uses `{}`, and not to the other end of its cable", told.prefix, hop.port);
-                broken(format!("route replace {} ", told.prefix), message, findings);
+                    format!("`{}` uses `{}`, and not to the other end of its cable", read.prefix, hop.port);
+                broken(format!("route replace {} ", read.prefix), message, findings);
             }
             if let Some(whose) = whose {
                 owners.entry(whose).or_default().insert(number(hop.port));
@@ -59,12 +59,12 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             ways.push(NextHop { slot, gateway, weight: hop.weight });
         }
         let known = whose.is_none_or(|whose| node.inner.contains(&whose));
-        let whole = told.scope.from.is_none_or(|from| from.prefix_len() == 128);
+        let whole = read.scope.from.is_none_or(|from| from.prefix_len() == 128);
         if !known || !whole {
-            let message = format!("`{}` is for packets from an address that it does not have", told.prefix);
-            broken(format!("route replace {} ", told.prefix), message, findings);
+            let message = format!("`{}` is for packets from an address that it does not have", read.prefix);
+            broken(format!("route replace {} ", read.prefix), message, findings);
         }
-        routes.push((told.scope.metric, from, OtherRoute { prefix: told.prefix, ways: ways.into() }));
+        routes.push((read.scope.metric, from, OtherRoute { prefix: read.prefix, ways: ways.into() }));
     }
     dropped_in_the_end(host, &mut |needle, message| broken(needle, message, findings));
     for (address, numbers) in owners {

@@ -117,10 +117,10 @@ fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
 }
 
 fn length(fabric: &Fabric, id: CableId, cable: &Cable, own: End, findings: &mut Findings) {
-    let Some(told) = fabric.facts(own).and_then(|facts| facts.length_m) else { return };
-    findings.expect(told == cable.meters, &LENGTH, || {
+    let Some(stated) = fabric.facts(own).and_then(|facts| facts.length_m) else { return };
+    findings.expect(stated == cable.meters, &LENGTH, || {
         let end = fabric.cabling.end(own);
-        let message = format!("`{end}` has {told} m, and the cable has {} m", cable.meters);
+        let message = format!("`{end}` has {stated} m, and the cable has {} m", cable.meters);
         Violation::new(&LENGTH, place(fabric, own, Aspect::Length), message).and(fabric.cabling.place(id))
     });
 }

@@ -206,8 +206,8 @@ impl Work<'_> {
     fn trimming(&mut self, qos: &PortQos) {
         let wanted = self.trimmed();
         let found: BTreeSet<u8> = qos.trims.iter().copied().collect();
-        let told = self.fabric.groups.is_empty() || wanted == found;
-        self.expect(told, &TRIMMING, || {
+        let agrees = self.fabric.groups.is_empty() || wanted == found;
+        self.expect(agrees, &TRIMMING, || {
             format!("trims classes {found:?}, and the path tables trim {wanted:?}")
         });
         self.expect(wanted.is_empty() || qos.trimmed.is_some(), &TRIMMING, || {

@@ -87,16 +87,16 @@ pub(crate) struct Terms {
     pub(crate) interval_s: Option<u16>,
     /// Seconds between attempts to connect.
     pub(crate) connect_s: Option<u16>,
-    /// What is taken.
-    pub(crate) taken: Option<Policy>,
+    /// What is accepted.
+    pub(crate) accepted: Option<Policy>,
     /// What is announced.
     pub(crate) announced: Option<Policy>,
     /// Prefixes beyond which the session is ended.
     pub(crate) limit: Option<u32>,
     /// Minutes until it is tried again.
     pub(crate) retry_min: Option<u16>,
-    /// Whether paths with the own autonomous system in them are taken.
-    pub(crate) takes_own: bool,
+    /// Whether paths with the own autonomous system in them are accepted.
+    pub(crate) accepts_own: bool,
 }
 
 /// How silence is noticed (RFC 5880).

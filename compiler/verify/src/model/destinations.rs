@@ -54,8 +54,8 @@ impl Destinations {
             }
         }
         for (nic, claims) in this.nics.iter_mut().zip(claims) {
-            let told = fabric.node(nic.node).and_then(|node| node.address(nic.number));
-            nic.address = told.or_else(|| most(&claims));
+            let stated = fabric.node(nic.node).and_then(|node| node.address(nic.number));
+            nic.address = stated.or_else(|| most(&claims));
             nic.against = claims.into_iter().filter(|(_, address)| Some(*address) != nic.address).collect();
         }
         this

@@ -1,132 +1,138 @@
 //! A row of bits: one for each uplink, downlink, pair of uplinks, or class of destinations.
+//!
+//! The row itself is a [`FixedBitSet`]; what it lacks is here, operations on two rows inside a run.
 
 use std::ops::Range;
 
+use fixedbitset::{Block, FixedBitSet};
+
+/// Bits of a word.
+const WIDTH: u32 = Block::BITS;
+
 /// A row of bits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(crate) struct Bits(Box<[u64]>);
+pub(crate) struct Bits(FixedBitSet);
 
 impl Bits {
     /// Makes a row of zeros.
     pub(crate) fn new(len: usize) -> Self {
-        Bits(vec![0; len.div_ceil(64)].into())
+        // Whole words: rows of one length stay comparable word by word.
+        Bits(FixedBitSet::with_capacity(len.next_multiple_of(WIDTH as usize)))
     }
 
     /// Sets a bit.
     pub(crate) fn set(&mut self, at: usize) {
-        self.0[at / 64] |= 1 << (at % 64);
+        self.0.insert(at);
     }
 
     /// Returns a bit; beyond the row it is zero.
     pub(crate) fn get(&self, at: usize) -> bool {
-        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+        self.0.contains(at)
     }
 
     /// Returns how many bits are set.
     pub(crate) fn count(&self) -> u64 {
-        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+        self.0.count_ones(..) as u64
     }
 
     /// Tells whether no bit is set.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
+        self.0.is_clear()
     }
 
     /// Sets a run of bits.
     pub(crate) fn set_run(&mut self, run: &Range<u32>) {
-        for (at, mask) in masks(run) {
-            self.0[at] |= mask;
-        }
+        self.0.insert_range(places(run));
     }
 
     /// Clears a run of bits.
     pub(crate) fn clear_run(&mut self, run: &Range<u32>) {
-        for (at, mask) in masks(run) {
-            self.0[at] &= !mask;
-        }
+        self.0.remove_range(places(run));
     }
 
     /// Takes over the bits of another row inside a run.
     pub(crate) fn add_run(&mut self, other: &Bits, run: &Range<u32>) {
+        let (own, other) = (self.0.as_mut_slice(), other.0.as_slice());
         for (at, mask) in masks(run) {
-            self.0[at] |= other.0[at] & mask;
+            own[at] |= other[at] & mask;
         }
     }
 
     /// Keeps of a run only the bits that another row has too.
     pub(crate) fn keep_run(&mut self, other: &Bits, run: &Range<u32>) {
+        let (own, other) = (self.0.as_mut_slice(), other.0.as_slice());
         for (at, mask) in masks(run) {
-            self.0[at] &= other.0[at] | !mask;
+            own[at] &= other[at] | !mask;
         }
     }
 
     /// Takes over the bits of another row.
     pub(crate) fn add(&mut self, other: &Bits) {
-        for (own, other) in self.0.iter_mut().zip(&other.0) {
-            *own |= other;
-        }
+        self.0.union_with(&other.0);
     }
 
     /// Drops the bits of another row.
     pub(crate) fn remove(&mut self, other: &Bits) {
-        for (own, other) in self.0.iter_mut().zip(&other.0) {
-            *own &= !other;
-        }
+        self.0.difference_with(&other.0);
     }
 
     /// Returns the bits that are set in one of two rows and not in the other, rising.
     pub(crate) fn differ<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = u32> + 'a {
-        let words = self.0.iter().zip(&other.0).map(|(a, b)| a ^ b);
+        let words = self.0.as_slice().iter().zip(other.0.as_slice()).map(|(a, b)| a ^ b);
         words.enumerate().flat_map(|(at, word)| ones(at, word))
     }
 
     /// Keeps the bits that another row has too.
     pub(crate) fn keep(&mut self, other: &Bits) {
-        for (own, other) in self.0.iter_mut().zip(&other.0) {
-            *own &= other;
-        }
+        self.0.intersect_with(&other.0);
     }
 
     /// Returns the bits that are set in both rows inside a run, less those of a third.
     pub(crate) fn both_without(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
-        let word = |(at, mask): (usize, u64)| (at, self.0[at] & other.0[at] & !without.0[at] & mask);
+        let (own, other, without) = (self.0.as_slice(), other.0.as_slice(), without.0.as_slice());
+        let word = |(at, mask): (usize, Block)| (at, own[at] & other[at] & !without[at] & mask);
         masks(run).map(word).flat_map(|(at, word)| ones(at, word)).collect()
     }
 
-    /// Tells whether any bit is set in both rows inside a run.
+    /// Tells whether any bit is set inside a run.
     pub(crate) fn meets(&self, run: &Range<u32>) -> bool {
-        masks(run).any(|(at, mask)| self.0[at] & mask != 0)
+        self.0.contains_any_in_range(places(run))
     }
 
     /// Returns the bits that are set, rising.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
+        self.0.ones().map(|at| at as u32)
     }
 
     /// Returns how many bits are set in both rows.
     pub(crate) fn count_both(&self, other: &Bits) -> u64 {
-        self.0.iter().zip(&other.0).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+        self.0.intersection_count(&other.0) as u64
     }
 }
 
+/// A run as places of bits.
+fn places(run: &Range<u32>) -> Range<usize> {
+    run.start as usize..run.end.max(run.start) as usize
+}
+
 /// The words of a run, each with a mask of its bits.
-fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
+fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, Block)> + use<> {
     let (start, end) = (run.start, run.end.max(run.start));
-    let words = if start == end { 0..0 } else { start / 64..(end - 1) / 64 + 1 };
+    let words = if start == end { 0..0 } else { start / WIDTH..(end - 1) / WIDTH + 1 };
     words.map(move |word| {
-        let low = if word == start / 64 { !0 << (start % 64) } else { !0 };
-        let high = if word == (end - 1) / 64 { !0 >> (63 - (end - 1) % 64) } else { !0 };
+        let low = if word == start / WIDTH { !0 << (start % WIDTH) } else { !0 };
+        let high = if word == (end - 1) / WIDTH { !0 >> (WIDTH - 1 - (end - 1) % WIDTH) } else { !0 };
         (word as usize, low & high)
     })
 }
 
 /// The bits that are set in a word, by their place in the row.
-fn ones(at: usize, mut word: u64) -> impl Iterator<Item = u32> {
+fn ones(at: usize, mut word: Block) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();
         (word != 0).then(|| {
             word &= word - 1;
-            at as u32 * 64 + bit
+            at as u32 * WIDTH + bit
         })
     })
 }

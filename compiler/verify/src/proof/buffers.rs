@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_told_once_around() {
+    fn a_ring_is_reported_once_around() {
         assert_eq!(all(&[(4, 1), (9, 1), (1, 2), (2, 3), (3, 4), (3, 7)]), [[1, 2, 3, 4]]);
         assert_eq!(all(&[(5, 5)]), [[5]]);
     }

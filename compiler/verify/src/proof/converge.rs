@@ -26,16 +26,16 @@ use crate::model::fabric::Fabric;
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
-/// Ways that FRR uses at a time where it is not told how many.
+/// Ways that FRR uses at a time where it is not given how many.
 const WIDTH_UNTOLD: usize = 256;
 
 /// Adds what every switch learns to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
 /// and by each of them a packet comes to a switch that knows a better path.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
-    let (learned, findings) = routes(fabric);
+    let (converged, findings) = routes(fabric);
     let loopbacks: HashSet<Ipv6Net> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
-    for (id, mut routes) in learned {
+    for (id, mut routes) in converged {
         let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
         switch.sizes.routes += routes.len();
         routes.retain(|route| !loopbacks.contains(&route.prefix));
@@ -54,8 +54,8 @@ pub(crate) fn routes(fabric: &Fabric) -> (Learned, Findings) {
     let settled: Vec<(Learned, Findings)> =
         planes.par_iter().map(|ids| Plane::new(fabric, ids).settle()).collect();
     let (mut all, mut findings) = (Learned::new(), Findings::default());
-    for (learned, found) in settled {
-        all.extend(learned);
+    for (converged, found) in settled {
+        all.extend(converged);
         findings = findings.merge(found);
     }
     (all, findings)
@@ -67,7 +67,7 @@ pub(crate) type Learned = Vec<(SwitchId, Vec<OtherRoute>)>;
 /// How good a path is: whether it is marked as drained, and the number of autonomous systems in it. Less is better.
 type Rank = (bool, u8);
 
-/// The autonomous systems of a path but the first: those that are in it, whichever of several equal paths was heard
+/// The autonomous systems of a path but the first: those that are in it, whichever of several equal paths was received
 /// first, and those that may be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Transit {
@@ -106,7 +106,7 @@ struct Announcement {
     rank: Rank,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the switch has heard it from above.
+    /// Whether the switch has received it from above.
     from_above: bool,
 }
 
@@ -119,7 +119,7 @@ struct Offer {
     prefixes: Arc<Bits>,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the switch that tells it has heard it from above.
+    /// Whether the switch that tells it has received it from above.
     from_above: bool,
 }
 
@@ -132,17 +132,17 @@ struct Passed {
 }
 
 /// What comes through the filters of both ends: how good it is there, and its bandwidth.
-type Heard = (Rank, Arc<Bits>, Option<u64>);
+type Received = (Rank, Arc<Bits>, Option<u64>);
 
-/// What a switch has learned so far.
+/// What a switch has received so far.
 #[derive(Debug, Clone)]
 struct State {
     /// Prefixes whose best paths are known.
     settled: Bits,
     /// Best paths.
     classes: Vec<(Bits, Arc<[NextHop]>)>,
-    /// Prefixes heard over each cable.
-    heard: Vec<u64>,
+    /// Prefixes received over each cable.
+    received: Vec<u64>,
     /// The greatest number of ways to a prefix.
     widest: usize,
 }
@@ -174,7 +174,7 @@ impl<'a> Plane<'a> {
         let state = |speaker: &&Speaker| State {
             settled: Bits::new(prefixes.len()),
             classes: Vec::new(),
-            heard: vec![0; speaker.sessions.len()],
+            received: vec![0; speaker.sessions.len()],
             widest: 0,
         };
         Plane {
@@ -212,33 +212,33 @@ impl<'a> Plane<'a> {
         }
         while let Some((rank, mut offers)) = self.offers.pop_first() {
             offers.sort_by_key(|offer| (offer.to, offer.slot));
-            for heard in offers.chunk_by(|a, b| a.to == b.to) {
-                for announcement in self.hear(rank, heard) {
-                    self.announce(heard[0].to, &announcement);
+            for received in offers.chunk_by(|a, b| a.to == b.to) {
+                for announcement in self.receive(rank, received) {
+                    self.announce(received[0].to, &announcement);
                 }
             }
         }
         self.limits();
-        let learned = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at))).collect();
-        (learned, self.findings)
+        let converged = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at))).collect();
+        (converged, self.findings)
     }
 
     /// Sends an announcement over all sessions that are up, through the filters of both ends.
     fn announce(&mut self, at: usize, announcement: &Announcement) {
         let (id, speaker) = (self.ids[at], self.speakers[at]);
         // Most cables of a side have the same filters at both ends: what passes is worked out once.
-        let mut passed: HashMap<(u16, *const Terms, usize), Vec<Heard>> = HashMap::new();
+        let mut passed: HashMap<(u16, *const Terms, usize), Vec<Received>> = HashMap::new();
         for slot in 0..speaker.sessions.len() as u16 {
             let Some(far) = self.up(id, slot) else { continue };
             let Some(session) = speaker.sessions[usize::from(slot)] else { continue };
             let sent = &speaker.terms[usize::from(session.terms)];
             let receiver = self.speakers[far.0];
-            let Some((_, taken)) = receiver.session(far.1) else { continue };
-            let own = if names_own(taken) { far.0 + 1 } else { 0 };
-            let key = (session.terms, Arc::as_ptr(taken), own);
+            let Some((_, terms)) = receiver.session(far.1) else { continue };
+            let own = if names_own(terms) { far.0 + 1 } else { 0 };
+            let key = (session.terms, Arc::as_ptr(terms), own);
             let passed = passed
                 .entry(key)
-                .or_insert_with(|| self.pass(announcement, (speaker, sent), (receiver, taken)));
+                .or_insert_with(|| self.pass(announcement, (speaker, sent), (receiver, terms)));
             for (rank, prefixes, bandwidth) in passed {
                 self.offers.entry(*rank).or_default().push(Offer {
                     to: far.0,
@@ -267,16 +267,16 @@ impl<'a> Plane<'a> {
         &self,
         announcement: &Announcement,
         (sender, sent): (&Speaker, &Terms),
-        (receiver, taken): (&Speaker, &Terms),
-    ) -> Vec<Heard> {
+        (receiver, terms): (&Speaker, &Terms),
+    ) -> Vec<Received> {
         let (drained, length) = announcement.rank;
         let out = self.filter(sent.announced.as_ref(), sender, &announcement.prefixes, (drained, length));
         let mut all = Vec::new();
-        for told in out {
-            let bandwidth = bandwidth::announced(told.bandwidth, announcement.bandwidth);
-            let rank = (told.drained, length.saturating_add(1));
-            for heard in self.filter(taken.taken.as_ref(), receiver, &told.prefixes, rank) {
-                all.push(((heard.drained, rank.1), Arc::new(heard.prefixes), bandwidth));
+        for announced in out {
+            let bandwidth = bandwidth::announced(announced.bandwidth, announcement.bandwidth);
+            let rank = (announced.drained, length.saturating_add(1));
+            for accepted in self.filter(terms.accepted.as_ref(), receiver, &announced.prefixes, rank) {
+                all.push(((accepted.drained, rank.1), Arc::new(accepted.prefixes), bandwidth));
             }
         }
         all
@@ -323,21 +323,21 @@ impl<'a> Plane<'a> {
         found
     }
 
-    /// Takes what one switch hears at a rank, and returns what it announces of it.
-    fn hear(&mut self, rank: Rank, offers: &[Offer]) -> Vec<Announcement> {
+    /// Takes what one switch receives at a rank, and returns what it announces of it.
+    fn receive(&mut self, rank: Rank, offers: &[Offer]) -> Vec<Announcement> {
         let to = offers[0].to;
         let (id, speaker) = (self.ids[to], self.speakers[to]);
         let mut fresh: Vec<(&Offer, Bits)> = Vec::with_capacity(offers.len());
         for offer in offers {
-            let Some(mut taken) = self.accepted(speaker, id, offer) else { continue };
-            self.states[to].heard[usize::from(offer.slot)] += taken.count();
-            if taken.is_empty() {
+            let Some(mut accepted) = self.accepted(speaker, id, offer) else { continue };
+            self.states[to].received[usize::from(offer.slot)] += accepted.count();
+            if accepted.is_empty() {
                 continue;
             }
             self.transit(id, offer);
-            taken.remove(&self.states[to].settled);
-            if !taken.is_empty() {
-                fresh.push((offer, taken));
+            accepted.remove(&self.states[to].settled);
+            if !accepted.is_empty() {
+                fresh.push((offer, accepted));
             }
         }
         let mut announcements: Vec<Announcement> = Vec::new();
@@ -352,7 +352,7 @@ impl<'a> Plane<'a> {
             state.settled.add(&prefixes);
             let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth).sum();
             let above = |offer: &&Offer| self.fabric.plugged(id, offer.slot).2 == Side::Lower;
-            let told = Announcement {
+            let announcement = Announcement {
                 rank,
                 transit: Arc::new(transit.through(speaker.asn)),
                 bandwidth: Some(sum).filter(|sum| *sum > 0),
@@ -361,12 +361,13 @@ impl<'a> Plane<'a> {
             };
             state.classes.push((prefixes, ways));
             let same = |known: &&mut Announcement| {
-                known.transit == told.transit
-                    && (known.bandwidth, known.from_above) == (told.bandwidth, told.from_above)
+                known.transit == announcement.transit
+                    && (known.bandwidth, known.from_above)
+                        == (announcement.bandwidth, announcement.from_above)
             };
             match announcements.iter_mut().find(same) {
-                Some(known) => known.prefixes.add(&told.prefixes),
-                None => announcements.push(told),
+                Some(known) => known.prefixes.add(&announcement.prefixes),
+                None => announcements.push(announcement),
             }
         }
         announcements
@@ -374,26 +375,26 @@ impl<'a> Plane<'a> {
 
     /// Returns what of an offer is not refused for the own autonomous system in its path; nothing if all is.
     fn accepted(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
-        let mut taken = (*offer.prefixes).clone();
-        if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.takes_own) {
-            return Some(taken);
+        let mut accepted = (*offer.prefixes).clone();
+        if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.accepts_own) {
+            return Some(accepted);
         }
         if offer.transit.surely.contains(&speaker.asn) {
             return None;
         }
         if let Some(own) = self.origins.get(&speaker.asn) {
-            taken.remove(own);
+            accepted.remove(own);
         }
         self.findings.checked(&STABLE, 1);
-        if offer.transit.maybe.contains(&speaker.asn) && !taken.is_empty() {
+        if offer.transit.maybe.contains(&speaker.asn) && !accepted.is_empty() {
             let message = format!(
-                "whether `{}` takes {} depends on which of several equal paths its neighbour heard first",
+                "whether `{}` takes {} depends on which of several equal paths its neighbour received first",
                 self.fabric.cabling.switch(id),
-                self.some(&taken),
+                self.some(&accepted),
             );
             self.findings.broken(Violation::new(&STABLE, self.fabric.place(id, About::Filters), message));
         }
-        Some(taken)
+        Some(accepted)
     }
 
     /// Names one of some prefixes.
@@ -401,7 +402,7 @@ impl<'a> Plane<'a> {
         prefixes.iter().next().map_or_else(String::new, |at| format!("`{}`", self.prefixes[at as usize]))
     }
 
-    /// Reports what comes from below and was heard from above there.
+    /// Reports what comes from below and was received from above there.
     fn transit(&mut self, id: SwitchId, offer: &Offer) {
         let (_, cable, side) = self.fabric.plugged(id, offer.slot);
         let (own, far) = cable.ends(side);
@@ -413,7 +414,7 @@ impl<'a> Plane<'a> {
         if offer.from_above {
             let cabling = &self.fabric.cabling;
             let message = format!(
-                "`{}` announces {} to `{}`, and heard it from above",
+                "`{}` announces {} to `{}`, and received it from above",
                 cabling.switch(below),
                 self.some(&offer.prefixes),
                 cabling.end(own)
@@ -449,14 +450,14 @@ impl<'a> Plane<'a> {
                 );
                 Violation::new(&WIDTH, self.fabric.place(*id, About::Bgp), message)
             });
-            for (slot, heard) in state.heard.iter().enumerate() {
+            for (slot, received) in state.received.iter().enumerate() {
                 let Some((_, terms)) = speaker.session(slot as u16) else { continue };
                 let Some(limit) = terms.limit else { continue };
-                self.findings.expect(*heard <= u64::from(limit), &LIMIT, || {
+                self.findings.expect(*received <= u64::from(limit), &LIMIT, || {
                     let (_, cable, side) = self.fabric.plugged(*id, slot as u16);
                     let (own, far) = cable.ends(side);
                     let message = format!(
-                        "`{}` tells `{}` {heard} prefixes, and may {limit}",
+                        "`{}` tells `{}` {received} prefixes, and may {limit}",
                         self.fabric.cabling.end(far),
                         self.fabric.cabling.end(own)
                     );
@@ -467,7 +468,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns what a switch learned as routes, rising. A static route of the same prefix is preferred.
+    /// Returns what a switch has received as routes, rising. A static route of the same prefix is preferred.
     fn routes(&self, at: usize) -> Vec<OtherRoute> {
         let Some(switch) = self.fabric.switch(self.ids[at]) else { return Vec::new() };
         let mut routes: Vec<OtherRoute> = self.states[at]
@@ -485,9 +486,9 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// Tells whether what is taken depends on what the switch announces of its own.
+/// Tells whether what is accepted depends on what the switch announces of its own.
 fn names_own(terms: &Terms) -> bool {
-    let clauses = terms.taken.iter().flat_map(|policy| &policy.0);
+    let clauses = terms.accepted.iter().flat_map(|policy| &policy.0);
     clauses
         .flat_map(|clause| clause.prefixes.iter().flatten())
         .any(|entry| matches!(entry.matched, Matched::Own(_)))
@@ -582,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_may_be_told_are_kept_apart() {
+    fn paths_that_may_be_announced_are_kept_apart() {
         let mut path = Transit::default().through(7).through(5);
         path.or(&Transit::default().through(7).through(6));
         assert_eq!(path, Transit { surely: vec![7], maybe: vec![5, 6, 7] });

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bits::Bits;
-use super::ways::{Direction, Ways};
+use super::path_cables::{Direction, PathCables};
 use crate::model::fabric::Fabric;
 
 /// Numbers of paths, over ordered pairs of different NICs.
@@ -52,7 +52,7 @@ impl Parts {
 }
 
 /// Counts all paths.
-pub(crate) fn count(fabric: &Fabric, ways: &Ways) -> PathCounts {
+pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     let parts = |which| {
         (0..ways.numbers.planes).map(|plane| Counting { fabric, ways, plane, which }.parts()).fold(
             Parts::default(),
@@ -76,7 +76,7 @@ pub(crate) fn count(fabric: &Fabric, ways: &Ways) -> PathCounts {
 
 struct Counting<'a> {
     fabric: &'a Fabric,
-    ways: &'a Ways,
+    ways: &'a PathCables,
     plane: usize,
     which: Which,
 }

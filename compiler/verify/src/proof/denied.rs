@@ -8,7 +8,7 @@ use closc_paths::{Denied, Kind, Reason};
 use rayon::prelude::*;
 
 use super::boxes::{ALL, Box6, DOWNLINK, Denials, GROUP, SOURCE, T1_UPLINK, UPLINK, ZONE};
-use super::ways::{Direction, Level, Ways};
+use super::path_cables::{Direction, Level, PathCables};
 use crate::check::tables::kind;
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
@@ -17,7 +17,7 @@ use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 
 /// Holds the denials of all tables against the ways. `lost` says whether missing ways are reported: where
 /// switches are at fault, that is reported there.
-pub(crate) fn check(fabric: &Fabric, ways: &Ways, lost: bool) -> Findings {
+pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
     let planes = ways.numbers.planes;
     (0..fabric.groups.len() * planes)
         .into_par_iter()
@@ -44,7 +44,7 @@ pub(crate) fn check(fabric: &Fabric, ways: &Ways, lost: bool) -> Findings {
 
 struct Work<'a> {
     fabric: &'a Fabric,
-    ways: &'a Ways,
+    ways: &'a PathCables,
     group: &'a Group,
     /// Index of the group.
     at: usize,

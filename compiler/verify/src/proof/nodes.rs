@@ -19,7 +19,7 @@ pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool
 }
 
 /// Tells whether the NIC at the lower end of a cable takes packets for a uSID.
-pub(crate) fn takes(fabric: &Fabric, cable: &Cable, usid: Usid) -> bool {
+pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, usid: Usid) -> bool {
     let Party::Node(id) = cable.lower.party else { return false };
     fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&usid).is_ok())
 }

@@ -7,7 +7,7 @@ use crate::model::cabling::{CableId, Kind, Party};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Layout, Usid};
 use crate::proof::bits::Bits;
-use crate::proof::ways::Ways;
+use crate::proof::path_cables::PathCables;
 use crate::rules::delivery::UNUSED;
 use crate::rules::planes::ALIKE;
 
@@ -20,7 +20,7 @@ pub(crate) fn check(
     fabric: &Fabric,
     layout: &Layout,
     nic_usids: &[Option<Usid>],
-    ways: &Ways,
+    ways: &PathCables,
     findings: &mut Findings,
 ) {
     let mut planes: BTreeMap<u8, Vec<(Shape, u32)>> = BTreeMap::new();

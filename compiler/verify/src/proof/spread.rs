@@ -14,7 +14,7 @@ use closc_paths::{Denied, Kind, Table};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::ways::{Level, Ways};
+use super::path_cables::{Level, PathCables};
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
@@ -53,7 +53,7 @@ pub struct CableLoad {
 }
 
 /// Measures the load of all cables.
-pub(crate) fn measure(fabric: &Fabric, ways: &Ways, findings: &mut Findings) -> LoadCounts {
+pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) -> LoadCounts {
     let plans: Vec<Senders<'_>> = (0..ways.numbers.planes)
         .flat_map(|plane| fabric.groups.iter().enumerate().map(move |(at, group)| (plane, at, group)))
         .map(|(plane, at, group)| Senders::new(fabric, plane, at, group))
@@ -82,7 +82,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &Ways, findings: &mut Findings) -> 
 }
 
 /// V0904 over all groups of a zone, counting every downlink, whether or not a NIC is there.
-fn t1_uplinks(fabric: &Fabric, ways: &Ways, findings: &mut Findings) {
+fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     let numbers = ways.numbers;
     if numbers.t1_uplinks == 0 {
         return;
@@ -265,7 +265,7 @@ struct Load {
 }
 
 impl Load {
-    fn new(fabric: &Fabric, ways: &Ways) -> Self {
+    fn new(fabric: &Fabric, ways: &PathCables) -> Self {
         let numbers = ways.numbers;
         let rows = numbers.uplinks / usize::from(numbers.parallel0);
         let t0 = vec![0; fabric.groups.len() * numbers.uplinks];
@@ -340,7 +340,7 @@ impl Load {
     }
 
     /// Adds the cables in use to what is known of the busiest.
-    fn count(&self, fabric: &Fabric, ways: &Ways, plane: usize, extremes: &mut [Extremes; 4]) {
+    fn count(&self, fabric: &Fabric, ways: &PathCables, plane: usize, extremes: &mut [Extremes; 4]) {
         for group in 0..fabric.groups.len() {
             let ways = ways.group(group, plane);
             for uplink in 0..self.uplinks {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Routing;
 use closc_artefacts::{Entry, Files};
 
 use crate::error::VerifyError;
-use crate::model::routing::Routing;
 use crate::model::stated::{Counts, Stated};
 
 /// The manifest of a whole tree.
@@ -32,7 +32,7 @@ impl Manifest {
         if let Some(selection) = written.selection {
             return Err(VerifyError::Partial(selection));
         }
-        let routing = written.routing.into();
+        let routing = written.routing;
         let closc_artefacts::Manifest { fabric, counts, profile, files, .. } = written;
         Ok(Manifest { fabric, routing, counts, profile, files })
     }

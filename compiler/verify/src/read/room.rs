@@ -1,10 +1,11 @@
 //! What a language of switches offers: which files it has, and how they are read.
 
+use closc_artefacts::Routing;
+
 use super::error::{ReadError, text};
 use crate::model::device::Device;
 use crate::model::language::Language;
 use crate::model::pipeline::PipelineNames;
-use crate::model::routing::Routing;
 
 /// Most files that a switch is read from.
 pub(crate) const FILES_MAX: usize = 5;

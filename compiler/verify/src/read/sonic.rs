@@ -5,13 +5,14 @@ pub(crate) mod place;
 mod qos;
 mod site;
 
+use closc_artefacts::Routing;
+
 use super::error::ReadError;
 use super::frr;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
 use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
-use crate::model::routing::Routing;
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {

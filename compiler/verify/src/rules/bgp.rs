@@ -98,7 +98,7 @@ pub(crate) static TRANSIT: Rule = Rule {
     code: "V1809",
     title: "what came from above is announced above again",
     what: "A T0 announces nothing but its own, by its filter of prefixes or of path lengths; no switch gets from below \
-           what the one below heard from above.",
+           what the one below received from above.",
     why: "A packet that went down would go up again: it takes capacity where there is least, and where priorities are \
           paused it can close a circle of pauses.",
     example: "`match ipv6 address prefix-list FABRIC` and no `match as-path` in what a T0 announces",
@@ -144,7 +144,7 @@ pub(crate) static STABLE: Rule = Rule {
     title: "sessions may settle in more than one way, or never",
     what: "All switches prefer alike: by whether a path is marked as drained, which no switch takes back, then by \
            its length, so a path is less preferred with each switch that it passes; and whether a path is taken does not \
-           depend on which of several equal ones was heard first. Then there is exactly one stable state.",
+           depend on which of several equal ones was received first. Then there is exactly one stable state.",
     why: "Where preferences go round in a circle, routes change for ever, or depend on which switch started first.",
     example: "`set local-preference 200` in what one T1 takes from one T0",
     fix: "Compile again; take preferences out of template overlays.",

@@ -13,7 +13,7 @@ use crate::forward::packet::{Ending, Network};
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, destination, length, list};
 use crate::model::segment::{Usid, slots};
-use crate::proof::nodes::{sends, takes};
+use crate::proof::nodes::{accepts, sends};
 
 /// What walking every path found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -151,7 +151,7 @@ impl Walk<'_> {
             }
         });
         let Ending::Nic(last, left) = ending else { return Fate::Lost };
-        if !takes(fabric, fabric.cabling.cable(last), slots(left)[0]) {
+        if !accepts(fabric, fabric.cabling.cable(last), slots(left)[0]) {
             return Fate::Lost;
         }
         let there = self.nics.cable(to, self.planes, receiver, self.plane) == Some(last);

@@ -50,7 +50,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("what is taken passes no list", Bgp, T0, Behind("route-map ABOVE-IN permit 20", " match ipv6 address prefix-list FABRIC\n", ""), "V1808"),
     ("what is taken passes no filter", Bgp, T0, Lost("route-map ABOVE-IN in"), "V1808"),
     ("the own number is taken", Bgp, T0, Text("  neighbor ABOVE activate", "  neighbor ABOVE activate\n  neighbor ABOVE allowas-in 1"), "V1808"),
-    ("a T0 announces what it heard", Bgp, T0, Behind("route-map ABOVE-OUT", "prefix-list OWN\n match as-path AT-MOST-0", "prefix-list FABRIC"), "V1809"),
+    ("a T0 announces what it received", Bgp, T0, Behind("route-map ABOVE-OUT", "prefix-list OWN\n match as-path AT-MOST-0", "prefix-list FABRIC"), "V1809"),
     ("a T0 announces anything", Bgp, T0, Lost("route-map ABOVE-OUT out"), "V1809"),
     ("a limit that is too low", Bgp, T0, Text("maximum-prefix 61000", "maximum-prefix 4"), "V1810"),
     ("no limit", Bgp, T1, Lost("neighbor BELOW maximum-prefix"), "V1810"),

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 /// The waits between attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
@@ -45,12 +48,9 @@ impl Backoff {
     }
 }
 
-/// Spreads a number over all bits (the finalizer of splitmix64).
-fn mix(seed: u64) -> u64 {
-    let mut number = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
+/// Spreads every bit of a number: a bijection, so that different numbers stay different.
+fn mix(value: u64) -> u64 {
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_runs_is_told_from_one_that_waits() {
+    fn a_thread_that_runs_is_distinguished_from_one_that_waits() {
         assert_eq!(state("17 (a ) b) S 1 17 17 0 -1"), Some('S'));
         assert_eq!(state("nothing"), None);
         let own = std::process::id().to_string();

@@ -103,7 +103,7 @@ fn side(side: &BgpSide) -> SideView {
     SideView {
         name: side.direction.word(),
         prefixes_max: side.prefixes_max,
-        taken: side.longest_taken.map(list),
+        taken: side.longest_accepted.map(list),
         announced: side.longest_announced.map(list),
         is_own_only: side.longest_announced == Some(0),
         bandwidth: side.bandwidth.map(|bandwidth| match bandwidth {
@@ -135,7 +135,7 @@ fn list(longest: u8) -> String {
 
 fn lengths(bgp: &BgpIntent) -> Vec<LengthView> {
     let mut longest: Vec<u8> =
-        bgp.sides.iter().flat_map(|side| [side.longest_taken, side.longest_announced]).flatten().collect();
+        bgp.sides.iter().flat_map(|side| [side.longest_accepted, side.longest_announced]).flatten().collect();
     longest.sort_unstable();
     longest.dedup();
     let view =

@@ -2,8 +2,9 @@
 //!
 //! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC seeds its hash by it.
 
+use closc_artefacts::Routing;
 use closc_plan::DeviceIntent;
-use closc_topology::{Routing, TierId};
+use closc_topology::TierId;
 
 use super::json::Document;
 use super::view::View;

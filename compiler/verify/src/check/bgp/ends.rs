@@ -118,7 +118,7 @@ fn end(
             format!("both ends of `{}` are autonomous system {}", fabric.cabling.describe(cable), other.asn);
         Violation::new(&NUMBERS, place(), message).and(session_place(fabric, far, About::Bgp))
     });
-    let last = terms.taken.as_ref().is_some_and(is_last_resort);
+    let last = terms.accepted.as_ref().is_some_and(is_last_resort);
     findings.expect(last == cable.drained, &RESORT, || {
         let (is, takes) = if last { ("in use", "as the last resort") } else { ("drained", "like any other") };
         let message = format!(

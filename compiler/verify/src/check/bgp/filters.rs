@@ -48,7 +48,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
 /// What is wrong with what is agreed with a neighbour.
 fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
     let mut faults = Vec::new();
-    match &terms.taken {
+    match &terms.accepted {
         None => faults.push((&TAKEN, "what it takes passes no filter".to_owned())),
         Some(policy) => {
             for clause in policy.0.iter().filter(|clause| clause.permit) {
@@ -64,11 +64,11 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
             faults.extend(wrong(policy, meant).map(|fault| (&STABLE, fault)));
         }
     }
-    if terms.takes_own {
-        faults.push((&TAKEN, "it takes paths with its own autonomous system in them".to_owned()));
+    if terms.accepts_own {
+        faults.push((&TAKEN, "it accepts paths with its own autonomous system in them".to_owned()));
     }
     if is_t0 && !terms.announced.as_ref().is_some_and(own_only) {
-        faults.push((&TRANSIT, "a T0 may announce what it heard from above".to_owned()));
+        faults.push((&TRANSIT, "a T0 may announce what it received from above".to_owned()));
     }
     if terms.limit.is_none() {
         faults.push((&LIMIT, "a session has no limit of prefixes".to_owned()));
@@ -127,7 +127,7 @@ pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
     let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
     for (_, speaker) in speakers(fabric) {
         for terms in &speaker.terms {
-            let all: HashSet<(bool, u32)> = terms.taken.iter().flat_map(outcomes).collect();
+            let all: HashSet<(bool, u32)> = terms.accepted.iter().flat_map(outcomes).collect();
             for outcome in all {
                 *votes.entry(outcome).or_default() += 1;
             }

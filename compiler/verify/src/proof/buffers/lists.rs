@@ -34,7 +34,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
         let waits = channels(fabric, nics);
         findings.checked(&RING, waits.len() as u64);
         if let Some(ring) = ring(&waits) {
-            findings.broken(told(fabric, &waits, &ring));
+            findings.broken(violation(fabric, &waits, &ring));
         }
     } else {
         let waits = tiers(fabric);
@@ -113,8 +113,8 @@ fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
     Some(ring)
 }
 
-/// Tells the ring as steps, each with the table whose path waits.
-fn told(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation {
+/// Returns the ring as steps, each with the table whose path waits.
+fn violation(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation {
     let cabling = &fabric.cabling;
     let name = |(cable, side): Channel| {
         let (own, far) = cabling.cable(cable).ends(side);

@@ -73,7 +73,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             ring.first() == Some(&to) && ring.last() == Some(&from)
         });
         if let Some(turn) = turn {
-            findings.broken(told(network, &ring, *turn));
+            findings.broken(violation(network, &ring, *turn));
         }
     }
 }
@@ -164,7 +164,7 @@ fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
     odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
 }
 
-fn told(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {
+fn violation(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {
     let cabling = &network.fabric.cabling;
     let port = |buffer: &Buffer| match buffer {
         Buffer::Behind((cable, sender)) => {

@@ -15,7 +15,7 @@ use crate::rules::choices::ADDRESS;
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut owners: HashMap<Ipv6Addr, u32> = HashMap::new();
-    let told = |address: Ipv6Addr| format!("{address}/128");
+    let route = |address: Ipv6Addr| format!("{address}/128");
     for (number, nic) in network.destinations.nics.iter().enumerate() {
         let number = number as u32;
         findings.checked(&ADDRESS, nic.cables.len() as u64);
@@ -40,8 +40,9 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
                 fabric.cabling.switch(*t0),
                 name()
             );
-            let place = fabric.place(*t0, About::Route(&told(*other)));
-            let others = t0s().filter(|id| id != t0).map(|id| fabric.place(id, About::Route(&told(address))));
+            let place = fabric.place(*t0, About::Route(&route(*other)));
+            let others =
+                t0s().filter(|id| id != t0).map(|id| fabric.place(id, About::Route(&route(address))));
             let node = fabric.node(nic.node).map(|_| {
                 let name = fabric.cabling.party(Party::Node(nic.node));
                 Place::text(
@@ -55,7 +56,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         if let Some(other) = owners.insert(address, number) {
             let other = network.destinations.name(fabric, other);
             let message = format!("`{}` and `{other}` both have {address}", name());
-            let mut places = t0s().map(|id| fabric.place(id, About::Route(&told(address))));
+            let mut places = t0s().map(|id| fabric.place(id, About::Route(&route(address))));
             if let Some(first) = places.next() {
                 findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
             }

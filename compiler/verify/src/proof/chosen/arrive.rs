@@ -56,7 +56,7 @@ pub(crate) fn possible(
     let len = network.classes.len();
     let mut each = Each::new();
     let mut of_zone: HashMap<u32, Bits> = HashMap::new();
-    for class in network.taken.iter() {
+    for class in network.accepted.iter() {
         if let Some(t0) = network.t0(class, plane).filter(|_| with_drained || !network.drained(class, plane))
         {
             each.entry(t0, true, || Bits::new(len)).set(class as usize);
@@ -117,9 +117,9 @@ fn neighbours<'a>(
     })
 }
 
-/// Numbers of ways by class.
+/// Numbers of paths by class.
 #[derive(Debug, Clone)]
-struct Ways {
+struct Attempts {
     /// Those that arrive.
     arrive: Vec<u128>,
     /// All that are tried.
@@ -131,9 +131,9 @@ struct Arrivals<'a> {
     network: &'a Network<'a>,
     every: Each<Bits>,
     some: Each<Bits>,
-    ways: Each<Arc<Ways>>,
+    ways: Each<Arc<Attempts>>,
     /// Sums over the same neighbours, which whole tiers have alike.
-    sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Ways>>,
+    sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Attempts>>,
 }
 
 /// Counts the deliveries of a plane.
@@ -173,7 +173,7 @@ impl Arrivals<'_> {
         let choice = &network.choices[id.0 as usize];
         let len = network.classes.len();
         let (mut every, mut some) = (Bits::new(len), Bits::new(len));
-        let mut ways = Ways { arrive: vec![0; len], tried: vec![1; len] };
+        let mut ways = Attempts { arrive: vec![0; len], tried: vec![1; len] };
         for run in choice.delivered.runs() {
             every.set_run(run);
             some.set_run(run);
@@ -227,7 +227,7 @@ impl Arrivals<'_> {
         bits
     }
 
-    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut Ways) {
+    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut Attempts) {
         if steps.len() > 4 {
             let sums = self.sums(steps, above);
             for run in row.classes.runs().iter().map(range) {
@@ -245,7 +245,7 @@ impl Arrivals<'_> {
     }
 
     /// Adds the ways over one step for some classes.
-    fn add(&self, step: Step, above: bool, run: Range<usize>, sum: &mut Ways) {
+    fn add(&self, step: Step, above: bool, run: Range<usize>, sum: &mut Attempts) {
         let behind = match step {
             Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
             Step::Switch { .. } | Step::Nic(..) | Step::Lost(_) => None,
@@ -268,7 +268,7 @@ impl Arrivals<'_> {
         }
     }
 
-    fn sums(&mut self, steps: &[Step], above: bool) -> Arc<Ways> {
+    fn sums(&mut self, steps: &[Step], above: bool) -> Arc<Attempts> {
         let len = self.network.classes.len();
         let mut key: Vec<Option<(SwitchId, bool)>> = Vec::with_capacity(steps.len());
         let mut shared = true;
@@ -286,7 +286,7 @@ impl Arrivals<'_> {
         if let Some(known) = self.sums.get(&key).filter(|_| shared) {
             return Arc::clone(known);
         }
-        let mut sums = Ways { arrive: vec![0; len], tried: vec![0; len] };
+        let mut sums = Attempts { arrive: vec![0; len], tried: vec![0; len] };
         for step in steps {
             self.add(*step, above, 0..len, &mut sums);
         }
@@ -320,7 +320,7 @@ impl Arrivals<'_> {
         if senders == 0 {
             return counts;
         }
-        for class in network.taken.iter() {
+        for class in network.accepted.iter() {
             let at = class as usize;
             let receivers = network.classes.nics[at].len() as u128;
             // Nobody sends to itself over the fabric.

@@ -94,7 +94,7 @@ impl Balance<'_> {
                 let ways = self.behind.ways(id, t0);
                 self.findings.checked(&SHARE, 1);
                 self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
-                if let Some(wrong) = learned(row, &ways).filter(|_| !ways.is_empty()) {
+                if let Some(wrong) = received(row, &ways).filter(|_| !ways.is_empty()) {
                     self.tell(id, row, class, &wrong);
                     return;
                 }
@@ -215,9 +215,9 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     (!fits).then_some(Wrong::Weights(meant))
 }
 
-/// What BGP learned uses the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
+/// What BGP comes to uses the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
 /// down and gives none 0.
-fn learned(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
+fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     let found: BTreeMap<u16, u128> =
         row.ways.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
     let meant: BTreeMap<u16, u128> = ways.iter().copied().collect();

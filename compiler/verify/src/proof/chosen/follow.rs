@@ -36,7 +36,7 @@ pub(crate) fn check(
         };
         let mut all = Bits::new(len);
         all.set_run(&(0..len as u32));
-        all.remove(&network.taken);
+        all.remove(&network.accepted);
         all.add(possible);
         reach.insert(*id, false, all);
     }
@@ -94,7 +94,7 @@ impl Follow<'_> {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
         let mut left = reach.clone();
-        left.keep(&network.taken);
+        left.keep(&network.accepted);
         self.findings.checked(&DROPPED, left.count());
         let leading = choice.rows.iter().filter(|row| !row.ways.is_empty()).map(|row| &row.classes);
         for run in leading.chain([&choice.delivered]).flat_map(ClassSet::runs) {
@@ -139,13 +139,13 @@ impl Follow<'_> {
         for way in row.ways.iter() {
             match network.step(id, way) {
                 Step::Lost(cable) => {
-                    if let Some(class) = own.both_without(&network.taken, &none, &all).first() {
+                    if let Some(class) = own.both_without(&network.accepted, &none, &all).first() {
                         harm.lost = harm.lost.or(Some((cable, *class)));
                     }
                 }
                 Step::Nic(nic, _) => {
                     for class in own.iter().filter(|class| !network.serves(nic, *class)) {
-                        if network.taken.get(class as usize) {
+                        if network.accepted.get(class as usize) {
                             harm.astray = harm.astray.or(Some((nic, class)));
                         } else {
                             harm.nobody = harm.nobody.or(Some((nic, class)));
@@ -155,7 +155,7 @@ impl Follow<'_> {
                 Step::Switch { up: true, .. } if above => harm.turn = harm.turn.or(own.iter().next()),
                 Step::Switch { id: next, up } => {
                     let Some(could) = self.could.get(next, !up) else { continue };
-                    let bad = own.both_without(&network.taken, could, &all);
+                    let bad = own.both_without(&network.accepted, could, &all);
                     if let Some(class) = bad.first() {
                         let known = harm.dead_end.map_or(0, |known| known.2);
                         harm.dead_end =

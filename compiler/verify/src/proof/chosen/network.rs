@@ -24,7 +24,7 @@ pub(crate) struct Network<'a> {
     /// For each cable, whether frames get up and down.
     carries: Vec<[bool; 2]>,
     /// Classes of NICs.
-    pub(crate) taken: Bits,
+    pub(crate) accepted: Bits,
     /// A number for each zone, by switch: T0s and T1s that nodes and cables hold together.
     pub(crate) zones: Vec<u32>,
     /// Tier and plane of each switch that has a cable.
@@ -71,8 +71,8 @@ impl<'a> Network<'a> {
             .flat_map(|switch| switch.other_routes.iter().map(|route| route.prefix.trunc()))
             .collect();
         let nodes = || fabric.nodes.iter().flatten().filter(|node| !node.routes.is_empty());
-        let told = nodes().flat_map(|node| node.routes.iter().map(|(_, route)| route.prefix));
-        let mut atoms = Atoms::new(prefixes.into_iter().chain(told), &named);
+        let of_nodes = nodes().flat_map(|node| node.routes.iter().map(|(_, route)| route.prefix));
+        let mut atoms = Atoms::new(prefixes.into_iter().chain(of_nodes), &named);
         let delivers = |id: SwitchId| {
             let (destinations, carries) = (&destinations, &carries);
             move |nic: u32, route: &OtherRoute| {
@@ -104,13 +104,13 @@ impl<'a> Network<'a> {
                 })
             })
             .collect();
-        let mut taken = Bits::new(classes.len());
+        let mut accepted = Bits::new(classes.len());
         for (class, _) in classes.nics.iter().enumerate().filter(|(_, nics)| !nics.is_empty()) {
-            taken.set(class);
+            accepted.set(class);
         }
         let zones = zones(fabric);
         let positions = fabric.cabling.positions();
-        Network { fabric, destinations, classes, choices, carries, taken, zones, positions }
+        Network { fabric, destinations, classes, choices, carries, accepted, zones, positions }
     }
 
     /// Returns where a way of a switch leads.

@@ -29,14 +29,14 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
         let own: Vec<OtherRoute> =
             node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.clone()).collect();
         let choice = network.classes.choice(&own, &|_, _| false);
-        let told = Teller { network, from_t0s, node: nic.node, cables: &nic.cables };
+        let reader = NodeReader { network, from_t0s, node: nic.node, cables: &nic.cables };
         findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
-        let mut left = network.taken.clone();
+        let mut left = network.accepted.clone();
         for row in &choice.rows {
             for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
                 left.clear_run(run);
             }
-            if let Some((class, message)) = told.row(row) {
+            if let Some((class, message)) = reader.row(row) {
                 let place = Place::text(
                     Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE),
                     vec![format!("route replace {} from {address}/128 ", row.prefix)],
@@ -46,7 +46,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, 
                 findings.broken(Violation::new(&NODE_ROUTES, place, message));
             }
         }
-        let lost = left.iter().find(|class| !told.planes(*class, false).is_empty() && !told.own(*class));
+        let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.own(*class));
         if let Some(class) = lost {
             let message =
                 format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
@@ -78,17 +78,17 @@ fn unbound(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings:
         for row in choice.rows.iter().filter(|row| !row.ways.is_empty()) {
             row.classes.runs().iter().for_each(|run| left.clear_run(run));
         }
-        let tellers = nics.iter().map(|cables| Teller { network, from_t0s, node: id, cables });
-        let tellers: Vec<Teller<'_>> = tellers.collect();
+        let readers = nics.iter().map(|cables| NodeReader { network, from_t0s, node: id, cables });
+        let readers: Vec<NodeReader<'_>> = readers.collect();
         // The NIC whose address they take decides; one of them where any gets through.
-        let nic = choice.rows.iter().find_map(|row| sender(&tellers, row));
+        let nic = choice.rows.iter().find_map(|row| sender(&readers, row));
         let reached = |class: ClassId| {
-            let mut nics = tellers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
+            let mut nics = readers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
             nics.any(|nic| !nic.planes(class, false).is_empty())
         };
-        let lost = left.iter().find(|class| reached(*class) && !tellers[0].own(*class));
+        let lost = left.iter().find(|class| reached(*class) && !readers[0].own(*class));
         let lost = lost.map(|class| (class, "have no route".to_owned()));
-        let wrong = choice.rows.iter().find_map(|row| sender(&tellers, row).and_then(|nic| nic.row(row)));
+        let wrong = choice.rows.iter().find_map(|row| sender(&readers, row).and_then(|nic| nic.row(row)));
         if let Some((class, message)) = lost.or(wrong) {
             let name = &fabric.cabling.nodes[id.0 as usize];
             let to = network.classes.address(class);
@@ -101,22 +101,22 @@ fn unbound(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings:
 }
 
 /// The NIC by whose ports a route leads out first.
-fn sender<'t, 'a>(tellers: &'t [Teller<'a>], row: &Row) -> Option<&'t Teller<'a>> {
+fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeReader<'a>> {
     let slot = row.ways.iter().find_map(|way| way.slot)?;
-    let first = tellers.first()?;
+    let first = readers.first()?;
     let cable = first.network.fabric.cabling.at_node(first.node)[usize::from(slot)].cable;
-    tellers.iter().find(|nic| nic.cables.contains(&cable))
+    readers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
 /// What one NIC should receive.
-struct Teller<'a> {
+struct NodeReader<'a> {
     network: &'a Network<'a>,
     from_t0s: &'a HashMap<SwitchId, Reach>,
     node: NodeId,
     cables: &'a [CableId],
 }
 
-impl Teller<'_> {
+impl NodeReader<'_> {
     /// The planes from whose T0 cables lead to a class: those over which nothing is drained, or all.
     fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
         let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
@@ -139,7 +139,7 @@ impl Teller<'_> {
     fn row(&self, row: &Row) -> Option<(ClassId, String)> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
-        let classes = row.classes.iter().filter(|class| self.network.taken.get(*class as usize));
+        let classes = row.classes.iter().filter(|class| self.network.accepted.get(*class as usize));
         let classes: Vec<ClassId> = classes.filter(|class| !self.own(*class)).collect();
         let first = *classes.first()?;
         let mut over = BTreeSet::new();

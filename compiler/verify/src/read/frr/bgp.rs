@@ -33,7 +33,7 @@ pub(super) enum Node<'a> {
     Family,
 }
 
-/// Why a command is not taken.
+/// Why a command is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// Nobody here knows it.
@@ -50,7 +50,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// A command that is taken opens a node, or none.
+/// A command that is accepted opens a node, or none.
 type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
 
 /// Everything that was said, by name.
@@ -103,10 +103,10 @@ struct Agreed<'a> {
     bfd: Option<&'a str>,
     interval_s: Option<u16>,
     connect_s: Option<u16>,
-    taken: Option<&'a str>,
+    accepted: Option<&'a str>,
     announced: Option<&'a str>,
     limit: Option<(u32, Option<u16>)>,
-    takes_own: bool,
+    accepts_own: bool,
 }
 
 impl<'a> BgpReader<'a> {
@@ -259,7 +259,7 @@ impl<'a> BgpReader<'a> {
             let name = name?;
             Some(self.policy(name, &bgp.networks, lost))
         };
-        let taken = policy(own.taken.or(group.taken));
+        let accepted = policy(own.accepted.or(group.accepted));
         let announced = policy(own.announced.or(group.announced));
         let bfd = own.bfd.or(group.bfd).map(|profile| {
             self.profiles.get(profile).copied().unwrap_or_else(|| {
@@ -275,11 +275,11 @@ impl<'a> BgpReader<'a> {
             bfd,
             interval_s: own.interval_s.or(group.interval_s),
             connect_s: own.connect_s.or(group.connect_s),
-            taken,
+            accepted,
             announced,
             limit: limit.map(|(limit, _)| limit),
             retry_min: limit.and_then(|(_, retry)| retry),
-            takes_own: own.takes_own || group.takes_own,
+            accepts_own: own.accepts_own || group.accepts_own,
         }
     }
 
@@ -378,9 +378,9 @@ impl<'a> Agreed<'a> {
             ["maximum-prefix", limit, "restart", retry] => {
                 self.limit = Some((parse(limit)?, Some(parse(retry)?)));
             }
-            ["route-map", name, "in"] => self.taken = Some(name),
+            ["route-map", name, "in"] => self.accepted = Some(name),
             ["route-map", name, "out"] => self.announced = Some(name),
-            ["allowas-in"] | ["allowas-in", _] => self.takes_own = true,
+            ["allowas-in"] | ["allowas-in", _] => self.accepts_own = true,
             _ => return Err(Refusal::Unknown),
         }
         Ok(())

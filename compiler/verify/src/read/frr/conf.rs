@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::Routing;
 use hashbrown::HashMap;
 use ipnet::Ipv6Net;
 
@@ -13,7 +14,6 @@ use super::bgp::{BgpReader, Node, Refusal};
 use super::place::FILE;
 use crate::model::device::{Device, FaultKind, Hop, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
-use crate::model::routing::Routing;
 use crate::read::error::ReadError;
 use crate::read::linux::place::FILE as PORTS;
 use crate::read::linux::{batch, surroundings, switch};

@@ -28,8 +28,9 @@ pub(super) struct Accepts {
 pub(super) struct Side {
     /// `below` or `above`.
     pub(super) direction: &'static str,
-    /// Most AS numbers in a path that is taken; nothing: any.
-    pub(super) longest_taken: Option<u8>,
+    /// Most AS numbers in a path that is accepted; nothing: any. Tools know it by its older name.
+    #[serde(rename = "longest_taken")]
+    pub(super) longest_accepted: Option<u8>,
     /// Most AS numbers in a path that is announced, own not counted; nothing: any.
     pub(super) longest_announced: Option<u8>,
     /// Prefixes of one neighbour beyond which the session is ended.
@@ -99,7 +100,7 @@ pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
 fn side(side: &BgpSide) -> Side {
     Side {
         direction: word(side.direction),
-        longest_taken: side.longest_taken,
+        longest_accepted: side.longest_accepted,
         longest_announced: side.longest_announced,
         prefixes_max: side.prefixes_max,
         bandwidth: side.bandwidth.map(|bandwidth| match bandwidth {

@@ -107,11 +107,11 @@ fn sessions(text: &mut String, bgp: &Bgp) {
     }
 }
 
-/// Says what is taken from a side and announced to it.
+/// Says what is accepted from a side and announced to it.
 fn rules(side: &Side) -> String {
-    let taken = match side.longest_taken {
-        Some(longest) => format!("takes paths of at most {longest} AS"),
-        None => "takes paths of any length".to_owned(),
+    let accepted = match side.longest_accepted {
+        Some(longest) => format!("accepts paths of at most {longest} AS"),
+        None => "accepts paths of any length".to_owned(),
     };
     let announced = match side.longest_announced {
         Some(0) => "announces its own only".to_owned(),
@@ -123,5 +123,5 @@ fn rules(side: &Side) -> String {
         Some(_) => ", with the sum of their bandwidths",
         None => "",
     };
-    format!("{taken}, ends the session beyond {} prefixes; {announced}{bandwidth}", side.prefixes_max)
+    format!("{accepted}, ends the session beyond {} prefixes; {announced}{bandwidth}", side.prefixes_max)
 }

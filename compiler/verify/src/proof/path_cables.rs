@@ -1,6 +1,6 @@
 //! Which of the cables that lists name carry packets, in each direction, and which are drained.
 //!
-//! In: the fabric and the cables of NICs. Out: [`Ways`]: bits by group and plane (uplinks up and down, NICs) and
+//! In: the fabric and the cables of NICs. Out: [`PathCables`]: bits by group and plane (uplinks up and down, NICs) and
 //! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the route that the list
 //! needs, the route uses a cable that carries, and the owner of the next uSID is at its other end.
 
@@ -80,7 +80,7 @@ impl Direction {
 
 /// The ways of a group in a plane.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct GroupWays {
+pub(crate) struct GroupCables {
     /// T0 to T1, by uplink.
     pub(crate) up: Direction,
     /// T1 to T0, by the T0's uplink.
@@ -95,34 +95,34 @@ pub(crate) struct GroupWays {
 
 /// The ways between the T1s of a zone and the T2s in a plane, by T1 uplinks times row plus T1 uplink.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ZoneWays {
+pub(crate) struct ZoneCables {
     /// T1 to T2.
     pub(crate) up: Direction,
     /// T2 to T1.
     pub(crate) down: Direction,
 }
 
-/// All ways.
+/// Cables that paths can use.
 #[derive(Debug)]
-pub(crate) struct Ways {
+pub(crate) struct PathCables {
     /// The numbers of the fabric.
     pub(crate) numbers: Numbers,
     /// By group times planes plus plane.
-    groups: Vec<GroupWays>,
+    groups: Vec<GroupCables>,
     /// By zone times planes plus plane; empty without a T2 tier.
-    zones: Vec<ZoneWays>,
+    zones: Vec<ZoneCables>,
     /// Cables that some list names.
     pub(crate) used: Bits,
 }
 
-impl Ways {
+impl PathCables {
     /// Returns the ways of a group (by its index) in a plane.
-    pub(crate) fn group(&self, group: usize, plane: usize) -> &GroupWays {
+    pub(crate) fn group(&self, group: usize, plane: usize) -> &GroupCables {
         &self.groups[group * self.numbers.planes + plane]
     }
 
     /// Returns the ways of a zone in a plane.
-    pub(crate) fn zone(&self, zone: u16, plane: usize) -> Option<&ZoneWays> {
+    pub(crate) fn zone(&self, zone: u16, plane: usize) -> Option<&ZoneCables> {
         self.zones.get(usize::from(zone) * self.numbers.planes + plane)
     }
 
@@ -141,7 +141,7 @@ struct Hop {
 }
 
 /// Follows every cable that lists name.
-pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Option<Ways> {
+pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Option<PathCables> {
     let h = *fabric.groups.first()?.table().header();
     let numbers = Numbers {
         planes: h.planes.into(),
@@ -154,12 +154,12 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
         t2_row: h.t2_row,
     };
     let work = Follow { fabric, layout, numbers, owners: owners(fabric) };
-    let groups: Vec<(GroupWays, Vec<CableId>)> = (0..fabric.groups.len() * numbers.planes)
+    let groups: Vec<(GroupCables, Vec<CableId>)> = (0..fabric.groups.len() * numbers.planes)
         .into_par_iter()
         .map(|at| work.group(at / numbers.planes, at % numbers.planes, nics))
         .collect();
     let far = numbers.t1_uplinks > 0 && h.t1_uplink_bits > 0;
-    let zones: Vec<(ZoneWays, Vec<CableId>)> = (0..if far { numbers.zones * numbers.planes } else { 0 })
+    let zones: Vec<(ZoneCables, Vec<CableId>)> = (0..if far { numbers.zones * numbers.planes } else { 0 })
         .into_par_iter()
         .map(|at| work.zone((at / numbers.planes) as u16, (at % numbers.planes) as u8))
         .collect();
@@ -167,7 +167,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     for cable in groups.iter().map(|group| &group.1).chain(zones.iter().map(|zone| &zone.1)).flatten() {
         used.set(cable.0 as usize);
     }
-    Some(Ways {
+    Some(PathCables {
         numbers,
         used,
         groups: groups.into_iter().map(|group| group.0).collect(),
@@ -210,11 +210,11 @@ impl Follow<'_> {
         Hop { carries: arrives, drained: cable.drained, cable: Some(id) }
     }
 
-    fn group(&self, at: usize, plane: usize, nics: &NicCables) -> (GroupWays, Vec<CableId>) {
+    fn group(&self, at: usize, plane: usize, nics: &NicCables) -> (GroupCables, Vec<CableId>) {
         let group = &self.fabric.groups[at];
         let p = plane as u8;
         let mut used = Vec::new();
-        let mut ways = GroupWays {
+        let mut ways = GroupCables {
             up: Direction::new(self.numbers.uplinks),
             down: Direction::new(self.numbers.uplinks),
             out: Direction::new(group.nics.len()),
@@ -260,15 +260,15 @@ impl Follow<'_> {
         let down = self.way(t0, usid, Some(cable.lower.party));
         let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
         let sends = nodes::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
-        let takes = usid.is_some_and(|usid| nodes::takes(self.fabric, cable, usid));
+        let accepts = usid.is_some_and(|usid| nodes::accepts(self.fabric, cable, usid));
         let way = |carries| Hop { carries, drained: cable.drained, cable: Some(id) };
-        [way(here && sends), way(down.carries && down.cable == Some(id) && takes)]
+        [way(here && sends), way(down.carries && down.cable == Some(id) && accepts)]
     }
 
-    fn zone(&self, zone: u16, plane: u8) -> (ZoneWays, Vec<CableId>) {
+    fn zone(&self, zone: u16, plane: u8) -> (ZoneCables, Vec<CableId>) {
         let rows = self.numbers.uplinks / usize::from(self.numbers.parallel0);
         let len = rows * self.numbers.t1_uplinks;
-        let mut ways = ZoneWays { up: Direction::new(len), down: Direction::new(len) };
+        let mut ways = ZoneCables { up: Direction::new(len), down: Direction::new(len) };
         let mut used = Vec::new();
         for row in 0..rows as u16 {
             for uplink in 0..self.numbers.t1_uplinks as u16 {
