@@ -12,6 +12,8 @@ mod public;
 mod rooms;
 #[path = "tidy/shape.rs"]
 mod shape;
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,6 +21,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use words::has_phrase;
 
 /// The stages in order. A crate may import the crates of earlier lines only; crates of one line do not know each
 /// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
@@ -220,89 +224,6 @@ fn nothing_is_left_unfinished() {
             assert!(!text.contains(word.as_str()), "{} contains {word}", file.display());
         }
     }
-}
-
-/// Words that a network engineer would not search for, or stumbles over, with what the project says instead
-/// (docs/glossary.md). A phrase is looked for as whole words, in upper and lower case as it is written here.
-const WORDS: &[(&[&str], &str)] = &[
-    (&["is told", "are told", "be told", "was told", "were told", "been told"], "receives, has, is given"),
-    (&["leads over", "lead over", "led over", "leading over"], "uses, goes over"),
-    (&["hangs on", "hang on", "hung on", "Hangs on"], "is attached to"),
-    (&["held against", "hold against", "holds against", "Held against"], "compared with"),
-    (&["stands in", "stand in", "standing in"], "is in"),
-    (&["reckon", "reckons", "reckoned", "reckoning"], "compute"),
-    (&["to the brim"], "full, completely"),
-    (&["thousand million"], "billion"),
-    (&["Always:"], "Invariants:"),
-    (&["journey", "journeys", "Journey", "Journeys"], "packet trace, path"),
-    (&["nonsense", "Nonsense"], "invalid, malformed"),
-    (&["OddRoute"], "other routes"),
-    (&["Way"], "NextHop, Path"),
-    (&["Hello"], "NeighbourDiscovery"),
-    (&["struct Ways", "type Ways", "GroupWays", "ZoneWays"], "NextHops, Paths, Cables"),
-    (&["enum Why", "enum Good"], "Reason, Pushed"),
-    (&["Teller", "fn learned", "let learned"], "reader, received, converged"),
-    (&["fn hear", "fn takes", "takes_own", "longest_taken"], "receive, accepts"),
-    (&["Doing"], "Operation"),
-    (&["Pourer", "pourer"], "WaterFilling"),
-    (&["starved", "Starved", "STARVED"], "no usable entropy value"),
-    (&["Workshop", "workshop"], "Scratch"),
-    (&["Parked", "parked"], "QueuedPacket"),
-];
-
-/// Files that keep a phrase, each with the reason.
-const KEPT_WORDS: &[(&str, &str, &str)] = &[
-    ("docs/glossary.md", "", "names the words of others"),
-    ("tests/tidy.rs", "", "the list itself"),
-    (
-        "compiler/cli/src/commands/explain/device/bgp.rs",
-        "longest_taken",
-        "a field of JSON, which tools know by this name",
-    ),
-    ("templates/sonic/frr.conf.j2", "is told", "a comment in the files of switches, which keep their bytes"),
-];
-
-/// Tells whether a line has a phrase as whole words.
-fn has_phrase(line: &str, phrase: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(phrase).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        let after = line[at + phrase.len()..].chars().next();
-        let goes_on = after.is_some_and(is_word) && phrase.ends_with(is_word);
-        !(before.is_some_and(is_word) || goes_on)
-    })
-}
-
-#[test]
-fn phrases_are_whole_words() {
-    assert!(has_phrase("a route leads over it", "leads over"));
-    assert!(has_phrase("//! In: x. Always: y.", "Always:"));
-    assert!(has_phrase("fn way() -> Way {", "Way"));
-    assert!(!has_phrase("GroupWays and UnderWay", "Way"));
-    assert!(!has_phrase("the scanner understands in", "stands in"));
-}
-
-#[test]
-fn words_are_those_of_the_field() {
-    let mut found = Vec::new();
-    let endings = [".rs", ".md", ".j2", ".yaml", ".p4", ".sh", ".toml"];
-    for file in endings.iter().flat_map(|ending| files(ending)) {
-        let path = file.strip_prefix(root()).expect("it is a file of the tree").display().to_string();
-        let text = fs::read_to_string(&file).expect("a tracked file can be read");
-        for (number, line) in text.lines().enumerate() {
-            for (phrases, instead) in WORDS {
-                let phrase = phrases.iter().find(|phrase| has_phrase(line, phrase));
-                let Some(phrase) = phrase else { continue };
-                let is_kept = |(kept, what, _): &&(&str, &str, &str)| {
-                    path == *kept && (what.is_empty() || what == phrase)
-                };
-                if !KEPT_WORDS.iter().any(|kept| is_kept(&kept)) {
-                    found.push(format!("{path}:{}: `{phrase}`: say {instead}", number + 1));
-                }
-            }
-        }
-    }
-    assert!(found.is_empty(), "words that the field does not use:\n{}", found.join("\n"));
 }
 
 /// Dependencies that no source names, each with the reason.

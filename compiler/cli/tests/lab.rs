@@ -63,7 +63,7 @@ fn one_command_does_everything() {
 }
 
 #[test]
-fn the_run_of_a_sample_is_told_as_json_and_can_be_kept() {
+fn the_run_of_a_sample_is_written_as_json_and_can_be_kept() {
     let place = Place::new();
     let file = "topologies/lab/two-planes-p4.yaml";
     let report = place.json(0, &["lab", "run", file, "--sample", "20", "--seed", "5", "--keep"]);

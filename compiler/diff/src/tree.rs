@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn cables_are_told_by_their_ends() {
+    fn cables_are_named_by_their_ends() {
         let head = closc_artefacts::cables::HEADER;
         let row = |length: &str| format!("{head}0,t0-t1,a,e1,b,e2,{length},dr4,up\n");
         let (old, new) = (row("30m"), row("45m"));

@@ -249,7 +249,7 @@ impl Model {
         Ok(())
     }
 
-    /// Learns which segments the ports of a group's NICs receive.
+    /// Takes in which segments the ports of a group's NICs receive.
     fn seat(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
         for nic in &table.nics {
             let mut ports = 0;

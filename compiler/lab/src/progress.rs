@@ -19,7 +19,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// Watches over the work: hears of its progress and can stop it.
+/// Watches over the work: receives its progress and can stop it.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),

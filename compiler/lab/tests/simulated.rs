@@ -135,7 +135,7 @@ fn a_cut_that_probes_do_not_see_is_said() {
 }
 
 #[test]
-fn a_switch_that_does_not_forward_is_told_from_a_cut() {
+fn a_switch_that_does_not_forward_is_no_cut() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
     let mut backend = Simulated::new(&tree, &model);
     backend.silence("p2-t1-003");

@@ -109,7 +109,7 @@ fn every_address_is_unique(plan: &Plan) {
 }
 
 /// Everything a device is given, as text: ports and routes, one a line.
-fn told(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+fn routes_of_hosts(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
     let devices = plan.switches().map(|switch| {
         let device = plan.device(switch);
         let mut lines: BTreeSet<String> = device
@@ -146,7 +146,7 @@ fn told(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
 
 /// Returns the number of lines that growth added, after checking that it removed none.
 fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
-    let (before, after) = (told(before), told(after));
+    let (before, after) = (routes_of_hosts(before), routes_of_hosts(after));
     let mut added = 0;
     for (device, lines) in &before {
         let now = after.get(device).unwrap_or_else(|| panic!("{device} is gone"));

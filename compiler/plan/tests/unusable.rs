@@ -53,7 +53,7 @@ fn counted(plan: &Plan) -> u64 {
 
 /// One T0 uplink, two T1 uplinks, one of them gone: every other NIC has its one value there.
 #[test]
-fn one_uplink_starves_every_other_nic() {
+fn one_uplink_leaves_nothing_for_every_other_nic() {
     let shape = Shape {
         planes: 1,
         groups: 2,

@@ -93,7 +93,7 @@ fn the_same_cable_fits_a_deep_buffer() {
 }
 
 #[test]
-fn two_classes_too_many_are_told() {
+fn two_classes_too_many_are_reported() {
     let groups = [group("ports", TOMAHAWK_5, 64, 4, 800, 40)];
     let error = pools(&shallow(), &groups, Division::default()).unwrap_err();
     assert!(error.ways_out().contains(&WayOut::FewerClasses { classes: 3 }), "{error}");

@@ -170,7 +170,7 @@ fn every_preset_agrees() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Any class, changed in any way that both sides hear of: both sides change, and still agree.
+    /// Any class, changed in any way that both sides have a setting of: both sides change, and still agree.
     #[test]
     fn a_change_of_any_class_reaches_switch_and_host(
         preset in proptest::sample::select(Preset::ALL.to_vec()),

@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn a_bare_number_in_yaml_is_told_its_unit() {
+fn a_bare_number_in_yaml_is_refused_with_its_unit() {
     let error = serde_saphyr::from_str::<Vec<Length>>("[30]").unwrap_err().to_string();
     assert!(error.contains("`30` has no unit: write `30m`"), "{error}");
     let error = serde_saphyr::from_str::<Vec<Speed>>("[100]").unwrap_err().to_string();

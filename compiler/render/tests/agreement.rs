@@ -123,7 +123,7 @@ fn node(script: &str, environment: &str) -> Side {
         .map(|(dscp, priority)| (dscp.parse().expect("a number"), priority.parse::<u8>().expect("a number")))
         .map(|(dscp, priority)| (dscp, paused.contains(&priority).then_some(priority)))
         .collect();
-    // Names of classes are not what the NIC hears.
+    // Names of classes are not in the settings of a NIC.
     let said = script.lines().filter(|line| !line.trim_start().starts_with('#'));
     let whole =
         said.chain(environment.lines()).filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
@@ -195,7 +195,7 @@ proptest! {
 }
 
 #[test]
-fn the_changes_that_both_must_hear_of_are_heard() {
+fn the_changes_that_concern_both_reach_both() {
     let (old_switch, old_host) = agree("lossless").unwrap();
     for (class, change) in [
         ("data", "dscp: [24]"),

@@ -143,7 +143,7 @@ fn interfaces_stand_in_the_order_of_frr() {
 }
 
 #[test]
-fn the_kernel_is_told_of_every_port_and_its_neighbour() {
+fn the_kernel_has_every_port_and_its_neighbour() {
     let conf = texts(LAB, "frr.conf");
     for (path, text) in texts(LAB, "ip.batch") {
         let ports: Vec<&str> = addresses(&conf[&path.replace("ip.batch", "frr.conf")])
@@ -259,7 +259,7 @@ fn every_session_is_held_to_its_neighbour() {
     }
 }
 
-/// A leaf announces what is its own and nothing it heard.
+/// A leaf announces what is its own and nothing it received.
 #[test]
 fn leaves_carry_no_transit() {
     for (path, text) in bgp_texts().into_iter().filter(|(path, _)| path.contains("-t0-")) {

@@ -95,7 +95,7 @@ fn nics_have_the_classes_of_the_switches() {
 }
 
 #[test]
-fn nccl_is_told_devices_by_rail_and_the_marks_of_the_profile() {
+fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
     let files = render(&fabric("ecmp-static", "lossless"), HostOutput::Nccl);
     let environment = text(&files, "nccl.conf");
     for line in [

@@ -112,8 +112,8 @@ fn a_pod_converges_and_its_leaves_carry_no_transit() {
         });
         for port in ["eth501", "eth502"] {
             let command = format!("show bgp ipv6 unicast neighbors {port} advertised-routes json");
-            let told: Value = serde_json::from_str(&fabric.show(&leaf.name, &command)).expect("JSON");
-            let routes = told["advertisedRoutes"].as_object().expect("routes by prefix");
+            let announced: Value = serde_json::from_str(&fabric.show(&leaf.name, &command)).expect("JSON");
+            let routes = announced["advertisedRoutes"].as_object().expect("routes by prefix");
             let mut prefixes: Vec<&String> = routes.keys().collect();
             prefixes.sort();
             assert_eq!(prefixes, [&group(&leaf.nic), &format!("{}/128", leaf.loopback)], "{}", leaf.name);

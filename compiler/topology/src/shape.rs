@@ -1,6 +1,6 @@
 //! The numbers that decide who exists and who is connected with whom.
 //!
-//! In: counts. Out: which NIC of which node hangs where, and where an uplink leads. Invariants: arithmetic on
+//! In: counts. Out: which NIC of which node is attached where, and where an uplink leads. Invariants: arithmetic on
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 

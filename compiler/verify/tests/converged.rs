@@ -76,7 +76,7 @@ fn agree(fabric: &Fabric, plan: &Plan, what: &str) {
     let start = Instant::now();
     let expected = derived(plan);
     for (switch, routes) in &expected {
-        assert!(!routes.is_empty(), "{switch} learns something");
+        assert!(!routes.is_empty(), "{switch} receives something");
         loop {
             let found = running(fabric, switch);
             if same(routes, &found) {

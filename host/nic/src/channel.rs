@@ -28,7 +28,7 @@ pub struct Channel {
     /// Writes that go there.
     pub leaving: Vec<Leaving>,
     /// When anything last came from its agent.
-    pub heard_ns: Option<u64>,
+    pub alive_ns: Option<u64>,
     /// When anything was last sent or received.
     pub used_ns: u64,
     /// Packets that no acknowledgement speaks of yet, and since when.
@@ -77,7 +77,7 @@ impl Channel {
             reorder: Reorder::new(wait_ns, budget),
             arriving: Arriving::default(),
             leaving: Vec::new(),
-            heard_ns: None,
+            alive_ns: None,
             used_ns: now_ns,
             owed: 0,
             owed_since_ns: 0,

@@ -79,7 +79,7 @@ pub struct SentLog {
     late_ns: u64,
     rtt_ns: u64,
     /// When an acknowledgement last came.
-    heard_ns: u64,
+    answered_ns: u64,
     under_way: u32,
     /// When packets were last overdue, and how often since one arrived.
     overdue_ns: u64,
@@ -99,7 +99,7 @@ impl SentLog {
             latest_ns: 0,
             late_ns: 2 * LATE_MIN_NS,
             rtt_ns: 0,
-            heard_ns: 0,
+            answered_ns: 0,
             under_way: 0,
             overdue_ns: 0,
             backoff: 0,
@@ -154,7 +154,7 @@ impl SentLog {
 
     /// Takes an acknowledgement.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
-        self.heard_ns = now_ns;
+        self.answered_ns = now_ns;
         for (n, word) in sack.bits.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
@@ -191,8 +191,8 @@ impl SentLog {
         *fate = Fate::Arrived;
         if sent.at_ns > self.latest_ns {
             self.latest_ns = sent.at_ns;
-            let trip = now_ns.saturating_sub(sent.at_ns);
-            self.rtt_ns = if self.rtt_ns == 0 { trip } else { self.rtt_ns - self.rtt_ns / 8 + trip / 8 };
+            let rtt_ns = now_ns.saturating_sub(sent.at_ns);
+            self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
             // It narrows slowly, so that one late packet does not cost a second verdict soon.
             let wanted = (4 * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
             self.late_ns =
@@ -219,7 +219,7 @@ impl SentLog {
     }
 
     /// Returns what has been under way for so long that nothing sent later will say so: the end of a burst, or all
-    /// of it if nobody answers. `true` with a packet means that the other side has been heard since it was sent.
+    /// of it if nobody answers. `true` with a packet means that the other side has answered since it was sent.
     ///
     /// Only the oldest few, and less and less often: once one of them, sent again, arrives, its acknowledgement says
     /// what became of the rest. A receiver that had no processor for a while is not sent everything again.
@@ -228,12 +228,12 @@ impl SentLog {
         if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
             return;
         }
-        let heard_ns = self.heard_ns;
+        let answered_ns = self.answered_ns;
         let mut any = false;
         self.give_up(now_ns.saturating_sub(patience), FEW, &mut |verdict| {
             if let Verdict::Lost(sent) = verdict {
                 any = true;
-                what(sent, heard_ns > sent.at_ns);
+                what(sent, answered_ns > sent.at_ns);
             }
         });
         if any {
@@ -316,9 +316,9 @@ mod tests {
     fn the_end_of_a_burst_is_overdue() {
         let mut log = log(2, 1000);
         let mut late = Vec::new();
-        log.overdue(1_000_000, |sent, heard| late.push((sent.number, heard)));
+        log.overdue(1_000_000, |sent, answered| late.push((sent.number, answered)));
         assert!(late.is_empty());
-        log.overdue(900_000_000, |sent, heard| late.push((sent.number, heard)));
+        log.overdue(900_000_000, |sent, answered| late.push((sent.number, answered)));
         assert_eq!(late, [(0, false), (1, false)]);
     }
 

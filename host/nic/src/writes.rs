@@ -167,7 +167,7 @@ impl Leaving {
     }
 
     /// Takes the other side's word on how much it has.
-    pub fn told(&mut self, status: &Status, now_ns: u64) {
+    pub fn acknowledge(&mut self, status: &Status, now_ns: u64) {
         if status.total != self.order.total {
             return;
         }
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!((again.offset, again.not_over), (1000, Some(3)));
         assert!(leaving.next_piece().is_none());
         assert_eq!(arriving.take(&chunk(again, &data), 3), Place::Put { at: 6000, done: true });
-        leaving.told(&arriving.status(9, 2500), 4);
+        leaving.acknowledge(&arriving.status(9, 2500), 4);
         assert_eq!((leaving.done_ns, leaving.tally.resent), (Some(4), 1));
     }
 
@@ -359,7 +359,7 @@ mod tests {
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS));
         assert!(leaving.wants_to_ask(ASK_AFTER_NS + 1));
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS + 2), "asked once in a while");
-        leaving.told(&Arriving::default().status(9, 2500), 0);
+        leaving.acknowledge(&Arriving::default().status(9, 2500), 0);
         assert_eq!(std::iter::from_fn(|| leaving.next_piece()).count(), 3);
         assert_eq!(leaving.done_ns, None);
     }

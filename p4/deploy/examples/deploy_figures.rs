@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use closc_deploy::{
-    Desired, Dial, Event, Fleet, Member, Program, PushOptions, State, Target, What, desired, open_gate, push,
+    Desired, Dial, Event, EventKind, Fleet, Member, Program, PushOptions, State, Target, desired, open_gate,
+    push,
 };
 use closc_entries::Pipeline;
 use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
@@ -112,12 +113,12 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
         print!("{what}, {round}: {n} entries, {sent} updates, {seconds:.2} s");
         if sent > 0 {
             let events = events.lock().expect("nobody panics");
-            let at = |wanted: fn(&What) -> bool, last: bool| {
+            let at = |wanted: fn(&EventKind) -> bool, last: bool| {
                 let mut times = events.iter().filter(|event| wanted(&event.what)).map(|event| event.at_ms);
                 if last { times.max() } else { times.next() }.unwrap_or_default()
             };
-            let begun = at(|what| matches!(what, What::Compared { .. }), false);
-            let written = at(|what| matches!(what, What::Written { .. }), true);
+            let begun = at(|what| matches!(what, EventKind::Compared { .. }), false);
+            let written = at(|what| matches!(what, EventKind::Written { .. }), true);
             let writing = (written.saturating_sub(begun)).max(1) as f64 / 1000.0;
             print!(
                 ", {:.0} entries/s; written in {writing:.2} s, {:.0}/s",

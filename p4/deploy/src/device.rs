@@ -11,13 +11,13 @@ use closc_runtime::order::Ordered;
 
 use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
-use crate::event::What;
+use crate::event::EventKind;
 use crate::fault::{Fault, Operation, WriteFault};
 use crate::fleet::Wanted;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::read::{Live, live};
-use crate::report::{Good, PipelineStep};
+use crate::report::{PipelineStep, Pushed};
 use crate::state::State;
 use crate::target::{Program, Target};
 use crate::tree::Desired;
@@ -37,16 +37,16 @@ pub(crate) async fn push(
     goal: Goal,
     options: &PushOptions,
     progress: &Progress,
-) -> Result<Good, Fault> {
+) -> Result<Pushed, Fault> {
     let mut sent = Counts::default();
     let mut pipeline = PipelineStep::Unchanged;
-    let mut goal = Aim::of(goal).await?;
+    let mut goal = ResolvedGoal::of(goal).await?;
     let mut attempt = 1;
     loop {
         match once(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
-            Ok(entities) => return Ok(Good { pipeline, updates: sent, entities, attempts: attempt }),
+            Ok(entities) => return Ok(Pushed { pipeline, updates: sent, entities, attempts: attempt }),
             Err(fault) if attempt < options.attempts && fault.is_transient() => {
-                progress.report(What::Retrying { attempt, fault });
+                progress.report(EventKind::Retrying { attempt, fault });
                 tokio::time::sleep(options.pause.wait(attempt - 1)).await;
                 attempt += 1;
             }
@@ -56,33 +56,33 @@ pub(crate) async fn push(
 }
 
 /// A goal, as far as it is known.
-enum Aim {
+enum ResolvedGoal {
     /// The state is known.
     Desired(Arc<Desired>),
     /// The state follows from the plan and what is there, which was not read yet.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
-impl Aim {
+impl ResolvedGoal {
     async fn of(goal: Goal) -> Result<Self, Fault> {
         match goal {
-            Goal::Tree(wanted) => load(wanted).await.map(Aim::Desired),
-            Goal::Plan { plan, program } => Ok(Aim::Plan { plan, program }),
+            Goal::Tree(wanted) => load(wanted).await.map(ResolvedGoal::Desired),
+            Goal::Plan { plan, program } => Ok(ResolvedGoal::Plan { plan, program }),
         }
     }
 
     fn program(&self) -> &Arc<Program> {
         match self {
-            Aim::Desired(desired) => &desired.program,
-            Aim::Plan { program, .. } => program,
+            ResolvedGoal::Desired(desired) => &desired.program,
+            ResolvedGoal::Plan { program, .. } => program,
         }
     }
 
     /// A plan says what is sent to empty tables, so they have to be empty.
     fn commit(&self, options: &PushOptions) -> Commit {
         match self {
-            Aim::Desired(_) => options.commit,
-            Aim::Plan { .. } => Commit::Clear,
+            ResolvedGoal::Desired(_) => options.commit,
+            ResolvedGoal::Plan { .. } => Commit::Clear,
         }
     }
 }
@@ -99,7 +99,7 @@ pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
 /// One attempt, from the connection to the read-back.
 async fn once(
     target: &Target,
-    goal: &mut Aim,
+    goal: &mut ResolvedGoal,
     options: &PushOptions,
     progress: &Progress,
     sent: &mut Counts,
@@ -108,24 +108,24 @@ async fn once(
     let client = connect(target, options, progress).await?;
     let session = lead(client, target, options, progress).await?;
     let program = goal.program().clone();
-    if let Aim::Plan { plan, program } = goal {
+    if let ResolvedGoal::Plan { plan, program } = goal {
         plan.check_pipeline(has_pipeline(session.client(), program, progress).await?)?;
     }
     let step = set_pipeline(&session, &program, goal.commit(options), progress).await?;
     if step != PipelineStep::Unchanged {
         *pipeline = step;
-        progress.report(What::PipelineSet { step });
+        progress.report(EventKind::PipelineSet { step });
     }
     let expected = match goal {
-        Aim::Desired(desired) => desired.state.len(),
-        Aim::Plan { plan, .. } => plan.most_entities(),
+        ResolvedGoal::Desired(desired) => desired.state.len(),
+        ResolvedGoal::Plan { plan, .. } => plan.most_entities(),
     };
     let read = live(session.client(), session.role(), program.info(), expected, progress).await?;
     let desired = match goal {
-        Aim::Desired(desired) => desired.clone(),
-        Aim::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
+        ResolvedGoal::Desired(desired) => desired.clone(),
+        ResolvedGoal::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
     };
-    *goal = Aim::Desired(desired.clone());
+    *goal = ResolvedGoal::Desired(desired.clone());
     let entities = reconcile(&session, &desired, read, progress, sent).await?;
     session.close().await;
     Ok(entities)
@@ -147,13 +147,13 @@ pub(crate) async fn reconcile(
         updates(info, program.order(), &read.state, &changes)
     };
     drop(read);
-    progress.report(What::Compared { updates: Counts::of(&ordered.updates) });
+    progress.report(EventKind::Compared { updates: Counts::of(&ordered.updates) });
     if !ordered.updates.is_empty() {
         write(session, program, &ordered, progress, sent).await?;
         let read = live(session.client(), session.role(), info, desired.state.len(), progress).await?;
         verify(desired, &read.state)?;
     }
-    progress.report(What::Verified { entities: desired.state.len() });
+    progress.report(EventKind::Verified { entities: desired.state.len() });
     Ok(desired.state.len())
 }
 
@@ -255,7 +255,7 @@ async fn write(
     progress.begin(Operation::Writing);
     let options = session.client().options().write;
     let (updates, of) = (&ordered.updates, ordered.updates.len());
-    let each = |answered| progress.report(What::Written { updates: answered, of });
+    let each = |answered| progress.report(EventKind::Written { updates: answered, of });
     match session.write_waves(updates, &ordered.waves, options, each).await {
         Ok(()) => {
             *sent += Counts::of(updates);

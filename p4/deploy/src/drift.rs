@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::device::{self, load};
 use crate::difference::{Change, by_object, difference};
-use crate::event::{Observer, Reporter, What};
+use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::{Fleet, Member};
 use crate::options::PushOptions;
@@ -126,7 +126,7 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
     let found = each(fleet.members.clone(), options.max_parallel, move |member| {
         let reporter = reporter.of_device(&member.target.name, member.target.plane);
         async move {
-            reporter.send(What::DeviceStarted);
+            reporter.send(EventKind::DeviceStarted);
             let progress = Progress::new(reporter);
             let found = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
             let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };

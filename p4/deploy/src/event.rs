@@ -23,13 +23,13 @@ pub struct Event {
     pub plane: Option<u8>,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum What {
+pub enum EventKind {
     /// A wave begins.
     WaveStarted {
         /// Its switches.
@@ -117,33 +117,35 @@ impl Event {
     /// Returns what people read in the log of a watch; `None` for steps that are nothing out of the ordinary.
     pub fn line(&self) -> Option<String> {
         let text = match &self.what {
-            What::PipelineSet { step: PipelineStep::Reconciled } => "pipeline set, entries kept".to_owned(),
-            What::PipelineSet { step: PipelineStep::Cleared } => "pipeline set, tables empty".to_owned(),
-            What::Compared { updates } if updates.total() == 0 => return None,
-            What::Compared { updates } => format!(
+            EventKind::PipelineSet { step: PipelineStep::Reconciled } => {
+                "pipeline set, entries kept".to_owned()
+            }
+            EventKind::PipelineSet { step: PipelineStep::Cleared } => "pipeline set, tables empty".to_owned(),
+            EventKind::Compared { updates } if updates.total() == 0 => return None,
+            EventKind::Compared { updates } => format!(
                 "differs: {} to insert, {} to modify, {} to delete",
                 updates.insert, updates.modify, updates.delete
             ),
-            What::Repaired { updates, entities } => {
+            EventKind::Repaired { updates, entities } => {
                 format!("repaired with {} updates, holds {entities} entities", updates.total())
             }
-            What::Leading => "this controller is primary".to_owned(),
-            What::StandingBy { primary: Some(id) } => {
+            EventKind::Leading => "this controller is primary".to_owned(),
+            EventKind::StandingBy { primary: Some(id) } => {
                 format!("standing by, another controller is primary with election id {id}")
             }
-            What::StandingBy { primary: None } => "standing by".to_owned(),
-            What::Trouble { fault } | What::DeviceFailed { fault } => fault.to_string(),
-            What::Retrying { attempt, fault } => format!("attempt {attempt} failed: {fault}"),
-            What::Stopped { reason } => format!("stopped: {reason}"),
-            What::PipelineSet { step: PipelineStep::Unchanged }
-            | What::WaveStarted { .. }
-            | What::DeviceStarted
-            | What::Written { .. }
-            | What::Verified { .. }
-            | What::DeviceDone { .. }
-            | What::WaveDone { .. }
-            | What::GateAsked
-            | What::GatePassed => return None,
+            EventKind::StandingBy { primary: None } => "standing by".to_owned(),
+            EventKind::Trouble { fault } | EventKind::DeviceFailed { fault } => fault.to_string(),
+            EventKind::Retrying { attempt, fault } => format!("attempt {attempt} failed: {fault}"),
+            EventKind::Stopped { reason } => format!("stopped: {reason}"),
+            EventKind::PipelineSet { step: PipelineStep::Unchanged }
+            | EventKind::WaveStarted { .. }
+            | EventKind::DeviceStarted
+            | EventKind::Written { .. }
+            | EventKind::Verified { .. }
+            | EventKind::DeviceDone { .. }
+            | EventKind::WaveDone { .. }
+            | EventKind::GateAsked
+            | EventKind::GatePassed => return None,
         };
         Some(match &self.device {
             Some(device) => format!("{device}: {text}"),
@@ -177,7 +179,7 @@ impl Reporter {
         Reporter { device: Some(name.into()), plane, ..self.clone() }
     }
 
-    pub(crate) fn send(&self, what: What) {
+    pub(crate) fn send(&self, what: EventKind) {
         let at_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         (self.observer)(Event { at_ms, device: self.device.clone(), plane: self.plane, what });
     }

@@ -32,7 +32,7 @@ mod watch;
 pub use device_plan::DevicePlan;
 pub use difference::{Change, Counts, difference};
 pub use drift::{DeviceDrift, Difference, DriftReport, drift};
-pub use event::{Event, Observer, What, silent};
+pub use event::{Event, EventKind, Observer, silent};
 pub use fault::{DeviceError, Fault, Operation, Refused, WriteFault};
 pub use fleet::{Fleet, FleetError, Member, Wanted};
 pub use invalid::InvalidState;
@@ -40,7 +40,7 @@ pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls}
 pub use options::PushOptions;
 pub use plan::{Plan, PlanFileError, PlanResult, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
-pub use report::{Good, Outcome, PipelineStep, PushReport};
+pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
 pub use tree::{Desired, Tree, TreeError, desired};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::event::{Reporter, What};
+use crate::event::{EventKind, Reporter};
 use crate::fault::Operation;
 
 /// What one switch is at. Clones share it.
@@ -28,7 +28,7 @@ impl Progress {
         self.operation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn report(&self, what: What) {
+    pub(crate) fn report(&self, what: EventKind) {
         self.reporter.send(what);
     }
 }

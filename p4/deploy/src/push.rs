@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::task::JoinSet;
 
 use crate::device::{self, Goal};
-use crate::event::{Observer, Reporter, What};
+use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
@@ -104,9 +104,9 @@ async fn run(jobs: Vec<Job>, options: &PushOptions, reporter: Reporter, gate: Ga
 /// Asks the gate whether the next wave may begin.
 async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut PushReport) {
     let reporter = reporter.of_plane(plane);
-    reporter.send(What::GateAsked);
+    reporter.send(EventKind::GateAsked);
     match gate(plane).await {
-        Ok(()) => reporter.send(What::GatePassed),
+        Ok(()) => reporter.send(EventKind::GatePassed),
         Err(reason) => {
             stop(report, &reporter, format!("the gate stayed closed after {}: {reason}", named(plane)));
         }
@@ -114,7 +114,7 @@ async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut P
 }
 
 fn stop(report: &mut PushReport, reporter: &Reporter, reason: String) {
-    reporter.send(What::Stopped { reason: reason.clone() });
+    reporter.send(EventKind::Stopped { reason: reason.clone() });
     report.stopped.get_or_insert(reason);
 }
 
@@ -137,7 +137,7 @@ async fn wave(
     report: &mut PushReport,
 ) {
     let own = reporter.of_plane(plane);
-    own.send(What::WaveStarted { devices: jobs.len() });
+    own.send(EventKind::WaveStarted { devices: jobs.len() });
     let names: Vec<String> = jobs.iter().map(|job| job.target.name.clone()).collect();
     let mut left = jobs.into_iter();
     let mut running: JoinSet<(String, Outcome)> = JoinSet::new();
@@ -166,7 +166,7 @@ async fn wave(
     }
     let failed = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Failed(_))).count();
     let good = names.iter().filter(|name| matches!(report.devices[*name], Outcome::Good(_))).count();
-    own.send(What::WaveDone { good, failed });
+    own.send(EventKind::WaveDone { good, failed });
     let n_failed = report.failed().count();
     if n_failed > options.max_failures && report.stopped.is_none() {
         stop(report, &own, too_many(n_failed, options));
@@ -181,12 +181,12 @@ fn too_many(n_failed: usize, options: &PushOptions) -> String {
 async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
     let Job { target, goal } = job;
     let reporter = reporter.of_device(&target.name, target.plane);
-    reporter.send(What::DeviceStarted);
+    reporter.send(EventKind::DeviceStarted);
     let progress = Progress::new(reporter.clone());
     let work = tokio::time::timeout(options.timeout, device::push(&target, goal, &options, &progress));
     let outcome = match work.await {
         Ok(Ok(good)) => {
-            reporter.send(What::DeviceDone { updates: good.updates });
+            reporter.send(EventKind::DeviceDone { updates: good.updates });
             Outcome::Good(good)
         }
         Ok(Err(fault)) => failed(&reporter, fault),
@@ -198,6 +198,6 @@ async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String
 }
 
 fn failed(reporter: &Reporter, fault: Fault) -> Outcome {
-    reporter.send(What::DeviceFailed { fault: fault.clone() });
+    reporter.send(EventKind::DeviceFailed { fault: fault.clone() });
     Outcome::Failed(fault)
 }

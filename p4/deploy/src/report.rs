@@ -33,7 +33,7 @@ impl From<PipelineChange> for PipelineStep {
 /// A switch that is as it should be, read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Good {
+pub struct Pushed {
     /// What was done about the pipeline.
     pub pipeline: PipelineStep,
     /// Updates that were sent.
@@ -49,7 +49,7 @@ pub struct Good {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// It is as it should be.
-    Good(Good),
+    Good(Pushed),
     /// It is not, or nobody knows.
     Failed(Fault),
     /// It was not begun.

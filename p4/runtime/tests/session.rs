@@ -157,8 +157,8 @@ async fn packets_digests_and_notifications_arrive_and_answers_leave() {
     assert!(target.send_to_primary(ToController::Error(error.clone())));
     assert_eq!(events.recv().await, Some(Event::Error(error)));
 
-    eventually("both answers arrive", || target.heard().len() == 2).await;
-    let [FromController::Packet(packet), FromController::DigestAck(ack)] = &target.heard()[..] else {
+    eventually("both answers arrive", || target.received().len() == 2).await;
+    let [FromController::Packet(packet), FromController::DigestAck(ack)] = &target.received()[..] else {
         panic!("a packet and an acknowledgement, in order")
     };
     assert_eq!(read_packet_out(&info, packet.clone()).expect("right").number("egress_port"), Some(5));
@@ -177,7 +177,7 @@ async fn events_that_nobody_fetches_are_dropped_and_counted() {
 }
 
 #[tokio::test]
-async fn nobody_and_garbage_and_silence_are_told_apart() {
+async fn nobody_and_garbage_and_silence_are_different_faults() {
     let mut options = options();
     let mut gone = target().await;
     gone.down().await;

@@ -94,7 +94,7 @@ async fn a_certificate_for_another_name_is_refused() {
     assert!(presented.iter().any(|name| name.contains("p0-t0-001.example")), "{presented:?}");
     let message = fault.to_string();
     assert!(message.starts_with("the certificate of the target is for another name: it names"), "{message}");
-    // Told which name to expect, the client is satisfied.
+    // With the name to expect, the client is satisfied.
     let named = ClientTls { server_name: Some("p0-t0-001.example".to_owned()), ..trust(&authority, None) };
     open(&target, named).await.expect("the name is the one in the certificate");
 }

@@ -28,7 +28,7 @@ use queue::Queues;
 
 /// Takes what a switch sends.
 pub trait Sink {
-    /// Learns the time at which the packets that follow leave, where that is before the time of the call.
+    /// Receives the time at which the packets that follow leave, where that is before the time of the call.
     fn clock(&mut self, at_ns: u64) {
         let _ = at_ns;
     }

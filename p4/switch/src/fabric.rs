@@ -139,7 +139,7 @@ impl Fabric {
         self.links.disconnect(end)
     }
 
-    /// Cuts the link at a port or mends it; both switches learn of it. Returns whether there is a link.
+    /// Cuts the link at a port or mends it; both switches see it. Returns whether there is a link.
     pub fn set_link(&mut self, end: LinkEnd, up: bool) -> bool {
         let Some(peer) = self.links.set_up(end, up) else { return false };
         for end in [end, peer] {

@@ -15,7 +15,7 @@ mod header;
 mod parser;
 mod range;
 
-pub(crate) use action::{Action, Aim, LogPiece, Primitive, Stack as StackRef};
+pub(crate) use action::{Action, Destination, LogPiece, Primitive, Stack as StackRef};
 pub(crate) use build::prefix_mask;
 pub(crate) use codec::{Codec, Group, get_bits, put_bits};
 pub(crate) use control::{
@@ -219,7 +219,7 @@ pub(crate) struct Standard {
     pub(crate) queueing: Option<Queueing>,
 }
 
-/// What a packet learns in its queue.
+/// What a packet gets in its queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Queueing {
     /// When it was enqueued, in microseconds.

@@ -38,13 +38,13 @@ pub(crate) trait Ports: Send + Sync {
     /// Sends a packet by a port, at a time of the switch's clock.
     fn send(&self, port: u32, at_ns: u64, frame: &[u8]);
 
-    /// Learns that the packets sent so far are all for now.
+    /// Receives that the packets sent so far are all for now.
     fn flush(&self) {}
 }
 
-/// Who hears of what a switch has to say.
+/// Who receives what a switch has to say.
 pub(crate) trait Controller: Send + Sync {
-    /// Hears a packet-in, a list of digest samples or an idle notification.
+    /// Receives a packet-in, a list of digest samples or an idle notification.
     fn notify(&self, device: u64, message: Update);
 }
 
@@ -161,7 +161,7 @@ impl Switch {
         *lock(&self.ports) = Some(ports);
     }
 
-    /// Says who hears of packet-ins, digests and idle entries.
+    /// Says who receives packet-ins, digests and idle entries.
     pub(crate) fn set_controller(&self, controller: Arc<dyn Controller>) {
         *lock(&self.controller) = Some(controller);
     }
@@ -173,7 +173,7 @@ impl Switch {
         self.send(&mut outbox);
     }
 
-    /// Takes packets from ports, all now. What comes of them is left in the outbox, but for what the controller hears.
+    /// Takes packets from ports, all now. What comes of them is left in the outbox, but for what the controller receives.
     pub fn receive_all<'f>(&self, frames: impl Iterator<Item = (u32, &'f [u8])>, outbox: &mut Outbox) {
         let now_ns = self.now_ns();
         self.receive_at(frames.map(|(port, frame)| (now_ns, port, frame)), outbox);
@@ -257,7 +257,7 @@ impl Switch {
         outbox.clear();
     }
 
-    /// Returns what the controller is to hear.
+    /// Returns what the controller is to receive.
     fn messages(&self, loaded: &Loaded, outbox: &mut Outbox) -> Vec<Update> {
         if outbox.to_controller.is_empty() && outbox.digests.is_empty() {
             return Vec::new();

@@ -196,12 +196,12 @@ impl Contest {
     /// Plays one round; returns the differences.
     async fn round(&mut self, names: &random::Names) -> Vec<String> {
         let mut differences = Vec::new();
-        let learn: Vec<(u32, Vec<u8>)> =
+        let training: Vec<(u32, Vec<u8>)> =
             (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
-        // What the switch learns on the way must be on both sides.
+        // What the switch finds on the way must be on both sides.
         let mut ours = Results::new();
-        self.keys.clone().learn(|| ours = self.run(&learn));
-        differences.extend(self.judged(&learn, &ours).await);
+        self.keys.clone().training(|| ours = self.run(&training));
+        differences.extend(self.judged(&training, &ours).await);
         for table in &self.pipeline.info().tables().to_vec() {
             differences.extend(self.rewrite(table, names).await);
         }

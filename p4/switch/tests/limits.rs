@@ -158,7 +158,7 @@ async fn whoever_stands_still_makes_room_for_others() {
 }
 
 #[tokio::test]
-async fn who_is_not_primary_is_told_before_the_request_is_looked_at() {
+async fn who_is_not_primary_is_refused_before_the_request_is_looked_at() {
     let endpoint = serve(Limits::default()).await;
     let channel = Channel::from_shared(format!("http://{}", endpoint.address())).expect("an address");
     let mut grpc = tonic::client::Grpc::new(channel.connect().await.expect("it listens"));

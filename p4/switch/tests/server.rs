@@ -27,8 +27,8 @@ fn send_to(dst: u64, port: u32) -> v1::TableEntry {
 async fn the_greatest_election_id_is_primary_and_only_it_writes() {
     let endpoint = serve([switch(DEVICE)]).await;
     let mut first = Controller::primary(endpoint.address(), DEVICE, 10).await;
-    let (mut second, told) = Controller::open(endpoint.address(), DEVICE, 5).await;
-    assert_eq!(told.expect("the stream lives"), Code::AlreadyExists);
+    let (mut second, answer) = Controller::open(endpoint.address(), DEVICE, 5).await;
+    assert_eq!(answer.expect("the stream lives"), Code::AlreadyExists);
     first.set_features().await;
     let denied = second.write(vec![], Atomicity::ContinueOnError).await.expect_err("a backup");
     assert_eq!(denied.code(), Code::PermissionDenied);
@@ -48,10 +48,10 @@ async fn the_greatest_election_id_is_primary_and_only_it_writes() {
 async fn a_second_controller_with_the_same_id_is_turned_away() {
     let endpoint = serve([switch(DEVICE)]).await;
     let _first = Controller::primary(endpoint.address(), DEVICE, 10).await;
-    let (_, told) = Controller::open(endpoint.address(), DEVICE, 10).await;
-    assert_eq!(told.expect_err("the id is in use").code(), Code::InvalidArgument);
-    let (_, told) = Controller::open(endpoint.address(), 99, 1).await;
-    assert_eq!(told.expect_err("no such device").code(), Code::NotFound);
+    let (_, answer) = Controller::open(endpoint.address(), DEVICE, 10).await;
+    assert_eq!(answer.expect_err("the id is in use").code(), Code::InvalidArgument);
+    let (_, answer) = Controller::open(endpoint.address(), 99, 1).await;
+    assert_eq!(answer.expect_err("no such device").code(), Code::NotFound);
 }
 
 #[tokio::test]

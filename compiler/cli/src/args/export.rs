@@ -44,7 +44,7 @@ pub struct MininetArgs {
     /// Script to write
     #[arg(long, short, value_name = "FILE")]
     pub out: Utf8PathBuf,
-    /// Program of each switch where the script is not told another; `closc` is the embedded switch
+    /// Program of each switch where the script names no other; `closc` is the embedded switch
     #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
     pub switch: String,
 }

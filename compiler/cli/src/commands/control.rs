@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Files;
-use closc_deploy::{Event, Fleet, Inventory, Observer, Plan, Tree, What};
+use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, Tree};
 use closc_files::{FileError, Folder, Reason};
 use indicatif::ProgressBar;
 
@@ -167,7 +167,7 @@ pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, P
         if json && let Ok(line) = serde_json::to_string(&event) {
             eprintln!("{line}");
         }
-        if matches!(event.what, What::DeviceDone { .. } | What::DeviceFailed { .. }) {
+        if matches!(event.what, EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. }) {
             shown.inc(1);
         }
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use closc_deploy::{Event, Observer, Watch, WatchOptions, What};
+use closc_deploy::{Event, EventKind, Observer, Watch, WatchOptions};
 use closc_diagnostics::printable;
 
 use crate::args::control::WatchArgs;
@@ -42,7 +42,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
 fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     let (json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
-        let repaired = matches!(event.what, What::Repaired { .. });
+        let repaired = matches!(event.what, EventKind::Repaired { .. });
         if repaired && let Err(error) = audit.say("repaired", serde_json::json!(event)) {
             // Not repairing would leave traffic without a path, so the error is logged instead.
             eprintln!("the audit log cannot be written: {error}");

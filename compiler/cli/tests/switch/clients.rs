@@ -55,7 +55,7 @@ impl Client {
 
     /// Waits until it says a word. It talks of other things in between.
     async fn until(&mut self, word: &str) {
-        let heard = async {
+        let received = async {
             while let Some(line) = self.said.next_line().await.expect("it speaks text") {
                 if line == word {
                     return;
@@ -64,7 +64,7 @@ impl Client {
             }
             panic!("it ended before it said `{word}`; its own words are above");
         };
-        tokio::time::timeout(PATIENCE, heard).await.expect("it goes on");
+        tokio::time::timeout(PATIENCE, received).await.expect("it goes on");
     }
 
     async fn end(mut self) {

@@ -47,14 +47,15 @@ impl SwitchProcess {
             .spawn()
             .expect("closc runs");
         let mut said = BufReader::new(process.stderr.take().expect("piped"));
-        let mut hear = |what: &str| {
+        let mut read_line_with = |what: &str| {
             let mut line = String::new();
             said.read_line(&mut line).expect("it says something or ends");
             let address = line.trim_end().strip_prefix(what).map(str::parse);
             let Some(Ok(address)) = address else { panic!("`{what}` and an address, not {line:?}") };
             address
         };
-        let (address, packets) = (hear("P4Runtime is served at "), hear("packets are exchanged at "));
+        let (address, packets) =
+            (read_line_with("P4Runtime is served at "), read_line_with("packets are exchanged at "));
         Self { process, _said: said, address, device_id, packets }
     }
 

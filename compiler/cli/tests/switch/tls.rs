@@ -1,4 +1,4 @@
-//! Mutual TLS between `closc push` and `closc switch`: who does not fit is refused, and told why.
+//! Mutual TLS between `closc push` and `closc switch`: who does not fit is refused with the reason.
 
 use closc_runtime::testing::{Authority, Issued, Validity};
 

@@ -14,7 +14,7 @@ const HEADING: &str = "# + ";
 /// Entries that are written out before the rest is only counted.
 const SHOWN: usize = 4;
 
-/// Says which entries come and go; nothing where the files tell none.
+/// Says which entries come and go; nothing where the files have none.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let entries = |text| -> BTreeSet<&str> { headings(text).collect() };
     let (before, after) = (entries(old), entries(new));
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_told_as_their_headings_have_them() {
+    fn entries_are_named_as_their_headings_have_them() {
         let old = "# switch\n# + t  a=1 -> x()\nupdates {}\n# + t  a=2 -> x()\nupdates {}\n";
         let new = "# switch\n# + t  a=2 -> x()\nupdates {}\n# + t  a=3 -> x()\nupdates {}\n";
         let found = look(old, new).unwrap();

@@ -80,7 +80,7 @@ impl Bmv2 {
     }
 
     /// Gives the NIC ports at moved cables a MAC address: their own, or the one that the switch at the other end sends
-    /// to, as if it had learned it.
+    /// to, as neighbour discovery would set it.
     fn name_ports(&self, moves: &Moves) -> Result<(), LabError> {
         let met = |port: PortId| {
             let found = moves.pairs.iter().find_map(|(a, b)| match (*a == port, *b == Some(port)) {

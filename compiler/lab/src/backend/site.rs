@@ -50,7 +50,7 @@ pub(crate) struct Moves {
 /// What the link layer does at the ends of cables that were moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkLayer {
-    /// Neighbours there are learned anew: every frame gets through, and segments alone must stop packets.
+    /// Neighbours there are resolved anew: every frame gets through, and segments alone must stop packets.
     #[default]
     Open,
     /// Neighbours are static, as configured: frames for another MAC address are dropped as well.

@@ -1,7 +1,7 @@
 //! Faults made on purpose: swapped and cut cables, and putting them right again.
 //!
 //! In: names of cables. Out: what that did to packets, and what it looks like from the data plane. Invariants: those
-//! who look for the cause are not told what was done.
+//! who look for the cause do not see what was done.
 
 use serde::Serialize;
 

@@ -62,7 +62,7 @@ impl Inbox<'_, '_> {
         (tag.batch == self.batch && number < self.paths.len()).then_some(number)
     }
 
-    /// Waits no longer for a packet that was both seen on a wire and accepted: which of the two is heard first is
+    /// Waits no longer for a packet that was both seen on a wire and accepted: which of the two is known first is
     /// the kernel's choice.
     fn close(&mut self, at: usize) {
         let end = &mut self.ends[at];

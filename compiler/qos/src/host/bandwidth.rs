@@ -21,7 +21,7 @@ pub(super) fn shares(profile: &Profile) -> BTreeMap<Priority, Percent> {
         weights.remove(&class.priority);
     }
     let sum: u32 = weights.values().sum();
-    // Each gets one, so that none starves; the rest is divided by weight.
+    // Each gets one, so that each has some; the rest is divided by weight.
     let rest = 100 - weights.len() as u32;
     let mut parts: Vec<_> = weights
         .iter()

@@ -72,10 +72,11 @@ fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
             (own + pinned + far + 1, text)
         }
         Routing::BgpUnnumbered => {
-            let heard = groups * zones;
+            let received = groups * zones;
             let switches = zones * (groups + draft.t1.count) + draft.t2.as_ref().map_or(0, |t2| t2.count);
-            let text = format!("{own} for NICs + {heard} T0 groups + {switches} loopbacks of the plane + 1");
-            (own + heard + switches + 1, text)
+            let text =
+                format!("{own} for NICs + {received} T0 groups + {switches} loopbacks of the plane + 1");
+            (own + received + switches + 1, text)
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for (plane, span, doc) in by_plane(draft.doc, tier.id) {
             if same_hardware(doc, tier) {
-                tell(&format!("plane {plane} of the {}s", tier.id.label()), span, Some(tier.name.span), out);
+                warn(&format!("plane {plane} of the {}s", tier.id.label()), span, Some(tier.name.span), out);
             }
         }
     }
@@ -31,14 +31,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Ok(Subject::Switch(switch)) = entry.subject else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
         if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
-            tell(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
+            warn(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
     for (entry, doc) in draft.exceptions.cables() {
         let Ok(Subject::Link(link)) = entry.subject else { continue };
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {
-            tell(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
+            warn(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
         }
     }
 }
@@ -48,7 +48,7 @@ fn same_hardware(doc: &HardwareDoc, tier: &DraftTier) -> bool {
         && doc.os.is_none_or(|os| Some(os.value) == tier.os)
 }
 
-fn tell(what: &str, span: Span, other: Option<Span>, out: &mut Diagnostics) {
+fn warn(what: &str, span: Span, other: Option<Span>, out: &mut Diagnostics) {
     let diagnostic =
         Diagnostic::warning(&RULE, format!("the override of {what} changes nothing")).at(span, "");
     out.push(and_if(diagnostic, other, "is the same").help("remove it, or write the value that is meant"));

@@ -45,7 +45,7 @@ mod tests {
     use crate::testing::{codes, message};
 
     #[test]
-    fn hashing_is_told() {
+    fn hashing_is_reported() {
         assert_eq!(codes("routing: ecmp-static"), ["W0901"]);
         assert_eq!(
             message("routing: ecmp-static", "W0901"),

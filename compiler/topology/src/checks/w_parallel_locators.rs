@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::{codes, message};
 
     #[test]
-    fn several_locators_are_told() {
+    fn several_locators_are_reported() {
         let fragment = "{ tiers: { t0: { parallel: 2 } }, hosts: { groups: 128 } }";
         assert_eq!(codes(fragment), ["W0402"]);
         assert_eq!(

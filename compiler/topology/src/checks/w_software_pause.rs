@@ -50,7 +50,7 @@ mod tests {
     const LAB: &str = "hosts: { nic: { speed: 400G, lanes: 2 } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }, tiers: { t0: { platform: bmv2, os: p4, down: { breakout: 1x200G }, up: { count: 128, breakout: 1x200G } }, t1: { platform: bmv2, os: p4, down: { breakout: 1x200G } } }";
 
     #[test]
-    fn labs_are_told() {
+    fn labs_are_warned_of() {
         assert!(codes(&format!("{{ qos: lossless, {LAB} }}")).contains(&"W0701"));
         assert!(!codes(&format!("{{ qos: lossy-trim, {LAB} }}")).contains(&"W0701"));
         assert_eq!(

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn labs_learn_what_they_do_not_show() {
+    fn labs_are_warned_of_what_they_do_not_show() {
         assert_eq!(
             message(&lab("linux", "linux", "lossy-trim"), "W0703"),
             "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `linux` on \

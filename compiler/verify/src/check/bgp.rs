@@ -1,7 +1,7 @@
 //! V18: sessions of BGP, what they announce and what they take.
 //!
 //! In: what each switch is given. Out: violations of single switches, of both ends of a cable, and of all switches
-//! together. What follows from it for routes is derived in [`crate::proof::learned`].
+//! together. What follows from it for routes is derived in [`crate::proof::converge`].
 
 mod alike;
 mod ends;

@@ -24,8 +24,8 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         && alike(ours.wire.mtu, theirs.wire.mtu)
         && alike(ours.wire.fec, theirs.wire.fec);
     // What comes in by a port of another role is checked by the wrong rules, and dropped.
-    let admitted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
-    if !there.configured || !theirs.up || !wire || !admitted {
+    let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
+    if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
     // Where both ends speak BGP, they know each other's addresses from the session.

@@ -26,7 +26,7 @@ pub(crate) enum About<'a> {
     /// The list of routes.
     Routes,
     /// Which destinations NICs may send to.
-    Admission,
+    IngressFilter,
     /// Which sources a port lets in.
     Source(&'a str),
     /// An own segment, as it is written.

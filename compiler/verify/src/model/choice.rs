@@ -270,7 +270,7 @@ impl Classes {
         delivers: &dyn Fn(u32, &OtherRoute) -> bool,
     ) -> Choice {
         let mut delivered = ClassSet::default();
-        // Routes that share their ways are one row: those that BGP learned are many, and lead few ways.
+        // Routes that share their next hops are one row: those of BGP are many, with few sets of next hops.
         let mut sharing: HashMap<*const NextHop, usize> = HashMap::new();
         let first: Vec<usize> = routes
             .iter()

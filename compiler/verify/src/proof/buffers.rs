@@ -3,7 +3,7 @@
 //! A packet that came in over a cable sits in the buffer behind it until the next cable may be sent over, and that waits
 //! for the buffer behind that one: buffers wait for buffers. If these waits have a ring and all of it is full, nothing in
 //! it moves ever again. There is one graph of waits ([`rings`]) and two sources: lists that hosts write ([`lists`]), and
-//! routes by which switches choose, static or learned ([`routes`]). Invariants: of every knot of waits one ring is reported, the
+//! routes by which switches choose, static or of BGP ([`routes`]). Invariants: of every knot of waits one ring is reported, the
 //! shortest.
 
 pub(crate) mod lists;

@@ -1,4 +1,4 @@
-//! Where BGP settles: the routes that every switch learns, from what all are given.
+//! Where BGP settles: the routes that every switch receives, from what all originate.
 //!
 //! In: sessions, filters and announcements of a plane. Out: routes as if they stood in the configurations, and what
 //! filters and limits come to with them. Invariants: the state is the only stable one. Switches prefer a path by whether it
@@ -27,9 +27,9 @@ use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
 /// Ways that FRR uses at a time where it is not given how many.
-const WIDTH_UNTOLD: usize = 256;
+const DEFAULT_WIDTH: usize = 256;
 
-/// Adds what every switch learns to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
+/// Adds what every switch receives to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
 /// and by each of them a packet comes to a switch that knows a better path.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let (converged, findings) = routes(fabric);
@@ -44,16 +44,16 @@ pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     findings
 }
 
-/// Returns what every switch learns.
-pub(crate) fn routes(fabric: &Fabric) -> (Learned, Findings) {
+/// Returns what every switch receives.
+pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
         planes.entry(fabric.switch(id).and_then(|switch| switch.plane)).or_default().push(id);
     }
     let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
-    let settled: Vec<(Learned, Findings)> =
+    let settled: Vec<(Settled, Findings)> =
         planes.par_iter().map(|ids| Plane::new(fabric, ids).settle()).collect();
-    let (mut all, mut findings) = (Learned::new(), Findings::default());
+    let (mut all, mut findings) = (Settled::new(), Findings::default());
     for (converged, found) in settled {
         all.extend(converged);
         findings = findings.merge(found);
@@ -62,7 +62,7 @@ pub(crate) fn routes(fabric: &Fabric) -> (Learned, Findings) {
 }
 
 /// Routes by switch.
-pub(crate) type Learned = Vec<(SwitchId, Vec<OtherRoute>)>;
+pub(crate) type Settled = Vec<(SwitchId, Vec<OtherRoute>)>;
 
 /// How good a path is: whether it is marked as drained, and the number of autonomous systems in it. Less is better.
 type Rank = (bool, u8);
@@ -110,7 +110,7 @@ struct Announcement {
     from_above: bool,
 }
 
-/// What a switch hears over a cable at once, filtered by both ends.
+/// What a switch receives over a cable at once, filtered by both ends.
 #[derive(Debug, Clone)]
 struct Offer {
     /// The switch, by its place in the plane, and the slot of the cable there.
@@ -190,7 +190,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    fn settle(mut self) -> (Learned, Findings) {
+    fn settle(mut self) -> (Settled, Findings) {
         let mut own = Vec::with_capacity(self.ids.len());
         for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
             let mut networks = Bits::new(self.prefixes.len());
@@ -441,7 +441,7 @@ impl<'a> Plane<'a> {
     fn limits(&mut self) {
         for (at, id) in self.ids.iter().enumerate() {
             let (speaker, state) = (self.speakers[at], &self.states[at]);
-            let width = speaker.process.width.map_or(WIDTH_UNTOLD, usize::from);
+            let width = speaker.process.width.map_or(DEFAULT_WIDTH, usize::from);
             self.findings.expect(state.widest <= width, &WIDTH, || {
                 let message = format!(
                     "`{}` has {} ways to a prefix, and uses {width}",

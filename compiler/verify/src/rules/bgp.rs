@@ -9,7 +9,7 @@ pub(crate) static SESSION: Rule = Rule {
     what: "Over every cable between two switches both ends speak BGP: a neighbour is identified by the name of the port, \
            IPv6 is activated for it, and the port has a link-local address and tells it by router advertisements. No session carries IPv4 by \
            itself.",
-    why: "Without a session neither end learns what is behind the cable, and it carries nothing.",
+    why: "Without a session neither end receives routes to what is behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
     fix: "Compile again; declare under `exceptions` what is absent.",
 };

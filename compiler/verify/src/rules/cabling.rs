@@ -49,7 +49,7 @@ pub(crate) static POWER: Rule = Rule {
 /// Ports check what comes in as fits what is plugged.
 pub(crate) static ROLE: Rule = Rule {
     code: "V0205",
-    title: "a port admits other packets than its neighbour sends",
+    title: "a port accepts other packets than its neighbour sends",
     what: "Where switches check what comes in: a port with a NIC is a NIC port and takes exactly the NIC's own \
            inner address, and outer addresses of its node only; other ports are fabric ports.",
     why: "Whoever writes the destination address owns the path: a NIC on a fabric port could send anywhere, \

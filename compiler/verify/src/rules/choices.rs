@@ -113,12 +113,12 @@ pub(crate) static UNUSED_WAY: Rule = Rule {
 };
 
 /// NICs may send, and only as themselves.
-pub(crate) static ADMITTED: Rule = Rule {
+pub(crate) static INGRESS_FILTER: Rule = Rule {
     code: "V1711",
     title: "a T0 does not let in what its NICs send",
-    what: "Where a T0 checks what comes in from NICs, it admits every NIC's address as destination, and on each port the \
+    what: "Where a T0 checks what comes in from NICs, it accepts every NIC's address as destination, and on each port the \
            address of the NIC there as source and none of another node's.",
-    why: "What is not admitted is dropped at the first switch, whatever the routes say; what is admitted without need \
+    why: "What is not accepted is dropped at the first switch, whatever the routes say; what is accepted without need \
           lets one NIC send as another.",
     example: "permit_plain() for 2001:db8:1000:2::/64 only",
     fix: "Compile again.",
@@ -150,6 +150,6 @@ pub(super) const RULES: &[&Rule] = &[
     &POOL,
     &SHARE,
     &UNUSED_WAY,
-    &ADMITTED,
+    &INGRESS_FILTER,
     &NODE_ROUTES,
 ];

@@ -83,7 +83,7 @@ impl Agent {
     ) {
         let Some(channel) = self.channel(at, packet.source) else { return };
         let c = &mut self.channels[channel];
-        (c.heard_ns, c.used_ns) = (Some(at.now_ns), at.now_ns);
+        (c.alive_ns, c.used_ns) = (Some(at.now_ns), at.now_ns);
         let numbers = (sequence.epoch, sequence.number);
         let taken = c.reorder.take(numbers, inner, at.now_ns, node);
         c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
@@ -146,7 +146,7 @@ impl Agent {
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
-                self.heard(at, channel, probe.ports);
+                self.mark_alive(at, channel, probe.ports);
                 let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
                 self.answer(at, batch, channel, &Message::PairAnswer(answer));
             }
@@ -157,9 +157,9 @@ impl Agent {
         }
     }
 
-    fn heard(&mut self, at: &At<'_>, channel: usize, ports: u32) {
+    fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
-        c.heard_ns = Some(at.now_ns);
+        c.alive_ns = Some(at.now_ns);
         self.engine.far_ports(c.path, ports);
     }
 
@@ -182,7 +182,7 @@ impl Agent {
         };
         match self.probes.answered(probe.id, at.now_ns) {
             Some((Target::Path { address, plane, entropy }, _)) if address == source => {
-                self.heard(at, channel, probe.ports);
+                self.mark_alive(at, channel, probe.ports);
                 self.engine.answered(self.channels[channel].path, plane, entropy, at.now_ns);
             }
             Some(_) | None => self.counters.stale += 1,
@@ -195,7 +195,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        self.heard(at, channel, sack.ports);
+        self.mark_alive(at, channel, sack.ports);
         let c = &mut self.channels[channel];
         let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
         let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
@@ -241,12 +241,12 @@ impl Agent {
     fn status_message(&mut self, at: &At<'_>, source: [u8; 16], status: &Status, batch: &mut Batch) {
         let Some(channel) = self.channel(at, source) else { return };
         let c = &mut self.channels[channel];
-        c.heard_ns = Some(at.now_ns);
+        c.alive_ns = Some(at.now_ns);
         if status.question {
             let answer = c.arriving.status(status.write, status.total);
             self.answer(at, batch, channel, &Message::Status(answer));
         } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {
-            leaving.told(status, at.now_ns);
+            leaving.acknowledge(status, at.now_ns);
         }
     }
 }

@@ -95,7 +95,7 @@ impl Agent {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &self.channels[*channel];
                 // A NIC without an agent answers no probe, which says nothing about paths.
-                if c.heard_ns.is_some() {
+                if c.alive_ns.is_some() {
                     self.engine.missed(c.path, plane, entropy, at.now_ns);
                 }
             }
@@ -183,15 +183,15 @@ impl Agent {
         let c = &mut self.channels[channel];
         let (engine, path, tally, leaving) = (&mut self.engine, c.path, &mut c.tally, &mut c.leaving);
         let (losses, to) = (&mut self.losses, std::net::Ipv6Addr::from(c.address));
-        let has_agent = c.heard_ns.is_some();
-        c.sent.overdue(at.now_ns, |sent, heard| {
+        let has_agent = c.alive_ns.is_some();
+        c.sent.overdue(at.now_ns, |sent, answered| {
             if let Cargo::Chunk { write, offset, .. } = sent.cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
             {
                 leaving.lost(offset, sent.plane);
             }
             // Without a word from the far side since, it may be that side and no path.
-            if has_agent && heard {
+            if has_agent && answered {
                 tally.lost += 1;
                 tally.last_lost_ns = at.now_ns;
                 losses.push(crate::losses::Loss {

@@ -229,7 +229,7 @@ impl Agent {
         let count = |state: State| self.engine.values(c.path).filter(|v| v.state == state).count();
         ChannelView {
             to: Ipv6Addr::from(c.address),
-            agent: c.heard_ns.is_some(),
+            agent: c.alive_ns.is_some(),
             planes_in_use: self.engine.planes_in_use(c.path).count_ones(),
             good: count(State::Good),
             unknown: count(State::Unknown),

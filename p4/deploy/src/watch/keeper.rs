@@ -16,7 +16,7 @@ use super::Shared;
 use super::board::Role;
 use crate::device::{self, above, load};
 use crate::difference::Counts;
-use crate::event::What;
+use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::fleet::{Member, Wanted};
 use crate::progress::Progress;
@@ -89,7 +89,7 @@ impl Keeper<'_> {
 
     fn away(&mut self, fault: Fault) {
         self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
-        self.progress.report(What::Trouble { fault: fault.clone() });
+        self.progress.report(EventKind::Trouble { fault: fault.clone() });
         self.shared.board.fail(self.name(), fault);
         self.shared.board.change(self.name(), |status| status.role = Role::Away);
     }
@@ -154,13 +154,13 @@ impl Keeper<'_> {
     /// Takes note of what this controller became.
     fn take(&self, role: Role, state: &Primacy) {
         self.progress.report(match state {
-            Primacy::Primary { .. } => What::Leading,
-            Primacy::Backup { primary: Some(id) } => What::StandingBy { primary: Some(id.to_string()) },
+            Primacy::Primary { .. } => EventKind::Leading,
+            Primacy::Backup { primary: Some(id) } => EventKind::StandingBy { primary: Some(id.to_string()) },
             Primacy::Backup { primary: None }
             | Primacy::Vacant { .. }
             | Primacy::Opening
             | Primacy::Lost { .. }
-            | Primacy::Closed { .. } => What::StandingBy { primary: None },
+            | Primacy::Closed { .. } => EventKind::StandingBy { primary: None },
         });
         self.shared.board.change(self.name(), |status| {
             (status.role, status.in_sync, status.fault) = (role, false, None);
@@ -217,7 +217,7 @@ impl Keeper<'_> {
     /// Takes note of a fault and returns when to try again.
     fn retry(&mut self, fault: Fault) -> Duration {
         self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
-        self.progress.report(What::Trouble { fault: fault.clone() });
+        self.progress.report(EventKind::Trouble { fault: fault.clone() });
         self.shared.board.fail(self.name(), fault);
         let pause = self.shared.options.push.pause;
         pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
@@ -238,7 +238,7 @@ impl Keeper<'_> {
         let entities = done.map_err(late).flatten()?;
         self.shared.board.in_sync(self.name(), entities);
         if sent.total() > 0 {
-            self.progress.report(What::Repaired { updates: sent, entities });
+            self.progress.report(EventKind::Repaired { updates: sent, entities });
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Keeper<'_> {
         let commit = self.shared.options.push.commit;
         let step = device::set_pipeline(session, program, commit, &self.progress).await?;
         if step != PipelineStep::Unchanged {
-            self.progress.report(What::PipelineSet { step });
+            self.progress.report(EventKind::PipelineSet { step });
             self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
         }
         let read =

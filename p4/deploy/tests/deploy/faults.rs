@@ -189,7 +189,7 @@ async fn another_controller_becomes_primary() {
 }
 
 #[tokio::test]
-async fn the_primacy_is_taken_only_when_told_to() {
+async fn the_primacy_is_taken_only_on_request() {
     use closc_runtime::client::{Client, Controller, Session};
     use closc_runtime::{DeviceId, ElectionId};
     let lab = Lab::one().await;
@@ -200,7 +200,7 @@ async fn the_primacy_is_taken_only_when_told_to() {
     assert!(message.ends_with("another controller is primary, with election id 77"), "{message}");
     let report = lab.push_with(&PushOptions { take_over: true, ..options() }).await;
     assert!(report.is_good(), "{report:#?}");
-    eventually("the rival learns of it", || rival.require_primary().is_err()).await;
+    eventually("the rival knows of it", || rival.require_primary().is_err()).await;
 }
 
 #[tokio::test]

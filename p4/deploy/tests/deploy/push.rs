@@ -1,6 +1,6 @@
 //! A push brings switches to where they should be, sends only what differs, and says what it does.
 
-use closc_deploy::{Counts, Good, Outcome, PipelineStep, What, open_gate, push};
+use closc_deploy::{Counts, EventKind, Outcome, PipelineStep, Pushed, open_gate, push};
 use closc_runtime::proto::v1;
 
 use crate::support::{Lab, Recorder, T0, compiled, held, info, options, stray};
@@ -118,23 +118,23 @@ async fn events_tell_the_story() {
     let recorder = Recorder::default();
     let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
     let n = lab.wanted(T0).len();
-    let Outcome::Good(Good { updates, entities, .. }) = report.devices[T0] else { panic!("{report:#?}") };
+    let Outcome::Good(Pushed { updates, entities, .. }) = report.devices[T0] else { panic!("{report:#?}") };
     assert_eq!((updates.insert, entities), (n as u64, n));
-    let told: Vec<What> = recorder.events().into_iter().map(|event| event.what).collect();
+    let reported: Vec<EventKind> = recorder.events().into_iter().map(|event| event.what).collect();
     let expected = [
-        What::WaveStarted { devices: 1 },
-        What::DeviceStarted,
-        What::PipelineSet { step: PipelineStep::Cleared },
-        What::Compared { updates },
+        EventKind::WaveStarted { devices: 1 },
+        EventKind::DeviceStarted,
+        EventKind::PipelineSet { step: PipelineStep::Cleared },
+        EventKind::Compared { updates },
     ];
-    assert_eq!(told[..4], expected);
+    assert_eq!(reported[..4], expected);
     let end = [
-        What::Written { updates: n, of: n },
-        What::Verified { entities },
-        What::DeviceDone { updates },
-        What::WaveDone { good: 1, failed: 0 },
+        EventKind::Written { updates: n, of: n },
+        EventKind::Verified { entities },
+        EventKind::DeviceDone { updates },
+        EventKind::WaveDone { good: 1, failed: 0 },
     ];
-    assert_eq!(told[told.len() - 4..], end);
+    assert_eq!(reported[reported.len() - 4..], end);
     for event in recorder.events() {
         let json = serde_json::to_value(&event).expect("an event has a form in JSON");
         assert!(json["event"].is_string() && json["at_ms"].is_number(), "{json}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use closc_deploy::{Gate, Outcome, PushOptions, What, open_gate, push};
+use closc_deploy::{EventKind, Gate, Outcome, PushOptions, open_gate, push};
 use closc_runtime::testing::Script;
 use tonic::Code;
 
@@ -20,7 +20,7 @@ async fn one_plane_at_a_time() {
     let planes: Vec<u8> = recorder.events().iter().filter_map(|event| event.plane).collect();
     assert!(planes.is_sorted());
     assert_eq!(planes.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 1, 2]));
-    let gates = recorder.events().iter().filter(|event| event.what == What::GatePassed).count();
+    let gates = recorder.events().iter().filter(|event| event.what == EventKind::GatePassed).count();
     assert_eq!(gates, 2, "between three waves");
 }
 
@@ -75,11 +75,11 @@ async fn no_more_than_the_bound_at_a_time() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, peak) = (running.clone(), most.clone());
     let observer: closc_deploy::Observer = Arc::new(move |event| match event.what {
-        What::DeviceStarted => {
+        EventKind::DeviceStarted => {
             let running = now.fetch_add(1, Ordering::SeqCst) + 1;
             peak.fetch_max(running, Ordering::SeqCst);
         }
-        What::DeviceDone { .. } | What::DeviceFailed { .. } => {
+        EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. } => {
             now.fetch_sub(1, Ordering::SeqCst);
         }
         _ => {}

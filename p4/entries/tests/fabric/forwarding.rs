@@ -53,7 +53,7 @@ fn forward(device: &Device<'_>, enters: Link, packet: &mut Packet) -> Fate {
     let port = device.port_of(enters);
     match state.call("port_role", &[("ingress_port", port)]).action.as_str() {
         "fabric_port" => {}
-        "nic_port" => admit(state, port, packet)?,
+        "nic_port" => filter_ingress(state, port, packet)?,
         other => return Err(other.to_owned()),
     }
     if state.call("my_sid", &[("sid", packet.destination >> 80)]).action == "un" {
@@ -78,7 +78,7 @@ fn forward(device: &Device<'_>, enters: Link, packet: &mut Packet) -> Fate {
     Ok(connection.link)
 }
 
-fn admit(state: &State<'_>, port: u128, packet: &Packet) -> Result<(), String> {
+fn filter_ingress(state: &State<'_>, port: u128, packet: &Packet) -> Result<(), String> {
     let destination = state.call("nic_destination", &[("dst", packet.destination)]);
     if destination.action != "permit_encapsulated" {
         return Err(destination.action);

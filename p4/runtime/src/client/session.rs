@@ -146,7 +146,7 @@ impl Session {
         self.send(v1::stream_message_request::Update::DigestAck(ack)).await
     }
 
-    /// Ends the stream in order; the target learns of it before this returns.
+    /// Ends the stream in order; the target knows of it before this returns.
     pub async fn close(mut self) {
         let closed = self.command(Command::Close).await;
         if closed.is_ok() {

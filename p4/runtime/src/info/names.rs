@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_twice_is_told() {
+    fn a_name_twice_is_reported() {
         assert_eq!(names().add("egress.mark", ""), Err(3));
     }
 }

@@ -65,8 +65,8 @@ fn tables_know_what_belongs_to_them() {
 }
 
 #[test]
-fn all_that_is_inconsistent_is_told_at_once() {
-    let told = faults(
+fn all_that_is_inconsistent_is_reported_at_once() {
+    let found = faults(
         r#"
         tables {
           preamble { id: 5 name: "a" }
@@ -97,5 +97,5 @@ fn all_that_is_inconsistent_is_told_at_once() {
         "action profile `e` refers to table 0x00000050, which is not there",
         "direct counter `d` refers to table 0x0000004f, which is not there",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }

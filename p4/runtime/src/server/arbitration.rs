@@ -191,11 +191,12 @@ impl Arbitration {
         let role = RoleName::from_message(message.role.as_ref());
         let election = message.election_id.map(ElectionId::from);
         let config = message.role.as_ref().and_then(|role| role.config.clone());
-        self.admit(stream, device, &role, election, config.is_some())?;
+        self.check_claim(stream, device, &role, election, config.is_some())?;
         self.make_room(device, &role)?;
 
         self.streams.insert(stream, (device, role.clone()));
-        let group = self.devices.get_mut(&device).expect("admitted").entry(role.clone()).or_default();
+        let group =
+            self.devices.get_mut(&device).expect("its claim was checked").entry(role.clone()).or_default();
         group.controllers.insert(stream, election);
         let was_primary = group.primary == Some(stream);
         let wins = election.is_some_and(|id| group.highest.is_none_or(|highest| id >= highest));
@@ -212,7 +213,7 @@ impl Arbitration {
         Ok(vec![group.notification(stream, device, &role)])
     }
 
-    fn admit(
+    fn check_claim(
         &self,
         stream: StreamId,
         device: DeviceId,
@@ -265,7 +266,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Forgets a stream that ended; the others learn of it when it was the primary.
+    /// Forgets a stream that ended; the others are notified when it was the primary.
     pub fn disconnect(&mut self, stream: StreamId) -> Vec<Notification> {
         let Some((device, role)) = self.streams.remove(&stream) else { return Vec::new() };
         let Some(group) = self.devices.get_mut(&device).and_then(|roles| roles.get_mut(&role)) else {

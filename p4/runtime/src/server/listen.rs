@@ -158,7 +158,7 @@ struct Waiting {
     since: Instant,
 }
 
-/// Serves until told to stop, then answers what runs and returns.
+/// Serves until it has to stop, then answers what runs and returns.
 pub async fn serve<S>(
     listener: Listener,
     tls: Option<Acceptor>,
@@ -187,7 +187,7 @@ pub async fn serve<S>(
             () = tokio::time::sleep(FOR_A_PLACE), if waiting.is_some() => {}
             _ = look.tick() => server.places.requests.end_still(limits.stall),
             Some(_) = open.join_next() => {}
-            () = told(&mut closed) => break,
+            () = until_closed(&mut closed) => break,
         }
         let Some(next) = waiting.take() else { continue };
         let ender = Ender::new();
@@ -202,7 +202,7 @@ pub async fn serve<S>(
 }
 
 /// Waits until the server is asked to stop; dropping the sender tells it as well.
-async fn told(closing: &mut watch::Receiver<bool>) {
+async fn until_closed(closing: &mut watch::Receiver<bool>) {
     // What it receives is known, so the value is not looked at.
     let _ = closing.wait_for(|closing| *closing).await;
 }
@@ -268,7 +268,7 @@ where
         // An error says that the client went away or broke the rules; either way it is gone.
         _ = served.as_mut() => return,
         () = ender.ended() => return,
-        () = told(&mut closing) => {}
+        () = until_closed(&mut closing) => {}
     }
     served.as_mut().shutdown();
     tokio::select! {

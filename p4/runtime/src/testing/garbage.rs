@@ -24,8 +24,8 @@ impl GarbageServer {
                 let bytes = bytes.clone();
                 tokio::spawn(async move {
                     let sent = stream.write_all(&bytes).await;
-                    let mut heard = [0; 1024];
-                    while sent.is_ok() && matches!(stream.read(&mut heard).await, Ok(1..)) {}
+                    let mut answer = [0; 1024];
+                    while sent.is_ok() && matches!(stream.read(&mut answer).await, Ok(1..)) {}
                 });
             }
         });

@@ -42,7 +42,7 @@ pub(super) struct State {
     pub(super) lines: Vec<Arc<Cutter>>,
     pub(super) n_writes: u64,
     pub(super) n_updates: u64,
-    pub(super) heard: Vec<FromController>,
+    pub(super) received: Vec<FromController>,
 }
 
 impl State {
@@ -59,7 +59,7 @@ impl State {
             lines: Vec::new(),
             n_writes: 0,
             n_updates: 0,
-            heard: Vec::new(),
+            received: Vec::new(),
         }
     }
 
@@ -79,17 +79,17 @@ impl State {
             election_id: Some(ElectionId(u128::MAX).into()),
             ..Default::default()
         };
-        let told = self.arbitration.update(RIVAL, &rival).unwrap_or_default();
-        self.tell(told);
+        let notifications = self.arbitration.update(RIVAL, &rival).unwrap_or_default();
+        self.notify(notifications);
     }
 
     /// Lets that controller go again.
     pub(super) fn free_primary(&mut self) {
-        let told = self.arbitration.disconnect(RIVAL);
-        self.tell(told);
+        let notifications = self.arbitration.disconnect(RIVAL);
+        self.notify(notifications);
     }
 
-    pub(super) fn tell(&mut self, notifications: Vec<Notification>) {
+    pub(super) fn notify(&mut self, notifications: Vec<Notification>) {
         for notification in notifications {
             if let Some(stream) = self.streams.get(&notification.stream) {
                 let update = Some(ToController::Arbitration(notification.update));
@@ -241,15 +241,15 @@ impl Service {
                     self.think(Rpc::Stream).await;
                     let mut state = self.lock();
                     match state.arbitration.update(stream, &update) {
-                        Ok(told) => {
-                            state.tell(told);
+                        Ok(notifications) => {
+                            state.notify(notifications);
                             None
                         }
                         Err(refusal) => state.streams.remove(&stream).map(|sender| (sender, refusal)),
                     }
                 }
                 Some(other) => {
-                    self.lock().heard.push(other);
+                    self.lock().received.push(other);
                     None
                 }
                 None => None,
@@ -261,8 +261,8 @@ impl Service {
         }
         let mut state = self.lock();
         state.streams.remove(&stream);
-        let told = state.arbitration.disconnect(stream);
-        state.tell(told);
+        let notifications = state.arbitration.disconnect(stream);
+        state.notify(notifications);
     }
 }
 

@@ -188,8 +188,8 @@ impl FakeTarget {
     }
 
     /// Returns what controllers sent on their streams, apart from arbitration.
-    pub fn heard(&self) -> Vec<FromController> {
-        self.service.lock().heard.clone()
+    pub fn received(&self) -> Vec<FromController> {
+        self.service.lock().received.clone()
     }
 
     /// Sends a message to the primary and says whether there was one.

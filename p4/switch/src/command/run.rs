@@ -69,7 +69,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs a switch with the arguments of `simple_switch_grpc`, those after its name, until a signal ends it.
 ///
-/// `started` hears where it is served, once it is.
+/// `started` receives where it is served, once it is.
 pub fn switch_main(
     arguments: impl IntoIterator<Item = String>,
     started: impl FnOnce(&Addresses),

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use super::frame::{Frame, load_big, store, store_big};
 use super::hash::HashSource;
 use crate::bits;
-use crate::program::{Aim, Field, HashCall, HeaderRef, LogPiece, Mode, Primitive, Value};
+use crate::program::{Destination, Field, HashCall, HeaderRef, LogPiece, Mode, Primitive, Value};
 use crate::state::PacketSize;
 
 /// Primitives that one action may run. Loops are legal in actions; one that never ends must not stop the switch.
@@ -48,7 +48,7 @@ impl Frame<'_> {
 
     fn step(&mut self, primitive: &Primitive) {
         match primitive {
-            Primitive::Assign(aim, value) => self.assign(aim, value),
+            Primitive::Assign(destination, value) => self.assign(destination, value),
             Primitive::AssignVariable(to, from) => self.copy_variable(to, from),
             Primitive::CopyHeader(to, from) => {
                 if let Some((to, from)) = self.header(to).zip(self.header(from)) {
@@ -80,8 +80,8 @@ impl Frame<'_> {
                 }
             }
             Primitive::Log(pieces) => self.log(pieces),
-            Primitive::Random(aim, low, high) => self.random(aim, low, high),
-            Primitive::Hash(aim, call) => self.hash(aim, call),
+            Primitive::Random(destination, low, high) => self.random(destination, low, high),
+            Primitive::Hash(destination, call) => self.hash(destination, call),
             Primitive::MarkToDrop { egress_spec, mcast_grp } => {
                 self.mark_to_drop(egress_spec, mcast_grp.as_ref());
             }
@@ -91,14 +91,14 @@ impl Frame<'_> {
             }
             Primitive::Resubmit(list) => self.packet.resubmit = self.low(list) as u16,
             Primitive::Recirculate(list) => self.packet.recirculate = self.low(list) as u16,
-            Primitive::Meter(array, index, aim) => self.meter(*array, index, aim),
+            Primitive::Meter(array, index, destination) => self.meter(*array, index, destination),
             Primitive::Count(array, index) => {
                 let (at, bytes) = (self.low(index) as u32, self.packet.ingress_length);
                 if let Some(counter) = self.arrays.counters[*array as usize].get_mut(at) {
                     counter.count(bytes);
                 }
             }
-            Primitive::ReadRegister(aim, array, index) => self.read_register(aim, *array, index),
+            Primitive::ReadRegister(to, array, index) => self.read_register(to, *array, index),
             Primitive::WriteRegister(array, index, value) => self.write_register(*array, index, value),
             Primitive::Truncate(length) => {
                 let length = usize::try_from(self.low(length) as u64).unwrap_or(usize::MAX);
@@ -129,21 +129,21 @@ impl Frame<'_> {
         }
     }
 
-    /// Gives what an aim points at a value.
-    fn assign(&mut self, aim: &Aim, value: &Value) {
-        match aim {
-            Aim::Field(field) => self.assign_field(field, value),
-            Aim::Member(header, field) => {
+    /// Gives what an destination points at a value.
+    fn assign(&mut self, destination: &Destination, value: &Value) {
+        match destination {
+            Destination::Field(field) => self.assign_field(field, value),
+            Destination::Member(header, field) => {
                 if let Some(field) = self.member_field(header, *field) {
                     self.assign_field(&field, value);
                 }
             }
-            Aim::StackLast(stack, field) => {
+            Destination::StackLast(stack, field) => {
                 if let Some(field) = self.last_field(*stack, *field) {
                     self.assign_field(&field, value);
                 }
             }
-            Aim::Register(array, index) => self.write_register(*array, index, value),
+            Destination::Register(array, index) => self.write_register(*array, index, value),
         }
     }
 
@@ -164,13 +164,13 @@ impl Frame<'_> {
         }
     }
 
-    /// Gives what an aim points at a number.
-    fn set(&mut self, aim: &Aim, value: u64) {
-        let field = match aim {
-            Aim::Field(field) => Some(*field),
-            Aim::Member(header, field) => self.member_field(header, *field),
-            Aim::StackLast(stack, field) => self.last_field(*stack, *field),
-            Aim::Register(array, index) => {
+    /// Gives what an destination points at a number.
+    fn set(&mut self, destination: &Destination, value: u64) {
+        let field = match destination {
+            Destination::Field(field) => Some(*field),
+            Destination::Member(header, field) => self.member_field(header, *field),
+            Destination::StackLast(stack, field) => self.last_field(*stack, *field),
+            Destination::Register(array, index) => {
                 let at = self.index(index);
                 self.arrays.registers[*array as usize].set(at, &[value]);
                 None
@@ -193,19 +193,19 @@ impl Frame<'_> {
         bits::truncate(place, width as usize);
     }
 
-    fn random(&mut self, aim: &Aim, low: &Value, high: &Value) {
+    fn random(&mut self, destination: &Destination, low: &Value, high: &Value) {
         let (low, high) = (self.low(low) as u64, self.low(high) as u64);
         if let Some(value) = self.arrays.random.between(low, high) {
-            self.set(aim, value);
+            self.set(destination, value);
         } else {
             tracing::warn!("random number between {low} and {high} asked for, nothing is assigned");
         }
     }
 
-    fn hash(&mut self, aim: &Aim, call: &HashCall) {
+    fn hash(&mut self, destination: &Destination, call: &HashCall) {
         let (base, size) = (self.low(&call.base) as u64, self.low(&call.size) as u64);
         let value = self.calculate(call.calculation);
-        self.set(aim, base.wrapping_add(value % size.max(1)));
+        self.set(destination, base.wrapping_add(value % size.max(1)));
     }
 
     /// Computes a calculation over the packet.
@@ -219,36 +219,36 @@ impl Frame<'_> {
         source.compute(calculation, &mut self.arrays.counting, &mut self.arrays.scratch)
     }
 
-    fn meter(&mut self, array: u16, index: &Value, aim: &Aim) {
+    fn meter(&mut self, array: u16, index: &Value, destination: &Destination) {
         let size = PacketSize::new(self.packet.ingress_length, self.program.meters[array as usize].bytes);
         let at = self.low(index) as u32;
         if let Some(colour) = self.arrays.meters[array as usize].colour(at, size, self.around.now_us()) {
-            self.set(aim, colour);
+            self.set(destination, colour);
         }
     }
 
-    fn read_register(&mut self, aim: &Aim, array: u16, index: &Value) {
+    fn read_register(&mut self, destination: &Destination, array: u16, index: &Value) {
         let at = u64::from(self.low(index) as u32);
         let bank = &self.arrays.registers[array as usize];
         let Some(cell) = bank.get(at) else { return };
-        match aim {
-            Aim::Field(field) if cell.len() <= 2 && !field.signed => {
+        match destination {
+            Destination::Field(field) if cell.len() <= 2 && !field.signed => {
                 let value = bits::low128(cell);
                 store(self.words, field, value);
             }
             _ => {
                 let value = bits::to_big(cell);
-                self.set_big(aim, &value);
+                self.set_big(destination, &value);
             }
         }
     }
 
-    fn set_big(&mut self, aim: &Aim, value: &BigInt) {
-        let field = match aim {
-            Aim::Field(field) => Some(*field),
-            Aim::Member(header, field) => self.member_field(header, *field),
-            Aim::StackLast(stack, field) => self.last_field(*stack, *field),
-            Aim::Register(array, index) => {
+    fn set_big(&mut self, destination: &Destination, value: &BigInt) {
+        let field = match destination {
+            Destination::Field(field) => Some(*field),
+            Destination::Member(header, field) => self.member_field(header, *field),
+            Destination::StackLast(stack, field) => self.last_field(*stack, *field),
+            Destination::Register(array, index) => {
                 let at = self.index(index);
                 self.store_register(*array, at, value);
                 None

@@ -418,7 +418,7 @@ impl Engine {
     }
 }
 
-/// What a packet learned on its way to egress.
+/// What is known of a packet on its way to egress.
 struct Wait {
     port: u32,
     priority: usize,

@@ -1,4 +1,4 @@
-//! A packet while it is worked on: its words, what actions told of it, and what they may touch.
+//! A packet while it is worked on: its words, what actions said of it, and what they may touch.
 
 use num_bigint::{BigInt, Sign};
 

@@ -1,7 +1,7 @@
 //! Queues between ingress and egress, in the time that the caller keeps.
 //!
 //! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
-//! another, the highest priority first; a packet waits in its queue and learns how deep that was.
+//! another, the highest priority first; a packet waits in its queue, and its metadata gets how deep that was.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -75,7 +75,7 @@ impl RawSocket {
         let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // The socket hears nothing until it is bound, so that no frame of another interface slips in.
+        // The socket receives nothing until it is bound, so that no frame of another interface slips in.
         // SAFETY: no memory is handed over.
         let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
         // SAFETY: the call above returned this descriptor, and nothing else owns it.

@@ -29,7 +29,7 @@ impl Action {
 
 /// Where a primitive writes.
 #[derive(Debug)]
-pub(crate) enum Aim {
+pub(crate) enum Destination {
     /// A field.
     Field(Field),
     /// A field of a header that is found at run time.
@@ -62,7 +62,7 @@ pub(crate) enum LogPiece {
 #[derive(Debug)]
 pub(crate) enum Primitive {
     /// Gives a field a value.
-    Assign(Aim, Value),
+    Assign(Destination, Value),
     /// Copies a variable field with its width.
     AssignVariable(Field, Field),
     /// Copies a header with its validity.
@@ -99,9 +99,9 @@ pub(crate) enum Primitive {
     /// Writes a log message.
     Log(Vec<LogPiece>),
     /// Gives a field a random number between two.
-    Random(Aim, Value, Value),
+    Random(Destination, Value, Value),
     /// Gives a field a hash.
-    Hash(Aim, HashCall),
+    Hash(Destination, HashCall),
     /// Marks the packet to be dropped.
     MarkToDrop {
         /// Field that gets the drop port.
@@ -118,11 +118,11 @@ pub(crate) enum Primitive {
     /// Sends the packet through the switch again, with a field list.
     Recirculate(Value),
     /// Gives a field the colour of a meter.
-    Meter(u16, Value, Aim),
+    Meter(u16, Value, Destination),
     /// Counts.
     Count(u16, Value),
     /// Reads a register.
-    ReadRegister(Aim, u16, Value),
+    ReadRegister(Destination, u16, Value),
     /// Writes a register.
     WriteRegister(u16, Value, Value),
     /// Limits the length of the packet.

@@ -225,7 +225,7 @@ impl Service {
     }
 
     /// Finds the device of a request whose sender must be its primary, and waits for its share of the memory.
-    async fn admitted<M: Name>(
+    async fn with_permit<M: Name>(
         &self,
         request: &Bytes,
     ) -> Result<(Arc<Device>, OwnedSemaphorePermit), Status> {
@@ -248,7 +248,7 @@ impl Service {
         request: Bytes,
         arriving: Arc<OwnedSemaphorePermit>,
     ) -> Result<Bytes, Status> {
-        let (device, permit) = self.admitted::<v1::WriteRequest>(&request).await?;
+        let (device, permit) = self.with_permit::<v1::WriteRequest>(&request).await?;
         drop(arriving);
         aside(move || {
             let written = v1::WriteRequest::decode(request).map_err(invalid).and_then(|r| write(&device, &r));
@@ -280,7 +280,7 @@ impl Service {
         request: Bytes,
         arriving: Arc<OwnedSemaphorePermit>,
     ) -> Result<Bytes, Status> {
-        let (device, permit) = self.admitted::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
+        let (device, permit) = self.with_permit::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
         drop(arriving);
         aside(move || {
             let request = v1::SetForwardingPipelineConfigRequest::decode(request).map_err(invalid)?;

@@ -57,14 +57,14 @@ impl Controller {
         let messages =
             client.stream_channel(ReceiverStream::new(stream)).await.expect("a stream").into_inner();
         let mut this = Self { client, device, election, requests, messages };
-        let told = this.arbitration().await;
-        (this, told)
+        let answer = this.arbitration().await;
+        (this, answer)
     }
 
     /// Opens a stream and becomes primary.
     pub async fn primary(address: SocketAddr, device: u64, election: u64) -> Self {
-        let (this, told) = Self::open(address, device, election).await;
-        assert_eq!(told.expect("the stream lives"), Code::Ok);
+        let (this, answer) = Self::open(address, device, election).await;
+        assert_eq!(answer.expect("the stream lives"), Code::Ok);
         this
     }
 

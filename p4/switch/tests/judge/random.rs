@@ -119,8 +119,8 @@ impl<S: tracing::Subscriber> Layer<S> for Keys {
 }
 
 impl Keys {
-    /// Does something and learns the keys that it looks up.
-    pub fn learn(&self, work: impl FnOnce()) {
+    /// Does something and keeps the keys that it looks up.
+    pub fn training(&self, work: impl FnOnce()) {
         tracing::subscriber::with_default(tracing_subscriber::registry().with(self.clone()), work);
     }
 

@@ -1,6 +1,6 @@
 //! The patch panel: a namespace with a veth pair to every port and a bridge for each cable.
 //!
-//! Invariants: a bridge floods, learns nothing, and passes on what bridges usually keep to themselves, so that it is as good
+//! Invariants: a bridge floods, keeps no addresses, and passes on what bridges usually keep to themselves, so that it is as good
 //! as a cable; a port whose cable is cut keeps its carrier.
 
 use std::fmt::Write as _;

@@ -92,7 +92,7 @@ pub(super) fn start<'a>(
         }
     }
     watch.step("start switches", total, total);
-    // Somebody has to hear of their ends, or they would stay behind as zombies of a program that lives on.
+    // Somebody has to wait for their ends, or they would stay behind as zombies of a program that lives on.
     let children: Vec<Child> = children.into_iter().map(|(_, child)| child).collect();
     std::thread::spawn(move || {
         for mut child in children {

@@ -58,7 +58,7 @@ pub(super) fn start(
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
     }
-    // Somebody has to hear of its end, or it would stay behind as a zombie of a program that lives on.
+    // Somebody has to wait for its end, or it would stay behind as a zombie of a program that lives on.
     std::thread::spawn(move || child.wait());
     Ok(())
 }

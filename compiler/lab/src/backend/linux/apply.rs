@@ -63,7 +63,7 @@ fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
 }
 
 /// Lets every frame through at the ends of moved cables: the static neighbours there get the MAC address of
-/// whoever is plugged in, as if they had been learned. Loss is then the work of segments alone.
+/// whoever is plugged in, as neighbour discovery would set them. Loss is then the work of segments alone.
 pub(crate) fn open_link_layer(
     tree: &Tree,
     model: &Model,

@@ -46,9 +46,9 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     device: DeviceId,
-    /// Hears every IPv6 frame that comes in.
+    /// Receives every IPv6 frame that comes in.
     wire: Socket,
-    /// Hears what a node accepts.
+    /// Receives what a node accepts.
     accepted: Option<UdpSocket>,
     ports: BTreeMap<usize, PortId>,
 }

@@ -52,9 +52,9 @@ pub(super) struct Stations {
 #[derive(Debug)]
 struct Station {
     node: DeviceId,
-    /// Hears every IPv6 frame that comes in.
+    /// Receives every IPv6 frame that comes in.
     wire: Socket,
-    /// Hears what was taken out of its outer header and accepted.
+    /// Receives what was taken out of its outer header and accepted.
     accepted: UdpSocket,
     ports: BTreeMap<usize, PortId>,
     senders: BTreeMap<PortId, Sender>,
@@ -247,7 +247,7 @@ fn sender(port: &str) -> io::Result<Socket> {
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.bind_device(Some(port.as_bytes()))?;
     socket.set_nonblocking(true)?;
-    // It would also hear every encapsulated packet that comes in; nobody reads them here.
+    // It would also receive every encapsulated packet that comes in; nobody reads them here.
     socket.set_recv_buffer_size(1)?;
     Ok(socket)
 }

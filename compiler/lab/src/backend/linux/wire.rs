@@ -39,7 +39,7 @@ pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
 /// The largest packets that a veth pair takes.
 pub(crate) const MTU: u32 = 65535;
 
-/// Sets interfaces of the calling thread's namespace up, without IPv6 of their own, for a program that sends and hears
+/// Sets interfaces of the calling thread's namespace up, without IPv6 of their own, for a program that sends and receives
 /// whole frames.
 pub(crate) fn raise_all(interfaces: &[&str], device: &str) -> Result<(), LabError> {
     silence()?;

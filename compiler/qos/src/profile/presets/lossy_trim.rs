@@ -26,7 +26,7 @@ pub(in crate::profile) fn draft() -> Draft {
         // tries that caused it. The weight is our choice.
         data("retransmit", Role::Retransmit, &[8], 2, 15),
         // MRC classes TRIMMED and TRIMMED_LASTHOP. Weighted and not strict: headers of an incast of many
-        // senders could starve data otherwise. The weight is our choice.
+        // senders could take all of the link otherwise. The weight is our choice.
         lossy("trimmed", Role::Trimmed, &[12, 16], 3, dwrr(10)),
         // MRC class CONTROL: strict, no trimming, no WRED.
         lossy("control", Role::Control, &[46], 6, Scheduler::Strict),

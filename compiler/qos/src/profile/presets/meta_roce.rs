@@ -1,4 +1,4 @@
-//! `meta-roce`: PFC only. The collective library admits senders by clear-to-send messages, which have a class
+//! `meta-roce`: PFC only. The collective library lets senders begin by clear-to-send messages, which have a class
 //! of their own; DCQCN is off, so nothing is marked and there are no notifications.
 //!
 //! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G no DCQCN, PFC and

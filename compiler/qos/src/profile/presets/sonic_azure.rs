@@ -19,7 +19,7 @@ pub(in crate::profile) fn draft() -> Draft {
         lossless("lossless-3", &[3], 3, dwrr(15), ecn),
         lossless("lossless-4", &[4], 4, dwrr(15), ecn),
         lossy("expedited", Role::Other, &[46], 5, dwrr(14)),
-        // NICs send congestion notifications with DSCP 48 unless told otherwise.
+        // NICs send congestion notifications with DSCP 48 unless configured otherwise.
         lossy("cnp", Role::Cnp, &[48], 6, dwrr(14)),
     ];
     profile("sonic-azure", "best-effort", classes)

@@ -122,7 +122,7 @@ fn end(
     findings.expect(last == cable.drained, &RESORT, || {
         let (is, takes) = if last { ("in use", "as the last resort") } else { ("drained", "like any other") };
         let message = format!(
-            "`{}` is {is}, and `{}` takes what it hears over it {takes}",
+            "`{}` is {is}, and `{}` accepts what it receives over it {takes}",
             fabric.cabling.describe(cable),
             fabric.cabling.end(own)
         );

@@ -1,4 +1,4 @@
-//! Waits of routes, static or learned, by which switches choose the way.
+//! Waits of routes, static or of BGP, by which switches choose the way.
 //!
 //! In: what every switch does with each class of destinations. Out: a violation for every ring. Invariants: buffers of one
 //! direction are ranked by tier: from a NIC, up, up, down, down. Every turn from above to below and every step up or down

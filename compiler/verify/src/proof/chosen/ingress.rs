@@ -10,7 +10,7 @@ use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::{Kind, NodeId, SwitchId};
 use crate::model::switch::IngressFilter;
-use crate::rules::choices::ADMITTED;
+use crate::rules::choices::INGRESS_FILTER;
 
 /// The node of each NIC's address.
 type Owners = BTreeMap<Ipv6Addr, NodeId>;
@@ -26,11 +26,11 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         if plugs.all(|plug| fabric.cabling.cable(plug.cable).kind != Kind::NicT0) {
             continue;
         }
-        findings.checked(&ADMITTED, 1);
+        findings.checked(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
         if let Some(shut) = addresses.keys().find(|address| !open(ingress, **address)) {
             let message = format!("`{name}` lets no packet to {shut} in from its NICs");
-            findings.broken(Violation::new(&ADMITTED, fabric.place(id, About::Admission), message));
+            findings.broken(Violation::new(&INGRESS_FILTER, fabric.place(id, About::IngressFilter), message));
         }
         sources(network, id, ingress, &addresses, findings);
     }
@@ -57,7 +57,7 @@ fn sources(
         let Some(nic) = network.destinations.at(cable_id) else { continue };
         let nic = &network.destinations.nics[nic as usize];
         let Some(own) = nic.address else { continue };
-        findings.checked(&ADMITTED, 1);
+        findings.checked(&INGRESS_FILTER, 1);
         let foreign = |source: &&Ipv6Addr| addresses.get(*source).is_some_and(|node| *node != nic.node);
         let foreign = sources.iter().find(foreign);
         let port = fabric.cabling.names.text(cable.ends(side).0.port);
@@ -68,6 +68,6 @@ fn sources(
         };
         let message = format!("`{}`: port `{port}` {message}", fabric.cabling.switch(id));
         let place = fabric.place(id, About::Source(port));
-        findings.broken(Violation::new(&ADMITTED, place, message));
+        findings.broken(Violation::new(&INGRESS_FILTER, place, message));
     }
 }

@@ -74,7 +74,7 @@ fn unbound(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings:
             node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.clone()).collect();
         let choice = network.classes.choice(&own, &|_, _| false);
         findings.checked(&NODE_ROUTES, 1);
-        let mut left = network.taken.clone();
+        let mut left = network.accepted.clone();
         for row in choice.rows.iter().filter(|row| !row.ways.is_empty()) {
             row.classes.runs().iter().for_each(|run| left.clear_run(run));
         }

@@ -16,7 +16,7 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         | About::Management
         | About::Settings
         | About::Pools
-        | About::Admission
+        | About::IngressFilter
         | About::Source(_) => (FILE, vec!["hostname".to_owned()]),
         About::Peer(name) | About::Description(name) => interface(name, "description"),
         About::Address(name) => interface(name, "ipv6 address"),

@@ -21,7 +21,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Session(_)
         | About::Network(_)
         | About::Filters
-        | About::Admission
+        | About::IngressFilter
         | About::Source(_) => Vec::new(),
         About::Port(name)
         | About::Length(name)

@@ -32,7 +32,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
             entry("ingress.ipv6_route", format!("dst={prefix} "))
         }
         About::Routes => vec!["# + ingress.ipv6_route ".to_owned()],
-        About::Admission => vec!["# + ingress.nic_destination ".to_owned()],
+        About::IngressFilter => vec!["# + ingress.nic_destination ".to_owned()],
         About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
         About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
         About::Qos(name) | About::Headroom(name) => {

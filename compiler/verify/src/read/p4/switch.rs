@@ -36,7 +36,7 @@ pub(crate) fn read(
 
 /// What comes in by a NIC port and may go on.
 #[derive(Debug, Default)]
-struct Admission {
+struct IngressFilter {
     encapsulated: BTreeSet<Ipv6Net>,
     plain: BTreeSet<Ipv6Net>,
     denied: BTreeSet<Ipv6Net>,
@@ -65,7 +65,7 @@ struct Reader {
     members: HashMap<u64, u128>,
     profile_groups: HashMap<u64, Vec<(u64, u64)>>,
     groups: HashMap<u128, u64>,
-    admission: Admission,
+    ingress: IngressFilter,
     sources: BTreeMap<u16, Vec<Ipv6Addr>>,
     inner_sources: BTreeMap<u16, Vec<Ipv6Addr>>,
     classes: BTreeMap<u8, (u8, u8)>,
@@ -86,7 +86,7 @@ impl Reader {
             members: HashMap::new(),
             profile_groups: HashMap::new(),
             groups: HashMap::new(),
-            admission: Admission::default(),
+            ingress: IngressFilter::default(),
             sources: BTreeMap::new(),
             inner_sources: BTreeMap::new(),
             classes: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl Reader {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
                 Ok(())
             }
-            // What the controller hears of is kept from no NIC: only link-layer discovery is known here.
+            // What is sent to the controller is kept from no NIC: only link-layer discovery is known here.
             ("punt", "punt_to_cpu") => match entry.field("ether_type") {
                 Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => {
                     self.punts = true;
@@ -144,7 +144,7 @@ impl Reader {
                 }
                 _ => Err("packets other than those of LLDP go to the controller".to_owned()),
             },
-            ("nic_destination", action) => self.admit(prefix(entry, "dst")?, action),
+            ("nic_destination", action) => self.allow_prefix(prefix(entry, "dst")?, action),
             ("nic_source", "permit_source") => {
                 let (port, source) = source(entry)?;
                 self.sources.entry(port).or_default().push(source);
@@ -196,12 +196,12 @@ impl Reader {
         Ok(())
     }
 
-    fn admit(&mut self, prefix: Ipv6Net, action: &str) -> Result<(), String> {
+    fn allow_prefix(&mut self, prefix: Ipv6Net, action: &str) -> Result<(), String> {
         let set = match action {
-            "permit_encapsulated" => &mut self.admission.encapsulated,
-            "permit_plain" => &mut self.admission.plain,
-            "deny" => &mut self.admission.denied,
-            other => return Err(format!("`{other}` admits nothing that the proof knows")),
+            "permit_encapsulated" => &mut self.ingress.encapsulated,
+            "permit_plain" => &mut self.ingress.plain,
+            "deny" => &mut self.ingress.denied,
+            other => return Err(format!("`{other}` accepts nothing that the proof knows")),
         };
         set.insert(prefix);
         Ok(())
@@ -266,7 +266,7 @@ impl Reader {
         if source_routed {
             self.admissions();
         } else {
-            let Admission { encapsulated, plain, denied } = std::mem::take(&mut self.admission);
+            let IngressFilter { encapsulated, plain, denied } = std::mem::take(&mut self.ingress);
             self.device.plain =
                 Some((plain.into_iter().collect(), encapsulated.into_iter().chain(denied).collect()));
         }
@@ -326,18 +326,18 @@ impl Reader {
         group.is_none_or(|members| members.iter().any(|(member, weight)| *weight == 0 || !there(member)))
     }
 
-    /// NIC ports admit exactly lists that begin here: the own segments, and nothing else of the block.
+    /// NIC ports accept exactly lists that begin here: the own segments, and nothing else of the block.
     fn admissions(&mut self) {
         let own: BTreeSet<Ipv6Net> = self.device.segments.iter().map(|segment| segment.prefix).collect();
         let nics = self.roles.values().any(|nic| *nic);
         let mut messages = Vec::new();
-        if nics && self.admission.encapsulated != own {
+        if nics && self.ingress.encapsulated != own {
             messages.push("NICs may not send exactly lists that begin with the own segments".to_owned());
         }
-        if nics && !self.admission.plain.is_empty() {
+        if nics && !self.ingress.plain.is_empty() {
             messages.push("NICs may send packets without a list".to_owned());
         }
-        let covers = |segment: &Ipv6Net| self.admission.denied.iter().any(|denied| denied.contains(segment));
+        let covers = |segment: &Ipv6Net| self.ingress.denied.iter().any(|denied| denied.contains(segment));
         if nics && !own.iter().all(covers) {
             messages.push("the rest of the block is not denied to NICs".to_owned());
         }

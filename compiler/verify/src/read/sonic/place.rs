@@ -9,7 +9,7 @@ pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     let row = |table: &str, key: String| vec![format!("\"{table}\":"), key];
     match about {
-        About::Device | About::Settings | About::Admission | About::Source(_) => {
+        About::Device | About::Settings | About::IngressFilter | About::Source(_) => {
             row("DEVICE_METADATA", "\"localhost\"".to_owned())
         }
         About::Mac(_) => row("DEVICE_METADATA", "\"mac\":".to_owned()),

@@ -12,7 +12,7 @@ fn arbitration() -> Arbitration {
     Arbitration::new([DeviceId(DEVICE)], 5)
 }
 
-fn hello(election: Option<u128>) -> v1::MasterArbitrationUpdate {
+fn first_message(election: Option<u128>) -> v1::MasterArbitrationUpdate {
     v1::MasterArbitrationUpdate {
         device_id: DEVICE,
         election_id: election.map(|id| ElectionId(id).into()),
@@ -21,11 +21,14 @@ fn hello(election: Option<u128>) -> v1::MasterArbitrationUpdate {
 }
 
 fn with_role(election: u128, role: &str) -> v1::MasterArbitrationUpdate {
-    v1::MasterArbitrationUpdate { role: RoleName::new(role).to_message(None), ..hello(Some(election)) }
+    v1::MasterArbitrationUpdate {
+        role: RoleName::new(role).to_message(None),
+        ..first_message(Some(election))
+    }
 }
 
 /// Who is answered what: stream, code and election id.
-fn told(notifications: &[Notification]) -> Vec<(u64, Code, Option<u128>)> {
+fn codes(notifications: &[Notification]) -> Vec<(u64, Code, Option<u128>)> {
     let tell = |notification: &Notification| {
         let status = notification.update.status.as_ref().expect("every notification has a status");
         let election = notification.update.election_id.map(|id| ElectionId::from(id).0);
@@ -39,7 +42,7 @@ fn update(
     stream: u64,
     election: Option<u128>,
 ) -> Vec<(u64, Code, Option<u128>)> {
-    told(&arbitration.update(StreamId(stream), &hello(election)).expect("the update is accepted"))
+    codes(&arbitration.update(StreamId(stream), &first_message(election)).expect("the update is accepted"))
 }
 
 fn write(arbitration: &Arbitration, election: Option<u128>) -> Result<StreamId, Refusal> {
@@ -57,14 +60,14 @@ fn the_first_controller_is_primary_and_a_lower_one_backup() {
 }
 
 #[test]
-fn a_higher_one_takes_over_and_everybody_learns_of_it_the_new_primary_last() {
+fn a_higher_one_takes_over_and_everybody_is_notified_the_new_primary_last() {
     let mut arbitration = arbitration();
     update(&mut arbitration, 1, Some(10));
     update(&mut arbitration, 2, Some(9));
-    let told = update(&mut arbitration, 3, Some(11));
+    let codes = update(&mut arbitration, 3, Some(11));
     let expected =
         [(1, Code::AlreadyExists, Some(11)), (2, Code::AlreadyExists, Some(11)), (3, Code::Ok, Some(11))];
-    assert_eq!(told, expected);
+    assert_eq!(codes, expected);
     assert!(write(&arbitration, Some(10)).is_err());
     assert_eq!(write(&arbitration, Some(11)), Ok(StreamId(3)));
 }
@@ -84,7 +87,7 @@ fn without_its_primary_a_role_has_none_until_somebody_comes_with_the_highest_id_
     let mut arbitration = arbitration();
     update(&mut arbitration, 1, Some(10));
     update(&mut arbitration, 2, Some(9));
-    assert_eq!(told(&arbitration.disconnect(StreamId(1))), [(2, Code::NotFound, Some(10))]);
+    assert_eq!(codes(&arbitration.disconnect(StreamId(1))), [(2, Code::NotFound, Some(10))]);
     assert!(write(&arbitration, Some(10)).is_err(), "the primary is gone");
     // The same id again is not enough for a backup, a greater or equal one than the highest ever is.
     assert_eq!(update(&mut arbitration, 2, Some(9)), [(2, Code::NotFound, Some(10))]);
@@ -115,19 +118,21 @@ fn refusals_have_the_codes_of_the_specification() {
     let mut code = |stream, message: &v1::MasterArbitrationUpdate| {
         arbitration.update(StreamId(stream), message).expect_err("refused").code()
     };
-    assert_eq!(code(2, &hello(Some(10))), Code::InvalidArgument, "the id is in use");
-    let elsewhere = v1::MasterArbitrationUpdate { device_id: 8, ..hello(Some(1)) };
+    assert_eq!(code(2, &first_message(Some(10))), Code::InvalidArgument, "the id is in use");
+    let elsewhere = v1::MasterArbitrationUpdate { device_id: 8, ..first_message(Some(1)) };
     assert_eq!(code(2, &elsewhere), Code::NotFound, "the device is not known");
     assert_eq!(code(1, &elsewhere), Code::FailedPrecondition, "the stream has a device");
     assert_eq!(code(1, &with_role(10, "routing")), Code::FailedPrecondition, "the stream has a role");
     let config = Some(prost_types::Any::default());
-    let configured =
-        v1::MasterArbitrationUpdate { role: RoleName::default().to_message(config), ..hello(Some(1)) };
+    let configured = v1::MasterArbitrationUpdate {
+        role: RoleName::default().to_message(config),
+        ..first_message(Some(1))
+    };
     assert_eq!(code(2, &configured), Code::InvalidArgument, "role configurations are not taken");
     for stream in 2..=5 {
         update(&mut arbitration, stream, None);
     }
-    let refused = arbitration.update(StreamId(6), &hello(None)).expect_err("five are the limit");
+    let refused = arbitration.update(StreamId(6), &first_message(None)).expect_err("five are the limit");
     assert_eq!(refused.code(), Code::ResourceExhausted);
 }
 
@@ -135,9 +140,9 @@ fn refusals_have_the_codes_of_the_specification() {
 fn roles_are_independent_and_unknown_ones_are_not_found() {
     let mut arbitration = arbitration();
     update(&mut arbitration, 1, Some(10));
-    let told_routing =
-        told(&arbitration.update(StreamId(2), &with_role(10, "routing")).expect("another role"));
-    assert_eq!(told_routing, [(2, Code::Ok, Some(10))]);
+    let codes_of_routing =
+        codes(&arbitration.update(StreamId(2), &with_role(10, "routing")).expect("another role"));
+    assert_eq!(codes_of_routing, [(2, Code::Ok, Some(10))]);
     assert_eq!(arbitration.primaries(DeviceId(DEVICE)).collect::<Vec<_>>(), [StreamId(1), StreamId(2)]);
     let unknown = arbitration.authorize(DeviceId(DEVICE), &RoleName::new("acl"), Some(ElectionId(10)));
     assert_eq!(unknown.expect_err("nobody took it").code(), Code::NotFound);
@@ -151,7 +156,7 @@ fn the_role_configuration_of_the_primary_is_handed_on() {
     let config = Some(prost_types::Any { type_url: "x/y".to_owned(), value: vec![1] });
     let mine = v1::MasterArbitrationUpdate {
         role: RoleName::new("routing").to_message(config.clone()),
-        ..hello(Some(3))
+        ..first_message(Some(3))
     };
     arbitration.update(StreamId(1), &mine).expect("accepted");
     let backup = arbitration.update(StreamId(2), &with_role(2, "routing")).expect("accepted");
@@ -181,7 +186,7 @@ proptest! {
         for step in steps {
             let notifications = match step {
                 Step::Update(stream, id) => {
-                    let accepted = arbitration.update(StreamId(stream), &hello(id));
+                    let accepted = arbitration.update(StreamId(stream), &first_message(id));
                     if accepted.is_ok() { highest = highest.max(id); } else { believes.remove(&stream); }
                     accepted.unwrap_or_else(|_| arbitration.disconnect(StreamId(stream)))
                 }
@@ -190,7 +195,7 @@ proptest! {
                     arbitration.disconnect(StreamId(stream))
                 }
             };
-            for (stream, code, election) in told(&notifications) {
+            for (stream, code, election) in codes(&notifications) {
                 prop_assert_eq!(election, highest);
                 if code == Code::Ok { believes.insert(stream); } else { believes.remove(&stream); }
             }

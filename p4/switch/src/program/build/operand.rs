@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::expr::{Binary, BinaryOp, BoolOp, Compare, Cond, Expr, HeaderRef, UnionRef};
 use super::super::field::Field;
-use super::super::{Aim, StackRef, range};
+use super::super::{Destination, StackRef, range};
 use super::{Builder, Number};
 use crate::{Error, bits};
 
@@ -170,22 +170,22 @@ impl Builder<'_> {
     }
 
     /// Compiles an operand that is written to.
-    pub(super) fn aim(&self, json: &Value, scope: Scope, place: &str) -> Result<Aim, Error> {
+    pub(super) fn destination(&self, json: &Value, scope: Scope, place: &str) -> Result<Destination, Error> {
         let (kind, value) = parts(json, place)?;
         match kind {
-            "field" => Ok(Aim::Field(self.field(name_pair(value, place)?, place)?)),
+            "field" => Ok(Destination::Field(self.field(name_pair(value, place)?, place)?)),
             "stack_field" => {
                 let (stack, field) = self.stack_field(value, place)?;
-                Ok(Aim::StackLast(stack, field))
+                Ok(Destination::StackLast(stack, field))
             }
             "register" => {
                 let (array, index) = self.register_cell(value, scope, place)?;
-                Ok(Aim::Register(array, index))
+                Ok(Destination::Register(array, index))
             }
-            "expression" if value.get("op").is_none() => self.aim(value, scope, place),
+            "expression" if value.get("op").is_none() => self.destination(value, scope, place),
             "expression" if value.get("op").and_then(Value::as_str) == Some("access_field") => {
                 let (header, field, _) = self.access_field(value, scope, place)?;
-                Ok(Aim::Member(header, field))
+                Ok(Destination::Member(header, field))
             }
             other => Err(Error::invalid(place, format!("an operand of type `{other}` cannot be written to"))),
         }

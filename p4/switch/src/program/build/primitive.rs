@@ -72,10 +72,10 @@ impl Builder<'_> {
     ) -> Result<Primitive, Error> {
         let c = Call { op: &call.op, args: &call.parameters, scope, place };
         let number = |at| self.number(c.arg(at)?, scope, place);
-        let aim = |at| self.aim(c.arg(at)?, scope, place);
+        let destination = |at| self.destination(c.arg(at)?, scope, place);
         let header = |at| self.header_ref(c.arg(at)?, scope, place);
         Ok(match c.op {
-            "assign" | "modify_field" => Primitive::Assign(aim(0)?, number(1)?),
+            "assign" | "modify_field" => Primitive::Assign(destination(0)?, number(1)?),
             "assign_VL" => self.assign_variable(&c)?,
             "assign_header" | "copy_header" => Primitive::CopyHeader(header(0)?, header(1)?),
             "assign_union" => {
@@ -93,7 +93,7 @@ impl Builder<'_> {
             "exit" => Primitive::Exit,
             "assert" | "assume" => Primitive::Assert { value: number(0)?, text: statement(call) },
             "log_msg" => self.log_message(&c)?,
-            "modify_field_rng_uniform" => Primitive::Random(aim(0)?, number(1)?, number(2)?),
+            "modify_field_rng_uniform" => Primitive::Random(destination(0)?, number(1)?, number(2)?),
             "modify_field_with_hash_based_offset" => self.hash_call(&c)?,
             "mark_to_drop" | "drop" => self.mark_to_drop(&c)?,
             "generate_digest" => Primitive::Digest(number(1)?),
@@ -104,14 +104,14 @@ impl Builder<'_> {
             "recirculate" => Primitive::Recirculate(number(0)?),
             "execute_meter" => {
                 let array = self.meter_names.get(named(&c, 0, "meter_array")?, place)?;
-                Primitive::Meter(array, number(1)?, aim(2)?)
+                Primitive::Meter(array, number(1)?, destination(2)?)
             }
             "count" => {
                 Primitive::Count(self.counter_names.get(named(&c, 0, "counter_array")?, place)?, number(1)?)
             }
             "register_read" => {
                 let array = self.register_names.get(named(&c, 1, "register_array")?, place)?;
-                Primitive::ReadRegister(aim(0)?, array, number(2)?)
+                Primitive::ReadRegister(destination(0)?, array, number(2)?)
             }
             "register_write" => {
                 let array = self.register_names.get(named(&c, 0, "register_array")?, place)?;
@@ -145,7 +145,7 @@ impl Builder<'_> {
         let left = self.data(c.arg(left)?, c.scope, c.place)?;
         let right = self.data(c.arg(right)?, c.scope, c.place)?;
         let expr = Expr::Binary(Box::new(Binary { op, signed: false, left, right }));
-        Ok(Primitive::Assign(self.aim(c.arg(0)?, c.scope, c.place)?, range::value(expr)))
+        Ok(Primitive::Assign(self.destination(c.arg(0)?, c.scope, c.place)?, range::value(expr)))
     }
 
     fn assign_variable(&self, c: &Call) -> Result<Primitive, Error> {
@@ -176,7 +176,10 @@ impl Builder<'_> {
         let base = self.number(c.arg(1)?, c.scope, c.place)?;
         let calculation = self.calculation_names.get(named(c, 2, "calculation")?, c.place)?;
         let size = self.number(c.arg(3)?, c.scope, c.place)?;
-        Ok(Primitive::Hash(self.aim(c.arg(0)?, c.scope, c.place)?, HashCall { base, calculation, size }))
+        Ok(Primitive::Hash(
+            self.destination(c.arg(0)?, c.scope, c.place)?,
+            HashCall { base, calculation, size },
+        ))
     }
 
     /// `mark_to_drop` names the metadata that holds the fields, `drop` of P4-14 does not.
