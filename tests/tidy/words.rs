@@ -44,7 +44,8 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["parked"], "QueuedPacket"),
 ];
 
-const P4C: &str = "a comment, and a change of the source asks for p4c: to be mended when the pipeline is next compiled";
+const P4C: &str =
+    "a comment, and a change of the source asks for p4c: to be mended when the pipeline is next compiled";
 
 /// Files that keep a word, each with the reason; no word means all of them.
 const KEPT: &[(&str, &str, &str)] = &[

@@ -298,6 +298,10 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     let refused = site.ask(1, &Request::Deny { ban: rest });
     assert!(refused["error"].as_str().unwrap().contains("last path"), "{refused}");
     assert_eq!(site.ask(1, &Request::Allow { id: 1 })["ended"], 1);
-    site.write(1_000_000);
-    assert!(channel(&site.status(1), "sent")[1].as_u64().unwrap() > 0);
+    // Its paths are used once probes over them are answered, which may take longer than a write.
+    let is_back = || {
+        site.write(1_000_000);
+        channel(&site.status(1), "sent")[1].as_u64().unwrap() > 0
+    };
+    assert!((0..100).any(|_| is_back()), "the plane carries again");
 }
