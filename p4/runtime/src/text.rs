@@ -14,7 +14,7 @@ mod writer;
 use prost::{Message, Name};
 
 use crate::proto::config;
-use crate::wire::{WireError, weigh};
+use crate::wire::{WireError, weigh_file};
 pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
@@ -31,7 +31,7 @@ pub fn read<M: Message + Name + Default>(text: &str) -> Result<M, TextError> {
     let id = schema.find(&M::full_name()).expect("every generated message has a descriptor");
     let encoded = reader::read(schema, id, text)?;
     let limit = text.len().saturating_mul(MEMORY_PER_BYTE).saturating_add(MEMORY);
-    if matches!(weigh::<M>(&encoded, limit), Err(WireError::TooHeavy { .. })) {
+    if matches!(weigh_file::<M>(&encoded, limit), Err(WireError::TooHeavy { .. })) {
         return Err(TextError { line: 1, column: 1, fault: TextFault::TooHeavy { limit } });
     }
     Ok(M::decode(encoded.as_slice()).expect("the reader writes what the decoder takes"))

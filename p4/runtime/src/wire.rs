@@ -12,4 +12,5 @@ mod weigh;
 
 pub use codec::RawCodec;
 pub use elements::Elements;
+pub(crate) use weigh::weigh_file;
 pub use weigh::{WireError, decode, weigh};

@@ -5,10 +5,13 @@
 //! has to say never waits for a controller that does not listen.
 
 mod answer;
+mod arriving;
 mod device;
 mod endpoint;
+mod leaders;
 mod outlet;
 mod packets;
+mod room;
 mod route;
 mod service;
 mod stream;

@@ -43,9 +43,9 @@ impl http_body::Body for Frames {
     }
 }
 
-/// Returns a call with a message, whose bytes arrive in frames of HTTP/2.
-fn request(method: &str, message: &[u8]) -> http::Request<Body> {
-    let length = u32::try_from(message.len()).expect("short enough").to_be_bytes();
+/// Returns a call with a message, which says that it has so many bytes, and arrives in frames of HTTP/2.
+fn request(method: &str, length: usize, message: &[u8]) -> http::Request<Body> {
+    let length = u32::try_from(length).expect("short enough").to_be_bytes();
     let bytes = [&[0][..], &length, message].concat();
     let frames = bytes.chunks(16 << 10).map(Bytes::copy_from_slice).collect();
     http::Request::post(format!("/p4.v1.P4Runtime/{method}"))
@@ -56,8 +56,13 @@ fn request(method: &str, message: &[u8]) -> http::Request<Body> {
 
 /// Makes a call to the end; returns the status, and the longest poll.
 async fn call(service: &Service, method: &str, message: &[u8]) -> (Code, Duration) {
+    call_parts(service, method, message.len(), message).await
+}
+
+/// The same with bytes that are longer than the message says.
+async fn call_parts(service: &Service, method: &str, length: usize, bytes: &[u8]) -> (Code, Duration) {
     let mut service = service.clone();
-    let request = request(method, message);
+    let request = request(method, length, bytes);
     let work = async move {
         let response = service.call(request).await.expect("it answers always");
         let (parts, body) = response.into_parts();
@@ -93,13 +98,30 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
         ("Write", &write, Code::PermissionDenied),
         ("Write", &unknown, Code::PermissionDenied),
         ("SetForwardingPipelineConfig", &unknown, Code::PermissionDenied),
-        ("Read", &read, Code::FailedPrecondition),
-        ("Read", &unknown, Code::FailedPrecondition),
+        ("Read", &read, Code::InvalidArgument),
+        ("Read", &unknown, Code::InvalidArgument),
     ] {
         let (found, longest) = call(&service, method, message).await;
         println!("{method} of {} bytes: {} us at once", message.len(), longest.as_micros());
         assert_eq!(found, code, "{method}");
         assert!(longest <= LONGEST, "{method}: {longest:?}");
+    }
+}
+
+/// What is behind the one message of a request has no room, however short the first one is.
+#[tokio::test]
+async fn a_second_message_of_a_request_is_refused() {
+    let service = Service::new([switch(DEVICE)]);
+    let mut two = head();
+    let second = [&[0, 0, 0x20, 0, 0][..], &vec![0; 2 << 20]].concat();
+    for (method, code) in [("Write", Code::PermissionDenied), ("Read", Code::FailedPrecondition)] {
+        assert_eq!(call(&service, method, &two).await.0, code, "{method} of one message");
+    }
+    let length = two.len();
+    two.extend(second);
+    for method in ["Write", "Read", "SetForwardingPipelineConfig"] {
+        let (found, _) = call_parts(&service, method, length, &two).await;
+        assert_eq!(found, Code::InvalidArgument, "{method} of two messages");
     }
 }
 

@@ -101,6 +101,51 @@ async fn a_request_that_does_not_arrive_ends_its_connection() {
     closed(stream).await;
 }
 
+/// Strangers who hold the room for long requests, and never send the rest, keep no short one out, and no primary.
+#[tokio::test]
+async fn short_requests_and_primaries_wait_for_no_stranger() {
+    let hour = Duration::from_hours(1);
+    let endpoint = serve(Limits { stall: hour, handshake: hour, grace: hour, ..Limits::default() }).await;
+    let mut idle = Vec::new();
+    for method in ["Write", "Write", "Write", "Read", "Read", "SetForwardingPipelineConfig"] {
+        let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+        stream.write_all(OPENING).await.expect("it is open");
+        frame(&mut stream, 1, 4, 1, &headers(method)).await;
+        // The head of a message of almost four million bytes, and more of it than counts as short.
+        frame(&mut stream, 0, 0, 1, &[0, 0, 0x3f, 0, 0]).await;
+        for _ in 0..3 {
+            frame(&mut stream, 0, 0, 1, &[0x22; 16_000]).await;
+        }
+        idle.push(stream);
+    }
+    let work = async {
+        let mut controller = Controller::primary(endpoint.address(), DEVICE, 1).await;
+        let each = v1::write_request::Atomicity::ContinueOnError;
+        assert!(controller.write(Vec::new(), each).await.is_err(), "there is no pipeline yet");
+        controller.set_features().await;
+        assert!(
+            controller.write(vec![v1::Update::default(); 20_000], each).await.is_err(),
+            "they say nothing"
+        );
+        assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
+    };
+    tokio::time::timeout(Duration::from_mins(2), work).await.expect("nobody is in its way");
+}
+
+/// Whatever else is at the place of a socket stays there.
+#[tokio::test]
+async fn only_a_socket_that_nobody_serves_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p4runtime.sock");
+    std::fs::write(&path, "precious").expect("a file");
+    let service = Service::with_limits([switch(DEVICE)], Limits::default());
+    assert!(Endpoint::serve_unix(service.clone(), &path).await.is_err());
+    assert_eq!(std::fs::read(&path).expect("it is still there"), b"precious");
+    std::fs::remove_file(&path).expect("it is ours");
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
+    assert!(Endpoint::serve_unix(service, &path).await.is_ok(), "nobody serves it any more");
+}
+
 #[tokio::test]
 async fn an_answer_that_is_not_taken_ends_its_connection() {
     let endpoint = serve(Limits { stall: Duration::from_millis(500), ..Limits::default() }).await;
@@ -155,6 +200,28 @@ async fn whoever_stands_still_makes_room_for_others() {
     }
     let first = idle.swap_remove(0);
     closed(first).await;
+}
+
+/// Connections that are never opened keep no place of those that are, and those that are do not wait for their end.
+#[tokio::test]
+async fn whoever_does_not_open_a_connection_is_in_nobodys_way() {
+    let hour = Duration::from_hours(1);
+    let limits = Limits { connections: 4, grace: hour, handshake: hour, ..Limits::default() };
+    let endpoint = serve(limits).await;
+    let mut idle = Vec::new();
+    let work = async {
+        for round in 0..4 {
+            for length in 0..12 {
+                let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
+                // It may be closed by now.
+                let _ = stream.write_all(&OPENING[..length]).await;
+                idle.push(stream);
+            }
+            let mut controller = Controller::primary(endpoint.address(), DEVICE, round + 1).await;
+            controller.set_features().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(2), work).await.expect("there is a place for each");
 }
 
 #[tokio::test]

@@ -263,6 +263,28 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
         }
     }
     served.read(&mut friend).await;
+    // Messages as long as they may be: those that have no room yet do not wait in the memory.
+    let entity = v1::Entity::from(v1::TableEntry { metadata: vec![7; 200], ..Default::default() });
+    let entities = vec![entity; 19_000];
+    let request = v1::ReadRequest { device_id: DEVICE, entities, ..Default::default() };
+    let long: Bytes = prost::Message::encode_to_vec(&request).into();
+    assert!((3 << 20..4 << 20).contains(&long.len()));
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let mut grpc = Grpc::new(served.connect().await).max_decoding_message_size(usize::MAX);
+        let request = long.clone();
+        waiting.spawn(async move {
+            grpc.ready().await.ok()?;
+            let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Read");
+            let answer = grpc.server_streaming(Request::new(request), path, RawCodec).await.ok();
+            // Held, and not taken.
+            std::future::pending::<()>().await;
+            answer.map(drop)
+        });
+    }
+    served.read(&mut friend).await;
+    served.read(&mut friend).await;
+    drop(waiting);
     served.assert_cost("reads of everything");
     drop((open, friend));
     served.released(1..=1).await;

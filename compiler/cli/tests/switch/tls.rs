@@ -143,3 +143,28 @@ fn revoked_controllers_are_refused() {
     let (good, said) = site.push(&ours, Some(&other));
     assert!(!good && said.contains("revoked"), "{said}");
 }
+
+/// A warning names the switches that are reached over the network without TLS, before any of them is spoken to.
+#[test]
+fn plaintext_beyond_this_machine_is_named() {
+    let place = Place::new();
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
+    let inventory = |endpoint: &str, tls: &str| {
+        place.write(
+            "inventory.yaml",
+            format!("devices: {{ {NAME}: {{ endpoint: '{endpoint}', device_id: 1{tls} }} }}\n"),
+        );
+        // No switch is in this plane, so nobody is spoken to.
+        let output = place.closc(&["drift", "out", "--inventory", "inventory.yaml", "--plane", "9"]);
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let said = inventory("switch.example:9559", "");
+    assert!(
+        said.contains("1 of 1 switches are reached over the network without TLS") && said.contains(NAME),
+        "{said}"
+    );
+    for local in ["127.0.0.1:1", "[::1]:1", "unix:nobody.sock"] {
+        assert!(!inventory(local, "").contains("without TLS"), "{local}");
+    }
+    assert!(!inventory("switch.example:9559", ", tls: { ca: ca.pem }").contains("without TLS"));
+}

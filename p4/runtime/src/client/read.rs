@@ -15,8 +15,9 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
 
-/// Entities that are decoded before other work has its turn.
+/// Entities, and bytes of them, that are decoded before other work has its turn.
 const AT_ONCE: usize = 256;
+const BYTES_AT_ONCE: usize = 64 << 10;
 
 /// The field `entities` of `ReadResponse`.
 const ENTITIES: u32 = 1;
@@ -62,6 +63,7 @@ impl Client {
             timeout(deadline, answers.message()).await.map_err(|_| late())?.map_err(failed)?
         {
             let mut elements = Elements::<v1::Entity>::new(answer, ENTITIES, *budget);
+            let mut turn = 0;
             while let Some(entity) = elements.next() {
                 let entity = entity.map_err(|error| self.malformed(Rpc::Read, &error))?;
                 let Some(left) = budget.checked_sub(elements.weight()) else {
@@ -72,7 +74,8 @@ impl Client {
                     return Ok(());
                 }
                 n_entities += 1;
-                if n_entities.is_multiple_of(AT_ONCE) {
+                if n_entities.is_multiple_of(AT_ONCE) || elements.consumed() >= turn + BYTES_AT_ONCE {
+                    turn = elements.consumed();
                     // One switch that answers at length holds up none of the others.
                     tokio::task::yield_now().await;
                 }
@@ -84,7 +87,7 @@ impl Client {
 
     fn too_much(&self) -> ClientError {
         let reason = format!(
-            "its entities take more than the {} bytes of memory that they may",
+            "its entities take more than the {} bytes of memory that they may, which `--switch-memory` sets",
             self.target.options.memory_limit
         );
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc: Rpc::Read, reason }

@@ -5,13 +5,14 @@ use std::time::Duration;
 /// The limits of a server. What is beyond them is refused, waits, or makes room by ending what stands still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time. One more ends the connection that has been without a request for longest, or one whose
-    /// requests all stand still; where there is none, it waits for a place as long as for a handshake.
+    /// Open connections at a time. One more ends the connection that has been without a request for longest, or one whose
+    /// requests all stand still; where there is none, it waits for a place as long as for a handshake. Twice as many may
+    /// be on their way to it; one more ends the oldest of them.
     pub connections: usize,
     /// Requests and streams at a time of one connection.
     pub requests_per_connection: u32,
     /// Requests and streams at a time of all connections. One more ends the connection of the request that has stood
-    /// still for longest.
+    /// still for longest, at once where many of one connection stand still.
     pub requests: usize,
     /// How long what stands still keeps its place when others want it.
     pub grace: Duration,
@@ -30,7 +31,8 @@ pub struct Limits {
     pub pipeline_bytes: usize,
     /// Bytes of a message of a controller on its stream.
     pub stream_message_bytes: usize,
-    /// Bytes that requests may take on their way in, all together. One that may be longer has all of them to itself.
+    /// Bytes that long requests may take on their way in, all together: what is behind their first bytes waits for its
+    /// share. One that may be longer has all of them to itself.
     pub arriving_bytes: usize,
     /// Bytes that requests may take once they are decoded, all together.
     pub decoded_bytes: usize,

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,9 +17,9 @@ use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Service, http};
@@ -40,6 +41,9 @@ const LOOKS: u32 = 8;
 
 /// Wait after a connection that could not be accepted, as when the process has no more files.
 const AFTER_ERROR: Duration = Duration::from_millis(50);
+
+/// Connections at a time that are not opened yet, for each that may be open. One more ends the oldest of them.
+const OPENINGS: usize = 2;
 
 /// Wait before it is looked again whether there is a place for a connection.
 const FOR_A_PLACE: Duration = Duration::from_millis(10);
@@ -67,7 +71,9 @@ impl Listener {
     /// Listens at the path of a socket. A socket there that nobody serves any more is replaced.
     pub async fn unix(path: &Path) -> io::Result<Self> {
         let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        if UnixStream::connect(path).await.is_err_and(refused) {
+        // Any other file refuses connections, too, and is no socket that nobody serves.
+        let is_socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
+        if is_socket && UnixStream::connect(path).await.is_err_and(refused) {
             std::fs::remove_file(path)?;
         }
         UnixListener::bind(path).map(Listener::Unix)
@@ -108,16 +114,21 @@ impl Listener {
 #[derive(Debug, Clone)]
 pub struct Places {
     limits: Limits,
+    /// Connections that are not opened yet. They keep no place of those that are.
+    openings: Roster,
     connections: Roster,
     requests: Roster,
+    /// Held by the one connection that waits for a place; others wait behind it, in the order in which they were opened.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Places {
     /// Returns the places that limits allow, all of them free.
     pub fn new(limits: Limits) -> Self {
+        let openings = Roster::new(limits.connections.saturating_mul(OPENINGS), Duration::ZERO);
         let connections = Roster::new(limits.connections, limits.grace);
         let requests = Roster::new(limits.requests, limits.grace);
-        Places { limits, connections, requests }
+        Places { limits, openings, connections, requests, turn: Arc::default() }
     }
 
     /// Returns the limits.
@@ -125,9 +136,9 @@ impl Places {
         &self.limits
     }
 
-    /// Returns how many connections there are.
+    /// Returns how many connections there are, open or not yet.
     pub fn connections(&self) -> usize {
-        self.connections.taken()
+        self.openings.taken() + self.connections.taken()
     }
 
     /// Returns how many requests and streams there are.
@@ -135,12 +146,19 @@ impl Places {
         self.requests.taken()
     }
 
-    /// Takes a place for a connection. Where all have requests, one whose requests all stand still makes room.
-    fn connection(&self, ender: &Ender) -> Option<Seat> {
-        self.connections.take(ender).or_else(|| {
-            self.connections.free(&self.requests.stillest()?);
-            self.connections.take(ender)
-        })
+    /// Waits for a place for a connection. Where all have requests, one whose requests all stand still makes room.
+    async fn connection(&self, ender: &Ender) -> Seat {
+        let _turn = self.turn.lock().await;
+        loop {
+            let seat = self.connections.take(ender).or_else(|| {
+                self.connections.free(&self.requests.stillest()?);
+                self.connections.take(ender)
+            });
+            match seat {
+                Some(seat) => return seat,
+                None => tokio::time::sleep(FOR_A_PLACE).await,
+            }
+        }
     }
 }
 
@@ -150,12 +168,6 @@ struct Server<S> {
     tls: Option<Acceptor>,
     places: Places,
     http: http2::Builder<TokioExecutor>,
-}
-
-/// A connection that was accepted and waits for a place.
-struct Waiting {
-    stream: Box<dyn Stream>,
-    since: Instant,
 }
 
 /// Serves until it has to stop, then answers what runs and returns.
@@ -175,26 +187,22 @@ pub async fn serve<S>(
     let mut look = tokio::time::interval((limits.stall / LOOKS).max(Duration::from_millis(1)));
     let mut open = JoinSet::new();
     let mut closed = closing.clone();
-    // One at a time: the others wait in the queue of the system, in the order in which they came, so that whoever opens
-    // many connections does not keep others out.
-    let mut waiting = None;
     loop {
         tokio::select! {
-            accepted = listener.accept(), if waiting.is_none() => match accepted {
-                Ok(stream) => waiting = Some(Waiting { stream, since: Instant::now() }),
+            accepted = listener.accept() => match accepted {
+                Ok(stream) => {
+                    let ender = Ender::new();
+                    // There always is one that is not opened, and makes room.
+                    if let Some(seat) = server.places.openings.take(&ender) {
+                        let server = Arc::clone(&server);
+                        open.spawn(connection(server, (ender, seat), stream, closing.clone()));
+                    }
+                }
                 Err(_) => tokio::time::sleep(AFTER_ERROR).await,
             },
-            () = tokio::time::sleep(FOR_A_PLACE), if waiting.is_some() => {}
             _ = look.tick() => server.places.requests.end_still(limits.stall),
             Some(_) = open.join_next() => {}
             () = until_closed(&mut closed) => break,
-        }
-        let Some(next) = waiting.take() else { continue };
-        let ender = Ender::new();
-        if let Some(seat) = server.places.connection(&ender) {
-            open.spawn(connection(Arc::clone(&server), (ender, seat), next.stream, closing.clone()));
-        } else if next.since.elapsed() < limits.handshake {
-            waiting = Some(next);
         }
     }
     drop(listener);
@@ -219,10 +227,10 @@ fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
     http
 }
 
-/// Serves one connection from its first byte to its last.
+/// Serves one connection from its first byte to its last. Until it is opened it has a place among those that are not.
 async fn connection<S>(
     server: Arc<Server<S>>,
-    (ender, seat): (Ender, Seat),
+    (ender, opening): (Ender, Seat),
     stream: Box<dyn Stream>,
     closing: watch::Receiver<bool>,
 ) where
@@ -235,16 +243,18 @@ async fn connection<S>(
             Some(tls) => Box::new(tls.accept(stream).await?),
             None => stream,
         };
-        preface(stream).await
+        let stream = preface(stream).await?;
+        Ok::<_, io::Error>((stream, server.places.connection(&ender).await))
     };
-    let stream = tokio::select! {
+    let (stream, seat) = tokio::select! {
         opened = timeout(server.places.limits.handshake, opened) => match opened {
-            Ok(Ok(stream)) => stream,
-            // A client that leaves, speaks something else, or takes too long.
+            Ok(Ok(opened)) => opened,
+            // A client that leaves, speaks something else, or takes too long, as where there is no place for it.
             Ok(Err(_)) | Err(_) => return,
         },
         () = ender.ended() => return,
     };
+    drop(opening);
     let seat = Arc::new(seat);
     let running = Arc::new(AtomicUsize::new(0));
     let handle = {
@@ -353,7 +363,7 @@ where
         let status = Status::resource_exhausted("the server answers as many requests as it may");
         return Ok(status.into_http::<Body>().map(|body| Counted { body, _busy: busy }));
     };
-    let place = Place::new(seat);
+    let place = Place::new(seat, busy.seat.id());
     let (mut parts, body) = request.into_parts();
     parts.extensions.insert(place.clone());
     let body = Body::new(Watched { place: place.clone(), side: Side::Incoming, body });

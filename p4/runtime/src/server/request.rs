@@ -20,12 +20,24 @@ pub struct Place(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     seat: Seat,
+    connection: u64,
     settled: AtomicBool,
 }
 
 impl Place {
-    pub(super) fn new(seat: Seat) -> Self {
-        Place(Arc::new(Shared { seat, settled: AtomicBool::new(false) }))
+    /// Returns the place of a request on a connection with a number.
+    pub(super) fn new(seat: Seat, connection: u64) -> Self {
+        Place(Arc::new(Shared { seat, connection, settled: AtomicBool::new(false) }))
+    }
+
+    /// Returns the number of the connection, which no other of the server has ever had.
+    pub fn connection(&self) -> u64 {
+        self.0.connection
+    }
+
+    /// Says that the request stands still until something of it comes, because it waits for others.
+    pub fn wait(&self) {
+        self.stand(Side::Incoming);
     }
 
     /// Keeps the place whether the request moves or not: that of a controller that waits for news.

@@ -9,6 +9,12 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+/// Places that one connection may keep standing still when others want one: a sixteenth of all, and some where there are
+/// few. Those beyond make room at once.
+fn crowd(limit: usize) -> usize {
+    (limit / 16).max(8)
+}
+
 /// Ends a connection: the first to call does, and all who have a clone can.
 #[derive(Debug, Clone)]
 pub(super) struct Ender(watch::Sender<bool>);
@@ -63,9 +69,18 @@ struct Places {
 }
 
 impl Places {
-    /// Returns who makes room: of the connection with the most places that stand still for longer than the grace, the
-    /// one that has for longest.
-    fn victim(&self, now: Instant, grace: Duration) -> Option<u64> {
+    /// Returns who makes room: of the connection with the most places that stand still for longer than the grace, or
+    /// that are a crowd, the one that has for longest.
+    fn victim(&self, now: Instant, grace: Duration, limit: usize) -> Option<u64> {
+        let old = self.stillest_of_most(now, grace).map(|(_, id)| id);
+        let crowd =
+            || self.stillest_of_most(now, Duration::ZERO).filter(|(places, _)| *places > crowd(limit));
+        old.or_else(|| crowd().map(|(_, id)| id))
+    }
+
+    /// Of the connection with the most places that stand still for so long, returns how many these are, and the one that
+    /// has for longest.
+    fn stillest_of_most(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
         let still = |taken: &Taken| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
         let mut connections: Vec<(&Ender, usize, Instant, u64)> = Vec::new();
         for (id, taken) in &self.taken {
@@ -80,7 +95,7 @@ impl Places {
         }
         let most =
             |connection: &&(&Ender, usize, Instant, u64)| (connection.1, std::cmp::Reverse(connection.2));
-        connections.iter().max_by_key(most).map(|(.., id)| *id)
+        connections.iter().max_by_key(most).map(|(_, places, _, id)| (*places, *id))
     }
 }
 
@@ -109,7 +124,7 @@ impl Roster {
     fn take_at(&self, now: Instant, ender: &Ender) -> Option<Seat> {
         let mut places = self.lock();
         if places.taken.len() >= self.limit {
-            let id = places.victim(now, self.grace)?;
+            let id = places.victim(now, self.grace, self.limit)?;
             if let Some(taken) = places.taken.remove(&id) {
                 taken.ender.end();
             }
@@ -182,6 +197,11 @@ pub(super) struct Seat {
 }
 
 impl Seat {
+    /// Returns the number of the place, which no other has ever had.
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Says that a side stands still from now on, unless it does already.
     pub(super) fn stand(&self, side: Side) {
         if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
@@ -236,6 +256,25 @@ mod tests {
         assert!(roster.take_at(later, &Ender::new()).is_some());
         many.ended().await;
         assert!(!*few.0.borrow());
+    }
+
+    #[tokio::test]
+    async fn a_crowd_that_came_just_now_makes_room_at_once() {
+        let roster = Roster::new(100, GRACE);
+        let (crowd, other) = (Ender::new(), Ender::new());
+        let mut seats: Vec<_> = (0..9).map(|_| roster.take(&crowd).expect("room")).collect();
+        seats.extend((0..91).map(|number| {
+            let seat = roster.take(&if number < 8 { other.clone() } else { Ender::new() }).expect("room");
+            if number >= 8 {
+                seat.move_on(Side::Incoming);
+            }
+            seat
+        }));
+        let now = Instant::now();
+        seats.push(roster.take_at(now, &Ender::new()).expect("nine of one that all stand still are a crowd"));
+        crowd.ended().await;
+        assert!(!*other.0.borrow());
+        assert!(roster.take_at(now, &Ender::new()).is_none(), "eight are none");
     }
 
     #[tokio::test]

@@ -17,17 +17,27 @@ pub struct Elements<M> {
     at: usize,
     limit: usize,
     weight: usize,
+    others: usize,
     element: PhantomData<M>,
 }
+
+/// Fields that are no elements and that a message may have: known ones, and some of later versions. Skipping millions takes
+/// long.
+const OTHERS_MAX: usize = 4096;
 
 impl<M: Message + Name + Default> Elements<M> {
     /// Returns the elements of the list with a field number; one takes at most `limit` bytes of memory.
     pub fn new(message: Bytes, number: u32, limit: usize) -> Self {
-        Elements { message, number, at: 0, limit, weight: 0, element: PhantomData }
+        Elements { message, number, at: 0, limit, weight: 0, others: 0, element: PhantomData }
     }
 }
 
 impl<M> Elements<M> {
+    /// Returns how many bytes of the message the elements so far had.
+    pub(crate) fn consumed(&self) -> usize {
+        self.at
+    }
+
     /// Returns what the elements so far take in memory.
     pub fn weight(&self) -> usize {
         self.weight
@@ -54,8 +64,8 @@ impl<M: Message + Name + Default> Iterator for Elements<M> {
                         Ok(M::decode(element)?)
                     }));
                 }
-                Ok(_) => {}
-                Err(_) => {
+                Ok(_) if self.others < OTHERS_MAX => self.others += 1,
+                Ok(_) | Err(_) => {
                     let bytes = self.message.len();
                     self.at = bytes;
                     return Some(Err(WireError::Malformed { message: M::full_name(), bytes }));
@@ -77,6 +87,14 @@ mod tests {
         let elements = Elements::<v1::Entity>::new(response.encode_to_vec().into(), 1, 1 << 16);
         let found: Vec<v1::Entity> = elements.map(|entity| entity.expect("whole")).collect();
         assert_eq!(found, response.entities);
+    }
+
+    #[test]
+    fn fields_without_end_that_are_no_elements_are_refused() {
+        let message = |others: usize| [[0x7a, 0x00].repeat(others), vec![0x0a, 0x00]].concat();
+        let first = |others| Elements::<v1::Entity>::new(message(others).into(), 1, 1 << 16).next();
+        assert_eq!(first(4096), Some(Ok(v1::Entity::default())));
+        assert!(matches!(first(4097), Some(Err(WireError::Malformed { .. }))));
     }
 
     #[test]

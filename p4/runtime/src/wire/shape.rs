@@ -15,7 +15,7 @@ use crate::proto::descriptors;
 const COLLECTION: usize = 24;
 
 /// Bytes of a `Bytes`, the largest form that a field of bytes has.
-const BYTES: usize = 32;
+pub(super) const BYTES: usize = 32;
 
 /// Levels of messages within messages whose sizes are added up; deeper ones are behind a pointer.
 const MAX_LEVELS: usize = 12;
@@ -23,8 +23,8 @@ const MAX_LEVELS: usize = 12;
 /// What a field with a length holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Bytes or text.
-    Bytes,
+    /// Bytes or text, and whether there may be many, each with a place of its own in a list.
+    Bytes { many: bool },
     /// Numbers one after the other.
     Numbers,
     /// A message: its shape, and whether there may be many, each with a place of its own in a list.
@@ -91,7 +91,7 @@ fn content(by_name: &BTreeMap<String, usize>, field: &FieldDescriptor) -> Option
             let shape = *by_name.get(message.full_name())?;
             Content::Message { shape, many: field.is_list() || field.is_map() }
         }
-        Kind::Bytes | Kind::String => Content::Bytes,
+        Kind::Bytes | Kind::String => Content::Bytes { many: field.is_list() },
         _ if field.is_list() => Content::Numbers,
         _ => return None,
     };

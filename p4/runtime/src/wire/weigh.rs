@@ -6,7 +6,7 @@ use prost::{DecodeError, Message, Name};
 use thiserror::Error;
 
 use super::fields::{Fields, Malformed};
-use super::shape::{Content, Shapes};
+use super::shape::{BYTES, Content, Shapes};
 
 /// Messages within messages that are decoded, as many as prost decodes.
 const MAX_DEPTH: usize = 100;
@@ -16,6 +16,10 @@ const PIECE: usize = 32;
 
 /// A list that grows doubles, so up to twice its elements is reserved.
 const GROWTH: usize = 2;
+
+/// Fields of a message, those of messages within it included: some twice what the longest request of a push has. Those
+/// that are skipped take no memory, but time.
+const FIELDS_MAX: usize = 1 << 18;
 
 /// A message that is not decoded.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -38,6 +42,14 @@ pub enum WireError {
         /// Its bytes on the wire.
         bytes: usize,
     },
+    /// It would take too long.
+    #[error("{bytes} bytes of {message} have more than {FIELDS_MAX} fields")]
+    TooLong {
+        /// The message.
+        message: String,
+        /// Its bytes on the wire.
+        bytes: usize,
+    },
     /// It is no such message, as the decoder found.
     #[error(transparent)]
     Decode(#[from] DecodeError),
@@ -46,6 +58,7 @@ pub enum WireError {
 /// Why weighing ended.
 enum Stop {
     TooHeavy,
+    TooLong,
     Malformed,
 }
 
@@ -55,16 +68,27 @@ impl From<Malformed> for Stop {
     }
 }
 
-/// Returns an upper bound for the memory that a message takes once it is decoded, if that is at most `limit`.
+/// Returns an upper bound for the memory that a message of somebody else takes once it is decoded, if that is at most
+/// `limit`.
 pub fn weigh<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, WireError> {
+    weigh_fields::<M>(bytes, limit, FIELDS_MAX)
+}
+
+/// The same of a file, which may have any number of fields.
+pub(crate) fn weigh_file<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, WireError> {
+    weigh_fields::<M>(bytes, limit, usize::MAX)
+}
+
+fn weigh_fields<M: Name>(bytes: &[u8], limit: usize, fields_left: usize) -> Result<usize, WireError> {
     let shapes = Shapes::get();
     let malformed = || WireError::Malformed { message: M::full_name(), bytes: bytes.len() };
     let shape = shapes.find(&M::full_name()).ok_or_else(malformed)?;
-    let mut scale = Scale { shapes, left: limit };
+    let mut scale = Scale { shapes, left: limit, fields_left };
     let weighed = scale.load(shapes.shape(shape).size).and_then(|()| scale.message(bytes, shape, 0));
     match weighed {
         Ok(()) => Ok(limit - scale.left),
         Err(Stop::Malformed) => Err(malformed()),
+        Err(Stop::TooLong) => Err(WireError::TooLong { message: M::full_name(), bytes: bytes.len() }),
         Err(Stop::TooHeavy) => {
             Err(WireError::TooHeavy { message: M::full_name(), bytes: bytes.len(), limit })
         }
@@ -80,6 +104,7 @@ pub fn decode<M: Message + Name + Default>(bytes: Bytes, limit: usize) -> Result
 struct Scale {
     shapes: &'static Shapes,
     left: usize,
+    fields_left: usize,
 }
 
 impl Scale {
@@ -95,13 +120,17 @@ impl Scale {
         let shape = self.shapes.shape(shape);
         for field in Fields::new(bytes) {
             let field = field?;
+            self.fields_left = self.fields_left.checked_sub(1).ok_or(Stop::TooLong)?;
             let Some((content, text)) = shape.field(field.number) else { continue };
             match content {
                 Content::Numbers => self.load(GROWTH * 8 * field.content.len().max(1))?,
                 _ if field.wire_type != WireType::LengthDelimited => return Err(Stop::Malformed),
-                Content::Bytes => {
+                Content::Bytes { many } => {
                     if text && std::str::from_utf8(field.content).is_err() {
                         return Err(Stop::Malformed);
+                    }
+                    if many {
+                        self.load(GROWTH * BYTES)?;
                     }
                     if !field.content.is_empty() {
                         self.load(field.content.len() + PIECE)?;
@@ -122,7 +151,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::v1;
+    use crate::proto::{config, v1};
 
     fn empty_updates(n: usize) -> Vec<u8> {
         // Field 4 with no bytes in it.
@@ -137,6 +166,28 @@ mod tests {
         let error = weigh::<v1::WriteRequest>(&empty_updates(n), weight - 1).expect_err("a byte too many");
         assert!(matches!(error, WireError::TooHeavy { bytes: 2000, .. }), "{error}");
         assert!(decode::<v1::WriteRequest>(empty_updates(n).into(), weight).is_ok());
+    }
+
+    #[test]
+    fn empty_texts_of_a_list_weigh_what_they_take() {
+        let info = config::P4Info {
+            pkg_info: Some(config::PkgInfo { annotations: vec![String::new(); 1000], ..Default::default() }),
+            ..Default::default()
+        };
+        let weight = weigh::<config::P4Info>(&info.encode_to_vec(), usize::MAX).expect("it is one");
+        assert!(weight >= 1000 * size_of::<String>(), "{weight}");
+    }
+
+    #[test]
+    fn fields_without_end_are_refused_wherever_they_are() {
+        let unknown = [0x7a, 0x00].repeat(FIELDS_MAX - 1);
+        let mut inside = vec![0x0a];
+        prost::encoding::encode_varint(unknown.len() as u64, &mut inside);
+        inside.extend(&unknown);
+        assert!(weigh::<v1::ReadResponse>(&inside, usize::MAX).is_ok());
+        inside.extend([0x7a, 0x00]);
+        let error = weigh::<v1::ReadResponse>(&inside, usize::MAX).expect_err("one too many");
+        assert!(matches!(error, WireError::TooLong { .. }), "{error}");
     }
 
     #[test]

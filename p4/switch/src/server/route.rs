@@ -3,18 +3,18 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use closc_runtime::server::Place;
 use closc_runtime::wire::RawCodec;
-use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, BoxFuture, Service as HttpService, http};
 use tonic::server::{Grpc, NamedService, ServerStreamingService, StreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
+use super::arriving::{Arriving, Terms};
+use super::room::Room;
 use super::service::Service;
 
 /// Where the service is found.
@@ -95,23 +95,27 @@ impl Service {
                 Handler(move |messages| std::future::ready(Ok(self.converse(messages, place.clone()))));
             return grpc(limits.stream_message_bytes).streaming(open, request).await;
         }
-        let request = request.map(|body| Body::new(Arriving::new(body, limits.stall * 2)));
+        let most = if method == "SetForwardingPipelineConfig" {
+            limits.pipeline_bytes
+        } else {
+            limits.message_bytes
+        };
+        let room = Room::default();
+        let place = request.extensions().get::<Place>().cloned();
+        let terms = Terms { service: self.clone(), most, reads: method == "Read", place, room: room.clone() };
+        let request = request.map(|body| Body::new(Arriving::new(body, terms)));
         match method.as_str() {
             "Read" => {
-                let read = Handler(move |bytes| self.clone().read(bytes));
+                let read = Handler(move |bytes| self.clone().read(bytes, room.clone()));
                 grpc(limits.message_bytes).server_streaming(read, request).await
             }
             "Write" => {
-                let bytes = limits.message_bytes;
-                let arriving = self.arriving(bytes).await;
-                let write = Handler(move |bytes| self.clone().write(bytes, arriving.clone()));
-                grpc(bytes).unary(write, request).await
+                let write = Handler(move |bytes| self.clone().write(bytes, room.clone()));
+                grpc(most).unary(write, request).await
             }
             "SetForwardingPipelineConfig" => {
-                let bytes = limits.pipeline_bytes;
-                let arriving = self.arriving(bytes).await;
-                let set = Handler(move |bytes| self.clone().set_pipeline(bytes, arriving.clone()));
-                grpc(bytes).unary(set, request).await
+                let set = Handler(move |bytes| self.clone().set_pipeline(bytes, room.clone()));
+                grpc(most).unary(set, request).await
             }
             "GetForwardingPipelineConfig" => {
                 // Held until the answer was taken.
@@ -147,38 +151,6 @@ impl HttpService<http::Request<Body>> for Service {
 
 impl NamedService for Service {
     const NAME: &'static str = SERVICE;
-}
-
-/// A body that must have arrived by a time, however it trickles.
-struct Arriving {
-    body: Body,
-    late: Pin<Box<Sleep>>,
-}
-
-impl Arriving {
-    fn new(body: Body, limit: Duration) -> Self {
-        Self { body, late: Box::pin(tokio::time::sleep(limit)) }
-    }
-}
-
-impl HttpBody for Arriving {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if frame.is_pending() && self.late.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Some(Err(Status::deadline_exceeded("the request did not arrive in time"))));
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
 }
 
 /// A body that holds something until it is sent.

@@ -23,12 +23,15 @@ use v1::write_request::Atomicity;
 use super::API_VERSION;
 use super::answer::Answer;
 use super::device::Device;
+use super::leaders::Leaders;
 use super::outlet::{Messages, queue};
+use super::room::Room;
 use super::stream::Conversation;
 use crate::switch::{NoPipeline, Outbox, Switch};
 
-/// Bytes of a request that is looked through where it arrives, and that counts for nothing where it is a Read.
-const SHORT: usize = 16 << 10;
+/// Bytes of a request that waits for no room, is looked through where it arrives, and counts for nothing where it is a
+/// Read.
+pub(super) const SHORT: usize = 16 << 10;
 
 /// What a decoded request and the outcomes of its updates take, in the weight of the request alone: every update may be
 /// refused with a reason of its own.
@@ -58,12 +61,15 @@ impl Budget {
 }
 
 /// What requests of all connections share.
-#[derive(Debug)]
 struct Shared {
     streams: AtomicU64,
     limits: Limits,
     places: Places,
     arriving: Budget,
+    arriving_reads: Budget,
+    /// For requests of primaries, who wait for no stranger.
+    arriving_primaries: Budget,
+    leaders: Arc<Leaders>,
     decoded: Budget,
     reading: Budget,
     configs: Arc<Semaphore>,
@@ -146,6 +152,9 @@ impl Service {
             limits,
             places: Places::new(limits),
             arriving: Budget::new(limits.arriving_bytes),
+            arriving_reads: Budget::new(limits.message_bytes),
+            arriving_primaries: Budget::new(limits.arriving_bytes),
+            leaders: Arc::default(),
             decoded: Budget::new(limits.decoded_bytes),
             reading: Budget::new(limits.message_bytes),
             configs: Arc::new(Semaphore::new(CONFIGS)),
@@ -184,9 +193,19 @@ impl Service {
         }
     }
 
-    /// Waits for room for a request that arrives.
-    pub(super) async fn arriving(&self, bytes: usize) -> Arc<OwnedSemaphorePermit> {
-        Arc::new(self.shared.arriving.take(bytes).await)
+    /// Waits for room for a request that arrives on a connection.
+    pub(super) async fn arriving(
+        &self,
+        bytes: usize,
+        reads: bool,
+        connection: Option<u64>,
+    ) -> OwnedSemaphorePermit {
+        let budget = match connection {
+            _ if reads => &self.shared.arriving_reads,
+            Some(connection) if self.shared.leaders.lead(connection) => &self.shared.arriving_primaries,
+            Some(_) | None => &self.shared.arriving,
+        };
+        budget.take(bytes).await
     }
 
     /// Returns the places of answers that are as long as a pipeline.
@@ -234,7 +253,9 @@ impl Service {
                 let device = service.device_of_primary(request)?;
                 let limit = service.shared.limits.decoded_bytes;
                 let weight = wire::weigh::<M>(request, limit).map_err(|error| match error {
-                    wire::WireError::TooHeavy { .. } => Status::resource_exhausted(error.to_string()),
+                    wire::WireError::TooHeavy { .. } | wire::WireError::TooLong { .. } => {
+                        Status::resource_exhausted(error.to_string())
+                    }
                     wire::WireError::Malformed { .. } | wire::WireError::Decode(_) => invalid(error),
                 })?;
                 Ok((device, weight))
@@ -243,13 +264,9 @@ impl Service {
         Ok((device, self.shared.decoded.take(weight * ANSWERED + request.len()).await))
     }
 
-    pub(super) async fn write(
-        self,
-        request: Bytes,
-        arriving: Arc<OwnedSemaphorePermit>,
-    ) -> Result<Bytes, Status> {
+    pub(super) async fn write(self, request: Bytes, room: Room) -> Result<Bytes, Status> {
         let (device, permit) = self.with_permit::<v1::WriteRequest>(&request).await?;
-        drop(arriving);
+        room.free();
         aside(move || {
             let written = v1::WriteRequest::decode(request).map_err(invalid).and_then(|r| write(&device, &r));
             drop(permit);
@@ -259,7 +276,7 @@ impl Service {
         Ok(Bytes::new())
     }
 
-    pub(super) async fn read(self, request: Bytes) -> Result<Answer, Status> {
+    pub(super) async fn read(self, request: Bytes, room: Room) -> Result<Answer, Status> {
         let look = |service: &Self, request: &Bytes| {
             let head = ReadHead::decode(request.clone()).map_err(invalid)?;
             let device = service.device(head.device_id)?;
@@ -272,16 +289,13 @@ impl Service {
             0..=SHORT => None,
             bytes => Some(self.shared.reading.take(bytes).await),
         };
+        room.free();
         Ok(Answer::new(device, request, permit))
     }
 
-    pub(super) async fn set_pipeline(
-        self,
-        request: Bytes,
-        arriving: Arc<OwnedSemaphorePermit>,
-    ) -> Result<Bytes, Status> {
+    pub(super) async fn set_pipeline(self, request: Bytes, room: Room) -> Result<Bytes, Status> {
         let (device, permit) = self.with_permit::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
-        drop(arriving);
+        room.free();
         aside(move || {
             let request = v1::SetForwardingPipelineConfigRequest::decode(request).map_err(invalid)?;
             let action = Action::try_from(request.action)
@@ -310,7 +324,8 @@ impl Service {
         let (outlet, outgoing) = queue(limits.queued_bytes);
         let id = StreamId(self.shared.streams.fetch_add(1, Ordering::Relaxed));
         let devices = Arc::clone(&self.devices);
-        let conversation = Conversation { devices, id, outlet, device: None, limits, place };
+        let leaders = Arc::clone(&self.shared.leaders);
+        let conversation = Conversation { devices, id, outlet, device: None, limits, place, leaders };
         tokio::spawn(conversation.run(messages, self.closing.clone()));
         outgoing
     }

@@ -16,6 +16,7 @@ use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
 
 use super::device::Device;
+use super::leaders::Leaders;
 use super::outlet::{Outlet, encoded};
 use crate::switch::PacketOutError;
 
@@ -32,6 +33,8 @@ pub(super) struct Conversation {
     pub(super) limits: Limits,
     /// The place of the stream among the requests of the server.
     pub(super) place: Option<Place>,
+    /// Which connections primaries are on.
+    pub(super) leaders: Arc<Leaders>,
 }
 
 /// Waits until streams must end.
@@ -68,6 +71,9 @@ impl Conversation {
         }
         if let Some(device) = self.device.take() {
             let id = self.id;
+            if let Some(place) = &self.place {
+                self.leaders.leave(place.connection(), id);
+            }
             // The runtime drops the work where it is shut down; so are the controllers then.
             let _ = tokio::task::spawn_blocking(move || device.disconnect(id)).await;
         }
@@ -118,6 +124,9 @@ impl Conversation {
         };
         self.device = Some(Arc::clone(&device));
         let (id, outlet) = (self.id, self.outlet.clone());
+        if let Some(place) = &self.place {
+            self.leaders.join(place.connection(), id, &device);
+        }
         // A write of the old primary may take a while to end.
         let done = tokio::task::spawn_blocking(move || device.arbitrate(id, &outlet, &message)).await;
         done.map_err(|error| Status::internal(error.to_string()))?.map_err(Status::from)?;
