@@ -118,7 +118,7 @@ async fn once(
     }
     let expected = match goal {
         ResolvedGoal::Desired(desired) => desired.state.len(),
-        ResolvedGoal::Plan { plan, .. } => plan.most_entities(),
+        ResolvedGoal::Plan { plan, .. } => plan.known,
     };
     let read = live(session.client(), session.role(), program.info(), expected, progress).await?;
     let desired = match goal {

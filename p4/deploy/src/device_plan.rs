@@ -29,16 +29,11 @@ pub struct DevicePlan {
     pub desired: StateDigest,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,
+    /// The most entities that the switch is known to hold before and after. What a file says of it is not known.
+    pub(crate) known: usize,
 }
 
 impl DevicePlan {
-    /// Returns the most entities that the switch can hold before and after.
-    pub(crate) fn most_entities(&self) -> usize {
-        // A file may say any number.
-        let held = self.live.objects.values().fold(0_u64, |sum, object| sum.saturating_add(object.entities));
-        usize::try_from(held).unwrap_or(usize::MAX).saturating_add(self.updates.len())
-    }
-
     /// Says whether anything will be sent.
     pub fn changes(&self) -> bool {
         self.set_pipeline || !self.updates.is_empty()

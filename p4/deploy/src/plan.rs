@@ -88,6 +88,7 @@ async fn one(
         set_pipeline,
         live: state.digest(program.info()),
         desired: desired.state.digest(program.info()),
+        known: state.len() + ordered.updates.len(),
         updates: ordered.updates,
     };
     Ok((program, made))

@@ -145,6 +145,10 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
     }
     let plan = Plan::from_json(&hostile.to_string()).expect("it has the form");
     assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
+    // Nor may it answer with as many: what the file says is worth no memory.
+    lab.target().plant((0..100_000).map(stray));
+    let message = fault(&pushed(&lab, &plan).await, T0);
+    assert!(message.contains("bytes of memory") && message.contains("--switch-memory"), "{message}");
 }
 
 #[tokio::test]
