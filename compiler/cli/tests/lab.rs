@@ -161,7 +161,7 @@ fn nothing_is_left_of_labs_of_files() {
     place.ends(0, &["lab", "run", file]);
     assert!(!std::path::Path::new(&place.text("run")).exists() || is_empty(&place.text("run")));
     place.ends(0, &["lab", "up", file]);
-    assert!(std::path::Path::new(&place.text("run/trees/two-planes-p4/manifest.json")).exists());
+    assert!(std::path::Path::new(&place.text("run/lab/.trees/two-planes-p4/manifest.json")).exists());
     place.ends(0, &["lab", "down", "two-planes-p4"]);
     assert!(is_empty(&place.text("run")));
 }
@@ -237,6 +237,119 @@ fn a_lab_that_was_killed_is_in_nobodys_way() {
     assert!(up.on("test").contains("40 delivered, 0 lost"));
 }
 
+/// Two or more signals to everything on a terminal: whatever the moment, the lab is up and whole, or nothing is left.
+#[test]
+fn signals_leave_a_lab_or_nothing() {
+    use std::os::unix::process::CommandExt as _;
+    let place = Place::new();
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree"]);
+    let state = place.path("run/lab/two-planes-p4.json");
+    for (round, signal) in ["-INT", "-TERM", "-INT", "-HUP", "-INT"].into_iter().enumerate() {
+        let mut up = place.command(&["lab", "up", "tree"]);
+        let mut up = up.process_group(0).stderr(std::process::Stdio::piped()).spawn().expect("closc runs");
+        // The state is written before anything is made.
+        while !state.exists() && up.try_wait().expect("it is ours").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(40 * round as u64));
+        for _ in 0..2 {
+            let group = format!("-{}", up.id());
+            // It may have ended meanwhile.
+            let _ = Command::new("kill")
+                .args([signal, "--", &group])
+                .stderr(std::process::Stdio::null())
+                .status();
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let output = up.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => assert!(place.ends(0, &["lab", "down", "tree"]).contains("is down"), "{said}"),
+            Some(1) => {
+                assert!(
+                    said.contains("error: interrupted; what was made of the lab is taken down"),
+                    "{said}"
+                );
+            }
+            other => panic!("{signal}: {other:?}, {said}"),
+        }
+        assert!(!place.path("run/lab").exists(), "{signal} in round {round}: {said}");
+    }
+}
+
+/// Whoever works on a lab has it for himself, from the tree that is compiled for it on; locks of the dead are in nobody's
+/// way.
+#[test]
+fn two_at_once_are_refused_by_name() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes-p4.yaml";
+    place.ends(0, &["compile", file, "--out", "tree"]);
+    for (lock, source) in
+        [("run/lab/.trees/two-planes-p4.lock", file), ("run/lab/two-planes-p4.lock", "tree")]
+    {
+        let path = place.path(lock);
+        for folder in path.ancestors().skip(1).take_while(|folder| *folder != place.path("")) {
+            std::fs::create_dir_all(folder).expect("a folder");
+            let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            std::fs::set_permissions(folder, private).expect("it is ours");
+        }
+        let held = std::fs::File::create(&path).expect("a file");
+        held.lock().expect("nobody has it");
+        for command in ["up", "run", "test"] {
+            let why = place.ends(1, &["lab", command, source]);
+            assert!(why.contains("another process works on lab `two-planes-p4` right now"), "{lock}: {why}");
+        }
+        drop(held);
+        // No process has such a number.
+        std::fs::write(&path, "4194305").expect("it is ours");
+        assert!(place.ends(0, &["lab", "up", source]).contains("is up"));
+        assert!(place.ends(0, &["lab", "down", "two-planes-p4"]).contains("is down"));
+    }
+}
+
+/// A folder that somebody named and had before stays when it is empty, and nothing is made beside it.
+#[test]
+fn a_folder_that_was_there_stays() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("own")).expect("a folder");
+    let lab = |words: &[&str]| {
+        let output =
+            place.command(words).env("CLOSC_RUNTIME", place.path("own")).output().expect("closc runs");
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let beside = || {
+        let all = std::fs::read_dir(place.path("")).expect("a folder");
+        let mut names: Vec<_> = all.map(|entry| entry.expect("it can be listed").file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = beside();
+    lab(&["lab", "run", "topologies/lab/two-planes-p4.yaml"]);
+    assert_eq!(beside(), before);
+    assert_eq!(std::fs::read_dir(place.path("own")).expect("it is there").count(), 0);
+}
+
+/// What is half built is said to be; what is out of place, too.
+#[test]
+fn a_lab_that_is_not_as_it_should_be_says_so() {
+    let up = Up::new();
+    let state = up.place.path("run/lab/two-planes-p4.json");
+    let text = std::fs::read_to_string(&state).expect("it is up");
+    std::fs::write(&state, text.replace("\"complete\": true", "\"complete\": false")).expect("it is ours");
+    let why = up.place.ends(1, &["lab", "test", "tree"]);
+    assert!(why.contains("was not finished: take it down with `closc lab down`"), "{why}");
+    assert!(up.on("up").contains("is up on target embedded"), "it heals");
+    up.push();
+    up.place.closc(&["lab", "miswire", "tree", "p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-001", "--keep"]);
+    let status = up.place.ends(0, &["lab", "status"]);
+    assert!(
+        status.contains("is up with faults made on purpose") && status.contains("are swapped"),
+        "{status}"
+    );
+    up.on("restore");
+    assert!(up.place.ends(0, &["lab", "status"]).contains("is up: "));
+}
+
 /// Waits for the namespaces of this machine, one test at a time; nothing where it lacks what such tests need.
 fn namespaces() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
@@ -269,7 +382,7 @@ fn switches_in_namespaces_are_programmed_walked_and_rewired() {
         let place = Place::new();
         let (file, fabric) = ("fabric.yaml", small(&place, "cb"));
         place.ends(0, &["lab", "up", file, "--target", "bmv2", "--switch-program", program]);
-        let tree = format!("run/trees/{fabric}");
+        let tree = format!("run/lab/.trees/{fabric}");
         assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains("248 updates sent"));
         assert!(place.ends(0, &["lab", "test", file]).contains("40 delivered, 0 lost"));
         assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains(" 0 updates sent"));

@@ -209,6 +209,15 @@ pub enum LabError {
         /// The fabric.
         fabric: String,
     },
+    /// Whoever brought the lab up was ended before it was done.
+    #[error(
+        "bringing lab `{fabric}` up was not finished: take it down with `closc lab down`, or bring it up again, which \
+         removes what is left first"
+    )]
+    HalfBuilt {
+        /// The fabric.
+        fabric: String,
+    },
     /// Another process works on the same lab.
     #[error("another process works on lab `{fabric}` right now")]
     Busy {
@@ -251,6 +260,12 @@ pub enum LabError {
         what: String,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// What was made of a lab is gone again.
+    #[error("{error}; what was made of the lab is taken down again")]
+    TakenDown {
+        /// What went wrong.
+        error: Box<LabError>,
     },
     /// Cables that were moved went back.
     #[error("{error}; every cable is back where it belongs")]

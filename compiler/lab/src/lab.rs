@@ -8,6 +8,7 @@ pub(crate) mod fault;
 mod faults;
 mod folder;
 mod harm;
+mod holder;
 pub(crate) mod site;
 mod state;
 mod target;
@@ -32,7 +33,7 @@ use crate::test::{self, TestReport};
 use crate::tree::{DeviceKind, Tree};
 pub use fault::Fault;
 pub use faults::{CutReport, MiswireReport};
-pub use folder::make as make_private;
+pub use folder::{leave as leave_private, make as make_private};
 use site::Removed;
 use state::{Guard, State};
 
@@ -129,12 +130,16 @@ impl Lab {
         let mut lab = Lab::assemble(tree, model, old.filter(|_| again).unwrap_or(fresh), options, guard);
         let outcome = if again { lab.up_again(watch) } else { lab.up_fresh(watch) };
         if let Err(error) = outcome {
+            let error = watch.reason(error);
             if matches!(error, LabError::Foreign(_)) {
                 lab.guard.clear();
             } else if !again {
                 lab.take_down()?;
             }
-            return Err(error);
+            return Err(match error {
+                LabError::Interrupted if !again => LabError::TakenDown { error: Box::new(error) },
+                error => error,
+            });
         }
         let report = lab.report(started, again);
         Ok((lab, report))
@@ -144,14 +149,16 @@ impl Lab {
     pub fn open(folder: &Utf8Path, options: &Options) -> Result<Lab, LabError> {
         let (tree, model) = read(folder, options)?;
         let guard = Guard::take(&options.runtime, &tree.fabric)?;
-        let state = State::load(&options.runtime, &tree.fabric)?
-            .filter(|state| site::missing(state, &options.runtime).is_empty())
-            .ok_or_else(|| LabError::NotUp {
-                fabric: tree.fabric.to_string(),
-                runtime: options.runtime.clone(),
+        let state = State::load(&options.runtime, &tree.fabric)?;
+        if state.as_ref().is_some_and(|state| !state.complete) {
+            return Err(LabError::HalfBuilt { fabric: tree.fabric.to_string() });
+        }
+        let state =
+            state.filter(|state| site::missing(state, &options.runtime).is_empty()).ok_or_else(|| {
+                LabError::NotUp { fabric: tree.fabric.to_string(), runtime: options.runtime.clone() }
             })?;
         site::check(state.target)?;
-        if !state.is_same(&State::new(&tree, &model, state.target)) || !state.complete {
+        if !state.is_same(&State::new(&tree, &model, state.target)) {
             return Err(LabError::Changed { fabric: tree.fabric.to_string() });
         }
         Ok(Lab::assemble(tree, model, state, options, guard))
@@ -223,6 +230,8 @@ impl Lab {
         }
         self.state.save(&self.options.runtime)?;
         self.site.make(watch)?;
+        // Not all that is made looks for it meanwhile.
+        watch.check()?;
         self.state.complete = true;
         self.state.save(&self.options.runtime)
     }
@@ -260,6 +269,23 @@ fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError>
     }
     let model = Model::of(&tree)?;
     Ok((tree, model))
+}
+
+/// Keeps other processes off what is compiled for the lab of a fabric. The lock goes with it.
+#[derive(Debug)]
+pub struct TreeGuard(Guard);
+
+impl TreeGuard {
+    /// Locks the place of a fabric in a folder of compiled trees.
+    pub fn take(trees: &Utf8Path, fabric: &str) -> Result<TreeGuard, LabError> {
+        Guard::take(trees, &fabric.parse::<FabricName>()?).map(TreeGuard)
+    }
+}
+
+impl Drop for TreeGuard {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// Takes the lab of a fabric down, whether or not its tree still exists.

@@ -40,7 +40,8 @@ pub use backend::site::LinkLayer;
 pub use error::{LabError, TreeFault};
 pub use feature::Feature;
 pub use lab::{
-    CutReport, DownReport, Fault, Lab, MiswireReport, Status, UpReport, down, inventory, list, make_private,
+    CutReport, DownReport, Fault, Lab, MiswireReport, Status, TreeGuard, UpReport, down, inventory,
+    leave_private, list, make_private,
 };
 pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use options::{Life, Options};

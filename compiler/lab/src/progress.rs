@@ -6,6 +6,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
 use crate::LabError;
 
 /// A step of the work.
@@ -48,6 +51,11 @@ impl<'a> Watch<'a> {
         (self.progress)(Progress { what, done, total });
     }
 
+    /// Returns why the work ended: where somebody asked for it, that and nothing that came of it.
+    pub(crate) fn reason(&self, error: LabError) -> LabError {
+        self.check().err().unwrap_or(error)
+    }
+
     /// Ends the work where somebody asked for it.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.interrupt.is_some_and(Interrupt::is_set) { Err(LabError::Interrupted) } else { Ok(()) }
@@ -59,14 +67,24 @@ impl<'a> Watch<'a> {
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Makes one that SIGINT, SIGTERM and SIGHUP set. A second signal of a kind ends the process at once.
-    pub fn on_signals() -> io::Result<Self> {
+    /// Makes one that SIGINT, SIGTERM and SIGHUP set. A second signal calls `again` and changes nothing, because what
+    /// was made is being taken down; a third one ends the process at once, as SIGQUIT always does.
+    pub fn on_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Interrupt::default();
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
-        {
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.0))?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
-        }
+        let asked = interrupt.clone();
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for (number, signal) in (1_u32..).zip(signals.forever()) {
+                match number {
+                    1 => asked.set(),
+                    2 => again(),
+                    _ => {
+                        // It does not return; where it cannot end the process, the next signal tries again.
+                        let _ = signal_hook::low_level::emulate_default_handler(signal);
+                    }
+                }
+            }
+        })?;
         Ok(interrupt)
     }
 

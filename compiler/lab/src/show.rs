@@ -42,13 +42,20 @@ impl fmt::Display for DownReport {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let switches = count(self.switches, "switch", "switches");
-        let word = if self.complete && self.missing.is_empty() { "up" } else { "broken" };
+        let word = match (self.complete && self.missing.is_empty(), self.changes.is_empty()) {
+            (true, true) => "up",
+            (true, false) => "up with faults made on purpose",
+            (false, _) => "broken",
+        };
         writeln!(f, "{} is {word}: {switches} on target {}, from {}", self.fabric, self.target, self.tree)?;
         if !self.complete {
             writeln!(f, "  bringing it up was not finished: take it down")?;
         }
         shown(f, &self.missing, |name| format!("{name} is gone"))?;
         shown(f, &self.changes, Clone::clone)?;
+        if !self.changes.is_empty() {
+            writeln!(f, "  `closc lab restore` mends them")?;
+        }
         self.inventory.iter().try_for_each(|path| writeln!(f, "  inventory: {path}"))
     }
 }

@@ -252,7 +252,7 @@ fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
             }
         };
         let error = Lab::up(&compiled.tree, &compiled.options, &Watch::new(&stop, &interrupt)).unwrap_err();
-        assert!(matches!(error, LabError::Interrupted), "{stage}: {error}");
+        assert!(matches!(error, LabError::TakenDown { .. }), "{stage}: {error}");
         assert_eq!(namespaces(&compiled.fabric), 0, "{stage}");
     }
     let batch = compiled.tree.join("switches/p1-t1-002/ip.batch");

@@ -34,7 +34,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         _ => privilege::of_labs()?,
     }
     let mut options = labs::options()?;
-    let interrupt = Interrupt::on_signals().context("cannot listen for signals")?;
+    let interrupt = Interrupt::on_signals(cleaning_up).context("cannot listen for signals")?;
     let bar = Mutex::new(Bar { shown: None, quiet: args.quiet });
     let show =
         |progress: Progress| bar.lock().expect("no thread panics while it holds the bar").show(progress);
@@ -114,6 +114,11 @@ fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome
     print(args, "closc-lab-down/1", &report, true)
 }
 
+/// Answers a second signal.
+fn cleaning_up() {
+    eprintln!("cleaning up, so that nothing is left behind; a third signal ends `closc` as it stands");
+}
+
 /// Says what runs the switches.
 fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
     options.target = target.target.map(Into::into);
@@ -167,10 +172,9 @@ pub fn with_tree(
     }
     let Some(input) = input::read(args, &lab.source)? else { return Ok(Outcome::Failed) };
     let fabric = input.plan.topology().name.as_str();
-    let place = trees::place(&options, fabric)?;
-    compile::whole(args, &input, &place)?;
-    let outcome = work(&place, &options);
-    trees::clear(&options, fabric)?;
+    let place = trees::Place::take(&options, fabric)?;
+    let outcome = compile::whole(args, &input, &place.tree).and_then(|_| work(&place.tree, &options));
+    place.clear()?;
     outcome
 }
 

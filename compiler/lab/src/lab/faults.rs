@@ -81,7 +81,10 @@ impl Lab {
 
     /// Puts cables back where the work with them failed or was interrupted.
     fn or_undo<T>(&mut self, outcome: Result<T, LabError>, watch: &Watch<'_>) -> Result<T, LabError> {
-        let Err(error) = outcome else { return outcome };
+        let error = match outcome {
+            Ok(done) => return Ok(done),
+            Err(error) => watch.reason(error),
+        };
         let changes = self.state.changes_in_words();
         if changes.is_empty() || matches!(error, LabError::CableInUse { .. } | LabError::NoCable { .. }) {
             return Err(error);

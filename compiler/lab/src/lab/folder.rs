@@ -16,11 +16,19 @@ const STICKY: u32 = 0o1000;
 /// Where others than the owner may write.
 const WRITABLE: u32 = 0o022;
 
-/// Makes a folder for its owner alone, and refuses one that others could have a hand in.
+/// Makes a folder for its owner alone, and refuses one that others could have a hand in. What is made here is sticky,
+/// which says nothing about a folder that only its owner may write to, and tells it from one that somebody else made.
 pub fn make(folder: &Utf8Path) -> Result<(), LabError> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700 | STICKY).create(folder);
     made.map_err(LabError::io(format!("make `{folder}`")))?;
     check(folder)
+}
+
+/// Removes a folder that is empty, if it was made here: one that somebody named and had before stays.
+pub fn leave(folder: &Utf8Path) {
+    if fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.mode() & STICKY != 0) {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 /// Looks whose the folder and every folder above it is.
@@ -66,6 +74,22 @@ mod tests {
         make(&folder).unwrap();
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
         make(&folder).unwrap();
+    }
+
+    #[test]
+    fn only_what_was_made_here_goes_when_it_is_empty() {
+        let (_keep, above) = place();
+        let (ours, theirs) = (above.join("ours"), above.join("theirs"));
+        fs::create_dir(&theirs).unwrap();
+        for folder in [&ours, &theirs] {
+            make(folder).unwrap();
+            fs::write(folder.join("file"), "x").unwrap();
+            leave(folder);
+            assert!(folder.is_dir());
+            fs::remove_file(folder.join("file")).unwrap();
+            leave(folder);
+        }
+        assert!(!ours.exists() && theirs.exists());
     }
 
     #[test]

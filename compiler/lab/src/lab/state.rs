@@ -3,15 +3,18 @@
 //! Invariants: the file is written before anything is made and removed after everything is gone.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk;
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
+use super::holder;
 use crate::LabError;
 use crate::backend::linux::Namespace;
 use crate::model::Model;
@@ -21,6 +24,13 @@ use crate::tree::{DeviceKind, Tree};
 
 /// How often a folder is made again that others remove.
 const TRIES: u32 = 100;
+
+/// How often and at what distance it is looked whether a killed process has let go.
+const WAITS: u32 = 1200;
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The most bytes of the file: names of all devices and cables of the largest lab.
+const BYTES_MAX: u64 = 256 << 20;
 
 /// Version of the file.
 const VERSION: u32 = 2;
@@ -148,21 +158,47 @@ impl State {
     }
 }
 
-/// Makes a file, or empties it; a link is not followed.
+/// Opens a file, and makes it where it is not there; a link is not followed.
 fn create(path: &Utf8Path) -> Result<File, LabError> {
     let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
-    options.open(path).map_err(LabError::io(format!("open `{path}`")))
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+    let file = options.open(path).map_err(LabError::io(format!("open `{path}`")))?;
+    is_regular(&file).map_err(LabError::io(format!("open `{path}`")))?;
+    Ok(file)
+}
+
+/// Refuses pipes, devices and folders.
+fn is_regular(file: &File) -> std::io::Result<()> {
+    if file.metadata()?.is_file() {
+        return Ok(());
+    }
+    Err(std::io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
 }
 
 fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
-    let bytes = match fs::read(path) {
+    let bytes = match regular(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(LabError::io(format!("read `{path}`"))(error)),
     };
     let state: State = serde_json::from_slice(&bytes).map_err(LabError::tree(path))?;
     Ok(Some(state))
+}
+
+/// Reads a regular file; a pipe is not waited for, and a link is not followed.
+fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+    is_regular(&file)?;
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A tree is looked for again from wherever the next command is run.
@@ -185,7 +221,7 @@ impl Guard {
     /// Locks a fabric.
     pub(super) fn take(runtime: &Utf8Path, fabric: &FabricName) -> Result<Guard, LabError> {
         let path = runtime.join(format!("{fabric}.lock"));
-        let mut tries = 0;
+        let (mut tries, mut waits) = (0, 0);
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
                 // Whoever held the last lock of the folder may have just removed it, empty as it was. Between two
@@ -199,14 +235,23 @@ impl Guard {
                 }
                 opened => opened?,
             };
-            let lock =
-                Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-                    nix::errno::Errno::EWOULDBLOCK => LabError::Busy { fabric: fabric.to_string() },
-                    other => LabError::os(format!("lock `{path}`"))(other),
-                })?;
+            let lock = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => lock,
+                Err((file, Errno::EWOULDBLOCK)) => {
+                    // The kernel takes a while to end a process that was killed in the midst of its work.
+                    if holder::is_ending(&file) && waits < WAITS {
+                        waits += 1;
+                        std::thread::sleep(PAUSE);
+                        continue;
+                    }
+                    return Err(LabError::Busy { fabric: fabric.to_string() });
+                }
+                Err((_, other)) => return Err(LabError::os(format!("lock `{path}`"))(other)),
+            };
             let guard = Guard { lock, path: path.clone() };
             // Between opening and locking the last holder may have removed the file: then it is not the lock.
             if guard.is_current() {
+                holder::write(&guard.lock);
                 return Ok(guard);
             }
         }
@@ -223,7 +268,7 @@ impl Guard {
         if fs::remove_file(&self.path).is_ok()
             && let Some(folder) = self.path.parent()
         {
-            let _ = fs::remove_dir(folder);
+            super::folder::leave(folder);
         }
     }
 }

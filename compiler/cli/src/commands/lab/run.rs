@@ -65,7 +65,7 @@ pub fn run(
             (Ok(_), true) => None,
             (_, _) => Some(lab.down()?),
         };
-        let (push, test) = walked?;
+        let (push, test) = walked.map_err(|error| taken_down(error, down.is_some()))?;
         if let Some(down) = &down {
             say(args, || down.to_string())?;
         }
@@ -126,6 +126,15 @@ fn summary(report: &Report, fine: bool) -> String {
         .map_or_else(String::new, |bytes| format!(", {} MiB of memory at most", number(bytes >> 20)));
     let word = if fine { "everything is as it should be" } else { "something is wrong" };
     format!("{word}: {:.2} s{memory}\n", report.seconds)
+}
+
+/// Adds to an interruption that the lab is down.
+fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
+    match error.downcast::<LabError>() {
+        Ok(error @ LabError::Interrupted) if is_down => LabError::TakenDown { error: Box::new(error) }.into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
+    }
 }
 
 /// Adds to an error what to do where the kernel was to run the switches.

@@ -1,4 +1,4 @@
-//! Where labs have their trees if they are brought up from fabric files: beside their state.
+//! Where labs have their trees if they are brought up from fabric files: in a folder of their own beside their state.
 //!
 //! In: the options of labs. Out: a folder for each fabric. Invariants: a tree is there as long as a lab is up that was
 //! brought up from it, and no longer.
@@ -7,33 +7,60 @@ use std::io::ErrorKind;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_lab::Options;
+use closc_lab::{LabError, Options, TreeGuard};
 
-/// Returns where the file of a fabric is compiled to, in a folder that is its owner's alone.
-pub fn place(options: &Options, fabric: &str) -> anyhow::Result<Utf8PathBuf> {
-    let trees = folder(options);
-    closc_lab::make_private(&trees)?;
-    Ok(trees.join(fabric))
+/// The place of a fabric's tree, which no other process uses meanwhile.
+pub struct Place<'o> {
+    options: &'o Options,
+    fabric: &'o str,
+    /// Where the tree is.
+    pub tree: Utf8PathBuf,
+    guard: TreeGuard,
 }
 
 fn folder(options: &Options) -> Utf8PathBuf {
-    options.runtime.with_file_name("trees")
+    // No fabric has a name that begins with a dot.
+    options.runtime.join(".trees")
 }
 
-/// Removes the tree of a fabric, and what is beside it, unless a lab is up that was brought up from it.
-pub fn clear(options: &Options, fabric: &str) -> anyhow::Result<()> {
-    let trees = folder(options);
-    let tree = trees.join(fabric);
-    let used = |tree: &Utf8Path| tree.canonicalize_utf8().unwrap_or_else(|_| tree.to_owned());
-    if closc_lab::list(options)?.iter().any(|lab| lab.fabric == fabric && used(&lab.tree) == used(&tree)) {
-        return Ok(());
+impl<'o> Place<'o> {
+    /// Takes the place of a fabric, in a folder that is its owner's alone.
+    pub fn take(options: &'o Options, fabric: &'o str) -> anyhow::Result<Place<'o>> {
+        let trees = folder(options);
+        let guard = TreeGuard::take(&trees, fabric)?;
+        let tree = trees.join(fabric);
+        if !tree.join(closc_artefacts::paths::MANIFEST).exists() {
+            // A process left it that was killed while it compiled.
+            remove(std::fs::remove_dir_all(&tree), &tree)?;
+        }
+        Ok(Place { options, fabric, tree, guard })
     }
-    remove(std::fs::remove_dir_all(&tree), &tree)?;
-    let beside = trees.join(format!(".{fabric}.closc"));
-    remove(std::fs::remove_file(&beside), &beside)?;
-    // It goes when it is empty.
-    let _ = std::fs::remove_dir(&trees);
-    Ok(())
+
+    /// Removes the tree, and what is beside it, unless a lab is up that was brought up from it.
+    pub fn clear(self) -> anyhow::Result<()> {
+        let Place { options, fabric, tree, guard } = self;
+        let used = |tree: &Utf8Path| tree.canonicalize_utf8().unwrap_or_else(|_| tree.to_owned());
+        let labs = closc_lab::list(options)?;
+        if labs.iter().any(|lab| lab.fabric == fabric && used(&lab.tree) == used(&tree)) {
+            return Ok(());
+        }
+        remove(std::fs::remove_dir_all(&tree), &tree)?;
+        let beside = tree.with_file_name(format!(".{fabric}.closc"));
+        remove(std::fs::remove_file(&beside), &beside)?;
+        // Both folders go when they are empty, and were made by a lab.
+        drop(guard);
+        closc_lab::leave_private(&options.runtime);
+        Ok(())
+    }
+}
+
+/// Removes the tree of a lab that is down, unless another process has taken its place since.
+pub fn clear(options: &Options, fabric: &str) -> anyhow::Result<()> {
+    match Place::take(options, fabric) {
+        Ok(place) => place.clear(),
+        Err(error) if matches!(error.downcast_ref(), Some(LabError::Busy { .. })) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn remove(removed: std::io::Result<()>, path: &Utf8Path) -> anyhow::Result<()> {

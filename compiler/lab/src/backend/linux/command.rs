@@ -4,10 +4,12 @@
 //! cleans up with more of it.
 
 use std::io::Write as _;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
 
 use crate::LabError;
 
@@ -51,13 +53,7 @@ pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
 
 /// Runs `ip` in the namespace of the calling thread and returns what it prints.
 pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabError> {
-    let what = format!("run `ip {}` for `{device}`", arguments.join(" "));
-    let output = Command::new("ip")
-        .args(arguments)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(LabError::io(what))?;
+    let output = ip(arguments, "", device)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -65,13 +61,26 @@ pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabE
 }
 
 /// Runs `ip` with something on its standard input.
+///
+/// A signal of the terminal may reach it between its start and the moment in which its group becomes its own. Then it has
+/// done nothing yet, and is started again: the lab decides what a signal means.
 fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
+    loop {
+        let output = ip_once(arguments, input, device)?;
+        let by = output.status.signal().and_then(|signal| Signal::try_from(signal).ok());
+        if !matches!(by, Some(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP)) {
+            return Ok(output);
+        }
+    }
+}
+
+fn ip_once(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     let what = || format!("run `ip {}` for `{device}`", arguments.join(" "));
     let mut child = Command::new("ip")
         .args(arguments)
         .process_group(0)
         .stdin(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LabError::io(what()))?;

@@ -1,0 +1,62 @@
+//! Who holds a lock, written into its file, and whether that process is about to end.
+//!
+//! A process that was killed holds its locks until the kernel has ended all of its threads, and one that moves devices
+//! between namespaces can be long in the kernel. In: the file of a lock. Out: whether waiting helps. Invariants: a
+//! process that works is never waited for; where nothing is known, nobody waits.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+
+/// Bit of SIGKILL in the masks of `/proc/PID/status`.
+const KILLED: u64 = 1 << (nix::libc::SIGKILL - 1);
+
+/// Writes this process into the file of a lock that it has. Where that fails nobody will wait for it, no more.
+pub(super) fn write(file: &File) {
+    let _ = file.set_len(0).and_then(|()| file.write_all_at(std::process::id().to_string().as_bytes(), 0));
+}
+
+/// Tells whether the holder of a lock was killed, and is not gone yet.
+pub(super) fn is_ending(file: &File) -> bool {
+    let mut bytes = [0; 16];
+    let Ok(length) = file.read_at(&mut bytes, 0) else { return false };
+    let pid = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    let Some(pid) = pid else { return false };
+    match fs::read_to_string(format!("/proc/{pid}/status")) {
+        Ok(status) => is_killed(&status),
+        // It went since: its locks go with it.
+        Err(_) => true,
+    }
+}
+
+/// Reads whether a process is a zombie, or has been sent SIGKILL.
+fn is_killed(status: &str) -> bool {
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let pending = |name: &str| field(name).and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+    let is_dead = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
+    // One whose memory is gone already has no more of it than its entry.
+    let has_no_memory = field("VmSize:").is_none();
+    is_dead || has_no_memory || (pending("SigPnd:") | pending("ShdPnd:")) & KILLED != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_works_is_not_waited_for() {
+        let own = fs::read_to_string("/proc/self/status").unwrap();
+        assert!(!is_killed(&own), "{own}");
+        let file = tempfile::tempfile().unwrap();
+        assert!(!is_ending(&file), "an empty file names nobody");
+        write(&file);
+        assert!(!is_ending(&file));
+    }
+
+    #[test]
+    fn one_that_was_killed_is() {
+        let running = "State:\tS (sleeping)\nVmSize:\t 10 kB\nSigPnd:\t0000000000000000\nShdPnd:\t";
+        assert!(is_killed(&format!("{running}0000000000000100\n")));
+        assert!(!is_killed(&format!("{running}0000000000000002\n")));
+        assert!(is_killed("State:\tZ (zombie)\n"));
+    }
+}
