@@ -199,6 +199,27 @@ fn what_is_no_tree_is_not_replaced() {
     assert!(place.path("precious/thesis.tex").exists());
 }
 
+/// What a loss of power may leave of a manifest is in nobody's way for ever.
+#[test]
+fn a_tree_whose_manifest_cannot_be_read_is_replaced_with_force() {
+    let place = Place::new();
+    let compile = |code, more: &[&str]| {
+        place.ends(code, &[&["compile", "topologies/lab/two-planes.yaml", "--out", "tree"], more].concat())
+    };
+    compile(0, &[]);
+    let whole = place.read("tree/manifest.json");
+    for damage in ["", "{", "\0\0\0\0", &whole[..whole.len() / 2]] {
+        place.write("tree/manifest.json", damage);
+        place.write("tree/note", "of others");
+        let why = compile(1, &[]);
+        assert!(why.contains("`tree`: ") && why.contains("`--force` replaces the tree"), "{why}");
+        assert_eq!(place.read("tree/manifest.json"), damage, "nothing is touched without being asked for");
+        compile(0, &["--force"]);
+        assert_eq!(place.read("tree/manifest.json"), whole);
+        place.ends(0, &["verify", "tree"]);
+    }
+}
+
 #[test]
 fn a_failed_run_leaves_the_old_tree() {
     let place = Place::new();

@@ -29,7 +29,7 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
     let mut failed = None;
     let written = replace_with(place, sync, |file| {
-        fill(job, file, done).map_err(|error| {
+        fill(job, (file, place), done).map_err(|error| {
             failed = Some(error);
             io::Error::other("the archive is not complete")
         })
@@ -40,8 +40,12 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
 }
 
-fn fill(job: &Job<'_>, file: &mut File, done: &dyn Fn(u64)) -> Result<(), CompileError> {
-    let write = |error| CompileError::File { operation: "write", path: "the archive".into(), error };
+fn fill(
+    job: &Job<'_>,
+    (file, place): (&mut File, &Utf8Path),
+    done: &dyn Fn(u64),
+) -> Result<(), CompileError> {
+    let write = |error| CompileError::File { operation: "write", path: place.to_owned(), error };
     let encoder = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(write)?;
     let mut tar = tar::Builder::new(encoder);
     let mut files = BTreeMap::new();

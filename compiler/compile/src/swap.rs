@@ -15,6 +15,9 @@ use nix::fcntl::{AT_FDCWD, OFlag, RenameFlags, renameat2};
 
 use crate::CompileError;
 
+/// The most bytes that are remembered from run to run: more than the largest fabric has.
+const REMEMBERED_MAX: u64 = 256 << 20;
+
 /// A tree under construction.
 pub(crate) struct Staging {
     place: Utf8PathBuf,
@@ -51,7 +54,8 @@ impl Staging {
     /// Reads what the last run remembered.
     pub(crate) fn remembered(&mut self) -> Result<Vec<u8>, CompileError> {
         let mut bytes = Vec::new();
-        let read = self.lock.rewind().and_then(|()| self.lock.read_to_end(&mut bytes));
+        let mut file = (&self.lock).take(REMEMBERED_MAX);
+        let read = (&self.lock).rewind().and_then(|()| file.read_to_end(&mut bytes));
         read.map_err(CompileError::file("read the cache beside", &self.place))?;
         Ok(bytes)
     }
@@ -122,6 +126,10 @@ fn lock(path: &Utf8Path) -> Result<File, CompileError> {
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(path)
         .map_err(CompileError::file("create", path))?;
+    if !file.metadata().map_err(CompileError::file("look at", path))?.is_file() {
+        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file");
+        return Err(CompileError::file("lock", path)(error));
+    }
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(CompileError::Locked(path.to_owned())),

@@ -1,10 +1,12 @@
 //! A folder whose files are read by relative paths.
 
-use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 
 use camino::Utf8Path;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 
 use crate::error::{FileError, Reason};
 use crate::{open, read};
@@ -22,9 +24,13 @@ impl Folder {
     /// Opens a folder that a person named.
     pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
         let fail = |reason: Reason| FileError::new(path.as_str(), reason);
-        let file = File::open(path).map_err(|error| fail(error.into()))?;
-        let is_folder = file.metadata().map_err(|error| fail(error.into()))?.is_dir();
-        if is_folder { Ok(Folder { handle: file.into() }) } else { Err(fail(Reason::NotRegular)) }
+        // A pipe would be waited for.
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        match nix::fcntl::open(path.as_std_path(), flags, Mode::empty()) {
+            Ok(handle) => Ok(Folder { handle }),
+            Err(Errno::ENOTDIR) => Err(fail(Reason::NotRegular)),
+            Err(error) => Err(fail(std::io::Error::from(error).into())),
+        }
     }
 
     /// Reads a regular file in the folder.

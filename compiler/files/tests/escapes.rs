@@ -42,6 +42,14 @@ fn honest_names_are_read() {
 }
 
 #[test]
+fn a_pipe_is_no_folder_and_is_not_waited_for() {
+    let place = Place::new();
+    let pipe = place.inside("tree");
+    nix::unistd::mkfifo(pipe.as_std_path(), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    assert!(matches!(Folder::open(&pipe).expect_err("a pipe").reason, Reason::NotRegular));
+}
+
+#[test]
 fn sizes_and_kinds_are_bounded() {
     let place = Place::new();
     let folder = Folder::open(&place.root.join("fabric")).expect("the folder is there");

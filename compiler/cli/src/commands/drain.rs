@@ -17,6 +17,10 @@ use crate::output::{self, Outcome};
 /// Changes what is drained.
 pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
     let file = &command.file;
+    // What is read from a pipe cannot be written back, and reading one may wait for ever.
+    if command.write && file.exists() && !file.is_file() {
+        bail!("`{file}` is no regular file, so `--write` cannot change it");
+    }
     let text = closc_files::given_text(file, closc_files::TEXT_MAX)?;
     let Some(old) = diff::planned(args, file.as_str(), &text)? else { return Ok(Outcome::Failed) };
     let (name, thing) = canonical(&old.plan, &command.name)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use closc_deploy::{Event, EventKind, Observer, Watch, WatchOptions};
 use closc_diagnostics::printable;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::control::WatchArgs;
 use crate::args::{Args, Format};
@@ -25,13 +26,15 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let observer = observer(args, Arc::clone(&audit));
     control::block_on(async {
+        // Whoever reads that it watches may end it.
+        let stop = Stop::new()?;
         let watch = Watch::start(&fleet, options, observer)
             .await
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let (Some(address), false) = (watch.address(), args.quiet) {
             eprintln!("watching {} switches; metrics at http://{address}/metrics", fleet.members.len());
         }
-        stopped().await?;
+        stop.asked().await;
         watch.stop().await;
         audit.say("stopped", serde_json::Value::Null)?;
         Ok(Outcome::Fine)
@@ -64,13 +67,22 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     })
 }
 
-/// Waits for a signal to stop.
-async fn stopped() -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+/// The signals that ask it to stop, from when they are listened for.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn new() -> anyhow::Result<Self> {
+        Ok(Stop { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
-    Ok(())
+
+    /// Waits for one of them.
+    async fn asked(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }

@@ -5,5 +5,6 @@ mod clients;
 mod common;
 mod crash;
 mod frozen;
+mod places;
 mod process;
 mod tls;
