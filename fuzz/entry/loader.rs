@@ -17,9 +17,9 @@ fn segments(topology: &Topology) {
     }
     let (below, above) = (topology.t0.parallel, topology.t1.parallel);
     for (tier, parallel) in [(TierId::T0, below), (TierId::T1, below.max(above)), (TierId::T2, above)] {
-        let Some(count) = topology.tier(tier).map(|tier| tier.count) else { continue };
+        let Some(index) = topology.count(tier).checked_sub(1) else { continue };
         let zone = if tier == TierId::T2 { 0 } else { topology.zones - 1 };
-        let last = Switch { plane: PlaneId(topology.planes - 1), tier, zone: ZoneId(zone), index: count - 1 };
+        let last = Switch { plane: PlaneId(topology.planes - 1), tier, zone: ZoneId(zone), index };
         let usid = topology.srv6.layout.switch(last, parallel, parallel - 1);
         assert!(usid.0 != 0 && usid.0 <= closc_topology::GIB_MAX);
     }
@@ -41,7 +41,8 @@ pub(crate) fn run(bytes: &[u8]) {
     if let Some(topology) = topology {
         segments(&topology);
         for nic in [0, topology.hosts.per_group - 1] {
-            let nic = closc_topology::Nic { zone: ZoneId(0), group: topology.t0.count - 1, downlink: nic };
+            let nic =
+                closc_topology::Nic { zone: ZoneId(0), group: topology.hosts.groups - 1, downlink: nic };
             let (node, number) = topology.node_of(nic);
             assert_eq!(topology.nic_of(node, number), nic);
         }

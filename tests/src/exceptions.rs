@@ -92,9 +92,10 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
     let [a, b, c, d] = pick.numbers;
     let plane = PlaneId((a % u16::from(topology.planes)) as u8);
     let zone = ZoneId(b % topology.zones);
-    let nic = Nic { zone, group: c % topology.t0.count, downlink: d % topology.hosts.per_group };
+    let nic = Nic { zone, group: c % topology.hosts.groups, downlink: d % topology.hosts.per_group };
     let switch = |tier: TierId| {
-        let count = topology.tier(tier)?.count;
+        topology.tier(tier)?;
+        let count = topology.count(tier);
         let zone = if tier == TierId::T2 { ZoneId(0) } else { zone };
         Some(Switch { plane, tier, zone, index: c % count })
     };
@@ -104,8 +105,7 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
             let found = switch(TierId::ALL[usize::from(d % 3)])?;
             // In rows some numbers of T2s are left out.
             let there = found.tier != TierId::T2
-                || topology.t2_rows == 0
-                || found.index % topology.t2_rows < topology.t1.count;
+                || topology.t2_rows().is_none_or(|rows| found.index % rows < topology.t1_count);
             there.then(|| (topology.naming.switch(found).to_string(), gone))
         }
         1 => {

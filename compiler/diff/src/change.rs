@@ -14,7 +14,7 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
     Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Services, Site,
-    Switch, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
+    Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -82,14 +82,18 @@ pub enum Named {
 pub enum Change {
     /// A number or word of the fabric.
     Setting(Box<Setting>),
+    /// How many switches of a tier there are in each plane and zone.
+    Count(TierId, Edit<u16>),
     /// A number or word of a tier.
     Tier(TierId, TierSetting),
+    /// A number or word of the third tier alone.
+    T2(T2Setting),
     /// How devices are called.
     Naming(Named, Box<Edit<Pattern>>),
     /// The fabric gets a third tier.
-    T2Added(Box<Tier>),
+    T2Added(Box<T2>),
     /// The fabric loses its third tier.
-    T2Removed(Box<Tier>),
+    T2Removed(Box<T2>),
     /// An exception.
     Exception(Exception),
 }
@@ -175,6 +179,25 @@ macro_rules! fabric_settings {
     };
 }
 
+/// Writes the settings of the third tier alone, each with its field.
+macro_rules! t2_settings {
+    ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal; )*) => {
+        settings! {
+            /// A number or word of the third tier.
+            T2Setting of T2 { $( $(#[$inner])* $variant($type) = $($part).+; )* }
+        }
+
+        impl T2Setting {
+            /// Returns the field of the language.
+            pub fn field(&self) -> Field {
+                match self {
+                    $( T2Setting::$variant(_) => field!($path), )*
+                }
+            }
+        }
+    };
+}
+
 /// Writes the settings of a tier, each with its field in every tier that has it.
 macro_rules! tier_settings {
     ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $($tier:ident $path:literal),+; )*) => {
@@ -184,7 +207,7 @@ macro_rules! tier_settings {
         }
 
         impl TierSetting {
-            /// Returns the field of the language: T0s are counted as groups of hosts. What a tier does not have is the same
+            /// Returns the field of the language. What a tier does not have is the same
             /// on both sides.
             pub fn field(&self, tier: TierId) -> Field {
                 match self {
@@ -228,12 +251,6 @@ fabric_settings! {
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs";
     /// Where NICs are plugged in.
     Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots";
-    /// How T1s are wired to T2s.
-    T2Wiring(Wiring) = t2_wiring, "tiers.t2.wiring";
-    /// T2 downlinks kept for each zone.
-    T2ZonePorts(u16) = t2_zone_ports, "tiers.t2.ports_per_zone";
-    /// T2 indices kept for each step.
-    T2Rows(u16) = t2_rows, "tiers.t2.rows";
     /// The block of all segments.
     Block(Ipv6Net) = srv6.block, "srv6.block";
     /// How 16 bits name a role, a plane, a zone and an index.
@@ -287,8 +304,6 @@ fabric_settings! {
 }
 
 tier_settings! {
-    /// Switches in each plane and zone.
-    Count(u16) = count, T0 "hosts.groups", T1 "tiers.t1.count", T2 "tiers.t2.count";
     /// Hardware.
     Platform(Arc<Platform>) = platform, T0 "tiers.t0.platform", T1 "tiers.t1.platform", T2 "tiers.t2.platform";
     /// Operating system.
@@ -315,10 +330,35 @@ tier_settings! {
     ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
 }
 
+t2_settings! {
+    /// How T1s are wired to T2s.
+    Wiring(Wiring) = wiring, "tiers.t2.wiring";
+    /// T2 downlinks kept for each zone.
+    ZonePorts(u16) = zone_ports, "tiers.t2.ports_per_zone";
+    /// T2 indices kept for each step.
+    Rows(u16) = rows, "tiers.t2.rows";
+}
+
+/// Returns where the switches of a tier are counted: T0s are counted as groups of hosts.
+pub(crate) fn count_field(tier: TierId) -> Field {
+    match tier {
+        TierId::T0 => field!("hosts.groups"),
+        TierId::T1 => field!("tiers.t1.count"),
+        TierId::T2 => field!("tiers.t2.count"),
+    }
+}
+
 impl Setting {
     /// Writes the new value where the old one is.
     pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
         self.put(topology, self.field())
+    }
+}
+
+impl T2Setting {
+    /// Writes the new value where the old one is.
+    pub(crate) fn apply(&self, t2: &mut T2) -> Result<(), ApplyError> {
+        self.put(t2, self.field())
     }
 }
 

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::{Exceptions, Field, Tier, TierId, Topology, field};
 
-use crate::change::{ApplyError, Change, Edit, Exception, Named, Setting, Thing, TierSetting, Turn};
+use crate::change::{
+    ApplyError, Change, Edit, Exception, Named, Setting, T2Setting, Thing, TierSetting, Turn, count_field,
+};
 use crate::shown::Shown;
 
 /// Every change between two topologies.
@@ -44,13 +46,13 @@ const NAMED: [Named; 4] =
 fn compare(old: &Topology, new: &Topology) -> Difference {
     let mut changes: Vec<Change> =
         Setting::compare(old, new).into_iter().map(|setting| Change::Setting(Box::new(setting))).collect();
-    let tier = |id, old, new| {
-        TierSetting::compare(old, new).into_iter().map(move |setting| Change::Tier(id, setting))
-    };
-    changes.extend(tier(TierId::T0, &old.t0, &new.t0));
-    changes.extend(tier(TierId::T1, &old.t1, &new.t1));
+    changes.extend(tier(TierId::T0, old, new, &old.t0, &new.t0));
+    changes.extend(tier(TierId::T1, old, new, &old.t1, &new.t1));
     match (&old.t2, &new.t2) {
-        (Some(old), Some(new)) => changes.extend(tier(TierId::T2, old, new)),
+        (Some(before), Some(after)) => {
+            changes.extend(tier(TierId::T2, old, new, &before.tier, &after.tier));
+            changes.extend(T2Setting::compare(before, after).into_iter().map(Change::T2));
+        }
         (None, Some(new)) => changes.push(Change::T2Added(Box::new(new.clone()))),
         (Some(old), None) => changes.push(Change::T2Removed(Box::new(old.clone()))),
         (None, None) => {}
@@ -64,6 +66,14 @@ fn compare(old: &Topology, new: &Topology) -> Difference {
     }
     changes.extend(exceptions(&old.exceptions, &new.exceptions).into_iter().map(Change::Exception));
     Difference { changes }
+}
+
+/// Compares a tier that both have.
+fn tier(id: TierId, old: &Topology, new: &Topology, before: &Tier, after: &Tier) -> Vec<Change> {
+    let (first, second) = (old.count(id), new.count(id));
+    let count = (first != second).then_some(Change::Count(id, Edit { old: first, new: second }));
+    let settings = TierSetting::compare(before, after).into_iter();
+    count.into_iter().chain(settings.map(|setting| Change::Tier(id, setting))).collect()
 }
 
 /// Returns the pattern of some devices.
@@ -118,6 +128,8 @@ impl Change {
     pub(crate) fn apply(&self, topology: &mut Topology) -> Result<(), ApplyError> {
         match self {
             Change::Setting(setting) => setting.apply(topology),
+            Change::Count(id, edit) => edit.put(count_mut(topology, *id)?, count_field(*id)),
+            Change::T2(setting) => setting.apply(topology.t2.as_mut().ok_or(ApplyError::NoT2)?),
             Change::Tier(id, setting) => setting.apply(*id, tier_mut(topology, *id)?),
             Change::Naming(named, edit) => {
                 let mut place = pattern(topology, *named).clone();
@@ -146,7 +158,15 @@ fn tier_mut(topology: &mut Topology, id: TierId) -> Result<&mut Tier, ApplyError
     match id {
         TierId::T0 => Ok(&mut topology.t0),
         TierId::T1 => Ok(&mut topology.t1),
-        TierId::T2 => topology.t2.as_mut().ok_or(ApplyError::NoT2),
+        TierId::T2 => topology.t2.as_mut().map(|t2| &mut t2.tier).ok_or(ApplyError::NoT2),
+    }
+}
+
+fn count_mut(topology: &mut Topology, id: TierId) -> Result<&mut u16, ApplyError> {
+    match id {
+        TierId::T0 => Ok(&mut topology.hosts.groups),
+        TierId::T1 => Ok(&mut topology.t1_count),
+        TierId::T2 => topology.t2.as_mut().map(|t2| &mut t2.count).ok_or(ApplyError::NoT2),
     }
 }
 

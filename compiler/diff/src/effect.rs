@@ -31,7 +31,9 @@ pub(crate) fn impact(
         match change {
             Change::Exception(exception) => planes.extend(plane_of(exception)),
             Change::Setting(_)
+            | Change::Count(..)
             | Change::Tier(..)
+            | Change::T2(_)
             | Change::Naming(..)
             | Change::T2Added(_)
             | Change::T2Removed(_) => planes.extend(new.topology().plane_ids()),

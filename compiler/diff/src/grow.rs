@@ -208,6 +208,10 @@ fn renumbers(change: &Change) -> Option<String> {
             _ => None,
         },
         Change::Naming(..) => Some("`naming`".to_owned()),
-        Change::T2Added(_) | Change::T2Removed(_) | Change::Exception(_) => None,
+        Change::Count(..)
+        | Change::T2(_)
+        | Change::T2Added(_)
+        | Change::T2Removed(_)
+        | Change::Exception(_) => None,
     }
 }

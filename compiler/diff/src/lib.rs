@@ -25,7 +25,9 @@ pub mod rollout;
 pub mod show;
 pub mod tree;
 
-pub use change::{ApplyError, Change, Edit, Exception, Hardware, Named, Setting, Thing, TierSetting, Turn};
+pub use change::{
+    ApplyError, Change, Edit, Exception, Hardware, Named, Setting, T2Setting, Thing, TierSetting, Turn,
+};
 pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
 pub use mode::{Place, RolloutMode, Verdict, judge};

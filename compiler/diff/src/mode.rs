@@ -11,7 +11,7 @@ use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Switch, TierId};
 
-use crate::change::{Change, Exception, Setting, Thing, TierSetting, Turn};
+use crate::change::{Change, Exception, Setting, T2Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;
 
 /// How a change can be rolled out, from harmless to harmful.
@@ -105,6 +105,12 @@ fn at_once(why: &'static str) -> Verdict {
 pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     match change {
         Change::Setting(setting) => judge_setting(setting, old),
+        // More switches of a tier are more ports of those beside it.
+        Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
+        Change::Count(tier, _) => planes(&[*tier], SHRINKS),
+        Change::T2(T2Setting::Wiring(_) | T2Setting::ZonePorts(_) | T2Setting::Rows(_)) => {
+            planes(&[TierId::T1, TierId::T2], "cables move to other ports")
+        }
         Change::Tier(tier, setting) => judge_tier(*tier, setting, old),
         Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
@@ -145,9 +151,6 @@ fn judge_setting(setting: &Setting, old: &Fabric) -> Verdict {
         Setting::HostPool(_) => {
             at_once("a NIC has one address for all planes, and every connection names it")
         }
-        Setting::T2Wiring(_) | Setting::T2ZonePorts(_) | Setting::T2Rows(_) => {
-            planes(&[T1, T2], "cables move to other ports")
-        }
         Setting::LinkPool(_) => planes(&ALL, "both ends of every cable change their address"),
         Setting::LoopbackPool(_) | Setting::AsnBase(_) => planes(&ALL, "every switch changes its identity"),
         Setting::ManagementPool(_) | Setting::ManagementGateway(_) => {
@@ -170,10 +173,9 @@ fn judge_setting(setting: &Setting, old: &Fabric) -> Verdict {
 
 fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
     match setting {
-        // More switches of a tier are more ports of those beside it; more ports are ports of its own.
-        TierSetting::Count(edit) if edit.new > edit.old => growth(old, beside(tier)),
+        // More ports are ports of its own.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
-        TierSetting::Count(_) | TierSetting::Down(_) | TierSetting::Up(_) => planes(&[tier], SHRINKS),
+        TierSetting::Down(_) | TierSetting::Up(_) => planes(&[tier], SHRINKS),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
         TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
         TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use closc_fabric::{Fabric, PortUse};
-use closc_topology::{Exceptions, Link, Nic, NicPort, Switch, Topology};
+use closc_topology::{Exceptions, Link, Nic, NicPort, Switch, TierId, Topology};
 
 /// What one side has and the other has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,18 +66,16 @@ fn numbers(topology: &Topology) -> impl PartialEq + use<> {
     let counts = [
         u16::from(topology.planes),
         topology.zones,
-        topology.t0.count,
+        topology.hosts.groups,
         topology.t0.up.count,
         topology.t0.parallel,
         topology.hosts.per_group,
-        topology.t1.count,
+        topology.t1_count,
         topology.t1.up.count,
         topology.t1.parallel,
-        topology.t2.as_ref().map_or(0, |t2| t2.count),
-        topology.t2_zone_ports,
-        topology.t2_rows,
+        topology.count(TierId::T2),
     ];
-    (counts, topology.t2_wiring)
+    (counts, topology.t2.as_ref().map(|t2| (t2.wiring, t2.zone_ports, t2.rows)))
 }
 
 /// Fabrics of the same numbers differ only around what an exception declares absent.

@@ -10,7 +10,7 @@ use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId, field};
 
-use crate::change::{Change, Edit, Exception, Named, Setting, TierSetting};
+use crate::change::{Change, Edit, Exception, Named, Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
@@ -36,20 +36,25 @@ pub(crate) fn lines(
                 Setting::Qos(edit) => lines.extend(qos::lines(edit)),
                 setting => lines.push(setting_line(setting, new)),
             },
+            Change::Count(tier, edit) => lines.push(count_line(*tier, edit, new)),
+            Change::T2(setting) => {
+                let (before, after) = setting.values();
+                lines.push(simple(Sign::Change, setting.field().path(), format!("{before} -> {after}")));
+            }
             Change::Tier(tier, setting) => lines.push(tier_line(*tier, setting, new)),
             Change::Naming(named, edit) => lines.extend(naming_line(*named, edit, old, new, options)),
-            Change::T2Added(tier) => {
+            Change::T2Added(t2) => {
                 lines.push(simple(
                     Sign::Add,
                     field!("tiers.t2").path(),
-                    format!("T2 tier of {}", tier.platform.id),
+                    format!("T2 tier of {}", t2.tier.platform.id),
                 ));
             }
-            Change::T2Removed(tier) => {
+            Change::T2Removed(t2) => {
                 lines.push(simple(
                     Sign::Remove,
                     field!("tiers.t2").path(),
-                    format!("T2 tier of {}", tier.platform.id),
+                    format!("T2 tier of {}", t2.tier.platform.id),
                 ));
             }
             Change::Exception(exception) => exceptions.push(exception),
@@ -79,7 +84,8 @@ fn setting_line(setting: &Setting, new: &Plan) -> Line {
 /// What a change of a setting does beyond its words.
 fn warning(setting: &Setting, plan: &Plan) -> Option<String> {
     let topology = plan.topology();
-    let nics = u64::from(topology.zones) * u64::from(topology.t0.count) * u64::from(topology.hosts.per_group);
+    let nics =
+        u64::from(topology.zones) * u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
     match setting {
         Setting::Layout(_) | Setting::Block(_) => Some("renumbers every segment".to_owned()),
         Setting::HostPool(_) => Some(format!("renumbers all {} NICs", number(nics))),
@@ -106,9 +112,6 @@ fn warning(setting: &Setting, plan: &Plan) -> Option<String> {
         | Setting::HostOs(_)
         | Setting::HostOutputs(_)
         | Setting::Slots(_)
-        | Setting::T2Wiring(_)
-        | Setting::T2ZonePorts(_)
-        | Setting::T2Rows(_)
         | Setting::ManagementPool(_)
         | Setting::ManagementGateway(_)
         | Setting::NicT0(_)
@@ -135,8 +138,6 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
     let edit = format!("{before} -> {after}");
     let each = tier_word(tier);
     let text = match setting {
-        TierSetting::Count(_) if tier == TierId::T0 => format!("T0 groups of a zone: {edit}"),
-        TierSetting::Count(_) => format!("{each}s of a plane: {edit}"),
         TierSetting::Down(_) => format!("downlinks in use of each {each}: {edit}"),
         TierSetting::Up(_) => format!("uplinks of each {each}: {edit}"),
         TierSetting::Platform(_)
@@ -160,8 +161,7 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::UpCage(_)
         | TierSetting::DownBreakout(_)
         | TierSetting::UpBreakout(_) => Some(format!("ports of every {each} get other names")),
-        TierSetting::Count(_)
-        | TierSetting::Platform(_)
+        TierSetting::Platform(_)
         | TierSetting::Os(_)
         | TierSetting::Down(_)
         | TierSetting::DownSpare(_)
@@ -169,10 +169,23 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::UpSpare(_)
         | TierSetting::ByPlane(_) => None,
     };
-    let of_tier =
-        new.topology().plane_ids().map(|plane| new.fabric().tier_switches(plane, tier).count() as u64);
-    line.count = of_tier.sum();
+    line.count = switches(tier, new);
     line
+}
+
+fn count_line(tier: TierId, edit: &Edit<u16>, new: &Plan) -> Line {
+    let what = match tier {
+        TierId::T0 => "T0 groups of a zone",
+        TierId::T1 => "T1s of a plane",
+        TierId::T2 => "T2s of a plane",
+    };
+    let text = format!("{what}: {} -> {}", edit.old, edit.new);
+    Line { count: switches(tier, new), ..simple(Sign::Change, count_field(tier).path(), text) }
+}
+
+/// Returns how many switches of a tier there are in all planes.
+fn switches(tier: TierId, plan: &Plan) -> u64 {
+    plan.topology().plane_ids().map(|plane| plan.fabric().tier_switches(plane, tier).count() as u64).sum()
 }
 
 fn naming_line(

@@ -9,7 +9,7 @@ use closc_fabric::Fabric;
 use closc_plan::{Excepted, Plan, Subject, Touch, touch};
 use closc_topology::{Field, Node, PlaneId, Switch, TierId, Touches, ZoneId, field};
 
-use crate::change::{Change, Exception, Setting, Thing, Turn};
+use crate::change::{Change, Exception, Setting, Thing, Turn, count_field};
 use crate::compare::Difference;
 use crate::routed;
 
@@ -80,7 +80,9 @@ impl Touched {
                 }
                 setting => self.declared(setting.field()),
             },
+            Change::Count(tier, _) => self.declared(count_field(*tier)),
             Change::Tier(tier, setting) => self.declared(setting.field(*tier)),
+            Change::T2(setting) => self.declared(setting.field()),
             Change::T2Added(_) | Change::T2Removed(_) => self.declared(field!("tiers.t2")),
             Change::Naming(named, _) => self.declared(named.field()),
             Change::Exception(exception) => self.exception(exception, fabric),

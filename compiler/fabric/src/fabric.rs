@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_topology::{
-    Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, Wiring, ZoneId,
+    Cable, Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId,
 };
 
 use crate::wiring;
@@ -86,7 +86,7 @@ impl Fabric {
             TierId::T0 | TierId::T1 => self.topology.zones,
             TierId::T2 => 1,
         };
-        let count = self.topology.tier(tier).map_or(0, |t| t.count);
+        let count = self.topology.count(tier);
         (0..zones)
             .flat_map(move |zone| {
                 (0..count).map(move |index| Switch { plane, tier, zone: ZoneId(zone), index })
@@ -97,13 +97,12 @@ impl Fabric {
     /// Tells whether a switch is there: inside the numbers, and not declared absent.
     pub fn has_switch(&self, switch: Switch) -> bool {
         let topology = &*self.topology;
-        let Some(tier) = topology.tier(switch.tier) else { return false };
-        let in_row = match (switch.tier, topology.t2_wiring) {
-            (TierId::T2, Wiring::Rows) => switch.index % topology.t2_rows < topology.t1.count,
-            (TierId::T0 | TierId::T1, _) | (TierId::T2, Wiring::Full) => true,
+        let in_row = match switch.tier {
+            TierId::T0 | TierId::T1 => true,
+            TierId::T2 => topology.t2_rows().is_none_or(|rows| switch.index % rows < topology.t1_count),
         };
         in_row
-            && switch.index < tier.count
+            && switch.index < topology.count(switch.tier)
             && switch.zone.0 < topology.zones
             && switch.plane.0 < topology.planes
             && !topology.exceptions.absent_switches.contains(&switch)
@@ -125,7 +124,7 @@ impl Fabric {
     pub fn nics(&self) -> impl Iterator<Item = Nic> + '_ {
         self.topology
             .zone_ids()
-            .flat_map(|zone| (0..self.topology.t0.count).map(move |group| (zone, group)))
+            .flat_map(|zone| (0..self.topology.hosts.groups).map(move |group| (zone, group)))
             .flat_map(|(zone, group)| self.group_nics(zone, group))
     }
 
@@ -139,7 +138,7 @@ impl Fabric {
     /// Tells whether a NIC is there.
     pub fn has_nic(&self, nic: Nic) -> bool {
         nic.zone.0 < self.topology.zones
-            && nic.group < self.topology.t0.count
+            && nic.group < self.topology.hosts.groups
             && nic.downlink < self.topology.hosts.per_group
             && !self.topology.exceptions.absent_nics.contains(&nic)
     }

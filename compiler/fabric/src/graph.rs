@@ -91,7 +91,7 @@ const NOBODY: u32 = u32::MAX;
 impl Index {
     fn new(fabric: &Fabric, switches: &[Vertex], nics: &[Vertex]) -> Self {
         let topology = fabric.topology();
-        let (groups, per_group) = (usize::from(topology.t0.count), usize::from(topology.hosts.per_group));
+        let (groups, per_group) = (usize::from(topology.hosts.groups), usize::from(topology.hosts.per_group));
         let mut index = Index {
             switches: std::collections::BTreeMap::new(),
             nics: vec![NOBODY; usize::from(topology.zones) * groups * per_group],

@@ -18,10 +18,16 @@ pub(crate) struct Far {
 pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
     let (switch, cable) = topology.upper(lower, up)?;
     let parallel = topology.tier(lower.tier)?.parallel;
-    let down = match (switch.tier, topology.t2_wiring) {
-        (TierId::T0 | TierId::T1, _) => lower.index * parallel + cable,
-        (TierId::T2, Wiring::Full) => lower.zone.0 * topology.t2_zone_ports + lower.index * parallel + cable,
-        (TierId::T2, Wiring::Rows) => lower.zone.0 * topology.t2_zone_ports + cable,
+    let down = match switch.tier {
+        TierId::T0 | TierId::T1 => lower.index * parallel + cable,
+        TierId::T2 => {
+            let t2 = topology.t2.as_ref()?;
+            let first = lower.zone.0 * t2.zone_ports;
+            match t2.wiring {
+                Wiring::Full => first + lower.index * parallel + cable,
+                Wiring::Rows => first + cable,
+            }
+        }
     };
     Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
 }
@@ -39,17 +45,18 @@ pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far>
         TierId::T2 => below_t2(topology, upper, down)?,
     };
     let tier = topology.tier(lower.tier)?;
-    let exists = lower.index < tier.count && lower.zone.0 < topology.zones && port < tier.up.count;
+    let exists =
+        lower.index < topology.count(lower.tier) && lower.zone.0 < topology.zones && port < tier.up.count;
     exists.then_some(Far { switch: lower, port: PortRef { side: Side::Up, index: port } })
 }
 
 fn below_t2(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {
-    let parallel = topology.t1.parallel;
-    let (zone, within) = (down / topology.t2_zone_ports, down % topology.t2_zone_ports);
-    let (index, step, cable) = match topology.t2_wiring {
+    let (t2, parallel) = (topology.t2.as_ref()?, topology.t1.parallel);
+    let (zone, within) = (down / t2.zone_ports, down % t2.zone_ports);
+    let (index, step, cable) = match t2.wiring {
         Wiring::Full => (within / parallel, upper.index, within % parallel),
         Wiring::Rows if within >= parallel => return None,
-        Wiring::Rows => (upper.index % topology.t2_rows, upper.index / topology.t2_rows, within),
+        Wiring::Rows => (upper.index % t2.rows, upper.index / t2.rows, within),
     };
     let lower = Switch { plane: upper.plane, tier: TierId::T1, zone: ZoneId(zone), index };
     Some((lower, step * parallel + cable))

@@ -68,7 +68,7 @@ impl Plan {
 fn up_in_zone(plan: &Plan) -> Vec<Length> {
     let topology = plan.topology();
     let mut up = vec![topology.cables.nic_t0.length];
-    if topology.zones > 1 || topology.t0.count > 1 {
+    if topology.zones > 1 || topology.hosts.groups > 1 {
         up.push(topology.cables.t0_t1.length);
     }
     up

@@ -125,7 +125,7 @@ impl NextHops<'_> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
         let in_zone = |zone: ZoneId| {
-            let mut all = (0..topology.t0.count).filter(move |_| prefix.prefix_len() == 64);
+            let mut all = (0..topology.hosts.groups).filter(move |_| prefix.prefix_len() == 64);
             all.find(|group| addresses.group(zone, *group) == prefix).map(|group| Scope::Group(zone, group))
         };
         let scope = topology.zone_ids().find_map(|zone| {
@@ -181,7 +181,7 @@ impl<'a> Groups<'a> {
         let addresses = self.plan.addresses();
         let from_above = self.switch.tier == TierId::T1 && self.switch.zone == zone;
         if from_above {
-            let groups = 0..self.plan.topology().t0.count;
+            let groups = 0..self.plan.topology().hosts.groups;
             let routes = groups.map(|group| (addresses.group(zone, group), Scope::Group(zone, group)));
             return routes.map(|(prefix, scope)| self.route(prefix, scope)).filter(is_way).collect();
         }
@@ -211,7 +211,7 @@ impl<'a> Groups<'a> {
         let named = topology.ecmp.pins.get(&self.switch).unwrap_or(&none);
         let by_downlink = topology.ecmp.pin == Pin::Downlink;
         let own = (self.switch.zone, self.switch.index);
-        let groups = (0..topology.t0.count).filter(|group| (zone, *group) != own);
+        let groups = (0..topology.hosts.groups).filter(|group| (zone, *group) != own);
         let mut routes = Vec::new();
         for group in groups.filter(|group| by_downlink || has_pin(named, zone, *group)) {
             let prefix = addresses.group(zone, group);

@@ -41,7 +41,7 @@ impl Plan {
             found.entry((switch.tier, &platform.id, os, zone, lengths, cables)).or_insert(switch);
         };
         for tier in TierId::ALL {
-            let Some(count) = topology.tier(tier).map(|tier| tier.count) else { continue };
+            let count = topology.count(tier);
             for plane in topology.plane_ids() {
                 for zone in topology.zone_ids().filter(|zone| tier != TierId::T2 || *zone == ZoneId(0)) {
                     let mut there = (0..count).filter_map(|index| {

@@ -64,6 +64,6 @@ impl Plan {
     /// Returns the T0 groups, each of which has one path table.
     pub fn groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         let topology = self.topology();
-        topology.zone_ids().flat_map(|zone| (0..topology.t0.count).map(move |group| (zone, group)))
+        topology.zone_ids().flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)))
     }
 }

@@ -11,7 +11,7 @@
 
 use std::net::Ipv6Addr;
 
-use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, Wiring, ZoneId};
+use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, ZoneId};
 use ipnet::Ipv6Net;
 
 /// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
@@ -103,9 +103,9 @@ impl<'a> Segments<'a> {
 
     /// Returns the index of the T2 that T1 `t1_index` reaches in step `step`.
     pub fn t2_index(&self, t1_index: u16, step: u16) -> u16 {
-        match self.topology.t2_wiring {
-            Wiring::Full => step,
-            Wiring::Rows => step * self.topology.t2_rows + t1_index,
+        match self.topology.t2_rows() {
+            None => step,
+            Some(rows) => step * rows + t1_index,
         }
     }
 
@@ -114,9 +114,9 @@ impl<'a> Segments<'a> {
     /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number.
     pub fn t2_strides(&self) -> (u16, u16) {
         let per_t2 = self.per_switch(TierId::T2);
-        match self.topology.t2_wiring {
-            Wiring::Full => (per_t2, 0),
-            Wiring::Rows => (self.topology.t2_rows * per_t2, per_t2),
+        match self.topology.t2_rows() {
+            None => (per_t2, 0),
+            Some(rows) => (rows * per_t2, per_t2),
         }
     }
 

@@ -11,9 +11,7 @@ use std::net::Ipv6Addr;
 use closc_qos::bdp::Delay;
 use closc_qos::profile::Profile;
 use closc_qos::units::Nanoseconds;
-use closc_topology::{
-    Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, Usid, UsidLayout, Wiring, ZoneId,
-};
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, Usid, UsidLayout, ZoneId};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -294,7 +292,7 @@ fn size(topology: &Topology) -> TableSize {
     TableSize {
         planes: topology.planes,
         zones: topology.zones,
-        groups: topology.t0.count,
+        groups: topology.hosts.groups,
         nics: topology.hosts.per_group,
         t0_uplinks: topology.t0.up.count,
         t1_uplinks: topology.t1.up.count,
@@ -420,11 +418,11 @@ impl View<'_> {
             TierId::T0 if (switch.zone, switch.index) == (self.zone, self.group) => vec![base],
             TierId::T0 => vec![Scope { zone: Some(switch.zone), group: Some(switch.index), ..base }],
             TierId::T1 => self.through_t1(switch, Scope { uplinks: cables(switch.index, k0), ..base }),
-            TierId::T2 => match topology.t2_wiring {
-                Wiring::Full => vec![Scope { t1_uplinks: cables(switch.index, k1), ..base }],
-                Wiring::Rows => vec![Scope {
-                    uplinks: cables(switch.index % topology.t2_rows, k0),
-                    t1_uplinks: cables(switch.index / topology.t2_rows, k1),
+            TierId::T2 => match topology.t2_rows() {
+                None => vec![Scope { t1_uplinks: cables(switch.index, k1), ..base }],
+                Some(rows) => vec![Scope {
+                    uplinks: cables(switch.index % rows, k0),
+                    t1_uplinks: cables(switch.index / rows, k1),
                     ..base
                 }],
             },

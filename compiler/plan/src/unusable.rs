@@ -107,7 +107,7 @@ impl Source<'_> {
                 has_nics && !is_gone(self.plan, self.plane, zone, *group)
             };
             // Groups that no fault names are alike: the first stands for them.
-            let mut others = (0..topology.t0.count)
+            let mut others = (0..topology.hosts.groups)
                 .filter(|group| !named.contains(group) && !is_own(group) && there(group));
             let first = others.next();
             let alike = first.map(|group| (group, 1 + others.count() as u64));

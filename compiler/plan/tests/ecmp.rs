@@ -79,7 +79,7 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
 /// Paths of the plan use the same cable number up and down; an ECMP group may change it.
 fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
-    let t1s = |zone| (0..topology.t1.count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
+    let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
     let cabled = |lower: Switch, upper: Switch| {
         let count = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
         (0..count)
@@ -90,7 +90,7 @@ fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
         return false;
     }
     let t2s = || {
-        let count = topology.t2.as_ref().map_or(0, |t2| t2.count);
+        let count = topology.count(TierId::T2);
         (0..count).map(|index| Switch { plane, tier: TierId::T2, zone: closc_topology::ZoneId(0), index })
     };
     t1s(from.zone).filter(|t1| cabled(from.t0(plane), *t1)).any(|up| {

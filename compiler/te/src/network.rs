@@ -5,7 +5,7 @@
 //! exceptions has one kind, whatever the number of its planes.
 
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, Wiring, ZoneId};
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 
 /// Megabits in a gigabit.
 const GIGA: f64 = 1000.0;
@@ -39,18 +39,15 @@ impl Shape {
         let t1_up = topology.t1.up;
         Shape {
             zones: usize::from(topology.zones),
-            groups: usize::from(topology.t0.count),
+            groups: usize::from(topology.hosts.groups),
             per_group: usize::from(topology.hosts.per_group),
             u0: usize::from(topology.t0.up.count),
             k0: usize::from(topology.t0.parallel.max(1)),
-            t1: usize::from(topology.t1.count),
+            t1: usize::from(topology.t1_count),
             u1: topology.t2.as_ref().map_or(0, |_| usize::from(t1_up.count)),
             k1: usize::from(topology.t1.parallel.max(1)),
-            t2: topology.t2.as_ref().map_or(0, |t2| usize::from(t2.count)),
-            rows: match topology.t2_wiring {
-                Wiring::Full => 0,
-                Wiring::Rows => usize::from(topology.t2_rows),
-            },
+            t2: usize::from(topology.count(TierId::T2)),
+            rows: topology.t2_rows().map_or(0, usize::from),
             speed: [
                 gbps(topology.port_speed().mbps()),
                 gbps(topology.t0.up.breakout.speed.mbps()),

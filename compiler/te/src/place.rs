@@ -77,7 +77,7 @@ impl Place {
             None => return None,
         };
         let number: u16 = group.trim_start_matches([' ', '-']).parse().ok()?;
-        let known = zone < topology.zones && (1..=topology.t0.count).contains(&number);
+        let known = zone < topology.zones && (1..=topology.hosts.groups).contains(&number);
         known.then(|| Place::Group(ZoneId(zone), number - 1))
     }
 
@@ -171,7 +171,7 @@ pub fn fail(topology: &mut Topology, name: &str) -> Result<(), UnknownName> {
     }
     let switch = topology.naming.parse_switch(name).filter(|switch| {
         let zones = if switch.tier == closc_topology::TierId::T2 { 1 } else { topology.zones };
-        let count = topology.tier(switch.tier).map_or(0, |tier| tier.count);
+        let count = topology.count(switch.tier);
         switch.plane.0 < topology.planes && switch.zone.0 < zones && switch.index < count
     });
     if let Some(switch) = switch {

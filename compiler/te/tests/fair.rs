@@ -167,7 +167,7 @@ fn matrix(plan: &Plan, rows: &[Row]) -> Matrix {
     let place = |sort: u8, numbers: &[u16]| {
         let nic = Nic {
             zone: closc_topology::ZoneId(0),
-            group: numbers[0] % topology.t0.count,
+            group: numbers[0] % topology.hosts.groups,
             downlink: numbers[1] % topology.hosts.per_group,
         };
         match sort {

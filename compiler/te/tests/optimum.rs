@@ -117,7 +117,7 @@ fn matrix(plan: &Plan, rows: &[Row]) -> Matrix {
     let topology = plan.topology();
     let place = |whole: bool, zone: u16, group: u16| match (ZoneId(zone % topology.zones), whole) {
         (zone, true) => Place::Zone(zone),
-        (zone, false) => Place::Group(zone, group % topology.t0.count),
+        (zone, false) => Place::Group(zone, group % topology.hosts.groups),
     };
     let demand = |(at, (from, to, n, mbps)): (usize, &Row)| Demand {
         from: place(*from, n[0], n[1]),

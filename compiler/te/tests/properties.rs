@@ -17,7 +17,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 fn place(plan: &Plan, sort: u8, numbers: &[u16]) -> Place {
     let topology = plan.topology();
     let zone = ZoneId(numbers[0] % topology.zones);
-    let group = numbers[1] % topology.t0.count;
+    let group = numbers[1] % topology.hosts.groups;
     let nic = Nic { zone, group, downlink: numbers[2] % topology.hosts.per_group };
     match sort {
         0 => Place::All,

@@ -41,7 +41,7 @@ pub use load::{ALIASED_MAX, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::lower;
 pub use model::{
     Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, Mtu, Pins, PortBlock, Services,
-    Site, Srv6, Tier, Topology,
+    Site, Srv6, T2, Tier, Topology,
 };
 pub use naming::Naming;
 pub use pci::{PciAddress, PciAddressError};

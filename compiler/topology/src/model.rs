@@ -38,21 +38,14 @@ pub struct Topology {
     pub zones: u16,
     /// Where zones stand, for fabrics over several buildings.
     pub sites: Vec<Site>,
-    /// First tier. Its `count` is the number of T0 groups in a zone.
+    /// First tier: one T0 for each plane, zone and T0 group ([`Hosts::groups`]).
     pub t0: Tier,
-    /// Second tier, `count` for each plane and zone.
+    /// Second tier.
     pub t1: Tier,
-    /// Third tier, `count` for each plane.
-    pub t2: Option<Tier>,
-    /// How T1s are wired to T2s.
-    pub t2_wiring: Wiring,
-    /// T2 downlinks reserved for each zone, so that a new zone or T1 moves no cable: zone z starts at downlink
-    /// `z * t2_zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
-    /// the zones that the uSID layout can name. Unused without a T2 tier.
-    pub t2_zone_ports: u16,
-    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * t2_rows + T1 index). Set
-    /// in the file (`tiers.t2.rows`), required there; at least `t1.count`. Unused with [`Wiring::Full`].
-    pub t2_rows: u16,
+    /// T1s in each plane and zone; follows from the uplinks of T0s.
+    pub t1_count: u16,
+    /// Third tier.
+    pub t2: Option<T2>,
     /// Segment identifiers.
     pub srv6: Srv6,
     /// How traffic is spread where switches choose the path.
@@ -82,6 +75,8 @@ pub struct Topology {
 /// The hosts.
 #[derive(Debug, Clone)]
 pub struct Hosts {
+    /// T0 groups in each zone, which is the number of T0s in each plane and zone.
+    pub groups: u16,
     /// NICs on each T0, which is the number of downlinks in use.
     pub per_group: u16,
     /// NICs in a node.
@@ -123,8 +118,6 @@ pub struct HostSlot {
 /// A tier of switches.
 #[derive(Debug, Clone)]
 pub struct Tier {
-    /// Switches in each plane and zone (T2: in each plane; with [`Wiring::Rows`] one more than the largest index).
-    pub count: u16,
     /// Hardware.
     pub platform: Arc<Platform>,
     /// Operating system.
@@ -137,6 +130,24 @@ pub struct Tier {
     pub parallel: u16,
     /// Hardware and operating system of single planes.
     pub by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
+}
+
+/// The third tier.
+#[derive(Debug, Clone)]
+pub struct T2 {
+    /// Its switches.
+    pub tier: Tier,
+    /// T2s in each plane; with [`Wiring::Rows`] one more than the largest index.
+    pub count: u16,
+    /// How T1s are wired to T2s.
+    pub wiring: Wiring,
+    /// Downlinks reserved for each zone, so that a new zone or T1 moves no cable: zone z starts at downlink
+    /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
+    /// the zones that the uSID layout can name.
+    pub zone_ports: u16,
+    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index). Set
+    /// in the file (`tiers.t2.rows`), required there; at least the T1s there are. Unused with [`Wiring::Full`].
+    pub rows: u16,
 }
 
 /// A run of equal ports: a function from index to slot, so that adding ports moves none.
@@ -306,7 +317,27 @@ impl Topology {
         match tier {
             TierId::T0 => Some(&self.t0),
             TierId::T1 => Some(&self.t1),
-            TierId::T2 => self.t2.as_ref(),
+            TierId::T2 => self.t2.as_ref().map(|t2| &t2.tier),
+        }
+    }
+
+    /// Returns how many switches of a tier there are in each plane and zone (T2: in each plane; with [`Wiring::Rows`] one
+    /// more than the largest index).
+    pub fn count(&self, tier: TierId) -> u16 {
+        match tier {
+            TierId::T0 => self.hosts.groups,
+            TierId::T1 => self.t1_count,
+            TierId::T2 => self.t2.as_ref().map_or(0, |t2| t2.count),
+        }
+    }
+
+    /// Returns the T2 indices between two T2s of one T1, where a T1 reaches those of its row; nothing where every T1
+    /// reaches every T2 of its plane.
+    pub fn t2_rows(&self) -> Option<u16> {
+        let t2 = self.t2.as_ref()?;
+        match t2.wiring {
+            Wiring::Full => None,
+            Wiring::Rows => Some(t2.rows.max(1)),
         }
     }
 

@@ -5,7 +5,8 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::coordinate::{Link, Nic, Node, Subject, Switch};
+use crate::choice::Wiring;
+use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
 use crate::names::{find_link, named};
@@ -16,18 +17,18 @@ impl Topology {
         Shape {
             planes: u16::from(self.planes),
             zones: self.zones,
-            groups: self.t0.count,
+            groups: self.hosts.groups,
             per_group: self.hosts.per_group,
             nics_per_node: u16::from(self.hosts.nics_per_node),
             rails: u16::from(self.hosts.rails),
-            t1_count: self.t1.count,
+            t1_count: self.t1_count,
             t0_up: self.t0.up.count,
             t0_parallel: self.t0.parallel,
             t1_up: self.t1.up.count,
             t1_parallel: self.t1.parallel,
-            t2_count: self.t2.as_ref().map_or(0, |t2| t2.count),
-            wiring: self.t2_wiring,
-            rows: self.t2_rows.max(1),
+            t2_count: self.count(TierId::T2),
+            wiring: self.t2.as_ref().map_or(Wiring::Full, |t2| t2.wiring),
+            rows: self.t2.as_ref().map_or(1, |t2| t2.rows.max(1)),
         }
     }
 

@@ -80,9 +80,9 @@ prop_compose! {
 
 fn last_switches(topology: &Topology) -> impl Iterator<Item = Switch> + '_ {
     TierId::ALL.into_iter().filter_map(|tier| {
-        let count = topology.tier(tier)?.count;
+        let count = topology.count(tier);
         let zone = ZoneId(if tier == TierId::T2 { 0 } else { topology.zones - 1 });
-        Some(Switch { plane: PlaneId(topology.planes - 1), tier, zone, index: count - 1 })
+        Some(Switch { plane: PlaneId(topology.planes - 1), tier, zone, index: count.checked_sub(1)? })
     })
 }
 
@@ -90,7 +90,7 @@ fn last_switches(topology: &Topology) -> impl Iterator<Item = Switch> + '_ {
 fn sound(topology: &Topology) {
     let nic = Nic {
         zone: ZoneId(topology.zones - 1),
-        group: topology.t0.count - 1,
+        group: topology.hosts.groups - 1,
         downlink: topology.hosts.per_group - 1,
     };
     let (node, number) = topology.node_of(nic);
@@ -114,7 +114,7 @@ fn sound(topology: &Topology) {
         }
         if let Some(up) = tier.up.count.checked_sub(1) {
             let (upper, link) = topology.upper(switch, up).expect("an uplink leads somewhere");
-            assert!(upper.index < topology.tier(upper.tier).unwrap().count);
+            assert!(upper.index < topology.count(upper.tier));
             assert_eq!(topology.uplink(switch, upper, link), Some(up));
             let link_name = topology.link_name(closc_topology::Link::Fabric { lower: switch, up }).unwrap();
             assert_eq!(

@@ -46,7 +46,7 @@ impl Design {
         let topology = fabric.topology();
         let counts = fabric.counts();
         let modules = Modules::of(elements);
-        let farthest = match (&topology.t2, topology.t0.count) {
+        let farthest = match (&topology.t2, topology.hosts.groups) {
             (Some(_), _) if topology.zones > 1 => PathKind::Far,
             (_, 1) => PathKind::Local,
             (_, _) => PathKind::Zone,

@@ -238,7 +238,7 @@ impl<'a> Elements<'a> {
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
                 let zones = topology.zone_ids();
-                zones.flat_map(|z| (0..topology.t0.count).map(move |g| Element::Group(z, g))).collect()
+                zones.flat_map(|z| (0..topology.hosts.groups).map(move |g| Element::Group(z, g))).collect()
             }
             Kind::Plane => topology.plane_ids().map(Element::Plane).collect(),
             // A fabric of two tiers is one zone, and its loss says nothing.

@@ -55,7 +55,7 @@ pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) ->
     let none = BTreeSet::new();
     let mut sorts: BTreeMap<_, Vec<u16>> = BTreeMap::new();
     for zone in topology.zone_ids() {
-        for group in 0..topology.t0.count {
+        for group in 0..topology.hosts.groups {
             let special = damaged.get(&(zone, group)).unwrap_or(&none);
             let nics = nics(fabric, before, after, (zone, group), special);
             if !nics.is_empty() {

@@ -131,7 +131,7 @@ impl Elements<'_> {
 
     fn group(&self, zone: &str, group: &str) -> Result<Element, String> {
         let zone = self.zone(zone)?;
-        let count = self.fabric.topology().t0.count;
+        let count = self.fabric.topology().hosts.groups;
         let number = group.parse::<u16>().ok().filter(|number| (1..=count).contains(number));
         let number =
             number.ok_or_else(|| format!("`{group}` is no T0 group; they are counted from 1 to {count}"))?;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, Nic, Switch, TierId, Topology, Wiring, ZoneId};
+use closc_topology::{Link, Nic, Switch, TierId, Topology, ZoneId};
 
 use crate::bits::{self, Words};
 use crate::element::Losses;
@@ -34,7 +34,7 @@ impl Shape {
         Shape {
             planes: usize::from(topology.planes),
             zones: usize::from(topology.zones),
-            groups: usize::from(topology.t0.count),
+            groups: usize::from(topology.hosts.groups),
             t0_up,
             t0_parallel: usize::from(topology.t0.parallel.max(1)),
             t1_up,
@@ -119,12 +119,9 @@ impl State {
             }
             TierId::T2 => {
                 let t1s = self.shape.t1s();
-                let (t1s, step) = match topology.t2_wiring {
-                    Wiring::Full => (0..t1s, index),
-                    Wiring::Rows => {
-                        let rows = usize::from(topology.t2_rows.max(1));
-                        (index % rows..index % rows + 1, index / rows)
-                    }
+                let (t1s, step) = match topology.t2_rows().map(usize::from) {
+                    None => (0..t1s, index),
+                    Some(rows) => (index % rows..index % rows + 1, index / rows),
                 };
                 let lost = step * self.shape.t1_parallel..(step + 1) * self.shape.t1_parallel;
                 for zone in 0..self.shape.zones {

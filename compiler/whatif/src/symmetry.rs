@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, Wiring, ZoneId};
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use crate::element::Losses;
 
@@ -144,10 +144,7 @@ fn of_t1(plane: PlaneId, index: u16) -> [Place; 2] {
 
 /// The row of a T2 as a number to lie within: 0 where every T1 reaches every T2.
 fn row(topology: &Topology, t1: u16) -> u16 {
-    match topology.t2_wiring {
-        Wiring::Full => 0,
-        Wiring::Rows => t1 + 1,
-    }
+    if topology.t2_rows().is_some() { t1 + 1 } else { 0 }
 }
 
 /// A T2 by its step; in rows it lies within the T1s of its row.
@@ -160,16 +157,13 @@ fn of_switch(topology: &Topology, switch: Switch) -> Effect {
     match switch.tier {
         TierId::T0 => Effect::new(1, [of_plane(plane)], of_group(topology, switch.zone, switch.index)),
         TierId::T1 => Effect::new(2, of_t1(plane, switch.index), [of_zone(switch.zone)]),
-        TierId::T2 => {
-            let rows = topology.t2_rows.max(1);
-            match topology.t2_wiring {
-                Wiring::Full => Effect::new(3, [of_plane(plane)], [of_t2(topology, plane, 0, switch.index)]),
-                Wiring::Rows => {
-                    let (t1, step) = (switch.index % rows, switch.index / rows);
-                    Effect::new(3, of_t1(plane, t1), [of_t2(topology, plane, t1, step)])
-                }
+        TierId::T2 => match topology.t2_rows() {
+            None => Effect::new(3, [of_plane(plane)], [of_t2(topology, plane, 0, switch.index)]),
+            Some(rows) => {
+                let (t1, step) = (switch.index % rows, switch.index / rows);
+                Effect::new(3, of_t1(plane, t1), [of_t2(topology, plane, t1, step)])
             }
-        }
+        },
     }
 }
 

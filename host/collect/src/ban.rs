@@ -5,7 +5,7 @@
 //! from 0.
 
 use closc_nic::agent::Ban;
-use closc_topology::{Link, Nic, NicPort, Switch, TierId, Topology, Wiring};
+use closc_topology::{Link, Nic, NicPort, Switch, TierId, Topology};
 
 use crate::element::Element;
 
@@ -40,12 +40,9 @@ fn of_switch(topology: &Topology, switch: Switch, sender: Nic, any: Ban) -> Ban 
         TierId::T1 => Ban { uplinks: Some(range(switch.index, k0)), zone, ..any },
         TierId::T2 => {
             let k1 = topology.t1.parallel.max(1);
-            let (step, row) = match topology.t2_wiring {
-                Wiring::Full => (switch.index, None),
-                Wiring::Rows => {
-                    let rows = topology.t2_rows.max(1);
-                    (switch.index / rows, Some(range(switch.index % rows, k0)))
-                }
+            let (step, row) = match topology.t2_rows() {
+                None => (switch.index, None),
+                Some(rows) => (switch.index / rows, Some(range(switch.index % rows, k0))),
             };
             Ban { uplinks: row, t1_uplinks: Some(range(step, k1)), ..any }
         }

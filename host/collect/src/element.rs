@@ -150,10 +150,10 @@ impl Places {
         Places {
             planes: topology.planes.into(),
             zones: topology.zones.into(),
-            groups: topology.t0.count.into(),
+            groups: topology.hosts.groups.into(),
             nics: topology.hosts.per_group.into(),
             t0_up: topology.t0.up.count.into(),
-            t1s: topology.t1.count.into(),
+            t1s: topology.t1_count.into(),
             t1_up: topology.t1.up.count.into(),
         }
     }

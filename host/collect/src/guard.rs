@@ -173,7 +173,7 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
     // Of groups that lost nothing two of each zone stand for all of them.
     let mut groups = after.groups();
     for zone in topology.zone_ids() {
-        let clean: Vec<Group> = (0..topology.t0.count)
+        let clean: Vec<Group> = (0..topology.hosts.groups)
             .map(|group| (zone, group))
             .filter(|g| !groups.contains(g))
             .take(2)
@@ -241,8 +241,8 @@ fn lost(plan: &Plan, out: &Out, plane: PlaneId) -> f64 {
     }
     let topology = plan.topology();
     let zones = f64::from(topology.zones);
-    let t0s = zones * f64::from(topology.t0.count);
-    let t1s = zones * f64::from(topology.t1.count);
+    let t0s = zones * f64::from(topology.hosts.groups);
+    let t1s = zones * f64::from(topology.t1_count);
     let of = |tier: TierId| {
         out.switches.iter().filter(|switch| switch.plane == plane && switch.tier == tier).count() as f64
     };

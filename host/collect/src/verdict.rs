@@ -173,7 +173,7 @@ fn by_upper(scene: &Scene<'_>, links: impl Iterator<Item = Link>) -> BTreeMap<Sw
 /// All T0s of a plane.
 fn t0s(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
     let topology = plan.topology();
-    let groups = topology.t0.count;
+    let groups = topology.hosts.groups;
     topology
         .zone_ids()
         .flat_map(move |zone: ZoneId| {

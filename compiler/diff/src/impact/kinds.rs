@@ -71,7 +71,7 @@ pub(super) fn kinds(old: &Fabric, new: &Fabric, old_view: &View<'_>, new_view: &
     let none = BTreeSet::new();
     let mut kinds: BTreeMap<Key, (u64, Vec<Sample>)> = BTreeMap::new();
     for zone in (0..before.zones.max(after.zones)).map(ZoneId) {
-        for group in 0..before.t0.count.max(after.t0.count) {
+        for group in 0..before.hosts.groups.max(after.hosts.groups) {
             let profiles = (old_view.profile(zone, group), new_view.profile(zone, group));
             let special = named.get(&(zone, group)).unwrap_or(&none);
             let (nics, downlinks) = group_nics(old, new, zone, group, special);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_topology::{Link, PlaneId, Switch, TierId, Topology, Wiring, ZoneId};
+use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use fixedbitset::FixedBitSet;
 
 use super::Share;
@@ -83,11 +83,11 @@ impl<'a> View<'a> {
             }
             TierId::T2 => {
                 let (k0, k1) = (topology.t0.parallel, topology.t1.parallel);
-                let (rows, step) = match topology.t2_wiring {
-                    Wiring::Full => (0..topology.t0.up.count, switch.index),
-                    Wiring::Rows => {
-                        let row = switch.index % topology.t2_rows;
-                        (row * k0..(row + 1) * k0, switch.index / topology.t2_rows)
+                let (rows, step) = match topology.t2_rows() {
+                    None => (0..topology.t0.up.count, switch.index),
+                    Some(rows) => {
+                        let row = switch.index % rows;
+                        (row * k0..(row + 1) * k0, switch.index / rows)
                     }
                 };
                 for uplink in rows {
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
 
     /// Returns the profile of a group; nothing where the group is not there.
     pub(super) fn profile(&self, zone: ZoneId, group: u16) -> Option<usize> {
-        let there = zone.0 < self.topology.zones && group < self.topology.t0.count;
+        let there = zone.0 < self.topology.zones && group < self.topology.hosts.groups;
         there.then(|| self.special.get(&(zone, group)).copied().unwrap_or(0))
     }
 

@@ -89,7 +89,7 @@ impl<'a> Capacities<'a> {
     /// Returns the T1s of a zone below a T2.
     pub(crate) fn below_t2(&self, t2: Switch, zone: ZoneId) -> impl Iterator<Item = Switch> + use<'a> {
         let topology = self.topology();
-        (0..topology.t1.count)
+        (0..topology.t1_count)
             .map(move |index| Switch { plane: t2.plane, tier: TierId::T1, zone, index })
             .filter(move |t1| topology.uplink(*t1, t2, 0).is_some())
     }

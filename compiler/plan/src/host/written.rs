@@ -26,7 +26,7 @@ impl HostRoutes {
 
     /// Counts the routes of a topology.
     pub fn new(topology: &Topology) -> Self {
-        let groups = u64::from(topology.zones) * u64::from(topology.t0.count);
+        let groups = u64::from(topology.zones) * u64::from(topology.hosts.groups);
         let uplinks = u64::from(topology.t0.up.count) * u64::from(topology.t1.up.count.max(1));
         let active = u64::from(topology.entropy.active / u16::from(topology.planes));
         let [zone, group, downlink, ..] = HostRoutes::FIELDS;
@@ -34,7 +34,7 @@ impl HostRoutes {
             nics: groups * u64::from(topology.hosts.per_group),
             paths: active.min(uplinks) * u64::from(topology.planes),
             has_identifiers: topology.zones <= 1 << zone
-                && topology.t0.count < 1 << group
+                && topology.hosts.groups < 1 << group
                 && topology.hosts.per_group < 1 << downlink,
         }
     }

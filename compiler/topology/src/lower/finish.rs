@@ -13,7 +13,7 @@ use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, resolve};
 use crate::model::{
-    Cables, Ecmp, Exceptions, HostSlot, Hosts, PortBlock, Services, Site, Srv6, Tier, Topology,
+    Cables, Ecmp, Exceptions, HostSlot, Hosts, PortBlock, Services, Site, Srv6, T2, Tier, Topology,
 };
 
 impl Draft<'_> {
@@ -30,16 +30,11 @@ impl Draft<'_> {
             sites: self.sites(),
             t0: tier(&self.t0)?,
             t1: tier(&self.t1)?,
+            t1_count: u16::try_from(self.t1.count).ok()?,
             t2: match &self.t2 {
-                Some(t2) => Some(tier(t2)?),
+                Some(t2) => Some(self.t2(t2)?),
                 None => None,
             },
-            t2_wiring: self.wiring,
-            t2_zone_ports: match self.t2 {
-                Some(_) => u16::try_from(self.zone_ports?).ok()?,
-                None => 0,
-            },
-            t2_rows: u16::try_from(self.rows).ok()?,
             srv6: Srv6 { block: self.block, layout: self.layout.finish()? },
             ecmp: Ecmp { pins: Arc::new(self.pins.finish()?), ..self.ecmp.clone() },
             addresses: self.addresses.clone(),
@@ -55,9 +50,20 @@ impl Draft<'_> {
         })
     }
 
+    fn t2(&self, t2: &DraftTier) -> Option<T2> {
+        Some(T2 {
+            tier: tier(t2)?,
+            count: u16::try_from(t2.count).ok()?,
+            wiring: self.wiring,
+            zone_ports: u16::try_from(self.zone_ports?).ok()?,
+            rows: u16::try_from(self.rows).ok()?,
+        })
+    }
+
     fn hosts(&self) -> Option<Hosts> {
         let hosts = &self.doc.hosts;
         Some(Hosts {
+            groups: hosts.groups.value,
             per_group: hosts.per_group.value,
             nics_per_node: u8::try_from(self.nics_per_node).ok()?,
             rails: u8::try_from(self.rails).ok()?,
@@ -178,7 +184,6 @@ fn slot(slot: &SlotDoc) -> HostSlot {
 
 fn tier(draft: &DraftTier) -> Option<Tier> {
     Some(Tier {
-        count: u16::try_from(draft.count).ok()?,
         platform: draft.platform.clone()?,
         os: draft.os?,
         down: block(&draft.down)?,

@@ -90,7 +90,7 @@ fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
         out.push(Turn::T0 { plane });
         let own = topology.t2.as_ref().map_or(0, |_| topology.t1.up.count);
         for uplink in 0..uplinks {
-            let zone = nics * topology.t0.count;
+            let zone = nics * topology.hosts.groups;
             let mine = nic.group * nics + nic.downlink;
             let beyond: Vec<u16> = (0..own).filter(|m| shared(uplink * own + m, zone, mine)).collect();
             if shared(uplink, nics, nic.downlink) || !beyond.is_empty() {
