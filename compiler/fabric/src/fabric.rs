@@ -209,15 +209,23 @@ impl Fabric {
 
     /// Returns the links that are there, named by their lower ends: those of NICs, then of T0s, then of T1s.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
-        let hosts = self
-            .topology
-            .plane_ids()
-            .flat_map(move |plane| self.nics().map(move |nic| Link::Host(NicPort { plane, nic })));
-        let fabric = self.switches().flat_map(move |lower| {
-            let count = self.topology.tier(lower.tier).map_or(0, |t| t.up.count);
+        let hosts = self.topology.plane_ids().flat_map(move |plane| self.host_links(plane));
+        hosts.chain(self.topology.plane_ids().flat_map(move |plane| self.switch_links(plane)))
+    }
+
+    /// Returns the links of a plane between NICs and T0s that are there.
+    pub fn host_links(&self, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
+        let all = self.nics().map(move |nic| Link::Host(NicPort { plane, nic }));
+        all.filter(|link| self.has_link(*link))
+    }
+
+    /// Returns the links of a plane between switches that are there: those of T0s, then of T1s.
+    pub fn switch_links(&self, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
+        let all = self.plane_switches(plane).flat_map(move |lower| {
+            let count = self.topology.tier(lower.tier).map_or(0, |tier| tier.up.count);
             (0..count).map(move |up| Link::Fabric { lower, up })
         });
-        hosts.chain(fabric).filter(|link| self.has_link(*link))
+        all.filter(|link| self.has_link(*link))
     }
 
     /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.

@@ -7,6 +7,7 @@
 mod count;
 mod fabric;
 mod graph;
+mod shape;
 mod shared_fate;
 mod wiring;
 
@@ -14,3 +15,4 @@ pub mod checks;
 
 pub use fabric::{End, Fabric, Port, PortUse};
 pub use graph::{FabricGraph, Vertex};
+pub use shape::Shape;

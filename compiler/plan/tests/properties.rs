@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
+use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
 use closc_tests::shape::{Shape, T2, any_routing, three_tiers, two_tiers};
-use closc_topology::{Link, Nic, Switch};
+use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
 
 /// Where a packet is.
@@ -53,6 +54,36 @@ impl<'a> Walker<'a> {
         match at {
             At::Nic(nic) => Some((cables, nic)),
             At::Switch(_) => None,
+        }
+    }
+}
+
+/// Places in arrays are undone, each once, and say of T2s what the wiring says.
+fn places_are_those_of_the_wiring(plan: &Plan) {
+    let (fabric, numbers) = (plan.fabric(), Numbers::new(plan.topology()));
+    for nic in fabric.nics() {
+        assert_eq!(numbers.nic_at(numbers.nic(nic)), nic);
+        assert_eq!(numbers.zone(numbers.group(nic.zone, nic.group)), usize::from(nic.zone.0));
+    }
+    let mut seen = BTreeSet::new();
+    for plane in plan.topology().plane_ids() {
+        for link in fabric.switch_links(plane) {
+            let Link::Fabric { lower, up } = link else { panic!("a link between switches") };
+            let place = numbers.place(link).expect("a link between switches has a place");
+            assert!(seen.insert((plane, lower.tier, place)), "{link:?}");
+            let (upper, _) = fabric.upper_end(link).expect("a link has an upper end");
+            if lower.tier == TierId::T0 {
+                assert_eq!(numbers.t0_link(plane, place), link);
+                continue;
+            }
+            assert_eq!(numbers.t1_link(plane, place), link);
+            let (t1, t2, up) = (usize::from(lower.index), usize::from(upper.index), usize::from(up));
+            assert_eq!(numbers.t2_of(t1, up), t2);
+            let (t1s, uplinks) = numbers.below_t2(t2);
+            for other in 0..numbers.t1_up {
+                let reaches = t1s.contains(&t1) && uplinks.contains(&other);
+                assert_eq!(reaches, numbers.t2_of(t1, other) == t2, "{lower:?} {other}");
+            }
         }
     }
 }
@@ -168,6 +199,11 @@ proptest! {
     #[test]
     fn three_tier_lists_walk_to_their_nic(shape in three_tiers()) {
         walk_everything(&shape.plan());
+    }
+
+    #[test]
+    fn numbers_say_what_the_wiring_says(shape in prop_oneof![two_tiers(), three_tiers()]) {
+        places_are_those_of_the_wiring(&shape.plan());
     }
 
     #[test]

@@ -84,8 +84,8 @@ pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
         let count = |links: &[bool]| links[cables(at)].iter().filter(|link| **link).count() as f64;
         network.kinds.iter().map(|kind| kind.count() * count(if t0 { &kind.t0 } else { &kind.t1 })).sum()
     };
-    let t0 = |group: usize| shape.t0(group)..shape.t0(group) + shape.u0;
-    let t1 = |zone: usize| shape.t1(zone, 0)..shape.t1(zone, 0) + shape.t1 * shape.u1;
+    let t0 = |group: usize| shape.t0(group)..shape.t0(group) + shape.t0_up;
+    let t1 = |zone: usize| shape.t1(zone, 0)..shape.t1(zone, 0) + shape.t1s * shape.t1_up;
     for (side, sends) in [(0, true), (1, false)] {
         for group in (0..shape.all_groups()).filter(|at| groups[side][*at] > 0.0) {
             let capacity = live(&t0, true, group) * shape.speed[1];
@@ -133,7 +133,7 @@ pub(crate) fn lengths(problem: &Problem<'_>, loads: &Loads, target: f64, effort:
         }
     }
     let shape = &problem.network.shape;
-    let ways = shape.u0 + if shape.zones > 1 { shape.t1 * shape.u1 } else { 0 };
+    let ways = shape.t0_up + if shape.zones > 1 { shape.t1s * shape.t1_up } else { 0 };
     let round = (problem.commodities.all.len() * problem.network.kinds.len() * ways).max(1) as u64;
     let rounds = effort / round;
     if rounds >= *ROUNDS.start() {
@@ -260,7 +260,7 @@ impl Solver<'_> {
     fn improve(&self, rounds: u64, max: f64, target: f64, known: f64) -> f64 {
         let network = self.problem.network;
         let shape = &network.shape;
-        let links = network.kinds.len() * (shape.all_groups() * shape.u0 * 2 + self.nics[0].len());
+        let links = network.kinds.len() * (shape.all_groups() * shape.t0_up * 2 + self.nics[0].len());
         // Rounds are about ln(links) over the square of the step, so that lengths have time to settle.
         let step = ((links as f64).ln() / rounds as f64).sqrt().clamp(0.005, 0.3);
         let mut lengths = self.grown(&Loads::zero(network), 1.0, 0.0);

@@ -217,25 +217,26 @@ fn usable(network: &Network, from: &Class, to: &Class) -> u16 {
 /// Tells whether a kind of planes has a path between two groups.
 fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
     let shape = &network.shape;
-    let (up, down) = (&kind.t0[shape.t0(a)..][..shape.u0], &kind.t0[shape.t0(b)..][..shape.u0]);
+    let (up, down) = (&kind.t0[shape.t0(a)..][..shape.t0_up], &kind.t0[shape.t0(b)..][..shape.t0_up]);
     let (za, zb) = (shape.zone(a), shape.zone(b));
-    let any = |cables: &[bool], t1: usize| cables[t1 * shape.k0..][..shape.k0].contains(&true);
+    let any =
+        |cables: &[bool], t1: usize| cables[t1 * shape.t0_parallel..][..shape.t0_parallel].contains(&true);
     if za == zb {
         return if network.hop_by_hop {
-            (0..shape.t1).any(|t1| any(up, t1) && any(down, t1))
+            (0..shape.t1s).any(|t1| any(up, t1) && any(down, t1))
         } else {
             up.iter().zip(down).any(|(up, down)| *up && *down)
         };
     }
-    let t1 = |zone: usize, t1: usize| &kind.t1[shape.t1(zone, t1)..][..shape.u1];
+    let t1 = |zone: usize, t1: usize| &kind.t1[shape.t1(zone, t1)..][..shape.t1_up];
     if network.hop_by_hop {
         let reaches = |links: &[bool], zone: usize, below: &[(usize, usize)]| {
             below.iter().any(|(at, v)| any(links, *at) && t1(zone, *at)[*v])
         };
         return network.below.iter().any(|below| reaches(up, za, below) && reaches(down, zb, below));
     }
-    (0..shape.u0).any(|u| {
-        let at = u / shape.k0;
+    (0..shape.t0_up).any(|u| {
+        let at = u / shape.t0_parallel;
         up[u] && down[u] && t1(za, at).iter().zip(t1(zb, at)).any(|(up, down)| *up && *down)
     })
 }

@@ -136,10 +136,10 @@ impl Lane<'_> {
 fn list(parts: &Parts, network: &Network, run: Run, paths: &mut Vec<(u32, u32)>) {
     let shape = &network.shape;
     paths.clear();
-    for u in (0..shape.u0).filter(|u| parts.t0[*u] > 0.0) {
+    for u in (0..shape.t0_up).filter(|u| parts.t0[*u] > 0.0) {
         if run.far {
-            let over = &parts.t1[u / shape.k0 * shape.u1..][..shape.u1];
-            paths.extend((0..shape.u1).filter(|v| over[*v] > 0.0).map(|v| (u as u32, v as u32)));
+            let over = &parts.t1[u / shape.t0_parallel * shape.t1_up..][..shape.t1_up];
+            paths.extend((0..shape.t1_up).filter(|v| over[*v] > 0.0).map(|v| (u as u32, v as u32)));
         } else {
             paths.push((u as u32, 0));
         }
@@ -152,7 +152,7 @@ fn put(network: &Network, run: Run, u: usize, v: usize, gbps: f64, load: &mut Pe
     load.t0_up[shape.t0(run.a) + u] += gbps;
     load.t0_down[shape.t0(run.b) + u] += gbps;
     if run.far {
-        let t1 = u / shape.k0;
+        let t1 = u / shape.t0_parallel;
         load.t1_up[shape.t1(shape.zone(run.a), t1) + v] += gbps;
         load.t1_down[shape.t1(shape.zone(run.b), t1) + v] += gbps;
     }

@@ -6,6 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
+use closc_fabric::Shape;
 use closc_plan::{EntropyFormat, Plan, UplinkChoice};
 use closc_topology::{Link, PlaneId, PortRef, Side};
 use serde::Serialize;
@@ -14,7 +15,6 @@ use crate::class::{Class, Classes};
 use crate::commodity::Commodity;
 use crate::engineer::Outcome;
 use crate::load::Stage;
-use crate::network::Shape;
 use crate::place::{Place, group_name};
 use crate::placement::Placement;
 use crate::route::Route;
@@ -125,7 +125,7 @@ impl Outcome {
                 let route = members.clone().find_map(|at| routes[at * kinds + kind]);
                 for (plane, route) in planes.iter().zip(route.into_iter().cycle()) {
                     let switch = self.network.shape.t0_switch(*plane, self.ends(head).0.group);
-                    let uplink = (route.up as usize % self.network.shape.u0) as u16;
+                    let uplink = (route.up as usize % self.network.shape.t0_up) as u16;
                     let nics = self.sides.to.members(&self.network, head.to as usize);
                     lines.extend(nics.map(|nic| PinLine {
                         switch: plan.topology().naming.switch(switch).to_string(),
@@ -231,7 +231,7 @@ impl Outcome {
         let mut found = Vec::new();
         for (u, weight) in within.t0.iter().enumerate().filter(|(_, weight)| **weight > 0) {
             if run.far {
-                let over = &within.t1[u / shape.k0 * shape.u1..][..shape.u1];
+                let over = &within.t1[u / shape.t0_parallel * shape.t1_up..][..shape.t1_up];
                 let sum: u32 = over.iter().map(|weight| u32::from(*weight)).sum();
                 let each = over.iter().enumerate().filter(|(_, over)| **over > 0);
                 // A path's weight is that of its T0 uplink times its share at the T1, in thousandths.

@@ -3,7 +3,9 @@
 //! In: shares of commodities. Out: [`Loads`]. Invariants: numbers are Gb/s on one plane of a kind; a cable that cannot be
 //! used carries nothing.
 
-use crate::network::{Network, Shape};
+use closc_fabric::Shape;
+
+use crate::network::Network;
 
 /// Which cables, and which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +63,8 @@ pub(crate) struct PerLink {
 impl PerLink {
     /// Makes a number for each cable.
     pub(crate) fn zero(shape: &Shape) -> Self {
-        let t0 = vec![0.0; shape.all_groups() * shape.u0];
-        let t1 = vec![0.0; shape.zones * shape.t1 * shape.u1];
+        let t0 = vec![0.0; shape.all_groups() * shape.t0_up];
+        let t1 = vec![0.0; shape.zones * shape.t1s * shape.t1_up];
         PerLink { t0_up: t0.clone(), t0_down: t0, t1_up: t1.clone(), t1_down: t1 }
     }
 
@@ -94,9 +96,9 @@ impl PerLink {
         let far = shape.zone(a) != shape.zone(b);
         let upper = |group: usize| {
             let first = shape.t1(shape.zone(group), 0);
-            first..first + if far { shape.t1 * shape.u1 } else { 0 }
+            first..first + if far { shape.t1s * shape.t1_up } else { 0 }
         };
-        let lower = |group: usize| shape.t0(group)..shape.t0(group) + shape.u0;
+        let lower = |group: usize| shape.t0(group)..shape.t0(group) + shape.t0_up;
         let ranges = [
             (Stage::T0Up, &mut self.t0_up, lower(a)),
             (Stage::T1Up, &mut self.t1_up, upper(a)),

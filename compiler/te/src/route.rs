@@ -78,8 +78,8 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     fn cable(&self, stage: Stage, group: usize, t1: usize) -> Best<V> {
         let shape = &self.network.shape;
         let mut best = None;
-        let first = shape.t0(group) + t1 * shape.k0;
-        for at in first..first + shape.k0 {
+        let first = shape.t0(group) + t1 * shape.t0_parallel;
+        for at in first..first + shape.t0_parallel {
             if let Some(value) = self.t0(stage, at) {
                 better(&mut best, value, at);
             }
@@ -91,7 +91,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         let shape = &self.network.shape;
         let (first_up, first_down) = (shape.t0(a), shape.t0(b));
         let mut best = None;
-        for u in 0..shape.u0 {
+        for u in 0..shape.t0_up {
             let ends = (self.t0(Stage::T0Up, first_up + u), self.t0(Stage::T0Down, first_down + u));
             if let (Some(up), Some(down)) = ends {
                 better(&mut best, (self.join)(up, down), u);
@@ -103,7 +103,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
 
     fn any_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let mut best: Best<V, Route> = None;
-        for t1 in 0..self.network.shape.t1 {
+        for t1 in 0..self.network.shape.t1s {
             let ends = (self.cable(Stage::T0Up, a, t1), self.cable(Stage::T0Down, b, t1));
             if let (Some((up, u)), Some((down, d))) = ends {
                 let value = (self.join)(up, down);
@@ -117,9 +117,9 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         let shape = &self.network.shape;
         let (first_up, first_down) = (shape.t0(a), shape.t0(b));
         let mut best: Best<V, Route> = None;
-        for t1 in 0..shape.t1 {
+        for t1 in 0..shape.t1s {
             let mut ends = None;
-            for u in t1 * shape.k0..(t1 + 1) * shape.k0 {
+            for u in t1 * shape.t0_parallel..(t1 + 1) * shape.t0_parallel {
                 let both = (self.t0(Stage::T0Up, first_up + u), self.t0(Stage::T0Down, first_down + u));
                 if let (Some(up), Some(down)) = both {
                     better(&mut ends, (self.join)(up, down), u);
@@ -128,7 +128,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
             let Some((ends, u)) = ends else { continue };
             let (up_at, down_at) = (shape.t1(shape.zone(a), t1), shape.t1(shape.zone(b), t1));
             let mut middle = None;
-            for v in 0..shape.u1 {
+            for v in 0..shape.t1_up {
                 let both = (self.t1(Stage::T1Up, up_at + v), self.t1(Stage::T1Down, down_at + v));
                 if let (Some(up), Some(down)) = both {
                     better(&mut middle, (self.join)(up, down), v);
@@ -149,7 +149,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     fn any_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         let ends = |stage: Stage, group: usize| -> Vec<Best<V>> {
-            (0..shape.t1).map(|t1| self.cable(stage, group, t1)).collect()
+            (0..shape.t1s).map(|t1| self.cable(stage, group, t1)).collect()
         };
         let (ups, downs) = (ends(Stage::T0Up, a), ends(Stage::T0Down, b));
         let reach = |stage: Stage, ends: &[Best<V>], zone: usize, below: &[(usize, usize)]| {

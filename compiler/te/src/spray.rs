@@ -255,7 +255,7 @@ impl Room {
         let full = level * Stage::T0Up.speed(shape);
         let cable = |up: f64, down: f64| (full - up.max(down)).max(0.0);
         let (a, b) =
-            (shape.t0(run.a)..shape.t0(run.a) + shape.u0, shape.t0(run.b)..shape.t0(run.b) + shape.u0);
+            (shape.t0(run.a)..shape.t0(run.a) + shape.t0_up, shape.t0(run.b)..shape.t0(run.b) + shape.t0_up);
         let there = kind.t0[a.clone()].iter().zip(&kind.t0[b.clone()]);
         let loads = load.t0_up[a].iter().zip(&load.t0_down[b]);
         self.t0.clear();
@@ -267,18 +267,18 @@ impl Room {
         }
         let full = level * Stage::T1Up.speed(shape);
         self.t1.clear();
-        self.t1.resize(shape.t1 * shape.u1, 0.0);
+        self.t1.resize(shape.t1s * shape.t1_up, 0.0);
         let mut all = 0.0;
-        for t1 in 0..shape.t1 {
+        for t1 in 0..shape.t1s {
             let (up, down) = (shape.t1(shape.zone(run.a), t1), shape.t1(shape.zone(run.b), t1));
-            let over = &mut self.t1[t1 * shape.u1..][..shape.u1];
+            let over = &mut self.t1[t1 * shape.t1_up..][..shape.t1_up];
             for (v, room) in over.iter_mut().enumerate() {
                 if kind.t1[up + v] && kind.t1[down + v] {
                     *room = (full - load.t1_up[up + v].max(load.t1_down[down + v])).max(0.0);
                 }
             }
             let over: f64 = over.iter().sum();
-            let ends = &mut self.t0[t1 * shape.k0..][..shape.k0];
+            let ends = &mut self.t0[t1 * shape.t0_parallel..][..shape.t0_parallel];
             let below: f64 = ends.iter().sum();
             if below > over {
                 for room in ends {
@@ -294,7 +294,7 @@ impl Room {
     fn within(&self, network: &Network, kind: &Kind, run: Run) -> Option<Within> {
         let shape = &network.shape;
         let t0 = scaled(&self.t0);
-        let t1 = self.t1.chunks(shape.u1.max(1)).take(if run.far { shape.t1 } else { 0 });
+        let t1 = self.t1.chunks(shape.t1_up.max(1)).take(if run.far { shape.t1s } else { 0 });
         let t1: Box<[u8]> = t1.flat_map(scaled).collect();
         let mut even = Parts::default();
         even.spread(network, kind, run, None);
@@ -307,8 +307,8 @@ impl Room {
         };
         let t1_same = even
             .t1
-            .chunks(shape.u1.max(1))
-            .zip(t1.chunks(shape.u1.max(1)))
+            .chunks(shape.t1_up.max(1))
+            .zip(t1.chunks(shape.t1_up.max(1)))
             .all(|(parts, weights)| parts.iter().all(|part| *part == 0.0) || same(parts, weights));
         (!same(&even.t0, &t0) || !t1_same).then_some(Within { t0: t0.into(), t1 })
     }

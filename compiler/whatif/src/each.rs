@@ -113,7 +113,7 @@ impl Found<'_> {
         for (more, element) in classes.into_values() {
             let losses = self.whatif.elements.losses(element);
             let mut state = state.clone();
-            state.lose(topology, &losses);
+            state.lose(&losses);
             failed.push(element);
             if left > 1 {
                 let mut touched = touched.clone();

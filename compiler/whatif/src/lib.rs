@@ -60,7 +60,7 @@ impl<'a> WhatIf<'a> {
     pub fn given(elements: Elements<'a>, failed: &[Element]) -> Self {
         let given = elements.losses_of(failed);
         let mut state = State::of(elements.fabric);
-        state.lose(elements.fabric.topology(), &given);
+        state.lose(&given);
         WhatIf { elements, given, state }
     }
 
@@ -71,7 +71,7 @@ impl<'a> WhatIf<'a> {
     /// Returns what is left when elements fail together, with so many of the worst pairs.
     pub fn fail(&self, failed: &[Element], worst: usize) -> Outcome {
         let mut state = self.state.clone();
-        state.lose(self.fabric().topology(), &self.elements.losses_of(failed));
+        state.lose(&self.elements.losses_of(failed));
         self.compare(&state, worst)
     }
 

@@ -6,52 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use closc_fabric::Fabric;
-use closc_topology::{Link, Nic, Switch, TierId, Topology, ZoneId};
+use closc_fabric::{Fabric, Shape};
+use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 
 use crate::bits::{self, Words};
 use crate::element::Losses;
-
-/// The numbers of a fabric that paths are counted from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) planes: usize,
-    pub(crate) zones: usize,
-    pub(crate) groups: usize,
-    /// Uplinks of a T0, and how many of them go to the same T1.
-    pub(crate) t0_up: usize,
-    pub(crate) t0_parallel: usize,
-    /// Uplinks of a T1, and how many of them go to the same T2; 0 without a T2 tier.
-    pub(crate) t1_up: usize,
-    pub(crate) t1_parallel: usize,
-    /// Words of a set of T0 uplinks.
-    words: usize,
-}
-
-impl Shape {
-    fn of(topology: &Topology) -> Self {
-        let (t0_up, t1_up) = (usize::from(topology.t0.up.count), usize::from(topology.t1.up.count));
-        Shape {
-            planes: usize::from(topology.planes),
-            zones: usize::from(topology.zones),
-            groups: usize::from(topology.hosts.groups),
-            t0_up,
-            t0_parallel: usize::from(topology.t0.parallel.max(1)),
-            t1_up,
-            t1_parallel: usize::from(topology.t1.parallel.max(1)),
-            words: bits::words(t0_up),
-        }
-    }
-
-    fn t1s(&self) -> usize {
-        self.t0_up / self.t0_parallel
-    }
-
-    /// Returns the number of a group over all zones.
-    pub(crate) fn group(&self, zone: ZoneId, group: u16) -> usize {
-        usize::from(zone.0) * self.groups + usize::from(group)
-    }
-}
 
 /// What of a group works: for each plane one word that is 0 where its T0 is lost, then its uplinks.
 pub(crate) type Profile = Box<[u64]>;
@@ -60,6 +19,8 @@ pub(crate) type Profile = Box<[u64]>;
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) shape: Shape,
+    /// Words of a set of T0 uplinks.
+    words: usize,
     planes: Vec<bool>,
     /// What of groups works, where it is not everything; by number over all zones.
     damaged: BTreeMap<usize, Profile>,
@@ -76,28 +37,29 @@ impl State {
     /// Returns a fabric as its file leaves it.
     pub(crate) fn of(fabric: &Fabric) -> State {
         let topology = fabric.topology();
-        let shape = Shape::of(topology);
+        let shape = Shape::new(topology);
         let profile = [&[1][..], &bits::full(shape.t0_up)].concat().repeat(shape.planes);
         let mut state = State {
             shape,
+            words: bits::words(shape.t0_up),
             planes: vec![true; shape.planes],
             damaged: BTreeMap::new(),
             whole: profile.into(),
             t1s: vec![bits::full(shape.t0_up); shape.planes * shape.zones],
-            crossings: vec![bits::full(shape.t1_up); shape.planes * shape.zones * shape.t1s()],
+            crossings: vec![bits::full(shape.t1_up); shape.planes * shape.zones * shape.t1s],
             ports: BTreeMap::new(),
         };
-        state.lose(topology, &Losses::of(topology));
+        state.lose(&Losses::of(topology));
         state
     }
 
     /// Takes things away.
-    pub(crate) fn lose(&mut self, topology: &Topology, losses: &Losses) {
+    pub(crate) fn lose(&mut self, losses: &Losses) {
         for plane in &losses.planes {
             self.planes[usize::from(plane.0)] = false;
         }
         for switch in &losses.switches {
-            self.lose_switch(topology, *switch);
+            self.lose_switch(*switch);
         }
         for nic in &losses.nics {
             self.ports.insert(*nic, u16::MAX);
@@ -107,7 +69,7 @@ impl State {
         }
     }
 
-    fn lose_switch(&mut self, topology: &Topology, switch: Switch) {
+    fn lose_switch(&mut self, switch: Switch) {
         let plane = usize::from(switch.plane.0);
         let index = usize::from(switch.index);
         match switch.tier {
@@ -118,15 +80,10 @@ impl State {
                 bits::clear(&mut self.t1s[row], index * parallel..(index + 1) * parallel);
             }
             TierId::T2 => {
-                let t1s = self.shape.t1s();
-                let (t1s, step) = match topology.t2_rows().map(usize::from) {
-                    None => (0..t1s, index),
-                    Some(rows) => (index % rows..index % rows + 1, index / rows),
-                };
-                let lost = step * self.shape.t1_parallel..(step + 1) * self.shape.t1_parallel;
+                let (t1s, lost) = self.shape.below_t2(index);
                 for zone in 0..self.shape.zones {
                     for t1 in t1s.clone() {
-                        let at = self.row(plane, zone) * self.shape.t1s() + t1;
+                        let at = self.row(plane, zone) * self.shape.t1s + t1;
                         bits::clear(&mut self.crossings[at], lost.clone());
                     }
                 }
@@ -142,7 +99,7 @@ impl State {
             }
             Link::Fabric { lower, up } => {
                 let row = self.row(usize::from(lower.plane.0), usize::from(lower.zone.0));
-                let at = row * self.shape.t1s() + usize::from(lower.index);
+                let at = row * self.shape.t1s + usize::from(lower.index);
                 bits::clear(&mut self.crossings[at], usize::from(up)..usize::from(up) + 1);
             }
         }
@@ -153,7 +110,7 @@ impl State {
         let whole = &self.whole;
         let group = self.shape.group(t0.zone, t0.index);
         let profile = self.damaged.entry(group).or_insert_with(|| whole.clone());
-        let stride = 1 + self.shape.words;
+        let stride = 1 + self.words;
         let start = usize::from(t0.plane.0) * stride;
         &mut profile[start..start + stride]
     }
@@ -183,7 +140,7 @@ impl State {
     }
 
     fn t0<'p>(&self, profile: &'p Profile, plane: usize) -> Option<&'p [u64]> {
-        let stride = 1 + self.shape.words;
+        let stride = 1 + self.words;
         let part = &profile[plane * stride..(plane + 1) * stride];
         (self.planes[plane] && part[0] != 0).then_some(&part[1..])
     }
@@ -210,7 +167,7 @@ impl State {
     ) -> u64 {
         let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return 0 };
         let (from, to) = (self.row(plane, usize::from(from.0)), self.row(plane, usize::from(to.0)));
-        let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s());
+        let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
         let mut paths = 0;
         for (word, (a, b)) in a.iter().zip(b).enumerate() {
             let mut left = a & b & self.t1s[from][word] & self.t1s[to][word];

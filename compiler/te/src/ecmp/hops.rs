@@ -5,12 +5,13 @@
 
 use std::rc::Rc;
 
+use closc_fabric::Shape;
 use closc_plan::NextHops;
 use closc_topology::{Link, Switch, TierId, ZoneId};
 
 use super::{mix, pick};
 use crate::load::PerLink;
-use crate::network::{Kind, Network, Shape};
+use crate::network::{Kind, Network};
 use crate::split::Run;
 
 /// Members of a next-hop group: places in an array of cables, with weights.
@@ -82,10 +83,10 @@ impl Hops {
         let (plane, to) = (kind.planes[0], shape.group_at(group));
         let zone = shape.zone(group);
         let cables = |t1: usize| {
-            let first = shape.t0(group) + t1 * shape.k0;
-            Members::even((first..first + shape.k0).filter(|at| kind.t0[*at]).collect())
+            let first = shape.t0(group) + t1 * shape.t0_parallel;
+            Members::even((first..first + shape.t0_parallel).filter(|at| kind.t0[*at]).collect())
         };
-        let last: Vec<Members> = (0..shape.t1).map(cables).collect();
+        let last: Vec<Members> = (0..shape.t1s).map(cables).collect();
         let is_whole = kind.is_whole();
         let mut down = Vec::with_capacity(network.below.len());
         for (index, below) in network.below.iter().enumerate() {
@@ -99,12 +100,12 @@ impl Hops {
             });
         }
         let mut over =
-            vec![Members::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1 }];
-        for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1 != zone) {
-            let (from, t1) = (at / shape.t1, at % shape.t1);
+            vec![Members::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1s }];
+        for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1s != zone) {
+            let (from, t1) = (at / shape.t1s, at % shape.t1s);
             let first = shape.t1(from, t1);
             *ways = if is_whole {
-                Members::even((first..first + shape.u1).collect())
+                Members::even((first..first + shape.t1_up).collect())
             } else {
                 Members::weighed(shape, &plan.to(Shape::t1_switch(plane, from, t1), to.0, to.1))
             };
@@ -124,7 +125,7 @@ impl Hops {
         let make = || {
             let first = shape.t0(group);
             Rc::new(if kind.is_whole() {
-                Members::even((first..first + shape.u0).collect())
+                Members::even((first..first + shape.t0_up).collect())
             } else {
                 Members::weighed(
                     shape,
@@ -138,24 +139,24 @@ impl Hops {
     /// Splits a rate by weight at every switch.
     pub(super) fn carry(&self, network: &Network, run: Run, ups: &Members, rate: f64, load: &mut PerLink) {
         let shape = &network.shape;
-        let mut at_last = vec![0.0; shape.t1];
-        let mut at_top = vec![0.0; if run.far { shape.t2 } else { 0 }];
+        let mut at_last = vec![0.0; shape.t1s];
+        let mut at_top = vec![0.0; if run.far { shape.t2s } else { 0 }];
         for (up, part) in ups.parts() {
             load.t0_up[up] += rate * part;
-            let t1 = up % shape.u0 / shape.k0;
+            let t1 = up % shape.t0_up / shape.t0_parallel;
             if !run.far {
                 at_last[t1] += rate * part;
                 continue;
             }
-            for (at, over) in self.over[shape.zone(run.a) * shape.t1 + t1].parts() {
+            for (at, over) in self.over[shape.zone(run.a) * shape.t1s + t1].parts() {
                 load.t1_up[at] += rate * part * over;
-                at_top[shape.t2_of(t1, at % shape.u1)] += rate * part * over;
+                at_top[shape.t2_of(t1, at % shape.t1_up)] += rate * part * over;
             }
         }
         for (down, rate) in self.down.iter().zip(&at_top).filter(|(_, rate)| **rate > 0.0) {
             for (at, part) in down.parts() {
                 load.t1_down[at] += rate * part;
-                at_last[at / shape.u1 % shape.t1] += rate * part;
+                at_last[at / shape.t1_up % shape.t1s] += rate * part;
             }
         }
         for (last, rate) in self.last.iter().zip(&at_last).filter(|(_, rate)| **rate > 0.0) {
@@ -179,13 +180,13 @@ impl Hops {
         let choose = |ways: &Members, tier: u64| ways.choose(mix(flow ^ tier));
         let up = choose(ups, 0);
         load.t0_up[up] += gbps;
-        let mut t1 = up % shape.u0 / shape.k0;
+        let mut t1 = up % shape.t0_up / shape.t0_parallel;
         if run.far {
-            let over = choose(&self.over[shape.zone(run.a) * shape.t1 + t1], 1);
+            let over = choose(&self.over[shape.zone(run.a) * shape.t1s + t1], 1);
             load.t1_up[over] += gbps;
-            let down = choose(&self.down[shape.t2_of(t1, over % shape.u1)], 2);
+            let down = choose(&self.down[shape.t2_of(t1, over % shape.t1_up)], 2);
             load.t1_down[down] += gbps;
-            t1 = down / shape.u1 % shape.t1;
+            t1 = down / shape.t1_up % shape.t1s;
         }
         load.t0_down[choose(&self.last[t1], 3)] += gbps;
     }
