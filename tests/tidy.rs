@@ -12,6 +12,8 @@ mod public;
 mod rooms;
 #[path = "tidy/shape.rs"]
 mod shape;
+#[path = "tidy/walks.rs"]
+mod walks;
 #[path = "tidy/words.rs"]
 mod words;
 

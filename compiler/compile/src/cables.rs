@@ -9,18 +9,13 @@ use closc_artefacts::cables::{HEADER, Kind, Row, State};
 use closc_artefacts::paths;
 use closc_plan::Plan;
 use closc_render::Artefact;
-use closc_topology::{Link, NicPort, PlaneId};
+use closc_topology::{Link, PlaneId};
 
 /// Renders the cable list of a plane.
 pub(crate) fn render(plan: &Plan, plane: PlaneId) -> Artefact {
     let fabric = plan.fabric();
     let mut text = String::from(HEADER);
-    let hosts = fabric.nics().map(|nic| Link::Host(NicPort { plane, nic }));
-    let switches = fabric.plane_switches(plane).flat_map(|lower| {
-        let count = plan.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);
-        (0..count).map(move |up| Link::Fabric { lower, up })
-    });
-    for link in hosts.chain(switches).filter(|link| fabric.has_link(*link)) {
+    for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {
         line(&mut text, plan, link);
     }
     Artefact::new(paths::cables(plane.0), text)

@@ -60,7 +60,6 @@ impl<'a> Job<'a> {
 
     /// Returns the manifest of these files; `partial` says whether they are all there is in the tree.
     pub(crate) fn manifest(&self, files: BTreeMap<Utf8PathBuf, Entry>, partial: bool) -> Manifest {
-        let topology = self.plan.topology();
         Manifest {
             source: meaning(self.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
@@ -69,7 +68,7 @@ impl<'a> Job<'a> {
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(programmed).ok(),
             files,
-            ..Manifest::new(topology.name.as_str(), topology.routing)
+            ..Manifest::new(self.plan.name(), self.plan.routing())
         }
     }
 }

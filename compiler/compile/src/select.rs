@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use closc_topology::{Naming, Switch};
+use closc_topology::Switch;
 
 /// Some of the devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,13 +22,13 @@ impl Selection {
         *self == Selection::default()
     }
 
-    /// Tells whether a switch is selected.
-    pub fn has(&self, switch: Switch, naming: &Naming) -> bool {
+    /// Tells whether a switch is selected; its name is asked for where devices are named.
+    pub fn has(&self, switch: Switch, name: impl FnOnce() -> String) -> bool {
         let any = |empty: bool, found: bool| empty || found;
         any(self.planes.is_empty(), self.planes.contains(&switch.plane.0))
             && any(self.zones.is_empty(), self.zones.contains(&switch.zone.0))
             && any(self.tiers.is_empty(), self.tiers.iter().any(|t| t == switch.tier.word()))
-            && any(self.devices.is_empty(), self.devices.iter().any(|d| *d == naming.switch(switch).as_str()))
+            && (self.devices.is_empty() || self.devices.contains(&name()))
     }
 }
 
@@ -69,7 +69,7 @@ impl FromStr for Selection {
 
 #[cfg(test)]
 mod tests {
-    use closc_topology::{PlaneId, TierId, ZoneId};
+    use closc_topology::{Naming, PlaneId, TierId, ZoneId};
 
     use super::*;
 
@@ -78,9 +78,12 @@ mod tests {
         let selection: Selection = "plane=1,plane=3,tier=t0".parse().unwrap();
         let naming = Naming::default_for(false);
         let t0 = |plane| Switch { plane: PlaneId(plane), tier: TierId::T0, zone: ZoneId(0), index: 4 };
-        assert!(selection.has(t0(1), &naming) && selection.has(t0(3), &naming));
-        assert!(!selection.has(t0(2), &naming));
-        assert!(!selection.has(Switch { tier: TierId::T1, ..t0(1) }, &naming));
+        let has = |selection: &Selection, switch| selection.has(switch, || naming.switch(switch).to_string());
+        assert!(has(&selection, t0(1)) && has(&selection, t0(3)));
+        assert!(!has(&selection, t0(2)));
+        assert!(!has(&selection, Switch { tier: TierId::T1, ..t0(1) }));
+        let named: Selection = format!("device={}", naming.switch(t0(1))).parse().unwrap();
+        assert!(has(&named, t0(1)) && !has(&named, t0(2)));
         assert!("".parse::<Selection>().unwrap().is_everything());
         assert!("rack=3".parse::<Selection>().unwrap_err().contains("no key"));
     }

@@ -28,20 +28,17 @@ pub enum Unit {
 impl Unit {
     /// Returns the units of a plan: the selected switches, or everything.
     pub fn all(plan: &Plan, selection: &Selection) -> Vec<Unit> {
-        let topology = plan.topology();
-        let switches = plan.switches().filter(|s| selection.has(*s, &topology.naming)).map(Unit::Switch);
-        let mut units: Vec<Unit> = switches.collect();
+        let selected = |switch: &Switch| selection.has(*switch, || plan.switch_name(*switch).to_string());
+        let mut units: Vec<Unit> = plan.switches().filter(selected).map(Unit::Switch).collect();
         if !selection.is_everything() {
             return units;
         }
-        if topology.hosts.has_files() {
-            units.extend(plan.nodes().map(Unit::Host));
-        }
+        units.extend(plan.nodes_with_files().map(Unit::Host));
         if plan.is_source_routed() {
             units.extend(plan.groups().map(|(zone, group)| Unit::Group(zone, group)));
         }
-        units.extend(topology.plane_ids().map(Unit::Cables));
-        if plan.switches().any(|switch| topology.hardware(switch).1.is_programmed()) {
+        units.extend(plan.planes().map(Unit::Cables));
+        if plan.switches().any(|switch| plan.os(switch).is_programmed()) {
             units.push(Unit::Pipelines);
         }
         units
@@ -58,8 +55,9 @@ impl Unit {
                 }
             }
             Unit::Host(node) => {
-                let mut artefacts = targets::host(&plan.host(node), templates)?;
-                if plan.topology().hosts.os == HostOs::Linux
+                let intent = plan.host(node);
+                let mut artefacts = targets::host(&intent, templates)?;
+                if intent.os == HostOs::Linux
                     && let Some(routes) = plan.node_routes(node)
                 {
                     artefacts.push(targets::linux::host_routes(&routes, templates)?);
@@ -74,10 +72,9 @@ impl Unit {
 
     /// Returns the unit's name in the state file and in messages.
     pub fn name(self, plan: &Plan) -> String {
-        let topology = plan.topology();
         match self {
-            Unit::Switch(switch) => format!("switch {}", topology.naming.switch(switch)),
-            Unit::Host(node) => format!("host {}", topology.naming.node(node)),
+            Unit::Switch(switch) => format!("switch {}", plan.switch_name(switch)),
+            Unit::Host(node) => format!("host {}", plan.node_name(node)),
             Unit::Group(zone, group) => format!("group {zone}/{}", group + 1),
             Unit::Cables(plane) => format!("cables {plane}"),
             Unit::Pipelines => "pipelines".to_owned(),

@@ -162,14 +162,14 @@ impl Run<'_> {
         old: &Manifest,
         files: &mut BTreeMap<Utf8PathBuf, Entry>,
     ) -> Result<(), CompileError> {
-        let naming = &self.job.plan.topology().naming;
+        let plan = self.job.plan;
         let selected: BTreeSet<Utf8PathBuf> = self
             .job
             .units
             .iter()
             .filter_map(|unit| match unit {
                 Unit::Switch(switch) => {
-                    Some(Utf8Path::new(paths::SWITCHES).join(naming.switch(*switch).as_str()))
+                    Some(Utf8Path::new(paths::SWITCHES).join(plan.switch_name(*switch).as_str()))
                 }
                 Unit::Host(_) | Unit::Group(..) | Unit::Cables(_) | Unit::Pipelines => None,
             })

@@ -146,9 +146,7 @@ pub struct Artefacts {
 
 /// Counts artefacts by kind; kinds of which nothing changes are left out.
 pub fn artefacts(touched: &Touched, old: &Plan, new: &Plan) -> Vec<Artefacts> {
-    let hosts = |plan: &Plan| {
-        if plan.topology().hosts.has_files() { plan.nodes().collect() } else { BTreeSet::new() }
-    };
+    let hosts = |plan: &Plan| plan.nodes_with_files().collect();
     let tables =
         |plan: &Plan| if plan.is_source_routed() { plan.groups().collect() } else { BTreeSet::new() };
     let switches = |plan: &Plan| plan.switches().collect();

@@ -3,8 +3,11 @@
 //! In: a fabric. Out: [`Plan`], of which the intents and tables are made, one at a time, each where it is described.
 //! Invariants: a plan holds no list of devices.
 
+use closc_artefacts::Routing;
 use closc_fabric::Fabric;
-use closc_topology::{Link, Node, Switch, Topology, ZoneId};
+use closc_platform::Os;
+use closc_topology::{Link, Node, PlaneId, Switch, Topology, ZoneId};
+use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
 use crate::segment::Segments;
@@ -29,6 +32,36 @@ impl Plan {
     /// Returns the topology it started from.
     pub fn topology(&self) -> &Topology {
         self.fabric.topology()
+    }
+
+    /// Returns the name of the fabric.
+    pub fn name(&self) -> &str {
+        &self.topology().name
+    }
+
+    /// Returns the name of a switch.
+    pub fn switch_name(&self, switch: Switch) -> SmolStr {
+        self.topology().naming.switch(switch)
+    }
+
+    /// Returns the name of a node.
+    pub fn node_name(&self, node: Node) -> SmolStr {
+        self.topology().naming.node(node)
+    }
+
+    /// Returns the planes.
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        self.topology().plane_ids()
+    }
+
+    /// Returns how packets find their way.
+    pub fn routing(&self) -> Routing {
+        self.topology().routing
+    }
+
+    /// Returns the operating system of a switch.
+    pub fn os(&self, switch: Switch) -> Os {
+        self.topology().hardware(switch).1
     }
 
     /// Returns the addresses.
@@ -59,6 +92,11 @@ impl Plan {
     /// Returns the nodes that have at least one NIC.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.fabric.nodes()
+    }
+
+    /// Returns the nodes that have files of their own.
+    pub fn nodes_with_files(&self) -> impl Iterator<Item = Node> + '_ {
+        self.topology().hosts.has_files().then(|| self.nodes()).into_iter().flatten()
     }
 
     /// Returns the T0 groups, each of which has one path table.

@@ -13,6 +13,7 @@ mod check;
 mod error;
 mod finding;
 mod forward;
+mod lines;
 mod load;
 mod model;
 mod options;
@@ -51,9 +52,11 @@ use proof::chosen::network::Network as ChoiceNetwork;
 
 /// Verifies a tree.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
-    let loaded = load::load(tree, options)?;
-    let load::Loaded { mut fabric, nics, name, routing, mut read, mut findings, stated, not_proved, follows } =
-        loaded;
+    let loaded = load::load(tree, options, check::hosts::routes)?;
+    let load::Loaded { mut fabric, apart, nics, name, routing, mut read, .. } = loaded;
+    let load::Loaded { mut findings, counts, stated, not_proved, follows, .. } = loaded;
+    check::counts::check(&counts, &fabric, &mut findings);
+    findings = findings.merge(check::tables::all(&fabric.groups, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options));
     if let Some(stated) = &stated {
@@ -85,7 +88,7 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
     if let Some(network) = &network {
         choice_traces(network, &mut violations);
     }
-    load::lines::fill(tree, &mut violations);
+    lines::fill(tree, &mut violations);
     Ok(Report {
         fabric: name,
         routing,
@@ -109,7 +112,7 @@ pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
 /// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever compares them with
 /// running switches.
 pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
-    let fabric = load::load(tree, &Options { digests: false, ..Options::default() })?.fabric;
+    let fabric = load::load(tree, &Options { digests: false, ..Options::default() }, |_, _, _, _| {})?.fabric;
     let (all, _) = proof::converge::routes(&fabric);
     let ways = |id, route: &OtherRoute| {
         let port = |slot| {

@@ -1,10 +1,10 @@
 //! Reads a whole tree: cable lists, then path tables, then switches and nodes, each file once.
 //!
 //! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
-//! manifest, parsed, reduced to what the proof needs, and dropped; two threads hold two files.
+//! manifest, parsed, reduced to what the proof needs, and dropped; two threads hold two files. Nothing is judged here:
+//! what is read goes on to the checks and does not return.
 
 pub(crate) mod files;
-pub(crate) mod lines;
 mod nodes;
 mod pipeline;
 mod switches;
@@ -15,15 +15,15 @@ use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
 use crate::bind::nics::{self, NicCables};
-use crate::check::counts;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::Cabling;
 use crate::model::fabric::Fabric;
+use crate::model::group::Group;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
-use crate::model::stated::Stated;
+use crate::model::stated::{Counts, Stated};
 use crate::model::switch::{Pairs, Pool};
 use crate::options::Options;
 use crate::read::cables;
@@ -37,11 +37,15 @@ use files::Files;
 /// Everything that was read.
 pub(crate) struct Loaded {
     pub(crate) fabric: Fabric,
+    /// Path tables that do not fit those of the fabric.
+    pub(crate) apart: Vec<Group>,
     pub(crate) nics: NicCables,
     pub(crate) name: String,
     pub(crate) routing: String,
     pub(crate) read: ReadCounts,
     pub(crate) findings: Findings,
+    /// What the manifest counts.
+    pub(crate) counts: Counts,
     /// What the manifest states of the fabric.
     pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
@@ -62,13 +66,13 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     }
 }
 
-/// Reads a tree.
-pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, VerifyError> {
+/// Reads a tree. Routes of nodes to each other are too many to keep: `judge` is given those of one node at a time.
+pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) -> Result<Loaded, VerifyError> {
     let manifest = Manifest::read(tree)?;
     let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
     let cabling = cabling(&files, &mut findings)?;
-    let groups = tables::groups(&files, &cabling, &mut findings)?;
+    let (groups, apart) = tables::groups(&files, &cabling, &mut findings)?;
     let layout = groups.first().map(|group| group.layout);
     if manifest.routing.is_source_routed() && groups.is_empty() {
         let message = "hosts write the path, and there is no path table".to_owned();
@@ -106,13 +110,14 @@ pub(crate) fn load(tree: &dyn Source, options: &Options) -> Result<Loaded, Verif
     findings = findings.merge(of_switches).merge(of_nodes);
     (fabric.switches, fabric.nodes) = (switches, nodes);
     fabric.facts = pools.0.finish();
-    let found = nodes::sprays(&files, &fabric)?;
+    let found = nodes::sprays(&files, &fabric, judge)?;
     findings = findings.merge(found).merge(rest(&files, options)?);
     let read = read_counts(files, &fabric);
-    counts::check(&manifest.counts, &fabric, &mut findings);
     Ok(Loaded {
+        counts: manifest.counts,
         stated: manifest.profile.clone(),
         fabric,
+        apart,
         nics,
         name: manifest.fabric.clone(),
         routing: manifest.routing.word().to_owned(),

@@ -63,8 +63,8 @@ impl Draft<'_> {
     fn hosts(&self) -> Option<Hosts> {
         let hosts = &self.doc.hosts;
         Some(Hosts {
-            groups: hosts.groups.value,
-            per_group: hosts.per_group.value,
+            groups: u16::try_from(self.groups).ok()?,
+            per_group: u16::try_from(self.per_group).ok()?,
             nics_per_node: u8::try_from(self.nics_per_node).ok()?,
             rails: u8::try_from(self.rails).ok()?,
             nic_speed: hosts.nic.speed.value,
@@ -149,12 +149,12 @@ impl Draft<'_> {
     fn smaller_zones(&self, found: &mut Exceptions) -> Option<()> {
         for (zone, groups) in self.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
             let zone = ZoneId(zone.value);
-            for index in groups.value..self.doc.hosts.groups.value {
+            for index in groups.value..u16::try_from(self.groups).ok()? {
                 for plane in 0..self.planes {
                     let plane = PlaneId(u8::try_from(plane).ok()?);
                     found.absent_switches.insert(Switch { plane, tier: TierId::T0, zone, index });
                 }
-                let nics = 0..self.doc.hosts.per_group.value;
+                let nics = 0..u16::try_from(self.per_group).ok()?;
                 found.absent_nics.extend(nics.map(|downlink| Nic { zone, group: index, downlink }));
             }
         }

@@ -1,29 +1,15 @@
-//! V01: files are those of the manifest, and every word in them is understood.
+//! V0106: settings of whole devices are alike.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-
-use closc_artefacts::Entry;
-use closc_artefacts::paths::MANIFEST;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
 use crate::model::language::Language;
-use crate::model::place::Place;
 use crate::model::switch::Pairs;
-use crate::rules::files::{DIGEST, SAME};
-
-/// Checks the bytes of a file against the manifest.
-pub(crate) fn digest(path: &camino::Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings) {
-    let fits = entry.size == bytes.len() as u64 && blake3::hash(bytes).to_hex().as_str() == entry.blake3;
-    findings.expect(fits, &DIGEST, || {
-        let message = format!("`{path}` is not the file that `{MANIFEST}` states");
-        let listed = Place::text(MANIFEST, vec![format!("\"{path}\":")]);
-        Violation::new(&DIGEST, Place::file(path), message).and(listed)
-    });
-}
+use crate::rules::files::SAME;
 
 /// Checks that settings of whole devices are those that most have.
 pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {

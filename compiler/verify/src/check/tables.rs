@@ -7,17 +7,45 @@
 use std::net::Ipv6Addr;
 
 use closc_paths::{Choice, Destination, Kind, Table};
+use rayon::prelude::*;
 
+use super::load;
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::fabric::Fabric;
-use crate::model::group::{Group, destination, length, list};
+use crate::model::group::{Group, common, destination, length, list};
 use crate::model::place::Place;
 use crate::model::segment::{GIB_MAX, Layout, SLOTS, Usid};
 use crate::rules::tables::{FIELDS, HEADER, OWN, PROBES, TEMPLATE};
 
+/// Checks each table for itself, and that they agree with what most state; those that cannot be composed with the others
+/// are `apart`.
+pub(crate) fn all(groups: &[Group], apart: &[Group]) -> Findings {
+    let tables: Vec<&Group> = groups.iter().chain(apart).collect();
+    let each: Vec<Findings> = tables
+        .par_iter()
+        .map(|group| {
+            let mut findings = Findings::default();
+            check(group, &mut findings);
+            load::check(group, &mut findings);
+            findings
+        })
+        .collect();
+    let mut findings = each.into_iter().fold(Findings::default(), Findings::merge);
+    let Some(first) = common(tables.iter().copied()) else { return findings };
+    for group in &tables {
+        agree(first, group, &mut findings);
+    }
+    let wanted = usize::from(first.table().header().zones) * usize::from(first.table().header().groups);
+    findings.expect(tables.len() == wanted, &HEADER, || {
+        let message = format!("there are {} path tables and {wanted} groups", tables.len());
+        Violation::new(&HEADER, first.place(&["\"group\":"]), message)
+    });
+    findings
+}
+
 /// Checks that a table agrees with another.
-pub(crate) fn agree(first: &Group, group: &Group, findings: &mut Findings) {
+fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     let (ours, theirs) = (*group.table().header(), *first.table().header());
     // Where sets start is the group's own.
     let own =
@@ -64,7 +92,7 @@ pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
 }
 
 /// Checks templates, additions and probes of a table.
-pub(crate) fn check(group: &Group, findings: &mut Findings) {
+fn check(group: &Group, findings: &mut Findings) {
     let table = group.table();
     let work = Work { group, table, layout: &group.layout };
     for place in work.places() {

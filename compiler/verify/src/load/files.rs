@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
-use closc_artefacts::Files as Source;
+use closc_artefacts::paths::MANIFEST;
+use closc_artefacts::{Entry, Files as Source};
 
-use crate::check::files::digest;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::place::Place;
@@ -69,6 +69,16 @@ impl Files<'_> {
         }
         Ok(true)
     }
+}
+
+/// Checks the bytes of a file against the manifest.
+fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings) {
+    let fits = entry.size == bytes.len() as u64 && blake3::hash(bytes).to_hex().as_str() == entry.blake3;
+    findings.expect(fits, &DIGEST, || {
+        let message = format!("`{path}` is not the file that `{MANIFEST}` states");
+        let listed = Place::text(MANIFEST, vec![format!("\"{path}\":")]);
+        Violation::new(&DIGEST, Place::file(path), message).and(listed)
+    });
 }
 
 /// A path as a number: there are hundreds of thousands of them.

@@ -1,11 +1,10 @@
-//! Nodes: read and bound to the cable lists; and their routes to other nodes, which are compared with the tables.
+//! Nodes: read and bound to the cable lists; and their routes to other nodes, handed on one node at a time.
 
 use camino::Utf8Path;
 use rayon::prelude::*;
 
 use super::files::{BUFFERS, Files, unreadable};
 use crate::bind::binding::Context;
-use crate::check::hosts;
 use crate::error::VerifyError;
 use crate::finding::Findings;
 use crate::model::cabling::NodeId;
@@ -13,10 +12,13 @@ use crate::model::fabric::Fabric;
 use crate::model::switch::Node;
 use crate::read::error::{ReadError, text};
 use crate::read::linux;
-use crate::read::linux::node::{self, Host};
+use crate::read::linux::node::{self, Host, Spray};
 use crate::read::linux::surroundings::{DEVICES, SETTINGS};
 use crate::read::room::FILES_MAX;
 use crate::rules::files::PARSES;
+
+/// Compares the routes of a node to other nodes with the tables.
+pub(crate) type Judge = fn(&Fabric, NodeId, &[Spray<'_>], &mut Findings);
 
 type Nodes = (Vec<Option<Node>>, Findings);
 
@@ -84,8 +86,8 @@ fn read<'a>(
     )
 }
 
-/// Routes of nodes to other nodes, which are compared with the tables and so come last.
-pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, VerifyError> {
+/// Routes of nodes to other nodes, which are compared with the tables and so are read last.
+pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: Judge) -> Result<Findings, VerifyError> {
     (0..fabric.cabling.nodes.len() as u32)
         .into_par_iter()
         .map(|id| {
@@ -97,7 +99,7 @@ pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric) -> Result<Findings, Ver
                 if files.read(&path, buffer, &mut findings)? {
                     findings.checked(&PARSES, 1);
                     match text(buffer).and_then(node::read_routes) {
-                        Ok(sprays) => hosts::routes(fabric, NodeId(id), &sprays, &mut findings),
+                        Ok(sprays) => judge(fabric, NodeId(id), &sprays, &mut findings),
                         Err(error) => unreadable(&path, &error, &mut findings),
                     }
                 }

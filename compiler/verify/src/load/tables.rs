@@ -1,28 +1,24 @@
-//! Path tables: read, checked each for itself, and reduced to those that fit together.
-
-use std::collections::BTreeMap;
+//! Path tables: read, and those set apart that do not fit together.
 
 use camino::Utf8Path;
 use closc_artefacts::paths;
 use rayon::prelude::*;
 
 use super::files::{Files, unreadable};
-use crate::check::{load as balance, tables};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
-use crate::model::group::Group;
+use crate::model::group::{Group, common};
 use crate::model::place::Place;
 use crate::read::path_table::{self, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
-use crate::rules::tables::HEADER;
 
-/// Reads all tables.
+/// Reads all tables: those that can be composed, zone by zone, and the others.
 pub(crate) fn groups(
     files: &Files<'_>,
     cabling: &Cabling,
     findings: &mut Findings,
-) -> Result<Vec<Group>, VerifyError> {
+) -> Result<(Vec<Group>, Vec<Group>), VerifyError> {
     let paths: Vec<&Utf8Path> = files.manifest.files_in(paths::PATH_TABLES, "json").collect();
     for binary in files.manifest.files_in(paths::PATH_TABLES, "bin") {
         let beside = binary.with_extension("json");
@@ -36,10 +32,6 @@ pub(crate) fn groups(
         .map(|path| {
             let mut findings = Findings::default();
             let group = group(files, path, cabling, &mut findings)?;
-            if let Some(group) = &group {
-                tables::check(group, &mut findings);
-                balance::check(group, &mut findings);
-            }
             Ok((group, findings))
         })
         .collect::<Result<_, VerifyError>>()?;
@@ -49,34 +41,26 @@ pub(crate) fn groups(
         *findings = std::mem::take(findings).merge(found);
     }
     groups.sort_by_key(|group| (group.zone, group.group));
-    if let Some(first) = common(&groups) {
-        let (zones, count) = (first.table().header().zones, first.table().header().groups);
-        for group in &groups {
-            tables::agree(first, group, findings);
-        }
-        let wanted = usize::from(zones) * usize::from(count);
-        findings.expect(groups.len() == wanted, &HEADER, || {
-            let message = format!("there are {} path tables and {wanted} groups", groups.len());
-            Violation::new(&HEADER, first.place(&["\"group\":"]), message)
-        });
-        // A table that disagrees on the numbers of the fabric cannot be composed with the others.
-        let header = *first.table().header();
-        let layout = first.layout;
-        let fits = |group: &Group| {
-            let own = *group.table().header();
-            group.layout == layout
-                && (own.planes, own.zones, own.groups) == (header.planes, header.zones, header.groups)
-                && (own.t0_uplinks, own.t1_uplinks) == (header.t0_uplinks, header.t1_uplinks)
-                && (own.parallel0, own.parallel1) == (header.parallel0, header.parallel1)
-                && group.planes.len() == usize::from(header.planes)
-                && group.zone < header.zones
-                && group.group < header.groups
-        };
-        groups.retain(fits);
-        cable_lists(files, header.planes, findings);
+    let Some(first) = common(&groups) else { return Ok((groups, Vec::new())) };
+    let (header, layout) = (*first.table().header(), first.layout);
+    // A table that disagrees on the numbers of the fabric cannot be composed with the others.
+    let fits = |group: &Group| {
+        let own = *group.table().header();
+        group.layout == layout
+            && (own.planes, own.zones, own.groups) == (header.planes, header.zones, header.groups)
+            && (own.t0_uplinks, own.t1_uplinks) == (header.t0_uplinks, header.t1_uplinks)
+            && (own.parallel0, own.parallel1) == (header.parallel0, header.parallel1)
+            && group.planes.len() == usize::from(header.planes)
+            && group.zone < header.zones
+            && group.group < header.groups
+    };
+    let (mut fitting, mut apart): (Vec<Group>, Vec<Group>) = (Vec::with_capacity(groups.len()), Vec::new());
+    for group in groups {
+        let again = fitting.last().is_some_and(|last| (last.zone, last.group) == (group.zone, group.group));
+        if fits(&group) && !again { fitting.push(group) } else { apart.push(group) }
     }
-    groups.dedup_by_key(|group| (group.zone, group.group));
-    Ok(groups)
+    cable_lists(files, header.planes, findings);
+    Ok((fitting, apart))
 }
 
 /// Every plane has a list of its cables.
@@ -88,21 +72,6 @@ fn cable_lists(files: &Files<'_>, planes: u8, findings: &mut Findings) {
             findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
         }
     }
-}
-
-/// The first of the tables that most agree with.
-fn common(groups: &[Group]) -> Option<&Group> {
-    let key = |group: &Group| {
-        let h = *group.table().header();
-        let numbers =
-            [h.planes.into(), h.zones, h.groups, h.t0_uplinks, h.t1_uplinks, h.parallel0, h.parallel1];
-        (numbers, format!("{:?}", group.layout))
-    };
-    let mut votes: BTreeMap<_, (usize, usize)> = BTreeMap::new();
-    for (at, group) in groups.iter().enumerate() {
-        votes.entry(key(group)).or_insert((0, at)).0 += 1;
-    }
-    votes.into_values().max_by_key(|(count, _)| *count).map(|(_, at)| &groups[at])
 }
 
 fn group(

@@ -1,5 +1,6 @@
 //! The path table of a T0 group, from both of its forms.
 
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
@@ -115,6 +116,21 @@ impl Group {
     pub(crate) fn nic_place(&self, nic: &GroupNic) -> Place {
         self.place(&["\"nics\":", &format!("\"name\": \"{}\"", nic.name)])
     }
+}
+
+/// Returns the first of the tables that most agree with.
+pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<&'g Group> {
+    let key = |group: &Group| {
+        let h = *group.table().header();
+        let numbers =
+            [h.planes.into(), h.zones, h.groups, h.t0_uplinks, h.t1_uplinks, h.parallel0, h.parallel1];
+        (numbers, format!("{:?}", group.layout))
+    };
+    let mut votes: BTreeMap<_, (usize, &Group)> = BTreeMap::new();
+    for group in groups {
+        votes.entry(key(group)).or_insert((0, group)).0 += 1;
+    }
+    votes.into_values().max_by_key(|(count, _)| *count).map(|(_, first)| first)
 }
 
 /// Returns the inner address of a place in the fabric, by the fields of a table's header.

@@ -1,4 +1,7 @@
 //! Lines of violations: each file that one is in is read again, once.
+//!
+//! In: a tree and what was found in it. Out: the same with lines. Invariants: nothing is judged here, and a file without a
+//! violation is not read; so that none of the text is kept while paths are proved.
 
 use std::collections::HashMap;
 

@@ -1,0 +1,115 @@
+//! The walks that `docs/architecture.md` describes: each step is there, and none goes back.
+//!
+//! In: the tables of the document, and the sources. Out: rows that name what is not there, or that return.
+
+use std::fs;
+
+use super::rooms::sources;
+use super::{root, stage_of};
+
+/// A step of a walk: a file below `compiler/`, and the type that it makes or takes.
+#[derive(Debug)]
+struct Step {
+    file: String,
+    word: String,
+}
+
+/// The walks of the document.
+fn walks() -> Vec<Vec<Step>> {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the document is there");
+    let section = text.split("\n## Two walks\n").nth(1).expect("it describes the walks");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let tables = section.split("| step | file | type |\n|---|---|---|\n").skip(1);
+    tables.map(|table| table.lines().map_while(step).collect()).collect()
+}
+
+fn step(row: &str) -> Option<Step> {
+    let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
+    let plain = |at: usize| cells.get(at).map(|cell| cell.trim_matches('`').to_owned());
+    Some(Step { file: plain(1)?, word: plain(2)? })
+}
+
+/// Where a step is: its crate, and in verify its module too, which is a stage of its own.
+fn place(file: &str) -> String {
+    let parts: Vec<&str> = file.split('/').collect();
+    let module = if parts[0] == "verify" { parts[2].trim_end_matches(".rs") } else { "" };
+    format!("{} {module}", parts[0])
+}
+
+/// Tells where a walk returns to a place that it had left, or to an earlier crate.
+fn returns(walk: &[Step]) -> Option<String> {
+    let mut left: Vec<String> = Vec::new();
+    for pair in walk.windows(2) {
+        let (from, to) = (place(&pair[0].file), place(&pair[1].file));
+        let stage = |place: &str| place.split(' ').next().and_then(stage_of);
+        if stage(&to) < stage(&from) || left.contains(&to) {
+            return Some(format!("{} after {}", pair[1].file, pair[0].file));
+        }
+        if from != to {
+            left.push(from);
+        }
+    }
+    None
+}
+
+#[test]
+fn each_step_is_there_and_none_goes_back() {
+    let walks = walks();
+    assert_eq!(walks.len(), 2, "a host count to a byte, and a file to a verdict");
+    for walk in &walks {
+        assert!(walk.len() > 8, "{walk:?}");
+        for Step { file, word } in walk {
+            let text = fs::read_to_string(root().join("compiler").join(file));
+            let text = text.unwrap_or_else(|_| panic!("there is no {file}"));
+            let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+            let name = word.rsplit("::").next().unwrap_or_default();
+            assert!(text.split(|sign| !is_part(sign)).any(|part| part == name), "{file} has no `{word}`");
+        }
+        assert_eq!(returns(walk), None);
+    }
+}
+
+#[test]
+fn a_walk_that_returns_is_found() {
+    let walk = |files: &[&str]| -> Vec<Step> {
+        files.iter().map(|file| Step { file: (*file).to_owned(), word: String::new() }).collect()
+    };
+    let verify = ["artefacts/src/files.rs", "verify/src/load.rs", "verify/src/proof.rs"];
+    assert_eq!(returns(&walk(&verify)), None);
+    let back = [&verify[..], &["verify/src/load/lines.rs"]].concat();
+    assert!(returns(&walk(&back)).is_some());
+    assert!(returns(&walk(&["plan/src/plan.rs", "topology/src/model.rs"])).is_some());
+}
+
+/// From a plan on, units are made of what the plan answers: of the topology only digests are taken, and the front makes it.
+#[test]
+fn units_ask_the_plan_only() {
+    let may = ["compiler/compile/src/front.rs", "compiler/compile/src/fingerprint.rs"];
+    let compile = sources().into_iter().filter(|(path, _)| path.starts_with("compiler/compile/src/"));
+    for (path, text) in compile.filter(|(path, _)| !may.contains(&path.as_str())) {
+        assert!(
+            !text.contains(".topology()"),
+            "{path} asks the topology: the plan has to say what a unit needs"
+        );
+    }
+}
+
+/// What reads a tree judges nothing, and what judges it does not read it again.
+#[test]
+fn verify_loads_once_and_judges_after() {
+    let verify = sources()
+        .into_iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix("compiler/verify/src/")?.to_owned(), text)));
+    for (path, text) in verify {
+        let stage = path.split(['/', '.']).next().unwrap_or_default();
+        let later: &[&str] = match stage {
+            "model" | "read" | "bind" | "load" => &["check", "proof", "walk", "forward", "lines"],
+            "lib" => &[],
+            _ => &["load"],
+        };
+        for module in later {
+            let named = format!("crate::{module}::");
+            assert!(!text.contains(&named), "{path} names {named}: a walk does not go back");
+        }
+    }
+}
