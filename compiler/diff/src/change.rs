@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
+use closc_fabric::Fabric;
+use closc_plan::Plan;
 use closc_platform::{Breakout, Os, Platform};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
@@ -20,6 +22,7 @@ use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
 use crate::shown::Shown;
+use crate::verdict::{Verdict, note, rule};
 
 /// Hardware and operating system.
 pub type Hardware = (Arc<Platform>, Os);
@@ -160,9 +163,15 @@ macro_rules! settings {
     };
 }
 
-/// Writes the settings of the fabric, each with its field.
+/// Most settings do nothing beyond their words.
+fn no_note<T>(_: &Edit<T>, _: &Plan) -> Option<String> {
+    None
+}
+
+/// Writes the settings of the fabric, each with its field, how a change of it is rolled out, and what it does besides.
 macro_rules! fabric_settings {
-    ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal; )*) => {
+    ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal
+        => $rule:ident $(, $note:ident)?; )*) => {
         settings! {
             /// A number or word of the fabric.
             Setting of Topology { $( $(#[$inner])* $variant($type) = $($part).+; )* }
@@ -173,6 +182,20 @@ macro_rules! fabric_settings {
             pub fn field(&self) -> Field {
                 match self {
                     $( Setting::$variant(_) => field!($path), )*
+                }
+            }
+
+            /// Returns how a change of it can be rolled out.
+            pub(crate) fn verdict(&self, old: &Fabric) -> Verdict {
+                match self {
+                    $( Setting::$variant(edit) => rule::$rule(&edit.old, &edit.new, old), )*
+                }
+            }
+
+            /// Returns what a change of it does beyond its words.
+            pub(crate) fn note(&self, plan: &Plan) -> Option<String> {
+                match self {
+                    $( Setting::$variant(edit) => no_note(edit, plan)$(.or_else(|| note::$note(&edit.old, plan).into()))?, )*
                 }
             }
         }
@@ -224,83 +247,83 @@ macro_rules! tier_settings {
 
 fabric_settings! {
     /// The name of the fabric.
-    Name(SmolStr) = name, "fabric";
+    Name(SmolStr) = name, "fabric" => names;
     /// Free text.
-    Description(String) = description, "description";
+    Description(String) = description, "description" => names;
     /// Number of planes.
-    Planes(u8) = planes, "planes";
+    Planes(u8) = planes, "planes" => nic_ports, speed;
     /// Number of zones.
-    Zones(u16) = zones, "zones";
+    Zones(u16) = zones, "zones" => zones;
     /// Where zones stand.
-    Sites(Vec<Site>) = sites, "sites";
+    Sites(Vec<Site>) = sites, "sites" => names;
     /// How packets find their way.
-    Routing(Routing) = routing, "routing";
+    Routing(Routing) = routing, "routing" => paths;
     /// NICs on each T0.
-    PerGroup(u16) = hosts.per_group, "hosts.per_group";
+    PerGroup(u16) = hosts.per_group, "hosts.per_group" => nics;
     /// NICs of a node.
-    NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node";
+    NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node" => nodes;
     /// Rails.
-    Rails(u8) = hosts.rails, "hosts.rails";
+    Rails(u8) = hosts.rails, "hosts.rails" => nodes;
     /// Speed of a NIC.
-    NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed";
+    NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
     /// Lanes of a NIC.
-    NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes";
+    NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
     /// What is generated for hosts.
-    HostOs(HostOs) = hosts.os, "hosts.os";
+    HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// Files that are generated for every node.
-    HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs";
+    HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
     /// Where NICs are plugged in.
-    Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots";
+    Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots" => interface_names;
     /// The block of all segments.
-    Block(Ipv6Net) = srv6.block, "srv6.block";
+    Block(Ipv6Net) = srv6.block, "srv6.block" => segments, segments;
     /// How 16 bits name a role, a plane, a zone and an index.
-    Layout(UsidLayout) = srv6.layout, "srv6.widths";
+    Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
     /// What takes one uplink instead of a group.
-    Pin(Pin) = ecmp.pin, "ecmp.pin";
+    Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
     /// What takes one uplink, NIC by NIC.
-    Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins";
+    Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks;
     /// Queue pairs of a connection.
-    QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection";
+    QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
     /// Pool of NIC addresses.
-    HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts";
+    HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts" => nic_addresses, nics;
     /// Pool of cable addresses.
-    LinkPool(Ipv6Net) = addresses.links, "addresses.links";
+    LinkPool(Ipv6Net) = addresses.links, "addresses.links" => cable_addresses, cables;
     /// Pool of loopbacks.
-    LoopbackPool(Ipv6Net) = addresses.loopbacks, "addresses.loopbacks";
+    LoopbackPool(Ipv6Net) = addresses.loopbacks, "addresses.loopbacks" => identity, switches;
     /// Pool of management addresses.
-    ManagementPool(Option<IpNet>) = addresses.management, "addresses.management";
+    ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management, management;
     /// Gateway of the management network.
-    ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway";
+    ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway" => management;
     /// First autonomous system number.
-    AsnBase(u32) = addresses.asn_base, "addresses.asn_base";
+    AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
     /// Cables between NICs and T0s.
-    NicT0(Cable) = cables.nic_t0, "cables.nic-t0";
+    NicT0(Cable) = cables.nic_t0, "cables.nic-t0" => nic_cables;
     /// Cables between T0s and T1s.
-    T0T1(Cable) = cables.t0_t1, "cables.t0-t1";
+    T0T1(Cable) = cables.t0_t1, "cables.t0-t1" => t1_cables;
     /// Cables between T1s and T2s.
-    T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2";
+    T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2" => t2_cables;
     /// Cables between T1s and T2s of single zones.
-    T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone";
+    T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone" => t2_cables;
     /// Largest packet on a cable.
-    LinkMtu(u16) = mtu.link, "mtu.link";
+    LinkMtu(u16) = mtu.link, "mtu.link" => port_mtu;
     /// Largest packet of a host.
-    PayloadMtu(u16) = mtu.payload, "mtu.payload";
+    PayloadMtu(u16) = mtu.payload, "mtu.payload" => hosts_only;
     /// Entropy values in use.
-    EntropyActive(u16) = entropy.active, "entropy.active";
+    EntropyActive(u16) = entropy.active, "entropy.active" => hosts_only;
     /// Entropy values in reserve.
-    EntropyBackup(u16) = entropy.backup, "entropy.backup";
+    EntropyBackup(u16) = entropy.backup, "entropy.backup" => hosts_only;
     /// Entropy values below which a NIC retires no more.
-    EntropyMin(u16) = entropy.min_active, "entropy.min_active";
+    EntropyMin(u16) = entropy.min_active, "entropy.min_active" => hosts_only;
     /// Seed of the choice of entropy values.
-    EntropySeed(u64) = entropy.seed, "entropy.seed";
+    EntropySeed(u64) = entropy.seed, "entropy.seed" => hosts_only, entropy;
     /// Destination port of the transport.
-    UdpPort(u16) = entropy.udp_port, "entropy.udp_port";
+    UdpPort(u16) = entropy.udp_port, "entropy.udp_port" => transport;
     /// Quality of service.
-    Qos(Profile) = qos, "qos";
+    Qos(Profile) = qos, "qos" => queues;
     /// Servers that every device receives.
-    Services(Services) = services, "services";
+    Services(Services) = services, "services" => services;
     /// What fails together.
-    Domains(Domains) = domains, "domains";
+    Domains(Domains) = domains, "domains" => names;
 }
 
 tier_settings! {

@@ -16,6 +16,7 @@ mod routed;
 mod shown;
 mod summary;
 mod touched;
+mod verdict;
 mod words;
 
 pub mod edit;

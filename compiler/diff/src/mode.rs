@@ -1,110 +1,23 @@
 //! How a change can be rolled out: unnoticed, on a drained device, on a drained plane, or not at all.
 //!
 //! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: the most careful of several
-//! answers counts; what is not known to be harmless is not called so.
-
-use std::sync::Arc;
+//! answers counts; what is not known to be harmless is not called so. What a setting of the fabric does is beside it, in
+//! `change.rs`.
 
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
-use closc_platform::capability::Capability;
-use closc_platform::{Os, Platform};
-use closc_topology::{Link, PlaneId, Switch, TierId};
+use closc_topology::{Link, TierId};
 
-use crate::change::{Change, Exception, Setting, T2Setting, Thing, TierSetting, Turn};
+use crate::change::{Change, Exception, T2Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;
+use crate::verdict::{ALL, GROWS, SHRINKS, at_once, beside, growth, hitless, planes};
 
-/// How a change can be rolled out, from harmless to harmful.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RolloutMode {
-    /// Nothing in use is touched.
-    Hitless,
-    /// These carry no traffic while they are touched.
-    Drained(Vec<Place>),
-    /// One plane after the other, each without traffic while it is touched.
-    PlaneByPlane(Vec<TierId>),
-    /// Every host and switch would have to change at the same moment.
-    AtOnce,
-}
-
-/// What is drained while it is touched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// A switch.
-    Switch(Switch),
-    /// A cable.
-    Link(Link),
-}
-
-impl Place {
-    /// Returns the plane it belongs to.
-    pub fn plane(self) -> PlaneId {
-        match self {
-            Place::Switch(switch) => switch.plane,
-            Place::Link(link) => link.plane(),
-        }
-    }
-}
-
-/// How a change can be rolled out, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// How.
-    pub mode: RolloutMode,
-    /// Why.
-    pub why: &'static str,
-}
-
-const ALL: [TierId; 3] = TierId::ALL;
-const GROWS: &str = "what is new is up before hosts use it";
-const POOLS: &str =
-    "more lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
-const SHRINKS: &str = "what goes carries traffic until it is drained";
-
-fn hitless(why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::Hitless, why }
-}
-
-/// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
-/// Then the pools change, and SONiC's configuration updater refuses any change of `BUFFER_POOL`.
-fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
-    let topology = old.topology();
-    let divides = |(platform, os): &(Arc<Platform>, Os)| {
-        platform.buffer.is_some() && os.renders(Capability::Thresholds) && os.renders(Capability::Pauses)
-    };
-    let touched = |id: &&TierId| {
-        let Some(tier) = topology.tier(**id) else { return false };
-        let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == **id);
-        let own = (tier.platform.clone(), tier.os);
-        divides(&own) || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
-    };
-    let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
-    if topology.qos.is_lossless() && !tiers.is_empty() {
-        return planes(&tiers, POOLS);
-    }
-    hitless(GROWS)
-}
-
-/// Returns the tiers next to a tier.
-fn beside(tier: TierId) -> &'static [TierId] {
-    match tier {
-        TierId::T1 => &[TierId::T0, TierId::T2],
-        TierId::T0 | TierId::T2 => &[TierId::T1],
-    }
-}
-
-fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::PlaneByPlane(tiers.to_vec()), why }
-}
-
-fn at_once(why: &'static str) -> Verdict {
-    Verdict { mode: RolloutMode::AtOnce, why }
-}
+pub use crate::verdict::{Place, RolloutMode, Verdict};
 
 /// Judges one change.
 pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     match change {
-        Change::Setting(setting) => judge_setting(setting, old),
+        Change::Setting(setting) => setting.verdict(old),
         // More switches of a tier are more ports of those beside it.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
         Change::Count(tier, _) => planes(&[*tier], SHRINKS),
@@ -116,58 +29,6 @@ pub fn judge(change: &Change, old: &Fabric) -> Verdict {
         Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
         Change::Exception(exception) => judge_exception(exception, old),
-    }
-}
-
-fn judge_setting(setting: &Setting, old: &Fabric) -> Verdict {
-    use TierId::{T0, T1, T2};
-    let grows = |grown: bool, touched: &[TierId], tiers: &[TierId]| {
-        if grown { growth(old, touched) } else { planes(tiers, SHRINKS) }
-    };
-    match setting {
-        Setting::Name(_) | Setting::Description(_) | Setting::Sites(_) | Setting::Domains(_) => {
-            hitless("names carry no traffic")
-        }
-        Setting::Services(_) => hitless("time and log servers carry no traffic of the fabric"),
-        Setting::Zones(edit) => grows(edit.new > edit.old, &[T2], &ALL),
-        Setting::PerGroup(edit) => grows(edit.new > edit.old, &[T0], &[T0]),
-        Setting::EntropyActive(_)
-        | Setting::EntropyBackup(_)
-        | Setting::EntropyMin(_)
-        | Setting::EntropySeed(_)
-        | Setting::QueuePairs(_)
-        | Setting::PayloadMtu(_) => hitless("hosts change, switches do not"),
-        Setting::Pin(_) | Setting::Pins(_) => hitless("packets change uplinks, and arrive over either"),
-        Setting::HostOs(_) | Setting::HostOutputs(_) => hitless("only the form of host artefacts changes"),
-        Setting::Slots(_) => hitless("only the names of interfaces change, node by node"),
-        Setting::NicsPerNode(_) | Setting::Rails(_) => at_once("NICs belong to other nodes"),
-        Setting::Planes(_) | Setting::NicSpeed(_) | Setting::NicLanes(_) => {
-            at_once("the ports of every NIC change their speed")
-        }
-        Setting::Routing(_) => at_once("hosts and switches must agree on how packets find their way"),
-        Setting::Block(_) | Setting::Layout(_) => {
-            at_once("a path names segments in every plane; hosts and switches must agree on them")
-        }
-        Setting::HostPool(_) => {
-            at_once("a NIC has one address for all planes, and every connection names it")
-        }
-        Setting::LinkPool(_) => planes(&ALL, "both ends of every cable change their address"),
-        Setting::LoopbackPool(_) | Setting::AsnBase(_) => planes(&ALL, "every switch changes its identity"),
-        Setting::ManagementPool(_) | Setting::ManagementGateway(_) => {
-            hitless("the management network carries no traffic of the fabric")
-        }
-        Setting::NicT0(_) => planes(&[T0], "every cable of the kind is unplugged, or was described wrongly"),
-        Setting::T0T1(_) => {
-            planes(&[T0, T1], "every cable of the kind is unplugged, or was described wrongly")
-        }
-        Setting::T1T2(_) | Setting::T1T2ByZone(_) => {
-            planes(&[T1, T2], "every cable of the kind is unplugged, or was described wrongly")
-        }
-        Setting::LinkMtu(_) => planes(&ALL, "ports go down when their MTU changes"),
-        Setting::UdpPort(_) => at_once("both ends of a connection must agree on the port"),
-        Setting::Qos(_) => {
-            planes(&ALL, "queues are rebuilt, and until hosts follow, what they mark meets the new queues")
-        }
     }
 }
 

@@ -6,7 +6,6 @@
 mod exceptions;
 mod qos;
 
-use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId, field};
 
@@ -77,60 +76,8 @@ fn listed(names: impl Iterator<Item = String>, options: Options) -> Vec<String> 
 fn setting_line(setting: &Setting, new: &Plan) -> Line {
     let (before, after) = setting.values();
     let mut line = simple(Sign::Change, setting.field().path(), format!("{before} -> {after}"));
-    line.warning = warning(setting, new);
+    line.warning = setting.note(new);
     line
-}
-
-/// What a change of a setting does beyond its words.
-fn warning(setting: &Setting, plan: &Plan) -> Option<String> {
-    let topology = plan.topology();
-    let nics =
-        u64::from(topology.zones) * u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
-    match setting {
-        Setting::Layout(_) | Setting::Block(_) => Some("renumbers every segment".to_owned()),
-        Setting::HostPool(_) => Some(format!("renumbers all {} NICs", number(nics))),
-        Setting::LinkPool(_) => Some("renumbers both ends of every cable".to_owned()),
-        Setting::LoopbackPool(_) => {
-            Some(format!("renumbers all {} switches", number(plan.switches().count() as u64)))
-        }
-        Setting::ManagementPool(edit) if edit.old.is_some() => {
-            Some("renumbers the management port of every switch".to_owned())
-        }
-        Setting::AsnBase(_) => Some("renumbers every autonomous system".to_owned()),
-        Setting::Planes(_) => Some("every NIC port changes its speed".to_owned()),
-        Setting::EntropySeed(_) => Some("every NIC draws other entropy values".to_owned()),
-        Setting::Name(_)
-        | Setting::Description(_)
-        | Setting::Zones(_)
-        | Setting::Sites(_)
-        | Setting::Routing(_)
-        | Setting::PerGroup(_)
-        | Setting::NicsPerNode(_)
-        | Setting::Rails(_)
-        | Setting::NicSpeed(_)
-        | Setting::NicLanes(_)
-        | Setting::HostOs(_)
-        | Setting::HostOutputs(_)
-        | Setting::Slots(_)
-        | Setting::ManagementPool(_)
-        | Setting::ManagementGateway(_)
-        | Setting::NicT0(_)
-        | Setting::T0T1(_)
-        | Setting::T1T2(_)
-        | Setting::T1T2ByZone(_)
-        | Setting::LinkMtu(_)
-        | Setting::PayloadMtu(_)
-        | Setting::EntropyActive(_)
-        | Setting::EntropyBackup(_)
-        | Setting::EntropyMin(_)
-        | Setting::UdpPort(_)
-        | Setting::Pin(_)
-        | Setting::Pins(_)
-        | Setting::QueuePairs(_)
-        | Setting::Qos(_)
-        | Setting::Services(_)
-        | Setting::Domains(_) => None,
-    }
 }
 
 fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {

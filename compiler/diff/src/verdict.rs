@@ -1,0 +1,239 @@
+//! Answers to how a change can be rolled out, and what else a change of a setting does.
+//!
+//! In: values before and after, and the fabric they start from. Out: [`Verdict`]s and notes. Invariants: nothing here knows
+//! which settings there are: `change.rs` names a rule beside each of them.
+
+use std::sync::Arc;
+
+use closc_fabric::Fabric;
+use closc_platform::capability::Capability;
+use closc_platform::{Os, Platform};
+use closc_topology::{Link, PlaneId, Switch, TierId};
+
+/// How a change can be rolled out, from harmless to harmful.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RolloutMode {
+    /// Nothing in use is touched.
+    Hitless,
+    /// These carry no traffic while they are touched.
+    Drained(Vec<Place>),
+    /// One plane after the other, each without traffic while it is touched.
+    PlaneByPlane(Vec<TierId>),
+    /// Every host and switch would have to change at the same moment.
+    AtOnce,
+}
+
+/// What is drained while it is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A switch.
+    Switch(Switch),
+    /// A cable.
+    Link(Link),
+}
+
+impl Place {
+    /// Returns the plane it belongs to.
+    pub fn plane(self) -> PlaneId {
+        match self {
+            Place::Switch(switch) => switch.plane,
+            Place::Link(link) => link.plane(),
+        }
+    }
+}
+
+/// How a change can be rolled out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// How.
+    pub mode: RolloutMode,
+    /// Why.
+    pub why: &'static str,
+}
+
+pub(crate) const ALL: [TierId; 3] = TierId::ALL;
+pub(crate) const GROWS: &str = "what is new is up before hosts use it";
+const POOLS: &str =
+    "more lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
+pub(crate) const SHRINKS: &str = "what goes carries traffic until it is drained";
+
+pub(crate) fn hitless(why: &'static str) -> Verdict {
+    Verdict { mode: RolloutMode::Hitless, why }
+}
+
+/// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
+/// Then the pools change, and SONiC's configuration updater refuses any change of `BUFFER_POOL`.
+pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
+    let topology = old.topology();
+    let divides = |(platform, os): &(Arc<Platform>, Os)| {
+        platform.buffer.is_some() && os.renders(Capability::Thresholds) && os.renders(Capability::Pauses)
+    };
+    let touched = |id: &&TierId| {
+        let Some(tier) = topology.tier(**id) else { return false };
+        let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == **id);
+        let own = (tier.platform.clone(), tier.os);
+        divides(&own) || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
+    };
+    let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
+    if topology.qos.is_lossless() && !tiers.is_empty() {
+        return planes(&tiers, POOLS);
+    }
+    hitless(GROWS)
+}
+
+/// Returns the tiers next to a tier.
+pub(crate) fn beside(tier: TierId) -> &'static [TierId] {
+    match tier {
+        TierId::T1 => &[TierId::T0, TierId::T2],
+        TierId::T0 | TierId::T2 => &[TierId::T1],
+    }
+}
+
+pub(crate) fn planes(tiers: &[TierId], why: &'static str) -> Verdict {
+    Verdict { mode: RolloutMode::PlaneByPlane(tiers.to_vec()), why }
+}
+
+pub(crate) fn at_once(why: &'static str) -> Verdict {
+    Verdict { mode: RolloutMode::AtOnce, why }
+}
+
+/// What a change of a setting of the fabric means for its rollout. The values are those before and after.
+pub(crate) mod rule {
+    use closc_fabric::Fabric;
+    use closc_topology::TierId::{T0, T1, T2};
+
+    use super::{ALL, SHRINKS, Verdict, at_once, growth, hitless, planes};
+
+    const CABLES: &str = "every cable of the kind is unplugged, or was described wrongly";
+
+    pub(crate) fn names<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("names carry no traffic")
+    }
+
+    pub(crate) fn services<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("time and log servers carry no traffic of the fabric")
+    }
+
+    pub(crate) fn management<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("the management network carries no traffic of the fabric")
+    }
+
+    pub(crate) fn hosts_only<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("hosts change, switches do not")
+    }
+
+    pub(crate) fn host_files<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("only the form of host artefacts changes")
+    }
+
+    pub(crate) fn interface_names<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("only the names of interfaces change, node by node")
+    }
+
+    pub(crate) fn uplinks<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        hitless("packets change uplinks, and arrive over either")
+    }
+
+    pub(crate) fn zones<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
+        if new > old { growth(fabric, &[T2]) } else { planes(&ALL, SHRINKS) }
+    }
+
+    pub(crate) fn nics<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
+        if new > old { growth(fabric, &[T0]) } else { planes(&[T0], SHRINKS) }
+    }
+
+    pub(crate) fn nodes<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("NICs belong to other nodes")
+    }
+
+    pub(crate) fn nic_ports<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("the ports of every NIC change their speed")
+    }
+
+    pub(crate) fn paths<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("hosts and switches must agree on how packets find their way")
+    }
+
+    pub(crate) fn segments<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("a path names segments in every plane; hosts and switches must agree on them")
+    }
+
+    pub(crate) fn nic_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("a NIC has one address for all planes, and every connection names it")
+    }
+
+    pub(crate) fn transport<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once("both ends of a connection must agree on the port")
+    }
+
+    pub(crate) fn cable_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&ALL, "both ends of every cable change their address")
+    }
+
+    pub(crate) fn identity<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&ALL, "every switch changes its identity")
+    }
+
+    pub(crate) fn nic_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&[T0], CABLES)
+    }
+
+    pub(crate) fn t1_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&[T0, T1], CABLES)
+    }
+
+    pub(crate) fn t2_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&[T1, T2], CABLES)
+    }
+
+    pub(crate) fn port_mtu<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&ALL, "ports go down when their MTU changes")
+    }
+
+    pub(crate) fn queues<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&ALL, "queues are rebuilt, and until hosts follow, what they mark meets the new queues")
+    }
+}
+
+/// What a change of a setting does beyond its words. The value is the one before.
+pub(crate) mod note {
+    use closc_diagnostics::figures::number;
+    use closc_plan::Plan;
+
+    pub(crate) fn segments<T>(_: &T, _: &Plan) -> String {
+        "renumbers every segment".to_owned()
+    }
+
+    pub(crate) fn nics<T>(_: &T, plan: &Plan) -> String {
+        let topology = plan.topology();
+        let groups = u64::from(topology.zones) * u64::from(topology.hosts.groups);
+        let nics = groups * u64::from(topology.hosts.per_group);
+        format!("renumbers all {} NICs", number(nics))
+    }
+
+    pub(crate) fn cables<T>(_: &T, _: &Plan) -> String {
+        "renumbers both ends of every cable".to_owned()
+    }
+
+    pub(crate) fn switches<T>(_: &T, plan: &Plan) -> String {
+        format!("renumbers all {} switches", number(plan.switches().count() as u64))
+    }
+
+    // Every value comes by reference.
+    #[allow(clippy::ref_option)]
+    pub(crate) fn management<T>(old: &Option<T>, _: &Plan) -> Option<String> {
+        old.as_ref().map(|_| "renumbers the management port of every switch".to_owned())
+    }
+
+    pub(crate) fn systems<T>(_: &T, _: &Plan) -> String {
+        "renumbers every autonomous system".to_owned()
+    }
+
+    pub(crate) fn speed<T>(_: &T, _: &Plan) -> String {
+        "every NIC port changes its speed".to_owned()
+    }
+
+    pub(crate) fn entropy<T>(_: &T, _: &Plan) -> String {
+        "every NIC draws other entropy values".to_owned()
+    }
+}
