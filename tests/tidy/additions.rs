@@ -12,7 +12,6 @@ const OS_REGISTRIES: &[&str] = &[
     "compiler/platform/src/capability.rs",
     "compiler/platform/src/model.rs",
     "compiler/render/src/targets.rs",
-    "compiler/topology/src/document/tiers.rs",
 ];
 
 /// What an addition takes, by its row in CONTRIBUTING.md: places that are written, and files that get a line. That the
@@ -21,7 +20,7 @@ const OS_REGISTRIES: &[&str] = &[
 const COSTS: &[(&str, usize, usize)] = &[
     ("a check", 2, 1),
     ("a field of the language", 4, 1),
-    ("a switch OS", 3, 7),
+    ("a switch OS", 3, 6),
     ("a switch SKU", 1, 0),
     ("a pipeline", 3, 1),
     ("a verb", 3, 2),

@@ -164,12 +164,7 @@ document! {
     }
 }
 
-word!(Os, "operating system" {
-    "sonic" => Os::Sonic,
-    "frr" => Os::Frr,
-    "linux" => Os::Linux,
-    "p4" => Os::P4,
-});
+word!(Os, "operating system", Os::word);
 
 word!(Wiring, "wiring" {
     "full" => Wiring::Full,
