@@ -10,6 +10,7 @@ use super::{code, crates, files, root};
 const TOUCH_FILES: &[(&str, &str)] = &[
     ("artefacts", "trees, and writing files whole"),
     ("cli", "what people name on a command line"),
+    ("collect", "the state of denials"),
     ("compile", "trees are written"),
     ("files", "what other files name"),
     ("lab", "kernel settings, logs and the state of what is up"),
@@ -45,6 +46,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("compiler/lab/src/backend/linux/wire.rs", "settings of the kernel"),
     ("compiler/lab/src/job/agents.rs", "a log of a process"),
     ("compiler/lab/src/lab/state.rs", "a lock"),
+    ("host/collect/src/io/disk.rs", "a lock"),
     ("host/nic/src/io/doctor.rs", "a device of the kernel"),
     ("host/nic/src/io/run.rs", "a region of bytes that a person names"),
     ("host/nic/src/io/state.rs", "hosts import nothing of the compiler; denials are synced there"),

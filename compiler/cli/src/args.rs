@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+pub mod collect;
 pub mod control;
 pub mod diff;
 pub mod export;
@@ -31,7 +32,7 @@ pub struct Args {
     /// Folder or file with site platforms, read after the built-in catalogue
     #[arg(long, global = true, value_name = "PATH", env = "CLOSC_PLATFORMS")]
     pub platforms: Vec<Utf8PathBuf>,
-    /// Append who changes what, and what comes of it, to this file, or to `journald` or `syslog`: `push`, `watch`, `drain`, `undrain`
+    /// Append who changes what, and what comes of it, to this file, or to `journald` or `syslog`: `push`, `watch`, `collect`, `drain`, `undrain`
     #[arg(long, global = true, value_name = "FILE", env = "CLOSC_AUDIT_LOG")]
     pub audit_log: Option<Utf8PathBuf>,
     /// What to do
@@ -95,6 +96,8 @@ pub enum Command {
     Drift(control::FleetArgs),
     /// Keep live switches as a compiled tree says, with metrics and a standby
     Watch(control::WatchArgs),
+    /// Ask the agents of a fabric, name what is broken, keep denials, serve metrics and a page
+    Collect(collect::CollectArgs),
     /// Run the embedded switch with the arguments of `simple_switch_grpc`
     #[command(disable_help_flag = true)]
     Switch {

@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 mod check;
+mod collect;
 mod compile;
 mod control;
 mod diff;
@@ -53,6 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),
         Command::Watch(command) => watch::run(args, command),
+        Command::Collect(command) => collect::run(args, command),
         Command::Switch { arguments } => switch::run(arguments.clone()),
         Command::Completions { shell } => {
             let mut command = <Args as clap::CommandFactory>::command();

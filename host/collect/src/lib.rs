@@ -1,8 +1,8 @@
 //! The collector: lays what agents and switches say side by side, names what is broken, keeps denials.
 //!
-//! In: reports of agents, counters of switches, orders of people, the time. Out: verdicts with counts and confidence,
-//! denials for agents, views. Invariants: nothing here opens a socket or reads a clock; a source that is dead or hostile
-//! costs itself only; what is kept is bounded by the fabric.
+//! In: reports of agents, orders of people, the time. Out: verdicts with counts and confidence, denials for agents, views.
+//! Invariants: nothing but `io` opens a socket or reads a clock; a source that is dead or hostile costs itself only; what
+//! is kept is bounded by the fabric.
 
 mod ban;
 mod chance;
@@ -11,6 +11,7 @@ mod denial;
 mod element;
 mod evidence;
 mod guard;
+pub mod io;
 mod report;
 #[cfg(test)]
 mod testing;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 /// No answer of an agent is longer.
-pub const ANSWER_MAX: usize = 4 << 20;
+pub const ANSWER_MAX: usize = 2 << 20;
 /// Turns of one agent.
 const TURNS_MAX: usize = 1 << 14;
 /// Denials of one agent.

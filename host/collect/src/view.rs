@@ -3,6 +3,7 @@
 //! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: a summary has as
 //! many entries as there are planes, verdicts and denials; lists are cut, and say so.
 
+pub(crate) mod detail;
 mod metrics;
 
 use closc_plan::Plan;
@@ -88,6 +89,8 @@ pub struct TierView {
 pub struct VerdictView {
     /// What, by its name.
     pub element: String,
+    /// The name by which it can be drained.
+    pub key: String,
     /// `plane`, `switch`, `NIC`, `NIC port` or `cable`.
     pub what: &'static str,
     /// `dead`, `gray` or `swapped`.
@@ -156,19 +159,23 @@ impl Kind {
     }
 }
 
-fn verdict(plan: &Plan, verdict: &Verdict, now_ms: u64) -> VerdictView {
-    VerdictView {
-        element: verdict.element.name(plan),
-        what: verdict.element.kind(),
-        kind: verdict.kind.word(),
-        plane: verdict.element.plane().map(|plane| plane.0),
-        lost: verdict.lost,
-        sent: verdict.sent,
-        share: verdict.share(),
-        witnesses: verdict.witnesses,
-        confidence: verdict.confidence,
-        since_ms: verdict.since_ms,
-        line: verdict.line(plan, now_ms),
+impl Verdict {
+    /// Says it for people and programs.
+    pub(crate) fn view(&self, plan: &Plan, now_ms: u64) -> VerdictView {
+        VerdictView {
+            element: self.element.name(plan),
+            key: self.element.key(plan),
+            what: self.element.kind(),
+            kind: self.kind.word(),
+            plane: self.element.plane().map(|plane| plane.0),
+            lost: self.lost,
+            sent: self.sent,
+            share: self.share(),
+            witnesses: self.witnesses,
+            confidence: self.confidence,
+            since_ms: self.since_ms,
+            line: self.line(plan, now_ms),
+        }
     }
 }
 
@@ -182,7 +189,7 @@ impl Collector {
             apply: self.options().apply,
             agents: self.agents(now_ms),
             planes: (0..plan.topology().planes).map(|plane| self.plane(plane)).collect(),
-            verdicts: self.verdicts().take(LIST_MAX).map(|own| verdict(plan, own, now_ms)).collect(),
+            verdicts: self.verdicts().take(LIST_MAX).map(|own| own.view(plan, now_ms)).collect(),
             n_verdicts: self.verdicts().count(),
             denials: self.denials().list.iter().map(|denial| self.denial(denial)).collect(),
         }

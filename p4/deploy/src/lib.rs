@@ -15,6 +15,7 @@ mod drift;
 mod event;
 mod fault;
 mod fleet;
+pub mod http;
 mod invalid;
 mod inventory;
 mod options;

@@ -6,7 +6,6 @@
 
 mod board;
 mod health;
-mod http;
 mod keeper;
 mod metrics;
 
@@ -22,6 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::event::{Observer, Reporter};
 use crate::fleet::Fleet;
+use crate::http;
 use crate::options::PushOptions;
 use board::Board;
 
@@ -82,7 +82,7 @@ impl Watch {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             watch.address = Some(listener.local_addr()?);
             let shared = shared.clone();
-            watch.server.spawn(http::serve(listener, move |path| answer(&shared.board, path)));
+            watch.server.spawn(http::serve(listener, move |request| answer(&shared.board, request)));
         }
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
@@ -125,10 +125,11 @@ pub async fn watch(
     Ok(watch.stop().await)
 }
 
-fn answer(board: &Board, path: &str) -> Option<http::Answer> {
-    match path {
-        "/metrics" => Some(metrics::answer(&board.status())),
-        "/healthz" => Some(health::answer(&board.status())),
-        _ => None,
+fn answer(board: &Board, request: &http::Request) -> http::Answer {
+    match request.path.as_str() {
+        _ if request.is_post => http::Answer::text(405, "only GET\n"),
+        "/metrics" => metrics::answer(&board.status()),
+        "/healthz" => health::answer(&board.status()),
+        _ => http::Answer::text(404, "try /metrics or /healthz\n"),
     }
 }

@@ -68,18 +68,18 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
 }
 
 /// The signals that ask it to stop, from when they are listened for.
-struct Stop {
+pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Stop {
-    fn new() -> anyhow::Result<Self> {
+    pub(super) fn new() -> anyhow::Result<Self> {
         Ok(Stop { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
     /// Waits for one of them.
-    async fn asked(mut self) {
+    pub(super) async fn asked(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

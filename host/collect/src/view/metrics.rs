@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{LIST_MAX, verdict};
+use super::LIST_MAX;
 use crate::collector::Collector;
 use crate::denial::Stage;
 
@@ -82,7 +82,7 @@ fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {
 
 fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     let views: Vec<_> =
-        collector.verdicts().take(LIST_MAX).map(|own| verdict(collector.plan(), own, now_ms)).collect();
+        collector.verdicts().take(LIST_MAX).map(|own| own.view(collector.plan(), now_ms)).collect();
     let mut counts: BTreeMap<&str, usize> = [("dead", 0), ("gray", 0), ("swapped", 0)].into();
     for own in collector.verdicts() {
         *counts.entry(own.kind.word()).or_default() += 1;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::board::{Role, WatchStatus};
-use super::http::Answer;
+use crate::http::Answer;
 
 pub(super) fn answer(status: &WatchStatus) -> Answer {
     let trouble = status.devices.iter().filter(|(_, device)| !device.is_good()).map(|(name, device)| {
@@ -22,5 +22,6 @@ pub(super) fn answer(status: &WatchStatus) -> Answer {
         "in-sync": status.count(|device| device.in_sync),
         "trouble": trouble.collect::<Vec<_>>(),
     });
-    Answer { is_good: status.is_good(), content_type: "application/json", body: format!("{body:#}\n") }
+    let code = if status.is_good() { 200 } else { 503 };
+    Answer { status: code, content_type: "application/json", headers: &[], body: format!("{body:#}\n") }
 }

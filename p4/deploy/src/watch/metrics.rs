@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::board::{DeviceStatus, Role, WatchStatus};
-use super::http::Answer;
+use crate::http::Answer;
 
 /// One family of metrics with a value for each switch.
 struct Family {
@@ -81,7 +81,8 @@ fn flag(holds: bool) -> f64 {
 }
 
 pub(super) fn answer(status: &WatchStatus) -> Answer {
-    Answer { is_good: true, content_type: "text/plain; version=0.0.4; charset=utf-8", body: text(status) }
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    Answer { status: 200, content_type, headers: &[], body: text(status) }
 }
 
 fn text(status: &WatchStatus) -> String {

@@ -1,0 +1,131 @@
+//! `closc collect`: asks the agents of a fabric, names what is broken, keeps denials, serves both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use closc_collect::io::{self, Event, Observer, Settings};
+use closc_collect::{Options, Summary};
+use closc_diagnostics::printable;
+use serde_json::json;
+
+use crate::args::collect::CollectArgs;
+use crate::args::{Args, Format};
+use crate::audit::Audit;
+use crate::commands::control;
+use crate::commands::watch::Stop;
+use crate::input;
+use crate::output::{self, Outcome};
+
+/// Collects until Ctrl-C or SIGTERM, or for so many seconds.
+pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    if !input.plan.is_source_routed() {
+        let topology = input.plan.topology();
+        bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
+    }
+    let poll = Duration::from_millis(command.poll);
+    let settings = Settings {
+        nics: command.nic.clone(),
+        poll,
+        state: command.state.clone(),
+        listen: Some(command.listen),
+        web: command.web,
+        options: Options {
+            apply: command.apply,
+            // An agent that missed two questions and the time for an answer is not known of.
+            fresh_ms: 3 * command.poll + 5_000,
+            settle_ms: 2 * command.poll,
+            good_probes: command.good_probes.into(),
+            deny_ms: command.deny_for * 1_000,
+            plane_share: command.plane_share / 100.0,
+            ..Options::default()
+        },
+    };
+    let plan = Arc::new(input.plan);
+    let audit = Arc::new(Audit::begin(args, "collect", &command.file, plan.topology().name.as_bytes())?);
+    let observer = observer(args, Arc::clone(&audit));
+    let summary = control::block_on(async {
+        let stop = Stop::new()?;
+        let until = async {
+            match command.seconds {
+                Some(seconds) => tokio::select! {
+                    () = stop.asked() => {}
+                    () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
+                },
+                None => stop.asked().await,
+            }
+        };
+        let summary = io::run(plan, settings, observer, until).await?;
+        Ok(summary)
+    })?;
+    audit.say("stopped", serde_json::Value::Null)?;
+    if command.seconds.is_none() {
+        return Ok(Outcome::Fine);
+    }
+    output::result(args.format, "closc-collect/1", &summary, human)?;
+    Ok(if summary.n_verdicts == 0 { Outcome::Fine } else { Outcome::Failed })
+}
+
+fn human(summary: &Summary) -> String {
+    let lines: String = summary.verdicts.iter().map(|verdict| verdict.line.clone() + "\n").collect();
+    let (broken, agents) = (summary.n_verdicts, summary.agents);
+    format!("{lines}{broken} broken; {} of {} agents answer\n", agents.speaking, agents.nics)
+}
+
+/// Says what happens, a line each on stderr, and enters changes into the audit log before they are made.
+fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
+    let (is_json, quiet) = (args.format == Format::Json, args.quiet);
+    Arc::new(move |event: Event| {
+        let (line, value) = match &event {
+            Event::Changing(changes) => {
+                let said = audit.say("changing", json!({ "denials": changes }));
+                said.map_err(|error| {
+                    format!("the audit log cannot be written, so nothing is changed: {error:#}")
+                })?;
+                let lines = changes.iter().map(|change| {
+                    format!(
+                        "denial {} of {}: {}; {}",
+                        change.id,
+                        change.element,
+                        change.stage.word(),
+                        change.why
+                    )
+                });
+                (lines.collect::<Vec<_>>().join("\n"), json!({ "denials": changes }))
+            }
+            Event::Changed(done) => {
+                let (word, details) = match done {
+                    Ok(()) => ("changed", serde_json::Value::Null),
+                    Err(fault) => ("failed", json!({ "error": fault })),
+                };
+                audit
+                    .say(word, details)
+                    .map_err(|error| format!("the audit log cannot be written: {error:#}"))?;
+                return Ok(());
+            }
+            Event::Listening(address) => {
+                (format!("serving http://{address}/"), json!({ "listening": address }))
+            }
+            Event::Broken(line, view) => (line.clone(), json!({ "broken": view })),
+            Event::Ended(what) => (format!("{what}: broken no more"), json!({ "ended": what })),
+            Event::Gone(denial) => {
+                let line = format!(
+                    "denial {} of {}: the fabric does not have it any more",
+                    denial.id, denial.element
+                );
+                (line, json!({ "gone": denial }))
+            }
+            Event::Failing(source, fault) => {
+                (format!("{source}: {fault}"), json!({ "failing": source, "fault": fault }))
+            }
+        };
+        if is_json && !quiet {
+            eprintln!("{value}");
+        } else if !quiet {
+            // What an agent says is text of somebody else.
+            eprintln!("{}", printable::lines(&line));
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,214 @@
+//! `closc collect` with agents that answer on Unix sockets: what it names, what it asks them for, what is left of it when
+//! it is killed, and what sources that are dead or hostile cost it.
+
+#[path = "collect/agents.rs"]
+mod agents;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use agents::{Agents, eventually};
+
+const FABRIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies/lab/eight-planes.yaml");
+
+/// A collector that is killed when it is dropped.
+struct Collector {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Collector {
+    fn start(folder: &Path, more: &[&str]) -> Collector {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["collect", FABRIC, "--poll", "100", "--listen", "127.0.0.1:0"])
+            .args(["--state", folder.join("state.json").to_str().expect("a path is text")])
+            .args(["--audit-log", folder.join("audit.log").to_str().expect("a path is text")])
+            .args(["--nic", &format!("{}/*.sock", folder.display())])
+            .args(more)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let mut said = Vec::new();
+        let served = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let address = line.strip_prefix("serving http://").map(str::to_owned);
+            said.push(line);
+            address?.trim_end_matches('/').parse().ok()
+        });
+        // What it says later is read, or it would wait.
+        std::thread::spawn(move || lines.for_each(drop));
+        Collector { address: served.unwrap_or_else(|| panic!("it does not serve: {said:?}")), child }
+    }
+
+    fn ask(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");
+        // It may refuse before all of it is sent.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+    }
+
+    fn summary(&self) -> Value {
+        serde_json::from_str(&self.get("/api/summary").1).expect("it is JSON")
+    }
+
+    /// Verdicts, and denials with how far they are.
+    fn says(&self) -> (Vec<String>, Vec<(String, String)>) {
+        let summary = self.summary();
+        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let list = |name: &str| summary[name].as_array().cloned().unwrap_or_default();
+        let verdicts = list("verdicts").iter().map(|v| text(v, "element")).collect();
+        (verdicts, list("denials").iter().map(|d| (text(d, "element"), text(d, "stage"))).collect())
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder can be made")
+}
+
+#[test]
+fn a_dry_run_names_what_is_broken_and_denies_nothing() {
+    let folder = folder();
+    let agents = Agents::start(folder.path());
+    let collector = Collector::start(folder.path(), &["--good-probes", "100"]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    agents.lose("p3-t0-002--p3-t1-004", 2);
+    let cable = "p3-t0-002--p3-t1-004".to_owned();
+    let wanted = (vec![cable.clone()], vec![(cable, "proposed".to_owned())]);
+    eventually("it is named", || collector.says() == wanted);
+    let line = collector.summary()["verdicts"][0]["line"].as_str().unwrap_or_default().to_owned();
+    assert!(line.starts_with("cable p3-t0-002--p3-t1-004, ") && line.contains("% loss since"), "{line}");
+    assert_eq!(agents.bans(), [0; 8]);
+    let metrics = collector.get("/metrics").1;
+    assert!(metrics.contains("closc_collect_verdicts{kind=\"gray\"} 1\n"), "{metrics}");
+    agents.lose_nothing();
+    eventually("it is good again", || collector.says() == (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_is_applied_reaches_every_agent_and_is_logged_before() {
+    let folder = folder();
+    let agents = Agents::start(folder.path());
+    let collector =
+        Collector::start(folder.path(), &["--apply", "--plane-share", "20", "--good-probes", "100"]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    agents.lose("p1-t0-003--p1-t1-001", 20);
+    eventually("every agent denies it", || agents.bans() == [1; 8]);
+    agents.lose_nothing();
+    eventually("no agent denies it", || agents.bans() == [0; 8]);
+    let log = std::fs::read_to_string(folder.path().join("audit.log")).expect("it is there");
+    let words: Vec<&str> = ["begun", "changing", "changed"]
+        .into_iter()
+        .filter(|word| log.contains(&format!("\"result\":\"{word}\"")))
+        .collect();
+    assert_eq!(words, ["begun", "changing", "changed"]);
+    assert!(log.contains("\"stage\":\"applied\"") && log.contains("\"stage\":\"returned\""), "{log}");
+    let second = Command::new(env!("CARGO_BIN_EXE_closc"))
+        .args(["collect", FABRIC, "--nic", "/nowhere", "--listen", "127.0.0.1:0", "--for", "1"])
+        .args(["--state", folder.path().join("state.json").to_str().expect("a path is text")])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains("another collector uses the state"), "{said}");
+}
+
+/// Killed at any moment, again and again: in the end every agent denies what the state says, and nothing else.
+#[test]
+fn no_kill_forgets_or_invents_a_denial() {
+    let folder = folder();
+    let agents = Agents::start(folder.path());
+    let cables = ["p1-t0-003--p1-t1-001", "p5-t0-001--p5-t1-002"];
+    for round in 0..12_u64 {
+        agents.lose(cables[round as usize % 2], 20);
+        let mut collector =
+            Collector::start(folder.path(), &["--apply", "--plane-share", "20", "--deny-for", "600"]);
+        std::thread::sleep(Duration::from_millis(150 + round * 97 % 1300));
+        collector.child.kill().expect("it runs");
+    }
+    agents.lose_nothing();
+    let collector = Collector::start(folder.path(), &["--apply", "--good-probes", "1000000"]);
+    eventually("agents and the state agree", || {
+        let (_, denials) = collector.says();
+        let applied = denials.iter().filter(|(_, stage)| stage == "applied").count();
+        agents.bans() == [applied; 8]
+    });
+    let left = std::fs::read_dir(folder.path()).expect("it is a folder").flatten();
+    let left: Vec<PathBuf> = left
+        .map(|entry| entry.path())
+        .filter(|path| path.display().to_string().contains("closc-new"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_dead_or_hostile_source_costs_only_itself() {
+    let folder = folder();
+    let agents = Agents::start(folder.path());
+    let long = vec![b'x'; 3 << 20];
+    let hostile: [&[u8]; 6] = [
+        b"\n",
+        b"\xff\xfe\n",
+        b"{\"error\":\"no\"}\n",
+        b"{}\n{}\n",
+        b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n",
+        &long,
+    ];
+    for (at, bytes) in hostile.iter().enumerate() {
+        agents::speak(&folder.path().join(format!("hostile-{at}.sock")), bytes);
+    }
+    // One that takes the connection and never answers, and one that nobody serves.
+    let _silent = UnixListener::bind(folder.path().join("silent.sock")).expect("it can be bound");
+    drop(UnixListener::bind(folder.path().join("dead.sock")).expect("it can be bound"));
+    let collector = Collector::start(folder.path(), &[]);
+    eventually("all others are known", || collector.summary()["agents"]["speaking"] == 8);
+    eventually("the others fail", || collector.summary()["agents"]["failing"].as_u64() >= Some(7));
+    agents.lose("p3-t0-002--p3-t1-004", 2);
+    eventually("it is named", || collector.says().0 == ["p3-t0-002--p3-t1-004"]);
+    let sources = collector.get("/api/sources").1;
+    assert!(sources.contains("its answer has more than 2097152 bytes"), "{sources}");
+    assert!(sources.contains("it refuses: no") && sources.contains("Connection refused"), "{sources}");
+}
+
+#[test]
+fn no_request_is_served_that_should_not_be() {
+    let folder = folder();
+    let collector = Collector::start(folder.path(), &[]);
+    let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(9000));
+    let name = "GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    for (request, status) in [
+        ("GET /metrics HTTP/1.1\r\nHost: localhost:9561\r\n\r\n", 200),
+        ("HEAD /api/summary HTTP/1.1\r\nHost: [::1]:9561\r\n\r\n", 200),
+        ("GET / HTTP/1.1\r\n\r\n", 404),
+        ("GET /../../etc/passwd HTTP/1.1\r\n\r\n", 404),
+        ("DELETE / HTTP/1.1\r\n\r\n", 405),
+        ("malformed\r\n\r\n", 405),
+        ("POST /drain HTTP/1.1\r\nContent-Length: 99999\r\n\r\n", 413),
+        ("POST /drain HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 413),
+        ("POST /drain HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 501),
+        (name, 421),
+        (&long, 431),
+    ] {
+        assert_eq!(collector.ask(request).0, status, "{request:.80}");
+    }
+    assert_eq!(collector.get("/healthz").1, "ok\n");
+}

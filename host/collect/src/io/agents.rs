@@ -1,0 +1,94 @@
+//! Agents: asked over their sockets, one after the other line, within a time and so many bytes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use closc_nic::api::Request;
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::report::{ANSWER_MAX, answer};
+use crate::{Order, Report};
+
+/// How long an agent may take for all of its answers.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer to an order.
+const SHORT_MAX: usize = 4096;
+/// Sockets that one pattern may name.
+const SOCKETS_MAX: usize = 1 << 17;
+
+/// A connection to an agent.
+pub(super) struct Line(BufReader<UnixStream>);
+
+impl Line {
+    /// Asks for a report.
+    pub(super) async fn report(path: &Path) -> Result<(Line, Report), String> {
+        let asked = async {
+            let stream =
+                UnixStream::connect(path).await.map_err(|error| format!("it does not answer: {error}"))?;
+            let mut line = Line(BufReader::new(stream));
+            let status = line.ask(&Request::Status {}, ANSWER_MAX).await?;
+            let metrics = line.ask(&Request::Metrics {}, ANSWER_MAX).await?;
+            let report = Report::read(&status, &metrics).map_err(|fault| fault.to_string())?;
+            Ok((line, report))
+        };
+        timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Carries an order, and returns the number that the agent gave a denial, or why it refuses.
+    pub(super) async fn order(&mut self, order: &Order) -> Result<u64, String> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Done {
+            Denied { id: u64 },
+            Allowed { ended: u64 },
+        }
+        let request = match order {
+            Order::Deny(_, ban) => Request::Deny { ban: ban.clone() },
+            Order::Allow(_, own) => Request::Allow { id: *own },
+        };
+        let line = timeout(PATIENCE, self.ask(&request, SHORT_MAX)).await.unwrap_or_else(|_| Err(late()))?;
+        match answer::<Done>("answer", &line).map_err(|fault| fault.to_string())? {
+            Done::Denied { id } | Done::Allowed { ended: id } => Ok(id),
+        }
+    }
+
+    async fn ask(&mut self, request: &Request, most: usize) -> Result<Vec<u8>, String> {
+        let said = |error: std::io::Error| format!("it does not answer: {error}");
+        let mut line = serde_json::to_vec(request).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        self.0.get_mut().write_all(&line).await.map_err(said)?;
+        let mut answer = Vec::new();
+        let mut limited = (&mut self.0).take(most as u64 + 1);
+        limited.read_until(b'\n', &mut answer).await.map_err(said)?;
+        match answer.last() {
+            Some(b'\n') => Ok(answer),
+            Some(_) if answer.len() > most => Err(format!("its answer has more than {most} bytes")),
+            Some(_) | None => Err("it ended before it answered".to_owned()),
+        }
+    }
+}
+
+fn late() -> String {
+    format!("it does not answer within {} s", PATIENCE.as_secs())
+}
+
+/// Returns the sockets that patterns name, in order. A path without a sign of a pattern is named whether it is there or
+/// not, so that it shows if it is not.
+pub(super) fn sockets(patterns: &[String]) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for pattern in patterns {
+        if !pattern.contains(['*', '?', '[']) {
+            out.push(PathBuf::from(pattern));
+            continue;
+        }
+        let found = glob::glob(pattern).into_iter().flatten().flatten().take(SOCKETS_MAX);
+        out.extend(found);
+    }
+    out.sort();
+    out.dedup();
+    out.truncate(SOCKETS_MAX);
+    out
+}

@@ -1,0 +1,135 @@
+//! Denials on a disk.
+//!
+//! Invariants: the file is whole at every moment; one collector uses it at a time; what cannot be read is an error and
+//! never an empty list.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::Denials;
+
+/// What the file is.
+const SCHEMA: &str = "closc-collect-state/1";
+/// It has at most 256 denials and what is remembered of as many.
+const STATE_MAX: u64 = 16 << 20;
+
+/// Why the state cannot be used.
+#[derive(Debug, Error)]
+pub enum StateFault {
+    /// It cannot be read or written.
+    #[error("cannot use the state `{0}`: {1}")]
+    Io(Utf8PathBuf, io::Error),
+    /// It is no state.
+    #[error("`{0}` is no state of a collector: {1}")]
+    Unreadable(Utf8PathBuf, String),
+    /// It is of another fabric.
+    #[error("`{path}` is the state of fabric `{theirs}`, and this is `{ours}`")]
+    Fabric {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Its fabric.
+        theirs: String,
+        /// This one.
+        ours: String,
+    },
+    /// Another collector uses it.
+    #[error("another collector uses the state `{0}`")]
+    Taken(Utf8PathBuf),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    schema: String,
+    fabric: String,
+    denials: Denials,
+}
+
+/// The state file, held by this process.
+#[derive(Debug)]
+pub(super) struct Disk {
+    path: Utf8PathBuf,
+    fabric: String,
+    /// Lets go of the lock when it is dropped, also by a kill.
+    _lock: File,
+}
+
+impl Disk {
+    /// Opens a state and reads it; a file that is not there is an empty state.
+    pub(super) fn open(path: &Utf8Path, fabric: &str) -> Result<(Disk, Denials), StateFault> {
+        let io = |error| StateFault::Io(path.to_owned(), error);
+        let lock = lock(path).map_err(io)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StateFault::Taken(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io(error)),
+        }
+        sweep(path).map_err(io)?;
+        let denials = read(path, fabric)?;
+        Ok((Disk { path: path.to_owned(), fabric: fabric.to_owned(), _lock: lock }, denials))
+    }
+
+    /// Writes the denials; when this returns they are on the disk.
+    pub(super) fn save(&self, denials: &Denials) -> io::Result<()> {
+        let state =
+            State { schema: SCHEMA.to_owned(), fabric: self.fabric.clone(), denials: denials.clone() };
+        let mut text = serde_json::to_vec_pretty(&state)?;
+        text.push(b'\n');
+        disk::replace_private(&self.path, &text)
+    }
+}
+
+/// Opens the file that is locked: the state itself is replaced, so it cannot be that.
+fn lock(path: &Utf8Path) -> io::Result<File> {
+    let name = path.file_name().unwrap_or_default();
+    let place = disk::folder_of(path).join(format!(".{name}.lock"));
+    let link = nix::fcntl::OFlag::O_NOFOLLOW.bits();
+    File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(link).open(place)
+}
+
+/// Removes what a collector left that was killed while it wrote.
+fn sweep(path: &Utf8Path) -> io::Result<()> {
+    let start = format!(".{}.", path.file_name().unwrap_or_default());
+    for entry in std::fs::read_dir(disk::folder_of(path))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_part = name.to_str().is_some_and(|name| name.starts_with(&start) && name.ends_with(PART));
+        if is_part {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// How files end that are not whole yet (`closc_artefacts::disk`).
+const PART: &str = ".closc-new";
+
+fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
+    let text = match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Denials::default()),
+        Err(error) => return Err(StateFault::Io(path.to_owned(), error)),
+        Ok(found) if found.len() > STATE_MAX => {
+            return Err(StateFault::Unreadable(
+                path.to_owned(),
+                format!("it has more than {STATE_MAX} bytes"),
+            ));
+        }
+        Ok(_) => std::fs::read(path).map_err(|error| StateFault::Io(path.to_owned(), error))?,
+    };
+    let wrong = |why: String| StateFault::Unreadable(path.to_owned(), why);
+    let state: State = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    if state.schema != SCHEMA {
+        return Err(wrong(format!("its schema is `{}`", state.schema)));
+    }
+    if state.fabric != fabric {
+        let (path, ours) = (path.to_owned(), fabric.to_owned());
+        return Err(StateFault::Fabric { path, theirs: state.fabric, ours });
+    }
+    Ok(state.denials)
+}

@@ -1,0 +1,222 @@
+//! What is served: metrics, JSON, and a page for people.
+//!
+//! Invariants: what changes something needs a token that only a page of this address can read, and comes as JSON; nothing
+//! of what is asked is put into an answer as more than text.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use closc_deploy::http::{Answer, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::shared::{Shared, now_ms};
+use crate::collector::{Collector, Next, OrderFault};
+use crate::view::{detail, metrics};
+
+/// What answers need.
+pub(super) struct Page {
+    web: bool,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    token: String,
+}
+
+impl Page {
+    pub(super) fn new(web: bool, address: SocketAddr, shared: Arc<Shared>) -> std::io::Result<Self> {
+        let mut bytes = [0; 16];
+        std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+        Ok(Page { web, address, shared, token: format!("{:032x}", u128::from_be_bytes(bytes)) })
+    }
+}
+
+/// What keeps a browser from doing more with an answer than to show it.
+const HEADERS: &[(&str, &str)] = &[
+    ("x-content-type-options", "nosniff"),
+    ("cache-control", "no-store"),
+    ("referrer-policy", "no-referrer"),
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action \
+         'none'; frame-ancestors 'none'",
+    ),
+];
+
+fn of(status: u16, content_type: &'static str, body: impl Into<String>) -> Answer {
+    Answer { status, content_type, headers: HEADERS, body: body.into() }
+}
+
+fn json_of(status: u16, value: &impl Serialize) -> Answer {
+    match serde_json::to_string(value) {
+        Ok(body) => of(status, "application/json", body),
+        Err(error) => of(500, "text/plain; charset=utf-8", error.to_string()),
+    }
+}
+
+fn fault(status: u16, why: impl std::fmt::Display) -> Answer {
+    json_of(status, &json!({ "error": why.to_string() }))
+}
+
+/// An answer, or that the fabric does not have it.
+fn found(value: Option<impl Serialize>, what: &str) -> Answer {
+    value.map_or_else(
+        || fault(404, format_args!("the fabric has no such {what}")),
+        |value| json_of(200, &value),
+    )
+}
+
+/// Tells whether a host of a request is this address, and no name that somebody else made point here.
+fn is_for_us(page: &Page, host: &str) -> bool {
+    let address = host.parse::<SocketAddr>().map(|address| address.ip());
+    let address = address.or_else(|_| host.trim_matches(['[', ']']).parse::<IpAddr>());
+    let name = host.split(':').next().unwrap_or_default();
+    address.is_ok() || name == "localhost" || !page.address.ip().is_loopback()
+}
+
+/// Answers a request.
+pub(super) fn answer(page: &Page, request: &Request) -> Answer {
+    if request.header("host").is_some_and(|host| !is_for_us(page, host)) {
+        return fault(421, "ask for the address, or for localhost");
+    }
+    if request.is_post {
+        return if page.web { order(page, request) } else { fault(405, "only GET") };
+    }
+    match request.path.as_str() {
+        "/metrics" => {
+            let body = metrics(&page.shared.collector(), now_ms());
+            of(200, "text/plain; version=0.0.4; charset=utf-8", body)
+        }
+        "/healthz" => of(200, "text/plain; charset=utf-8", "ok\n"),
+        "/api/summary" => json_of(200, &page.shared.collector().summary(now_ms())),
+        "/api/sources" => json_of(200, &page.shared.collector().source_views()),
+        "/api/plane" | "/api/cables" | "/api/paths" | "/api/decode" => details(page, request),
+        "/api/session" if page.web => {
+            json_of(200, &json!({ "token": page.token, "apply": page.shared.collector().options().apply }))
+        }
+        "/" if page.web => of(200, "text/html; charset=utf-8", include_str!("../web/page.html")),
+        "/page.js" if page.web => of(200, "text/javascript; charset=utf-8", include_str!("../web/page.js")),
+        "/page.css" if page.web => of(200, "text/css; charset=utf-8", include_str!("../web/page.css")),
+        _ => fault(404, "try /metrics, /healthz or /api/summary; with `--web` also /"),
+    }
+}
+
+/// A value of a query, with `%` and `+` undone.
+fn value(query: &str, name: &str) -> String {
+    let raw =
+        query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+    let mut out = Vec::with_capacity(raw.len());
+    let mut bytes = raw.bytes();
+    while let Some(byte) = bytes.next() {
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => match (digit(bytes.next()), digit(bytes.next())) {
+                (Some(high), Some(low)) => (high * 16 + low) as u8,
+                _ => b'?',
+            },
+            byte => byte,
+        });
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn details(page: &Page, request: &Request) -> Answer {
+    let of = |name: &str| value(&request.query, name);
+    let (collector, now) = (page.shared.collector(), now_ms());
+    match request.path.as_str() {
+        "/api/plane" => {
+            let plane = of("plane").parse().ok();
+            found(plane.and_then(|plane| collector.plane_items(plane, now)), "plane")
+        }
+        "/api/cables" => found(collector.cable_items(&of("of"), now), "switch, NIC or cable"),
+        "/api/paths" => found(collector.path_items(&of("from"), &of("to"), now), "pair of NICs"),
+        _ => {
+            let address = of("address").parse().ok();
+            found(address.and_then(|address| detail::decode(collector.plan(), address)), "address")
+        }
+    }
+}
+
+/// What a page may order.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    token: String,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    why: Option<String>,
+    #[serde(default)]
+    minutes: Option<u32>,
+    #[serde(default)]
+    id: Option<u64>,
+}
+
+/// The longest drain by the page: a week.
+const MINUTES_MAX: u32 = 7 * 24 * 60;
+
+/// Carries out an order of a person.
+fn order(page: &Page, request: &Request) -> Answer {
+    let is_json = request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+    let host = request.header("host").unwrap_or_default();
+    // A browser says where a page is from; a page of somebody else may not order anything.
+    let from_us = request.header("origin").is_none_or(|origin| origin == format!("http://{host}"));
+    let Ok(order) = serde_json::from_slice::<Order>(&request.body) else {
+        return fault(400, "an order is JSON with `token`, and `name` or `id`");
+    };
+    if !is_json || !from_us || !is_same(&order.token, &page.token) {
+        return fault(403, "only the page of this address may order anything");
+    }
+    let mut collector = page.shared.collector();
+    let now = now_ms();
+    let next = match (request.path.as_str(), &order.name, order.id) {
+        ("/api/drain", Some(name), None) => {
+            let minutes = order.minutes.unwrap_or(60).clamp(1, MINUTES_MAX);
+            let why = order.why.as_deref().unwrap_or("drained by the page");
+            collector.drain(name, why, u64::from(minutes) * 60_000, now)
+        }
+        ("/api/lift", None, Some(id)) => collector.lift(id, now),
+        _ => return fault(404, "try /api/drain with `name` or /api/lift with `id`"),
+    };
+    done(page, &mut collector, next)
+}
+
+fn done(page: &Page, collector: &mut Collector, next: Result<Next, OrderFault>) -> Answer {
+    match next {
+        Err(why @ OrderFault::DryRun) => fault(403, why),
+        Err(why) => fault(409, why),
+        Ok(next) => {
+            let changes = next.changes.clone();
+            match page.shared.change(collector, next) {
+                Ok(()) => json_of(200, &changes),
+                Err(why) => fault(503, why),
+            }
+        }
+    }
+}
+
+/// Compares without saying by its time how much is alike.
+fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_queries_are_read() {
+        let query = "from=su001-n001%2Fnic0&to=fd00%3A%3a1&x=%zz&y=%4&z=a+b";
+        assert_eq!(
+            ["from", "to", "x", "y", "z", "none"].map(|name| value(query, name)),
+            ["su001-n001/nic0", "fd00::1", "?", "?", "a b", ""]
+        );
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        assert!(
+            is_same("abc", "abc") && !is_same("abc", "abd") && !is_same("abc", "ab") && !is_same("", "a")
+        );
+    }
+}

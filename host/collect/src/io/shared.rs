@@ -1,0 +1,138 @@
+//! What all tasks share: the collector, the disk, who is notified. Everything that is decided goes through here.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::agents::Line;
+use super::disk::Disk;
+use crate::{Change, Collector, Denial, Next};
+
+/// What happens.
+#[derive(Debug)]
+pub enum Event {
+    /// It is served here.
+    Listening(SocketAddr),
+    /// Something is broken: what the verdict says, and all of it.
+    Broken(String, crate::VerdictView),
+    /// It is broken no more.
+    Ended(String),
+    /// Denials are about to change; they do not if this is refused.
+    Changing(Vec<Change>),
+    /// They changed, or could not be written down.
+    Changed(Result<(), String>),
+    /// The fabric does not have any more what was denied.
+    Gone(Denial),
+    /// A source does not answer: its name, and what is wrong.
+    Failing(String, String),
+}
+
+/// Receives what happens; where denials are about to change it may refuse.
+pub type Observer = Arc<dyn Fn(Event) -> Result<(), String> + Send + Sync>;
+
+/// What all tasks share.
+pub(super) struct Shared {
+    collector: Mutex<Collector>,
+    disk: Option<Disk>,
+    observer: Observer,
+}
+
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Shared {
+    pub(super) fn new(collector: Collector, disk: Option<Disk>, observer: Observer) -> Self {
+        Shared { collector: Mutex::new(collector), disk, observer }
+    }
+
+    pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
+        self.collector.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn say(&self, event: Event) {
+        // Only changes can be refused.
+        let _ = (self.observer)(event);
+    }
+
+    /// Puts a list of denials in force: first the log, then the disk, then the collector.
+    pub(super) fn change(&self, collector: &mut Collector, next: Next) -> Result<(), String> {
+        if !next.changes.is_empty() {
+            (self.observer)(Event::Changing(next.changes.clone()))?;
+        }
+        let saved = self.disk.as_ref().map_or(Ok(()), |disk| disk.save(&next.denials));
+        let saved = saved.map_err(|error| format!("denials cannot be written down: {error}"));
+        if saved.is_ok() {
+            collector.commit(next.denials);
+        }
+        if !next.changes.is_empty() {
+            self.say(Event::Changed(saved.clone()));
+        }
+        saved
+    }
+
+    /// Judges, and brings denials to what follows.
+    pub(super) fn judge(&self) {
+        let now = now_ms();
+        let mut collector = self.collector();
+        for news in collector.judge(now) {
+            let plan = collector.plan();
+            self.say(match news {
+                crate::News::Broken(verdict) => {
+                    Event::Broken(verdict.line(plan, now), verdict.view(plan, now))
+                }
+                crate::News::Ended(verdict) => {
+                    Event::Ended(format!("{} {}", verdict.element.kind(), verdict.element.name(plan)))
+                }
+            });
+        }
+        if let Some(next) = collector.next(now)
+            && let Err(fault) = self.change(&mut collector, next)
+        {
+            tracing::error!("{fault}");
+        }
+    }
+
+    /// Asks one agent, and carries orders to it.
+    pub(super) async fn ask(&self, id: u32, path: PathBuf) {
+        let (mut line, report) = match Line::report(&path).await {
+            Ok(answered) => answered,
+            Err(fault) => return self.failed(id, &fault),
+        };
+        let (nic, orders) = {
+            let mut collector = self.collector();
+            let taken = collector.take(id, report, now_ms());
+            match taken {
+                Ok(nic) => (nic, collector.orders(nic, now_ms())),
+                Err(fault) => {
+                    drop(collector);
+                    self.say(Event::Failing(path.display().to_string(), fault.to_string()));
+                    return;
+                }
+            }
+        };
+        for order in orders {
+            let answer = line.order(&order).await;
+            let is_refused = answer.is_err();
+            self.collector().answered(nic, &order, answer);
+            if is_refused {
+                // It may not answer any more; the next report says what it has.
+                return;
+            }
+        }
+    }
+
+    fn failed(&self, id: u32, fault: &str) {
+        let (name, is_new) = {
+            let mut collector = self.collector();
+            let before = collector.sources()[id as usize].fault.clone();
+            collector.failed(id, fault);
+            (collector.sources()[id as usize].name.clone(), before.as_deref() != Some(fault))
+        };
+        if is_new {
+            self.say(Event::Failing(name, fault.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// The page of `closc collect`. Text is only ever put in as text; nothing is fetched from anywhere else.
+"use strict";
+
+const at = (id) => document.getElementById(id);
+let session = { token: "", apply: false };
+const open = new Set();
+
+function make(name, text, kind) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = String(text);
+  if (kind) made.className = kind;
+  return made;
+}
+
+function rows(id, list, cells) {
+  const body = at(id).tBodies[0];
+  body.replaceChildren(...list.map((item) => {
+    const row = make("tr");
+    for (const cell of cells(item)) {
+      const td = make("td");
+      td.append(cell instanceof Node ? cell : String(cell));
+      row.append(td);
+    }
+    return row;
+  }));
+}
+
+async function get(path) {
+  const answer = await fetch(path);
+  const value = await answer.json();
+  if (!answer.ok) throw new Error(value.error);
+  return value;
+}
+
+async function order(path, body) {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ token: session.token, ...body }) });
+  const value = await answer.json();
+  at("ordered").textContent = answer.ok ? value.map((c) => c.element + ": " + c.stage).join("; ") : value.error;
+  await refresh();
+}
+
+const time = (ms) => new Date(ms).toISOString().slice(0, 16).replace("T", " ") + "Z";
+const percent = (share) => (100 * share).toPrecision(2) + " %";
+const query = (fields) => new URLSearchParams(fields).toString();
+
+function button(text, act) {
+  const made = make("button", text);
+  made.type = "button";
+  made.disabled = !session.apply;
+  made.addEventListener("click", act);
+  return made;
+}
+
+async function showCables(name) {
+  const items = await get("/api/cables?" + query({ of: name }));
+  at("detail-name").textContent = "Cables of " + name;
+  at("detail").replaceChildren(...items.map((item) => make("span", item.name, "cable " + item.health)));
+}
+
+// A tier in one bar until its plane is opened; then a square for each switch.
+function tier(plane, view) {
+  const line = make("div", undefined, "tier");
+  line.append(make("b", view.tier));
+  const worst = view.dead > 0 ? "dead" : view.gray > 0 ? "gray" : view.probes > 0 ? "good" : "unknown";
+  line.append(make("span", "", "bar " + worst));
+  line.append(make("span", view.switches + " switches, " + view.cables + " cables, " + view.dead + " dead, " + view.gray + " gray"));
+  return line;
+}
+
+async function showPlane(box, plane) {
+  const tiers = await get("/api/plane?" + query({ plane }));
+  for (const view of tiers) {
+    const line = make("div", undefined, "tier");
+    line.append(make("b", view.tier));
+    for (const item of view.items) {
+      const square = make("button", "", "switch " + item.health);
+      square.title = item.name;
+      square.setAttribute("aria-label", item.name + ": " + item.health);
+      square.addEventListener("click", () => showCables(item.name));
+      line.append(square);
+    }
+    if (view.items.length < view.switches) line.append(make("span", "and " + (view.switches - view.items.length) + " better ones"));
+    box.append(line);
+  }
+}
+
+async function drawPlanes(planes) {
+  const boxes = await Promise.all(planes.map(async (view) => {
+    const box = make("div", undefined, "plane");
+    const name = make("button", "plane " + view.plane);
+    name.type = "button";
+    name.addEventListener("click", () => {
+      if (!open.delete(view.plane)) open.add(view.plane);
+      refresh();
+    });
+    box.append(name);
+    if (open.has(view.plane)) await showPlane(box, view.plane);
+    else box.append(...[...view.tiers].reverse().map((own) => tier(view.plane, own)));
+    return box;
+  }));
+  at("planes").replaceChildren(...boxes);
+}
+
+async function refresh() {
+  try {
+    const now = await get("/api/summary");
+    const agents = now.agents;
+    at("fabric").textContent = now.fabric;
+    at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
+      " sources fail; " + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
+      "; " + time(now.now_ms);
+    rows("verdicts", now.verdicts, (v) => [v.line, time(v.since_ms), v.lost + " of " + v.sent, v.witnesses,
+      percent(v.confidence), button("Drain", () => order("/api/drain", { name: v.key }))]);
+    rows("denials", now.denials, (d) => [d.id, d.element, d.held ? d.stage + ": " + d.held : d.stage, d.why, time(d["until-ms"]),
+      d.good + " of " + d["good-wanted"], d.in_force + (d.refused.length ? ", " + d.refused.length + " refuse: " + d.refusal : ""),
+      button("Lift", () => order("/api/lift", { id: d.id }))]);
+    await drawPlanes(now.planes);
+    document.body.dataset.ready = "yes";
+  } catch (error) {
+    at("state").textContent = "no answer: " + error.message;
+  }
+}
+
+function on(id, act) {
+  at(id).addEventListener("submit", (event) => {
+    event.preventDefault();
+    act();
+  });
+}
+
+on("paths-form", async () => {
+  try {
+    const list = await get("/api/paths?" + query({ from: at("from").value, to: at("to").value }));
+    rows("paths", list, (p) => ["0x" + p.entropy.toString(16), p.plane, p.destination, p.switches.join(" "),
+      make("span", p.worst ? p.health + ": " + p.worst : p.health, "cable " + p.health)]);
+  } catch (error) {
+    rows("paths", [error.message], (text) => [text]);
+  }
+});
+on("decode-form", async () => {
+  try {
+    const found = await get("/api/decode?" + query({ address: at("address").value }));
+    at("decoded").textContent = found.what + (found.segments ? ": " + found.segments.join(", ") : "");
+  } catch (error) {
+    at("decoded").textContent = error.message;
+  }
+});
+on("drain-form", () => order("/api/drain", {
+  name: at("drain-name").value, minutes: Number(at("drain-minutes").value), why: at("drain-why").value || undefined,
+}));
+
+(async () => {
+  session = await get("/api/session");
+  at("drain-form").querySelector("button").disabled = !session.apply;
+  await refresh();
+  setInterval(refresh, 3000);
+})();
