@@ -273,10 +273,15 @@ fn seclude() {
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS).unwrap();
     mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None).unwrap();
     fs::create_dir_all("/run/netns").unwrap();
-    // Namespaces of labs that happen to be up would show here until those labs are taken down.
+    // Namespaces of labs that happen to be up would show here until those labs are taken down, and so would disks of
+    // other tests.
+    let temporary = std::env::temp_dir().to_str().unwrap().to_owned() + "/";
+    let others = |place: &str| {
+        place == "/run/netns" || place.starts_with("/run/netns/") || place.starts_with(&temporary)
+    };
     let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap();
     let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-    for place in places.filter(|place| *place == "/run/netns" || place.starts_with("/run/netns/")) {
+    for place in places.filter(|place| others(place)) {
         let _ = umount2(place, MntFlags::MNT_DETACH);
     }
     mount::<str, str, str, str>(Some("none"), "/run/netns", Some("tmpfs"), MsFlags::empty(), None).unwrap();
