@@ -136,7 +136,7 @@ impl<'a> AddressPlan<'a> {
     }
 
     /// Returns the autonomous system number of a switch: one for each T0, one for all T1s of a plane and zone,
-    /// one for all T2s of a plane (RFC 7938 section 5.2.2).
+    /// one for all T2s of a plane (RFC 7938 section 5.2.2). Fits where the fabric speaks BGP (E0506).
     pub fn asn(&self, switch: Switch) -> u32 {
         let shared = match switch.tier {
             TierId::T0 => switch,

@@ -73,7 +73,7 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
         mac: addresses.switch_mac(switch),
         loopback: addresses.loopback(switch),
         router_id: addresses.router_id(switch),
-        asn: addresses.asn(switch),
+        asn: plan.topology().routing.speaks_bgp().then(|| addresses.asn(switch)),
         management,
         services: &plan.topology().services,
     }

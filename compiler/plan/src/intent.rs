@@ -67,8 +67,8 @@ pub struct System<'a> {
     pub loopback: Ipv6Addr,
     /// 32-bit identifier.
     pub router_id: Ipv4Addr,
-    /// Autonomous system number; used by BGP only.
-    pub asn: u32,
+    /// Autonomous system number, where switches exchange routes with BGP: nothing else checks that it fits.
+    pub asn: Option<u32>,
     /// Management port, where a pool is given.
     pub management: Option<Management>,
     /// Servers that every device receives.

@@ -35,3 +35,15 @@ fn growth_moves_no_limit() {
         grows(&small, &routed(&shape(groups, 2, Some(zones))));
     }
 }
+
+/// Where nobody speaks BGP, AS numbers are not checked, so nobody may compute with them.
+#[test]
+fn without_bgp_there_are_no_numbers_that_may_not_fit() {
+    let yaml = shape(2, 2, None).yaml().replace("addresses: {", "addresses: { asn_base: 4294967295,");
+    for routing in [Routing::Srv6Static, Routing::EcmpStatic] {
+        let plan = closc_tests::shape::plan(
+            &yaml.replace("tiers:", &format!("routing: {}\ntiers:", routing.word())),
+        );
+        assert!(plan.switches().all(|switch| plan.device(switch).system.asn.is_none()), "{routing:?}");
+    }
+}

@@ -3,7 +3,6 @@
 //! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC seeds its hash by it.
 
 use closc_artefacts::Routing;
-use closc_plan::DeviceIntent;
 use closc_topology::TierId;
 
 use super::json::Document;
@@ -26,13 +25,14 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
     let intent = view.intent;
     document.table("DEVICE_METADATA", |table| {
         table.row(&["localhost"], |row| {
-            if let Some(asn) = asn(intent) {
+            // With `bgp_asn` set, bgpcfgd redistributes static routes into BGP: without BGP it stays away.
+            if let Some(asn) = intent.system.asn {
                 row.number("bgp_asn", asn);
             }
             // Buffers are written out in full; nothing is left for the switch to compute.
             row.text("buffer_model", "traditional");
             row.text("cluster", intent.fabric);
-            row.text("default_bgp_status", if asn(intent).is_some() { "up" } else { "down" });
+            row.text("default_bgp_status", if intent.system.asn.is_some() { "up" } else { "down" });
             // PFC_WD is written out where the profile has a watchdog.
             row.text("default_pfcwd_status", "disable");
             row.text("docker_routing_config_mode", config_mode(intent.routing));
@@ -48,16 +48,6 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
             row.text("type", kind(intent.switch.tier));
         });
     });
-}
-
-/// Returns the autonomous system number where it may be written.
-///
-/// With `bgp_asn` set, bgpcfgd redistributes static routes into BGP: without BGP it stays away.
-fn asn(intent: &DeviceIntent<'_>) -> Option<u32> {
-    match intent.routing {
-        Routing::Srv6Static | Routing::EcmpStatic => None,
-        Routing::BgpUnnumbered => Some(intent.system.asn),
-    }
 }
 
 /// Says who writes the configuration of FRR: SONiC from these tables, or the operator's own `frr.conf`.
