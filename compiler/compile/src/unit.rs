@@ -2,6 +2,8 @@
 //!
 //! In: a plan. Out: [`Unit`]s in the order of the tree, each rendered by itself.
 
+use std::collections::BTreeMap;
+
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
 use closc_render::{Artefact, Templates, path_table, targets};
@@ -67,6 +69,19 @@ impl Unit {
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
             Unit::Cables(plane) => Ok(vec![cables::render(plan, plane)]),
             Unit::Pipelines => Ok(pipeline_files(Pipeline::fabric()).map(artefact).into()),
+        }
+    }
+
+    /// Tells whether two plans render the unit to other files. What cannot be rendered differs.
+    pub fn differs(self, old: &Plan, new: &Plan, templates: &Templates) -> bool {
+        match (self.render(old, templates), self.render(new, templates)) {
+            (Ok(old), Ok(new)) => {
+                let files = |artefacts: Vec<Artefact>| -> BTreeMap<_, _> {
+                    artefacts.into_iter().map(|artefact| (artefact.path, artefact.bytes)).collect()
+                };
+                files(old) != files(new)
+            }
+            (_, _) => true,
         }
     }
 

@@ -37,4 +37,4 @@ pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, Wave as WaveText,
     WaveStep,
 };
-pub use touched::{Artefacts, Touched, artefacts};
+pub use touched::{Artefacts, Item, Touched, artefacts};

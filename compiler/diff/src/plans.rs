@@ -9,12 +9,22 @@ use crate::compare::Difference;
 use crate::impact::impact;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
-use crate::touched::{Touched, artefacts};
+use crate::touched::{Item, Touched, artefacts};
 use crate::{effect, summary};
 
 impl Report {
-    /// Compares two plans.
+    /// Compares two plans; counts artefacts by rule, which may name some that stay as they are.
     pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
+        Report::of_plans_with(old, new, options, None)
+    }
+
+    /// Compares two plans; `differs` makes an artefact of both sides and tells whether it is another one.
+    pub fn of_plans_with(
+        old: (&Plan, Side),
+        new: (&Plan, Side),
+        options: Options,
+        differs: Option<&dyn Fn(Item) -> bool>,
+    ) -> Report {
         let (before, after) = (old.0, new.0);
         let difference = Difference::between(before.topology(), after.topology());
         let population = Population::between(before.fabric(), after.fabric());
@@ -25,7 +35,7 @@ impl Report {
             changes: summary::lines(&difference, &population, before, after, options),
             impact: effect::impact(&difference, &population, &pairs, before, after),
             rollout: Some(effect::rollout(&difference, before)),
-            artefacts: artefacts(&touched, before, after),
+            artefacts: artefacts(&touched, before, after, differs),
             waves: Vec::new(),
             no_waves: None,
             texts: Vec::new(),

@@ -1,24 +1,46 @@
 //! What an exception touches where switches choose the path.
 //!
 //! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route for each destination over the planes
-//! that get there, so the NICs of a T0 group gain and lose routes together; of switches that it has no cable to, a node
-//! has nothing but these.
+//! that get there, so the NICs of a T0 group whose ports are alike gain and lose routes together; of switches that it has
+//! no cable to, a node has nothing but these.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{NicRoute, Plan};
-use closc_topology::{Nic, Node, ZoneId};
+use closc_topology::{Link, Nic, Node, ZoneId};
 
-/// Returns the nodes whose routes differ: of each group, one NIC of both sides is compared.
+/// The ports of a NIC that an exception names, each with the lists that do: old and new, absent and drained.
+type Ports = BTreeSet<(u8, usize)>;
+
+/// Returns the nodes whose routes differ: of each group and each kind of NIC, one of both sides is compared.
 pub(crate) fn nodes(old: &Plan, new: &Plan) -> BTreeSet<Node> {
+    let named = named(old, new);
     let mut nodes = BTreeSet::new();
     for (zone, group) in old.groups() {
-        let nics: Vec<Nic> = nics(old, zone, group).filter(|nic| new.fabric().has_nic(*nic)).collect();
-        if nics.first().is_some_and(|nic| routes(old, *nic) != routes(new, *nic)) {
+        let mut kinds: BTreeMap<Option<&Ports>, Vec<Nic>> = BTreeMap::new();
+        for nic in nics(old, zone, group).filter(|nic| new.fabric().has_nic(*nic)) {
+            kinds.entry(named.get(&nic)).or_default().push(nic);
+        }
+        for nics in kinds.into_values().filter(|nics| routes(old, nics[0]) != routes(new, nics[0])) {
             nodes.extend(nics.iter().map(|nic| old.topology().node_of(*nic).0));
         }
     }
     nodes
+}
+
+/// The NICs of which an exception names a port.
+fn named(old: &Plan, new: &Plan) -> BTreeMap<Nic, Ports> {
+    let mut named: BTreeMap<Nic, Ports> = BTreeMap::new();
+    let [before, after] = [old, new].map(|plan| &plan.topology().exceptions);
+    let lists = [&before.absent_links, &before.drained_links, &after.absent_links, &after.drained_links];
+    for (list, links) in lists.into_iter().enumerate() {
+        for link in links {
+            if let Link::Host(port) = link {
+                named.entry(port.nic).or_default().insert((port.plane.0, list));
+            }
+        }
+    }
+    named
 }
 
 fn nics(plan: &Plan, zone: ZoneId, group: u16) -> impl Iterator<Item = Nic> + '_ {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use closc_fabric::Fabric;
-use closc_plan::{Excepted, Plan, Subject, Touch, touch};
+use closc_plan::{Excepted, HostRoutes, Plan, Subject, Touch, touch};
 use closc_topology::{Field, Node, PlaneId, Switch, TierId, Touches, ZoneId, field};
 
 use crate::change::{Change, Exception, Setting, Thing, Turn, count_field};
@@ -106,13 +106,17 @@ impl Touched {
             Exception::Cable(link, _) => Excepted::Cable(*link),
             Exception::Device(switch, _) => Excepted::Device(*switch),
         };
-        let sends = fabric.topology().routing.is_source_routed();
+        // Where hosts choose the path their files name what is drained only with routes to every NIC, and those are not
+        // written in a large fabric.
+        let topology = fabric.topology();
+        let sends = topology.routing.is_source_routed();
+        let writes = sends && HostRoutes::new(topology).are_written();
         touch(excepted, fabric, &mut |found| match found {
             Touch::Switch(switch) => drop(self.switches.insert(switch)),
             Touch::Plane(plane) => drop(self.planes.insert(plane)),
             Touch::Host(node) => drop(self.hosts.insert(node)),
             // Where switches choose the path, the routes of hosts are compared.
-            Touch::Hosts => self.all_hosts |= sends,
+            Touch::Hosts => self.all_hosts |= writes,
             Touch::Table(zone, group) => drop(self.tables.insert((zone, group))),
             Touch::Tables => self.all_tables |= sends,
             Touch::List(plane) => drop(self.lists.insert(plane)),
@@ -144,33 +148,92 @@ pub struct Artefacts {
     pub total: u64,
 }
 
-/// Counts artefacts by kind; kinds of which nothing changes are left out.
-pub fn artefacts(touched: &Touched, old: &Plan, new: &Plan) -> Vec<Artefacts> {
+/// One of the artefacts of a fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// Those of a switch.
+    Switch(Switch),
+    /// Those of a node, its group's path table aside.
+    Node(Node),
+    /// The path table of a T0 group.
+    Table(ZoneId, u16),
+    /// The cable list of a plane.
+    List(PlaneId),
+}
+
+/// The most artefacts that are made on both sides to see whether they differ. More are counted by rule, and then some of
+/// those that may change do not.
+const LOOKED_AT_MAX: usize = 1024;
+
+/// Counts artefacts by kind, where `differs` tells whether what may change does; kinds of which nothing changes are left
+/// out.
+pub fn artefacts(
+    touched: &Touched,
+    old: &Plan,
+    new: &Plan,
+    differs: Option<&dyn Fn(Item) -> bool>,
+) -> Vec<Artefacts> {
     let hosts = |plan: &Plan| plan.nodes_with_files().collect();
     let tables =
         |plan: &Plan| if plan.is_source_routed() { plan.groups().collect() } else { BTreeSet::new() };
     let switches = |plan: &Plan| plan.switches().collect();
     let lists = |plan: &Plan| plan.topology().plane_ids().collect();
     let all = [
-        count("switches", &switches(old), &switches(new), |s| touched.switch(*s)),
-        count("nodes", &hosts(old), &hosts(new), |n| touched.host(*n)),
-        count("path tables", &tables(old), &tables(new), |(zone, group)| touched.table(*zone, *group)),
-        count("cable lists", &lists(old), &lists(new), |plane| touched.list(*plane)),
+        Sides::new("switches", (switches(old), switches(new)), |s| touched.switch(s), Item::Switch),
+        Sides::new("nodes", (hosts(old), hosts(new)), |n| touched.host(n), Item::Node),
+        Sides::new(
+            "path tables",
+            (tables(old), tables(new)),
+            |(z, g)| touched.table(z, g),
+            |(z, g)| Item::Table(z, g),
+        ),
+        Sides::new("cable lists", (lists(old), lists(new)), |plane| touched.list(plane), Item::List),
     ];
+    let few = all.iter().map(|sides| sides.touched.len()).sum::<usize>() <= LOOKED_AT_MAX;
+    let all = all.map(|sides| sides.counted(differs.filter(|_| few)));
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
 }
 
-fn count<T: Ord>(
-    kind: &str,
-    old: &BTreeSet<T>,
-    new: &BTreeSet<T>,
-    touched: impl Fn(&T) -> bool,
-) -> Artefacts {
-    Artefacts {
-        kind: kind.to_owned(),
-        added: new.difference(old).count() as u64,
-        changed: old.intersection(new).filter(|item| touched(item)).count() as u64,
-        removed: old.difference(new).count() as u64,
-        total: new.len() as u64,
+/// The artefacts of a kind.
+struct Sides {
+    kind: &'static str,
+    added: usize,
+    touched: Vec<Item>,
+    removed: usize,
+    total: usize,
+}
+
+impl Sides {
+    fn new<T: Ord + Copy>(
+        kind: &'static str,
+        (old, new): (BTreeSet<T>, BTreeSet<T>),
+        touched: impl Fn(T) -> bool,
+        item: impl Fn(T) -> Item,
+    ) -> Sides {
+        Sides {
+            kind,
+            added: new.difference(&old).count(),
+            touched: old
+                .intersection(&new)
+                .filter(|found| touched(**found))
+                .map(|found| item(*found))
+                .collect(),
+            removed: old.difference(&new).count(),
+            total: new.len(),
+        }
+    }
+
+    fn counted(self, differs: Option<&dyn Fn(Item) -> bool>) -> Artefacts {
+        let changed = match differs {
+            Some(differs) => self.touched.into_iter().filter(|item| differs(*item)).count(),
+            None => self.touched.len(),
+        };
+        Artefacts {
+            kind: self.kind.to_owned(),
+            added: self.added as u64,
+            changed: changed as u64,
+            removed: self.removed as u64,
+            total: self.total as u64,
+        }
     }
 }

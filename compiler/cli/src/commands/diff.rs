@@ -8,16 +8,18 @@ mod side;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
+use closc_compile::Unit;
 use closc_diff::rollout::{Limit, Rollout, named_waves};
 use closc_diff::tree::{Trees, Which};
-use closc_diff::{Options, Report, show};
+use closc_diff::{Item, Options, Report, show};
+use closc_render::Templates;
 
 use crate::args::diff::DiffArgs;
 use crate::args::{Args, Format};
 use crate::output::{self, Outcome, Usage};
 
 pub use live::{LIVE, digest};
-pub use side::{Side, planned, plans, unchanged};
+pub use side::{Planned, Side, planned, plans, unchanged};
 
 /// Columns where the width of the terminal is not known.
 const WIDTH: usize = 100;
@@ -60,7 +62,7 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
     match (old, new) {
         (Side::Plan(before), Side::Plan(after)) => {
             let (a, b) = (&before.plan, &after.plan);
-            let mut report = Report::of_plans((a, before.side.clone()), (b, after.side.clone()), options);
+            let mut report = of_plans(before, after, options);
             if command.waves {
                 let share = command.share.map(|share| Limit { share });
                 let limit = share.unwrap_or_else(|| Limit::one_plane(a.topology()));
@@ -86,6 +88,21 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
             bail!("one side is a fabric file and the other a tree: compile the file first")
         }
     }
+}
+
+/// Compares two plans, and looks at what may change whether it does.
+pub fn of_plans(before: &Planned, after: &Planned, options: Options) -> Report {
+    let (old, new, templates) = (&before.plan, &after.plan, Templates::shipped());
+    let differs = |item| {
+        let unit = match item {
+            Item::Switch(switch) => Unit::Switch(switch),
+            Item::Node(node) => Unit::Host(node),
+            Item::Table(zone, group) => Unit::Group(zone, group),
+            Item::List(plane) => Unit::Cables(plane),
+        };
+        unit.differs(old, new, &templates)
+    };
+    Report::of_plans_with((old, before.side.clone()), (new, after.side.clone()), options, Some(&differs))
 }
 
 fn outcome(report: &Report) -> Outcome {

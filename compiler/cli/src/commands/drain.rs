@@ -4,7 +4,7 @@
 //! gives exactly the change that was wanted.
 
 use anyhow::{Context as _, bail};
-use closc_diff::{Change, Difference, Exception, Options, Report, Thing, Turn, edit};
+use closc_diff::{Change, Difference, Exception, Options, Thing, Turn, edit};
 use closc_topology::Link;
 
 use crate::args::diff::DrainArgs;
@@ -36,7 +36,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     if (*found, *what) != (turn, thing) {
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
-    let report = Report::of_plans((&old.plan, old.side), (&new.plan, new.side), Options::default());
+    let report = diff::of_plans(&old, &new, Options::default());
     if args.format == Format::Human {
         let lines = similar::TextDiff::from_lines(&text, &changed);
         output::print(&format!("{}\n", lines.unified_diff().context_radius(1)))?;

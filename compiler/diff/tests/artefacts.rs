@@ -1,0 +1,94 @@
+//! The artefacts that a report counts are those that differ when both sides are compiled, whole and for random edits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_compile::{Selection, Unit};
+use closc_diff::{Item, Options, Report, Side};
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_tests::exceptions::{excepted, related};
+use closc_tests::shape::{Shape, any_routing};
+use closc_topology::Routing;
+use proptest::prelude::*;
+
+fn unit(item: Item) -> Unit {
+    match item {
+        Item::Switch(switch) => Unit::Switch(switch),
+        Item::Node(node) => Unit::Host(node),
+        Item::Table(zone, group) => Unit::Group(zone, group),
+        Item::List(plane) => Unit::Cables(plane),
+    }
+}
+
+fn kind(unit: Unit) -> Option<&'static str> {
+    match unit {
+        Unit::Switch(_) => Some("switches"),
+        Unit::Host(_) => Some("nodes"),
+        Unit::Group(..) => Some("path tables"),
+        Unit::Cables(_) => Some("cable lists"),
+        Unit::Pipelines => None,
+    }
+}
+
+/// What comes, changes and goes, by kind, after everything of both sides was rendered.
+fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
+    let all = |plan: &Plan| Unit::all(plan, &Selection::default()).into_iter().collect::<BTreeSet<_>>();
+    let (before, after) = (all(old), all(new));
+    let mut found: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+    for unit in before.union(&after) {
+        let Some(kind) = kind(*unit) else { continue };
+        let counts = found.entry(kind.to_owned()).or_default();
+        match (before.contains(unit), after.contains(unit)) {
+            (false, _) => counts.0 += 1,
+            (_, false) => counts.2 += 1,
+            (true, true) => counts.1 += u64::from(unit.differs(old, new, templates)),
+        }
+    }
+    found.retain(|_, counts| *counts != (0, 0, 0));
+    found
+}
+
+fn predicted(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
+    let side = |name: &str| Side { source: name.to_owned(), fabric: name.to_owned(), digest: String::new() };
+    let differs = |item| unit(item).differs(old, new, templates);
+    let report =
+        Report::of_plans_with((old, side("old")), (new, side("new")), Options::default(), Some(&differs));
+    let counts =
+        report.artefacts.into_iter().map(|kind| (kind.kind, (kind.added, kind.changed, kind.removed)));
+    counts.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_predicted_is_what_is_compiled((old, new) in related(), routing in any_routing()) {
+        let (old, new, templates) = (old.routed(routing), new.routed(routing), Templates::shipped());
+        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+    }
+
+    #[test]
+    fn of_any_two_fabrics_too(old in excepted(), new in excepted()) {
+        let (old, new, templates) = (old.plan(), new.plan(), Templates::shipped());
+        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+    }
+}
+
+/// What is drained with its plane already changes the tables that name it, and nothing else.
+#[test]
+fn a_switch_of_a_drained_plane_changes_path_tables_only() {
+    let small = |drained: &str| Shape {
+        planes: 2,
+        groups: 2,
+        per_group: 2,
+        rails: 1,
+        t1: 2,
+        parallel: 1,
+        t2: None,
+        exceptions: format!("exceptions: {{ drained: [{drained}] }}\n"),
+    };
+    let plan = |drained| small(drained).routed(Routing::Srv6Static);
+    let (old, new) = (plan("plane 1"), plan("plane 1, p1-t1-001"));
+    let found = predicted(&old, &new, &Templates::shipped());
+    assert_eq!(found, BTreeMap::from([("path tables".to_owned(), (0, 2, 0))]));
+}
