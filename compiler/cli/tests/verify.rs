@@ -80,3 +80,16 @@ fn rules_are_explained() {
     let text = Place::new().ends(0, &["explain", "V0605"]);
     assert!(text.starts_with("# V0605: a route leads to a device that does not own the uSID"));
 }
+
+/// A file in place of the folder: what is meant is said.
+#[test]
+fn a_file_is_no_tree() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes-p4.yaml";
+    place.ends(0, &["compile", file, "--out", "t", "--archive", "a.tar.zst"]);
+    let why = place.ends(1, &["verify", "t/manifest.json"]);
+    assert!(why.contains("is a file of a compiled tree: name the folder, `t`"), "{why}");
+    let why = place.ends(1, &["verify", "a.tar.zst"]);
+    assert!(why.contains("is an archive: unpack it with `tar --zstd -xf a.tar.zst`"), "{why}");
+    assert!(place.ends(1, &["verify", file]).contains("is a file: name the folder of a compiled tree"));
+}

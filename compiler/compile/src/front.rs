@@ -14,6 +14,7 @@ use closc_fabric::Fabric;
 use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
+use closc_topology::Lowered;
 
 pub use source::{Source, SourceError};
 
@@ -80,9 +81,17 @@ fn plan(
         let (name, text) = (source.beside(file).to_string(), source.text_beside(file));
         document.pins = Some(text.map(|text| sources.add(name, text)));
     }
-    let (topology, findings) = closc_topology::lower(&document, catalogue, sources);
+    let (lowered, findings) = closc_topology::lower_or_outline(&document, catalogue, sources);
     diagnostics.extend(findings);
-    let fabric = Fabric::new(Arc::new(topology?));
+    let topology = match lowered {
+        Lowered::Whole(topology) => topology,
+        Lowered::Outline(topology) => {
+            closc_fabric::checks::check(&Fabric::new(Arc::new(topology)), diagnostics);
+            return None;
+        }
+        Lowered::Nothing => return None,
+    };
+    let fabric = Fabric::new(Arc::new(topology));
     closc_fabric::checks::check(&fabric, diagnostics);
     let plan = Plan::new(fabric);
     closc_plan::checks::check(&plan, diagnostics);

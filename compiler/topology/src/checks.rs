@@ -121,8 +121,9 @@ pub use bgp_bandwidth::BANDWIDTH_CABLES_MAX;
 
 use std::collections::BTreeSet;
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Severity, Span};
 
+use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::faults;
 
@@ -274,9 +275,70 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Adds to an advice those of some routings that the fabric could have as it is: an advice that ends in another error is
+/// none.
+pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: &[Routing]) -> String {
+    let does = |routing: &&Routing| {
+        let Some(tried) = draft.with_routing(**routing) else { return false };
+        let mut found = Diagnostics::new();
+        run(&tried, &mut found);
+        !found.has_errors()
+    };
+    let words: Vec<String> =
+        routings.iter().filter(does).map(|routing| format!("`routing: {}`", routing.word())).collect();
+    if words.is_empty() { advice.to_owned() } else { format!("{advice}, or {lead}{}", words.join(" or ")) }
+}
+
 /// Rules that refuse a value itself, apart from those of the loader, which all do.
 const REFUSALS: &[&Rule] =
     &[&unknown_platform::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
+
+/// Rules about how devices are set up, whose faults leave no doubt which devices and cables there are.
+const SETTINGS: &[&Rule] = &[
+    &os_not_supported::RULE,
+    &routing_not_supported::RULE,
+    &no_un::RULE,
+    &usid_gib::RULE,
+    &container::RULE,
+    &block_length::RULE,
+    &host_bits::RULE,
+    &pool_too_small::RULE,
+    &pools_overlap::RULE,
+    &management_gateway::RULE,
+    &asn_range::RULE,
+    &unusable_pool::RULE,
+    &service_address::RULE,
+    &cable_too_long::RULE,
+    &zero_length::RULE,
+    &lossless_lengths::RULE,
+    &qos_profile::RULE,
+    &no_pfc::RULE,
+    &no_trimming::RULE,
+    &mtu_overhead::RULE,
+    &mtu_range::RULE,
+    &entropy_planes::RULE,
+    &entropy_paths::RULE,
+    &entropy_floor::RULE,
+    &udp_port::RULE,
+    &no_ecn::RULE,
+    &pin_routing::RULE,
+    &qps_range::RULE,
+    &os_without_qos::RULE,
+    &trim_settings::RULE,
+    &p4_port::RULE,
+    &route_limit::RULE,
+    &sid_limit::RULE,
+    &ecmp_width::RULE,
+    &neighbour_limit::RULE,
+    &ecmp_groups::RULE,
+    &bgp_bandwidth::RULE,
+];
+
+/// Tells whether every error is about a setting.
+pub(crate) fn only_settings(found: &Diagnostics) -> bool {
+    let is_setting = |code: &str| SETTINGS.iter().any(|rule| rule.code == code);
+    found.iter().all(|finding| finding.severity != Severity::Error || is_setting(finding.rule.code))
+}
 
 /// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
 /// from it or from what stands for it, and goes when the value is mended.

@@ -48,7 +48,10 @@ use crate::{field, tier_field};
 const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
 
 /// A document with every default filled in.
+#[derive(Clone)]
 pub(crate) struct Draft<'a> {
+    /// Whether it is tried what an advice would come to: then nothing is tried in turn.
+    is_trial: bool,
     pub(crate) doc: &'a FabricDoc,
     pub(crate) catalogue: &'a Catalogue,
     spans: &'a Spans,
@@ -109,6 +112,7 @@ impl<'a> Draft<'a> {
         let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
         let planes = u64::from(doc.planes.value);
         Draft {
+            is_trial: false,
             routing: doc.routing.map_or(Routing::Srv6Static, |routing| routing.value),
             planes,
             zones,
@@ -142,6 +146,11 @@ impl<'a> Draft<'a> {
             exceptions,
             hardware,
         }
+    }
+
+    /// Returns the same fabric with another routing; nothing where it is itself tried by such.
+    pub(crate) fn with_routing(&self, routing: Routing) -> Option<Self> {
+        (!self.is_trial).then(|| Draft { is_trial: true, routing, ..self.clone() })
     }
 
     /// Returns the place of a value, or of the nearest part of the path that was written down.

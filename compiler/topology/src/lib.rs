@@ -38,7 +38,7 @@ pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, 
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use field::{Field, FieldPath, touches};
 pub use load::{ALIASED_MAX, DEPTH_MAX, Document, VALUES_MAX, load};
-pub use lower::lower;
+pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{
     Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, Mtu, Pins, PortBlock, Services,
     Site, Srv6, T2, Tier, Topology,

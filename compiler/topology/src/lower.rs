@@ -1,7 +1,7 @@
 //! From a document to a topology: fill in, check, build.
 //!
 //! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all
-//! findings. Invariants: the three steps are apart. The draft holds every number with its default, however wrong;
+//! findings; where only settings are at fault, an outline of it. Invariants: the three steps are apart. The draft holds every number with its default, however wrong;
 //! the checks look at the draft and do not change it; the topology is built only from a draft without faults.
 //! Nothing is proportional to the number of devices.
 
@@ -9,12 +9,24 @@ mod finish;
 
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
+use closc_qos::profile::Preset;
 
 use crate::checks;
 use crate::draft::Draft;
 use crate::faults;
 use crate::load::Document;
 use crate::model::Topology;
+
+/// What became of a document.
+pub enum Lowered {
+    /// The fabric that it describes.
+    Whole(Topology),
+    /// A fabric with the same devices and cables. Settings are at fault, and some are replaced by defaults: only who looks at
+    /// nothing but devices and cables may read it, to report what is wrong with those in the same run.
+    Outline(Topology),
+    /// Nothing: which devices there are is at fault.
+    Nothing,
+}
 
 /// Makes a topology from a document, and reports every fault of meaning.
 ///
@@ -24,6 +36,19 @@ pub fn lower(
     catalogue: &Catalogue,
     sources: &Sources,
 ) -> (Option<Topology>, Diagnostics) {
+    let (lowered, diagnostics) = lower_or_outline(document, catalogue, sources);
+    match lowered {
+        Lowered::Whole(topology) => (Some(topology), diagnostics),
+        Lowered::Outline(_) | Lowered::Nothing => (None, diagnostics),
+    }
+}
+
+/// Like [`lower`], and makes an outline where only settings are at fault.
+pub fn lower_or_outline(
+    document: &Document,
+    catalogue: &Catalogue,
+    sources: &Sources,
+) -> (Lowered, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
     let mut diagnostics = faults::findings();
     diagnostics.extend(document.faults.clone());
@@ -31,9 +56,11 @@ pub fn lower(
     let mut diagnostics = checks::without_consequences(diagnostics);
     diagnostics.sort();
     let diagnostics = faults::limited(diagnostics);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
+    if !diagnostics.has_errors() {
+        let profile = draft.qos.clone().ok();
+        let topology = profile.and_then(|profile| draft.finish(profile));
+        return (Lowered::Whole(topology.expect("a draft without faults has all its parts")), diagnostics);
     }
-    let topology = draft.finish().expect("a draft without faults has all its parts");
-    (Some(topology), diagnostics)
+    let outline = checks::only_settings(&diagnostics).then(|| draft.finish(Preset::None.profile())).flatten();
+    (outline.map_or(Lowered::Nothing, Lowered::Outline), diagnostics)
 }

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The tier in two bits, plane, zone and index in 24.
-const SPREAD: u64 = 2 << 24 | 0xff_ffff;
+pub(super) const SPREAD: u64 = 2 << 24 | 0xff_ffff;
 /// The last number that can be assigned (RFC 7300).
 const LAST: u64 = 4_294_967_294;
 /// `AS_TRANS` (RFC 6793).

@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::or_routing;
 use crate::checks::words::count;
-use crate::choice::Wiring;
+use crate::choice::{Routing, Wiring};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
@@ -44,7 +45,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, message)
                 .at(draft.ports_span(tier.id, side), links(ways, what))
                 .and(hardware.platform_span, format!("{held} members"))
-                .help("use fewer uplinks, a platform with wider groups, or `routing: srv6-static`"),
+                .help(or_routing(
+                    "use fewer uplinks, or a platform with wider groups",
+                    "",
+                    draft,
+                    &[Routing::Srv6Static],
+                )),
         );
     }
 }

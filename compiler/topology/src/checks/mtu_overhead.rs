@@ -21,11 +21,12 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Adds the outer header to the payload.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    // Elsewhere nothing holds the payload, and W0403 says so where it is given.
+    if !draft.routing.is_source_routed() {
+        return;
+    }
     let (link, payload) = (u64::from(draft.mtu.link), u64::from(draft.mtu.payload));
-    let header = match draft.routing {
-        Routing::Srv6Static => Topology::ENCAPSULATION.0,
-        Routing::EcmpStatic | Routing::BgpUnnumbered => 0,
-    };
+    let header = Topology::ENCAPSULATION.0;
     let needed = payload + header;
     if link >= needed {
         return;
@@ -58,6 +59,8 @@ mod tests {
     fn the_outer_header_has_room() {
         assert_eq!(codes("mtu: { link: 9000, payload: 9000 }"), ["E0704"]);
         assert_eq!(codes("mtu: { link: 9040, payload: 9000 }"), Vec::<&str>::new());
+        let unused = codes("{ routing: ecmp-static, mtu: { link: 1500, payload: 9000 } }");
+        assert!(unused.contains(&"W0403") && !unused.contains(&"E0704"), "{unused:?}");
         assert_eq!(codes("mtu: { link: 4200 }"), Vec::<&str>::new());
         assert_eq!(
             message("mtu: { link: 9000, payload: 9000 }", "E0704"),

@@ -2,6 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::or_routing;
+use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 use crate::suggest::listed;
@@ -37,7 +39,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             diagnostic
                 .note(format!("platforms with uN that run `{}`: {}", hardware.os.word(), listed(able)))
-                .help("use one of these, or `routing: ecmp-static` or `bgp-unnumbered`"),
+                .help(or_routing(
+                    "use one of these",
+                    "",
+                    draft,
+                    &[Routing::EcmpStatic, Routing::BgpUnnumbered],
+                )),
         );
     }
 }

@@ -2,7 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::choice::Pin;
+use crate::checks::or_routing;
+use crate::choice::{Pin, Routing};
 use crate::draft::Draft;
 use crate::field;
 
@@ -33,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, format!("`{stated}` cannot be had with `routing: {routing}`"))
                 .at(draft.at(path), "needs static routes")
                 .and(draft.at(field!("routing")), "")
-                .help(format!("use `routing: ecmp-static`, or leave `{path}` out")),
+                .help(or_routing(&format!("leave `{path}` out"), "use ", draft, &[Routing::EcmpStatic])),
         );
     }
 }

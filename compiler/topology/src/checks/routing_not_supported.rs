@@ -3,6 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
+use crate::checks::or_routing;
+use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 
@@ -33,7 +35,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, format!("`{}` cannot do `routing: bgp-unnumbered`", hardware.os.word()))
                 .at(hardware.os_span, format!("for {}", hardware.who))
                 .and(draft.at(field!("routing")), "asks for BGP")
-                .help("use `frr` or `sonic`, or `routing: srv6-static` or `ecmp-static`"),
+                .help(or_routing(
+                    "use `frr` or `sonic`",
+                    "",
+                    draft,
+                    &[Routing::Srv6Static, Routing::EcmpStatic],
+                )),
         );
     }
 }

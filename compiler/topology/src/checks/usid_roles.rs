@@ -20,6 +20,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the codes of the roles in use.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    // Elsewhere there are no uSIDs, and W0401 says so.
+    if !draft.routing.is_source_routed() {
+        return;
+    }
     let (layout, zoned) = (&draft.layout, draft.t2.is_some());
     let bits = layout.role.min(16);
     let in_use = |role: &Role| zoned || *role != Role::T2 || draft.states(field!("srv6.roles.t2"));
@@ -82,6 +86,8 @@ mod tests {
     fn codes_differ_and_fit() {
         assert_eq!(codes("srv6: { roles: { nic: 1 } }"), ["E0404"]);
         assert_eq!(codes("srv6: { roles: { nic: 4 } }"), ["E0404"]);
+        let unused = codes("{ routing: bgp-unnumbered, srv6: { widths: { index: 12, role: 1 } } }");
+        assert!(unused.contains(&"W0401") && !unused.contains(&"E0404"), "{unused:?}");
         assert_eq!(codes("srv6: { roles: { t0: 1, t1: 0 } }"), Vec::<&str>::new());
         assert_eq!(
             message("srv6: { roles: { nic: 1 } }", "E0404"),

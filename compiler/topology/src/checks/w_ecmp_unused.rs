@@ -2,6 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::or_routing;
+use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 
@@ -23,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::warning(&RULE, "`ecmp` has no effect: with this routing NICs choose the path")
             .at(draft.at(field!("ecmp")), "")
-            .help("remove `ecmp`, or set `routing: ecmp-static` or `bgp-unnumbered`"),
+            .help(or_routing("remove `ecmp`", "set ", draft, &[Routing::EcmpStatic, Routing::BgpUnnumbered])),
     );
 }
 

@@ -3,6 +3,8 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
+use crate::checks::or_routing;
+use crate::choice::Routing;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
@@ -31,11 +33,23 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     };
     if let Some(hardware) = draft.hardware.iter().filter(spreads).find(blind) {
         out.push(
-            Diagnostic::warning(&RULE, format!("`{}` on `{}` cannot hash the RoCE destination queue pair", hardware.os.word(), hardware.platform.id))
-                .at(hardware.platform_span, format!("for {}", hardware.who))
-                .and(draft.at(field!("routing")), "spreads by hashing")
-                .note("between two NICs there are few flows; hashed by addresses and ports they collide")
-                .help("let hosts use several UDP source ports a connection, use a P4 target, or `routing: srv6-static`"),
+            Diagnostic::warning(
+                &RULE,
+                format!(
+                    "`{}` on `{}` cannot hash the RoCE destination queue pair",
+                    hardware.os.word(),
+                    hardware.platform.id
+                ),
+            )
+            .at(hardware.platform_span, format!("for {}", hardware.who))
+            .and(draft.at(field!("routing")), "spreads by hashing")
+            .note("between two NICs there are few flows; hashed by addresses and ports they collide")
+            .help(or_routing(
+                "let hosts use several UDP source ports a connection, or use a P4 target",
+                "",
+                draft,
+                &[Routing::Srv6Static],
+            )),
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::asn_range::SPREAD;
 use crate::draft::Draft;
 use crate::field;
 
@@ -19,14 +20,25 @@ pub(crate) static RULE: Rule = Rule {
 /// The private numbers of 32 bits (RFC 6996 section 5).
 const PRIVATE: u32 = 4_200_000_000;
 
+/// Those of 16 bits.
+const PRIVATE_SHORT: u32 = 64_512;
+const PRIVATE_SHORT_LAST: u32 = 65_534;
+
 /// Checks the first number; the end of the range has a rule of its own.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let base = draft.addresses.asn_base;
     if !draft.routing.speaks_bgp() || base >= PRIVATE {
         return;
     }
+    let last = u64::from(base) + SPREAD;
+    // Two bytes have private numbers, too, but far fewer than the switches of a fabric are numbered over.
+    let message = if (PRIVATE_SHORT..=PRIVATE_SHORT_LAST).contains(&base) {
+        format!("AS numbers from {base} to {last} leave the private ones, which end at {PRIVATE_SHORT_LAST}")
+    } else {
+        format!("AS numbers from {base} on are not private")
+    };
     out.push(
-        Diagnostic::warning(&RULE, format!("AS numbers from {base} on are not private"))
+        Diagnostic::warning(&RULE, message)
             .at(draft.at(field!("addresses.asn_base")), "")
             .help(format!("set `addresses.asn_base` to {PRIVATE} unless these numbers are yours")),
     );
@@ -43,6 +55,10 @@ mod tests {
         assert_eq!(
             message("{ routing: bgp-unnumbered, addresses: { asn_base: 100000 } }", "W0501"),
             "AS numbers from 100000 on are not private"
+        );
+        assert_eq!(
+            message("{ routing: bgp-unnumbered, addresses: { asn_base: 64600 } }", "W0501"),
+            "AS numbers from 64600 to 50396247 leave the private ones, which end at 65534"
         );
     }
 }

@@ -3,6 +3,7 @@
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::or_routing;
 use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
@@ -43,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(draft.at(path), "")
                 .and(draft.at(field!("routing")), "")
                 .note(why)
-                .help(format!("remove it, or set `routing: {}`", routing.word())),
+                .help(or_routing("remove it", "set ", draft, &[routing])),
         );
     }
 }

@@ -1,19 +1,24 @@
 //! W0401: segments are described in a fabric that has none.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use ipnet::IpNet;
 
+use crate::checks::or_routing;
+use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 
 /// Segments are described in a fabric that has none.
 pub(crate) static RULE: Rule = Rule {
     code: "W0401",
-    title: "`srv6` has no effect",
+    title: "`srv6` has no effect, or only places numbers",
     what: "`srv6` is given only with `routing: srv6-static`.",
-    why: "Other ways of routing use no segments; what is written there does nothing.",
+    why: "Other ways of routing use no segments: block and roles do nothing there. Widths do one thing: the zone bits say \
+          which T2 ports are kept for a zone where `tiers.t2.ports_per_zone` does not, and the index bits where the zone is \
+          in IPv4 management addresses.",
     example: "routing: ecmp-static\n\
            srv6: { block: \"fcbb:bbbb::/32\" }",
-    fix: "Remove `srv6`, or set `routing: srv6-static`.",
+    fix: "Remove `srv6`, or keep only the widths that place numbers, or set `routing: srv6-static`.",
 };
 
 /// Checks that segments are used where they are described.
@@ -21,17 +26,44 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.routing.is_source_routed() || draft.doc.srv6.is_none() {
         return;
     }
-    out.push(
-        Diagnostic::warning(&RULE, "`srv6` has no effect: this routing uses no segments")
-            .at(draft.at(field!("srv6")), "")
-            .and(draft.at(field!("routing")), "uses no segments")
-            .help("remove `srv6`, or set `routing: srv6-static`"),
-    );
+    let places = places(draft);
+    let only_widths = !draft.states(field!("srv6.block")) && !draft.states(field!("srv6.roles"));
+    let (message, advice) = match (places.as_slice(), only_widths) {
+        ([], _) => ("`srv6` has no effect: this routing uses no segments", "remove `srv6`"),
+        (_, true) => (
+            "`srv6.widths` only places numbers: this routing uses no segments",
+            "remove `srv6` where the default widths do",
+        ),
+        (_, false) => (
+            "of `srv6` only the widths have an effect: this routing uses no segments",
+            "remove all of `srv6` but its widths",
+        ),
+    };
+    let diagnostic = Diagnostic::warning(&RULE, message)
+        .at(draft.at(field!("srv6")), "")
+        .and(draft.at(field!("routing")), "uses no segments");
+    let diagnostic = places.into_iter().fold(diagnostic, Diagnostic::note);
+    out.push(diagnostic.help(or_routing(advice, "set ", draft, &[Routing::Srv6Static])));
+}
+
+/// What the stated widths place without segments.
+fn places(draft: &Draft<'_>) -> Vec<&'static str> {
+    let mut places = Vec::new();
+    if !draft.states(field!("srv6.widths")) {
+        return places;
+    }
+    if draft.t2.is_some() && !draft.states(field!("tiers.t2.ports_per_zone")) {
+        places.push("the zone bits say how many ports of a T2 are kept for each zone");
+    }
+    if draft.t2.is_some() && matches!(draft.addresses.management, Some(IpNet::V4(_))) {
+        places.push("the index bits say where the zone is in IPv4 management addresses");
+    }
+    places
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn segments_need_their_routing() {
@@ -40,5 +72,29 @@ mod tests {
             message("{ routing: ecmp-static, srv6: {} }", "W0401"),
             "`srv6` has no effect: this routing uses no segments"
         );
+    }
+
+    /// What has an effect is not said to have none.
+    #[test]
+    fn widths_place_numbers_without_segments() {
+        let three = |srv6: &str| {
+            format!(
+                "{{ routing: ecmp-static, zones: 2, srv6: {srv6}, hosts: {{ groups: 4, per_group: 4 }}, \
+                 tiers: {{ t0: {{ up: 4 }}, t1: {{ up: 4 }}, t2: {{ platform: th5-256x200g }} }} }}"
+            )
+        };
+        let widths = "{ widths: { role: 2, plane: 3, zone: 2, index: 9 } }";
+        assert_eq!(
+            message(&three(widths), "W0401"),
+            "`srv6.widths` only places numbers: this routing uses no segments"
+        );
+        let both = widths.replace("{ widths", "{ block: \"fcbb:bbbb::/32\", widths");
+        assert_eq!(
+            message(&three(&both), "W0401"),
+            "of `srv6` only the widths have an effect: this routing uses no segments"
+        );
+        assert!(help(&three(&both), "W0401").starts_with("remove all of `srv6` but its widths"));
+        let two = format!("{{ routing: ecmp-static, srv6: {widths} }}");
+        assert_eq!(message(&two, "W0401"), "`srv6` has no effect: this routing uses no segments");
     }
 }

@@ -14,7 +14,7 @@ const SHOWN: usize = 4096;
 pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<SourceId, Diagnostics> {
     if bytes.len() > faults::BYTES_MAX {
         let source = sources.add(name, "");
-        return refuse(faults::too_large(name, bytes.len(), Span::new(source, 0..0)));
+        return refuse(faults::too_large(name, Span::new(source, 0..0)));
     }
     // A byte order mark is no part of the text; offsets and columns count from behind it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use closc_platform::{Os, Platform};
+use closc_qos::profile::Profile;
 
 use crate::choice::HostOs;
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
@@ -17,8 +18,8 @@ use crate::model::{
 };
 
 impl Draft<'_> {
-    /// Builds the topology.
-    pub(super) fn finish(&self) -> Option<Topology> {
+    /// Builds the topology with a profile.
+    pub(super) fn finish(&self, profile: Profile) -> Option<Topology> {
         let doc = self.doc;
         Some(Topology {
             name: doc.fabric.value.clone(),
@@ -42,7 +43,7 @@ impl Draft<'_> {
             mtu: self.mtu,
             entropy: self.entropy,
             naming: self.names.naming.clone(),
-            qos: self.qos.clone().ok()?,
+            qos: profile,
             services: self.services(),
             domains: self.domains.finish()?,
             exceptions: self.exceptions()?,

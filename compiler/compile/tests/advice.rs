@@ -1,0 +1,182 @@
+//! Advice works: an edit that a help names with a key and a value mends what is wrong and breaks nothing else, in whatever
+//! stage the next fault would be found.
+//!
+//! In: the fabrics of `tests/errors`. Out: a failure for each advice that, followed, leaves the finding or ends in an error
+//! that was not there. Invariants: nobody reads English here: an edit is `PATH` to VALUE, `PATH: VALUE`, or a profile by name.
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_compile::front::{Reading, Source, read_text};
+use closc_diagnostics::Diagnostic;
+use serde_json::{Map, Value};
+
+/// Keys that may be alone in an advice; others are dotted.
+const TOP: [&str; 3] = ["routing", "qos", "planes"];
+
+fn folder() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
+}
+
+fn read(text: &str) -> Reading {
+    let source = Source::File(folder().join("pins/fabric.yaml"));
+    read_text(&source, text.as_bytes(), &[folder().join("platforms")]).expect("all files are there")
+}
+
+/// The parts of a text between backticks, each with what is before it and behind it.
+fn codes(help: &str) -> Vec<(&str, &str, &str)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = help[from..].find('`').map(|at| from + at + 1) {
+        let Some(end) = help[start..].find('`').map(|at| start + at) else { break };
+        found.push((&help[..start - 1], &help[start..end], &help[end + 1..]));
+        from = end + 1;
+    }
+    found
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains('.') && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+        || TOP.contains(&text)
+}
+
+/// A value in a place.
+type Edit = (String, String);
+
+/// The edits that a help names, each alternative with all that are to be made together: path and value.
+fn edits(help: &str) -> Vec<Vec<Edit>> {
+    let mut edits: Vec<Vec<Edit>> = Vec::new();
+    for (before, code, behind) in codes(help) {
+        let mut push = |path: &str, value: String| {
+            let edit = (path.to_owned(), value);
+            match edits.last_mut().filter(|_| before.ends_with(", and ")) {
+                Some(together) => together.push(edit),
+                None => edits.push(vec![edit]),
+            }
+        };
+        if let Some((path, value)) = code.split_once(": ").filter(|(path, _)| is_path(path)) {
+            push(path, value.to_owned());
+        } else if is_path(code)
+            && let Some(rest) = behind.strip_prefix(" to ")
+        {
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            let quoted = rest.strip_prefix('`').and_then(|rest| rest.split('`').next());
+            let value = quoted.map_or(number, str::to_owned);
+            if !value.is_empty() {
+                push(code, value);
+            }
+        } else if before.contains("profile") && before.trim_end().ends_with("such as") {
+            push("qos", code.to_owned());
+        }
+    }
+    edits
+}
+
+/// Follows an advice: a fabric with other values.
+fn followed(fabric: &Value, edits: &[Edit]) -> Option<String> {
+    let mut fabric = fabric.clone();
+    for (path, value) in edits {
+        set(&mut fabric, path, value)?;
+    }
+    Some(fabric.to_string())
+}
+
+/// Makes one edit.
+fn set(fabric: &mut Value, path: &str, value: &str) -> Option<()> {
+    let value: Value = serde_saphyr::from_str(value).ok()?;
+    let mut at = fabric;
+    for key in path.split('.') {
+        if !at.is_object() {
+            // A number of ports is short for their block.
+            let count = std::mem::take(at);
+            *at = Value::Object(if count.is_number() {
+                Map::from_iter([("count".to_owned(), count)])
+            } else {
+                Map::new()
+            });
+        }
+        at = at.as_object_mut()?.entry(key).or_insert(Value::Null);
+    }
+    // A block keeps what the edit does not name.
+    match (at, value) {
+        (Value::Object(old), Value::Object(new)) => old.extend(new),
+        (at, Value::Object(mut new)) if at.is_number() && !new.contains_key("count") => {
+            new.insert("count".to_owned(), at.take());
+            *at = Value::Object(new);
+        }
+        (at, value) => *at = value,
+    }
+    Some(())
+}
+
+fn fabrics() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for part in ["", "plan", "entries"] {
+        for entry in folder().join(part).read_dir_utf8().expect("the cases are in the repository") {
+            let path = entry.expect("a folder can be read").into_path();
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let fabric = text.split_once("```yaml\n").and_then(|(_, rest)| rest.split_once("```\n"));
+            found.extend(
+                fabric
+                    .map(|(fabric, _)| (path.file_name().unwrap_or_default().to_owned(), fabric.to_owned())),
+            );
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What is wrong with a fabric after an advice was followed: a finding that stays, or an error that was not there.
+fn left_over(edited: &str, finding: &Diagnostic, codes: &[&str]) -> Option<String> {
+    let Ok(reading) = std::panic::catch_unwind(|| read(edited)) else { return Some("a panic".to_owned()) };
+    let is_new = |code: &str| !codes.contains(&code) && code.starts_with('E');
+    let bad = |found: &&Diagnostic| found.message == finding.message || is_new(found.rule.code);
+    reading.diagnostics.iter().find(bad).map(|bad| format!("{}: {}", bad.rule.code, bad.message))
+}
+
+#[test]
+fn advice_that_is_followed_ends_in_no_other_error() {
+    let (mut wrong, mut count, mut followed_codes) = (Vec::new(), 0, BTreeSet::new());
+    for (name, text) in fabrics() {
+        let Ok(fabric @ Value::Object(_)) = serde_saphyr::from_str::<Value>(&text) else { continue };
+        let before = read(&text).diagnostics;
+        let codes: Vec<&str> = before.iter().map(|found| found.rule.code).collect();
+        for finding in &before {
+            for (help, edits) in
+                finding.help.iter().flat_map(|help| edits(help).into_iter().map(move |edits| (help, edits)))
+            {
+                let Some(edited) = followed(&fabric, &edits) else { continue };
+                if let Some(bad) = left_over(&edited, finding, &codes) {
+                    let code = finding.rule.code;
+                    wrong.push(format!("{name} {code}: `{help}` ({edits:?}) ends in {bad}"));
+                }
+                count += 1;
+                followed_codes.insert(finding.rule.code);
+            }
+        }
+    }
+    println!("{count} advices followed, of {} codes: {followed_codes:?}", followed_codes.len());
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 60 && followed_codes.len() >= 25, "{count} of {followed_codes:?}");
+}
+
+#[test]
+fn edits_are_found_in_helps() {
+    let found = |help| {
+        edits(help)
+            .iter()
+            .map(|all| {
+                all.iter().map(|(path, value)| format!("{path}={value}")).collect::<Vec<_>>().join(" ")
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("set `tiers.t0.up` to `{count: 4}`, or change the NIC"), ["tiers.t0.up={count: 4}"]);
+    assert_eq!(found("lower `mtu.link` to 9000 or less"), ["mtu.link=9000"]);
+    assert_eq!(found("use fewer uplinks, or `routing: srv6-static`"), ["routing=srv6-static"]);
+    assert_eq!(
+        found("use a profile without trimming such as `sonic-ai-lossy`, or another"),
+        ["qos=sonic-ai-lossy"]
+    );
+    assert_eq!(found("set `a.b` to 7 or more, and `c.d` to 9 or more"), ["a.b=7 c.d=9"]);
+    assert!(found("set `tiers.t1.up` to the uplinks of a T1").is_empty());
+}
