@@ -13,6 +13,32 @@ pub struct Stated {
     pub switches: Vec<StatedSwitch>,
     /// What switches do with packets of each class.
     pub qos: StatedQos,
+    /// How fast sessions of BGP notice and forget, where switches speak it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<StatedSessions>,
+}
+
+/// How fast sessions of BGP notice and forget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedSessions {
+    /// Seconds between keepalives.
+    pub keepalive_s: u16,
+    /// Seconds of silence after which a session is down.
+    pub hold_s: u16,
+    /// Seconds between attempts to connect.
+    pub connect_s: u16,
+    /// Seconds between announcements to one neighbour.
+    pub announce_s: u16,
+    /// Seconds that neighbours keep forwarding while the daemon restarts.
+    pub restart_s: u16,
+    /// Seconds after which routes that were not repeated are forgotten.
+    pub stale_s: u16,
+    /// Minutes until a session that was ended for its number of prefixes is tried again.
+    pub retry_min: u16,
+    /// Milliseconds between BFD packets, both ways.
+    pub bfd_interval_ms: u32,
+    /// BFD packets that may be missing.
+    pub bfd_multiplier: u8,
 }
 
 /// Switches of one tier and hardware.

@@ -6,6 +6,7 @@
 //! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
 //! moves none.
 
+use closc_artefacts::StatedSessions;
 use closc_platform::Platform;
 use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId};
 use ipnet::Ipv6Net;
@@ -20,11 +21,25 @@ const TIMERS: BgpTimers = BgpTimers {
     keepalive_s: 3,
     hold_s: 9,
     connect_s: 10,
+    announce_s: 0,
     restart_s: 120,
     stale_s: 240,
     retry_min: 5,
     bfd_interval_ms: 300,
     bfd_multiplier: 3,
+};
+
+/// What sessions of all switches have alike.
+pub(crate) const STATED: StatedSessions = StatedSessions {
+    keepalive_s: TIMERS.keepalive_s,
+    hold_s: TIMERS.hold_s,
+    connect_s: TIMERS.connect_s,
+    announce_s: TIMERS.announce_s,
+    restart_s: TIMERS.restart_s,
+    stale_s: TIMERS.stale_s,
+    retry_min: TIMERS.retry_min,
+    bfd_interval_ms: TIMERS.bfd_interval_ms as u32,
+    bfd_multiplier: TIMERS.bfd_multiplier,
 };
 
 /// The most paths that FRR can be built to use, on Debian and on SONiC.

@@ -16,6 +16,7 @@ use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
 use closc_topology::{Side, Switch, TierId};
 use smol_str::SmolStr;
 
+use crate::bgp;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
@@ -52,6 +53,7 @@ impl Plan {
             }
         }
         stated.qos = profile.map(qos).unwrap_or_default();
+        stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::STATED);
         Ok(stated)
     }
 }

@@ -97,6 +97,8 @@ pub struct BgpTimers {
     pub hold_s: u16,
     /// Seconds between attempts to connect.
     pub connect_s: u16,
+    /// Seconds between announcements to one neighbour.
+    pub announce_s: u16,
     /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
     pub restart_s: u16,
     /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.

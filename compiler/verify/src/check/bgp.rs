@@ -7,6 +7,7 @@ mod alike;
 mod ends;
 mod filters;
 mod speakers;
+pub(crate) mod stated;
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;

@@ -161,6 +161,18 @@ pub(crate) static ALIKE: Rule = Rule {
     fix: "Compile again; a template overlay may not change single switches.",
 };
 
+/// Times are as stated.
+pub(crate) static TIMES: Rule = Rule {
+    code: "V1815",
+    title: "sessions notice or forget at other times than the fabric states",
+    what: "Keepalive and hold times, the numbers of BFD, the times between announcements and attempts to connect, and what \
+           happens while a daemon restarts or after a limit was passed, are on every switch those that the manifest states.",
+    why: "What both ends and all switches have alike is not right for that: with BFD of ten seconds everywhere, packets go \
+          into a dead cable for half a minute.",
+    example: "`timers bgp 60 180` on every switch",
+    fix: "Compile again; take times out of template overlays.",
+};
+
 /// The family, in the order of codes.
 pub(super) const RULES: &[&Rule] = &[
     &SESSION,
@@ -177,4 +189,5 @@ pub(super) const RULES: &[&Rule] = &[
     &RESORT,
     &STABLE,
     &ALIKE,
+    &TIMES,
 ];

@@ -95,7 +95,12 @@ pub(crate) const REASONS: &[Reason] = &[
     ),
     because("frr.conf", "no zebra nexthop kernel enable", &[], "how the kernel numbers next hops"),
     because("frr.conf", "ipv# nd ra-interval #", &[], "how often a neighbour is addressed; it asks too"),
-    because("frr.conf", "bgp graceful-restart*", &[], "what happens while a daemon restarts"),
+    because("frr.conf", "detect-multiplier #", GONE, "FRR's own default"),
+    because("frr.conf", "transmit-interval #", GONE, "FRR's own default"),
+    because("frr.conf", "receive-interval #", GONE, "FRR's own default"),
+    because("frr.conf", "bgp graceful-restart restart-time #", GONE, "FRR's own default"),
+    because("frr.conf", "neighbor ABOVE advertisement-interval #", GONE, "FRR's own default of eBGP"),
+    because("frr.conf", "neighbor BELOW advertisement-interval #", GONE, "FRR's own default of eBGP"),
     because(
         "frr.conf",
         "bgp bestpath as-path multipath-relax",
@@ -105,9 +110,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("frr.conf", "match as-path AT-MOST-#", GONE, "the prefix list alone lets out what is owned"),
     because("frr.conf", "bgp as-path access-list *", &[], "the prefix list alone lets out what is owned"),
     because("frr.conf", "route-map *", LARGER, "another number in the same order"),
-    because("frr.conf", "detect-multiplier #", &[], "how fast silence is noticed, alike at both ends"),
-    because("frr.conf", "transmit-interval #", &[], "how fast silence is noticed, alike at both ends"),
-    because("frr.conf", "receive-interval #", &[], "how fast silence is noticed, alike at both ends"),
     because("ip.batch*", "", &[How::Twice], "`replace` and `set` do the same again"),
     because("ip.batch*", "link set dev sr# addrgenmode none", &[], "a link-local address that nobody uses"),
     because(
@@ -159,13 +161,13 @@ pub(crate) const REASONS: &[Reason] = &[
         "frr.conf",
         "neighbor ABOVE maximum-prefix *",
         &[How::LargerEverywhere],
-        "a higher limit refuses no route of the fabric, a longer rest moves none; without a limit it is found",
+        "a higher limit refuses no route of the fabric; without a limit, or with another rest, it is found",
     ),
     because(
         "frr.conf",
         "neighbor BELOW maximum-prefix *",
         &[How::LargerEverywhere],
-        "a higher limit refuses no route of the fabric, a longer rest moves none; without a limit it is found",
+        "a higher limit refuses no route of the fabric; without a limit, or with another rest, it is found",
     ),
     because(
         "frr.conf",
@@ -192,12 +194,6 @@ pub(crate) const REASONS: &[Reason] = &[
         "another number in the order of a list in which every line permits",
     ),
     because("frr.conf", "set local-preference #", &[How::LargerEverywhere], "still the last of all"),
-    because(
-        "frr.conf",
-        "timers bgp *",
-        &[How::LargerEverywhere],
-        "how fast silence is noticed, alike at both ends",
-    ),
     because(
         "ip.batch",
         "link set dev eth# address *",

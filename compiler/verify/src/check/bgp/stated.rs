@@ -1,0 +1,87 @@
+//! Times of sessions are those that the manifest states.
+//!
+//! In: all switches that speak, and what is stated. Out: a violation for each switch that has other times. Invariants: what is
+//! left out counts as what FRR takes for it, where that is known to be the same in all of its profiles.
+
+use std::sync::Arc;
+
+use super::speakers::speakers;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::bgp::{Bfd, Process, Restart, Terms};
+use crate::model::fabric::Fabric;
+use crate::model::place::Place;
+use crate::model::stated::{Stated, StatedSessions};
+use crate::rules::bgp::TIMES;
+
+/// Seconds that a restart may take where nothing is said.
+const RESTART_S: u16 = 120;
+
+/// Compares the times of every switch with what is stated.
+pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+    for (id, speaker) in speakers(fabric) {
+        findings.checked(&TIMES, 1);
+        let Some(meant) = &stated.sessions else {
+            let message = "sessions of BGP are in the tree, and the manifest does not state their times";
+            let place = Place::file(closc_artefacts::paths::MANIFEST);
+            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, About::Timers)));
+            return;
+        };
+        let own = process(&speaker.process, meant);
+        let of_sessions = || speaker.terms.iter().find_map(|terms| self::terms(terms, meant));
+        if let Some(message) = own.or_else(of_sessions) {
+            let message = format!("`{}`: {message}", fabric.cabling.switch(id));
+            let violation = Violation::new(&TIMES, fabric.place(id, About::Timers), message);
+            findings.broken(
+                violation
+                    .and(Place::text(closc_artefacts::paths::MANIFEST, vec!["\"sessions\":".to_owned()])),
+            );
+        }
+    }
+}
+
+/// What is wrong with what holds for all sessions.
+fn process(process: &Process, meant: &StatedSessions) -> Option<String> {
+    let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
+    if process.timers != Some((keepalive, hold)) {
+        let found = process.timers.map_or_else(
+            || "keepalive and hold times are not set".to_owned(),
+            |(own, silence)| format!("keepalive and hold times are {own} and {silence} s"),
+        );
+        return Some(format!("{found}, and {keepalive} and {hold} s are stated"));
+    }
+    let Restart { graceful, preserves, within_s, stale_s } = process.restart;
+    let restart = Restart { graceful, preserves, within_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
+    let wanted = Restart {
+        graceful: true,
+        preserves: true,
+        within_s: Some(meant.restart_s),
+        stale_s: Some(meant.stale_s),
+    };
+    (restart != wanted).then(|| {
+        format!(
+            "a restart is not graceful with forwarding preserved, {} s to come back and {} s to forget, as is stated",
+            meant.restart_s, meant.stale_s
+        )
+    })
+}
+
+/// What is wrong with what is agreed with a neighbour.
+fn terms(terms: &Arc<Terms>, meant: &StatedSessions) -> Option<String> {
+    let interval = meant.bfd_interval_ms;
+    let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };
+    if terms.bfd != Some(wanted) {
+        let show = |bfd: Bfd| format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms);
+        let found = terms.bfd.map_or_else(|| "off".to_owned(), show);
+        return Some(format!("BFD is {found}, and {} is stated", show(wanted)));
+    }
+    let times = [
+        ("the time between announcements", Some(terms.interval_s.unwrap_or(0)), meant.announce_s, "s"),
+        ("the time between attempts to connect", terms.connect_s, meant.connect_s, "s"),
+        ("the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
+    ];
+    let (what, found, stated, unit) =
+        times.into_iter().find(|(_, found, stated, _)| *found != Some(*stated))?;
+    let found = found.map_or_else(|| "not set".to_owned(), |found| format!("{found} {unit}"));
+    Some(format!("{what} is {found}, and {stated} {unit} is stated"))
+}
