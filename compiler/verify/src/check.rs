@@ -11,6 +11,7 @@ pub(crate) mod hosts;
 pub(crate) mod lanes;
 pub(crate) mod limits;
 pub(crate) mod load;
+pub(crate) mod network;
 pub(crate) mod ports;
 pub(crate) mod profile;
 pub(crate) mod qos;

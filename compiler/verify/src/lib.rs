@@ -46,6 +46,7 @@ use finding::Findings;
 use forward::packet::Network;
 use model::cabling::SwitchId;
 use model::fabric::Fabric;
+use model::stated::Stated;
 use model::switch::OtherRoute;
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
@@ -53,15 +54,17 @@ use proof::chosen::network::Network as ChoiceNetwork;
 /// Verifies a tree.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options, check::hosts::routes)?;
-    let load::Loaded { mut fabric, apart, nics, name, routing, mut read, .. } = loaded;
+    let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, .. } = loaded;
     let load::Loaded { mut findings, counts, stated, not_proved, follows, .. } = loaded;
     check::counts::check(&counts, &fabric, &mut findings);
+    fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     findings = findings.merge(check::tables::all(&fabric.groups, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
-    findings = findings.merge(single(&fabric, &nics, options));
+    findings = findings.merge(single(&fabric, &nics, options, stated.as_ref()));
     if let Some(stated) = &stated {
         check::profile::check(&fabric, stated, &mut findings);
         check::stated_qos::check(&fabric, stated, &mut findings);
+        check::bgp::stated::check(&fabric, stated, &mut findings);
     }
     let proved = prove(&fabric, &nics, options, &mut findings);
     let (paths, load, walk) =
@@ -129,13 +132,13 @@ pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRout
 }
 
 /// Facts about single devices, cables and tables, and about all of a kind.
-fn single(fabric: &Fabric, nics: &NicCables, options: &Options) -> Findings {
+fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&Stated>) -> Findings {
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);
     check::addresses::check(fabric, &mut findings);
     check::segments::check(fabric, &mut findings);
     check::bgp::check(fabric, &mut findings);
-    check::qos::check(fabric, &mut findings);
+    check::qos::check(fabric, stated, &mut findings);
     check::hash::check(fabric, &mut findings);
     check::hosts::check(fabric, nics, &mut findings);
     check::tables::own(fabric, &mut findings);

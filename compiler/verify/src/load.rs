@@ -5,6 +5,7 @@
 //! what is read goes on to the checks and does not return.
 
 pub(crate) mod files;
+mod networks;
 mod nodes;
 mod pipeline;
 mod switches;
@@ -18,9 +19,10 @@ use crate::bind::nics::{self, NicCables};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::bgp::{Process, Terms};
-use crate::model::cabling::Cabling;
+use crate::model::cabling::{Cabling, NodeId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
+use crate::model::network::NodeNetwork;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
@@ -31,7 +33,7 @@ use crate::read::linux::node::ROUTES;
 use crate::read::manifest::Manifest;
 use crate::read::unjudged;
 use crate::report::ReadCounts;
-use crate::rules::files::{COMPLETE, EXTRA, PIPELINE};
+use crate::rules::files::{EXTRA, PIPELINE};
 use files::Files;
 
 /// Everything that was read.
@@ -39,6 +41,8 @@ pub(crate) struct Loaded {
     pub(crate) fabric: Fabric,
     /// Path tables that do not fit those of the fabric.
     pub(crate) apart: Vec<Group>,
+    /// What files for netplan and systemd-networkd say of nodes.
+    pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
     pub(crate) nics: NicCables,
     pub(crate) name: String,
     pub(crate) routing: String,
@@ -74,15 +78,13 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     let cabling = cabling(&files, &mut findings)?;
     let (groups, apart) = tables::groups(&files, &cabling, &mut findings)?;
     let layout = groups.first().map(|group| group.layout);
-    if manifest.routing.is_source_routed() && groups.is_empty() {
-        let message = "hosts write the path, and there is no path table".to_owned();
-        findings.broken(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
-    }
+    tables::are_there(manifest.routing, &groups, &mut findings);
     let names = pipeline::pipeline(&files, &mut findings)?;
     let sprays = |name: &SmolStr| manifest.files.contains_key(&paths::host(name, ROUTES));
     let mut fabric = Fabric {
         switches: vec![None; cabling.switches.len()],
         nodes: vec![None; cabling.nodes.len()],
+        tables: Vec::new(),
         sprays: cabling.nodes.iter().map(sprays).collect(),
         layout,
         groups,
@@ -111,13 +113,15 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     (fabric.switches, fabric.nodes) = (switches, nodes);
     fabric.facts = pools.0.finish();
     let found = nodes::sprays(&files, &fabric, judge)?;
-    findings = findings.merge(found).merge(rest(&files, options)?);
+    let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;
+    findings = findings.merge(found).merge(of_networks).merge(rest(&files, options)?);
     let read = read_counts(files, &fabric);
     Ok(Loaded {
         counts: manifest.counts,
         stated: manifest.profile.clone(),
         fabric,
         apart,
+        networks,
         nics,
         name: manifest.fabric.clone(),
         routing: manifest.routing.word().to_owned(),
@@ -130,7 +134,8 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
 
 /// What is left open where hosts do not write the path.
 fn not_proved(routing: Routing) -> Vec<&'static str> {
-    const NODES: &str = "what nodes do by files other than `ip.batch`, apart from digests";
+    const NODES: &str =
+        "what nodes do by files other than `ip.batch`, `netplan.yaml` and `networkd/`, apart from digests";
     const ADDRESS: &str =
         "which address a NIC has, where no node is described: what most of its T0s say counts";
     const SPREAD: &str =

@@ -19,7 +19,7 @@ use base::{Base, Trees};
 type Rewrite = (&'static str, fn(&str) -> Option<String>);
 
 /// Which files, and what may be done to each.
-const REWRITES: [(&str, &[Rewrite]); 7] = [
+const REWRITES: [(&str, &[Rewrite]); 10] = [
     ("config_db.json", CONFIG),
     ("frr.conf", CONF),
     ("daemons", DAEMONS),
@@ -27,6 +27,9 @@ const REWRITES: [(&str, &[Rewrite]); 7] = [
     ("devices.batch", COMMENTS),
     ("sysctl.conf", SYSCTL),
     ("routes.batch", COMMENTS),
+    ("netplan.yaml", NETPLAN),
+    ("*.network", UNIT),
+    ("*.link", UNIT),
 ];
 
 const CONFIG: &[Rewrite] = &[
@@ -185,6 +188,46 @@ const SYSCTL: &[Rewrite] = &[
     ("semicolons", |text| Some(format!("; as planned\n{text}"))),
 ];
 
+const NETPLAN: &[Rewrite] = &[
+    ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("without a renderer", |text| Some(without(text, |line| line.contains("renderer:")))),
+    ("DHCP not said", |text| Some(without(text, |line| line.contains("dhcp")))),
+    ("blocks for lists", |text| {
+        Some(lines(text, |line| match line.split_once("- {to: ") {
+            Some((indent, rest)) => {
+                let rest = rest.trim_end_matches('}').replace(", ", &format!("\n{indent}  "));
+                format!("{indent}- to: {rest}")
+            }
+            None => line.to_owned(),
+        }))
+    }),
+    ("the type, said", |text| Some(text.replace("via: ", "type: unicast, via: ")).filter(|new| new != text)),
+    ("the table, said", |text| {
+        let line = |line: &str| {
+            let main = line.contains("via: ") && !line.contains("table: ");
+            if main { line.replace('}', ", table: 254}") } else { line.to_owned() }
+        };
+        Some(lines(text, line))
+    }),
+    ("the metric, not said", |text| Some(text.replace(", metric: 1024", ""))),
+    ("unreachable for blackhole", |text| Some(text.replace("type: blackhole", "type: unreachable"))),
+];
+
+const UNIT: &[Rewrite] = &[
+    ("comments", |text| Some(format!("; as planned\n{}", text.replace("\n[", "\n# as planned\n[")))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("spaces", |text| Some(text.replace('=', " = "))),
+    ("other words for no", |text| Some(text.replace("=no\n", "=false\n"))),
+    ("DHCP not said", |text| Some(without(text, |line| line.starts_with("DHCP")))),
+    ("the type, said", |text| Some(text.replace("Gateway=", "Type=unicast\nGateway="))),
+    ("the metric, not said", |text| Some(text.replace("Metric=1024\n", ""))),
+    ("the family, said", |text| {
+        Some(text.replace("[RoutingPolicyRule]\nFrom", "[RoutingPolicyRule]\nFamily=ipv6\nFrom"))
+    }),
+    ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+];
+
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the file is JSON")
 }
@@ -277,7 +320,10 @@ fn harmless_rewrites_raise_no_alarm() {
         for (name, rewrites) in REWRITES {
             for (what, rewrite) in rewrites {
                 let mut tree: Memory = trees.tree(base).clone();
-                let own = |path: &&Utf8PathBuf| path.file_name() == Some(name);
+                let own = |path: &&Utf8PathBuf| match name.strip_prefix("*.") {
+                    Some(ending) => path.extension() == Some(ending),
+                    None => path.file_name() == Some(name),
+                };
                 let files: Vec<Utf8PathBuf> = tree.files.keys().filter(own).cloned().collect();
                 let mut changed = false;
                 for file in files {

@@ -15,6 +15,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::{Group, TrafficClass};
 use crate::model::language::{Language, Numbering};
 use crate::model::qos::{PortQos, difference};
+use crate::model::stated::Stated;
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
@@ -38,8 +39,14 @@ struct Sort {
     qos: Arc<PortQos>,
 }
 
+/// Tells whether the fabric states that ports to NICs mark, too.
+fn marks_last_hop(stated: Option<&Stated>) -> bool {
+    let t0s = stated.into_iter().flat_map(|stated| &stated.switches).filter(|switch| switch.tier == "t0");
+    t0s.flat_map(|switch| &switch.ports).any(|port| port.down && !port.marks.is_empty())
+}
+
 /// Checks all ports.
-pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
     let sorts: Vec<Sort> = fabric
         .cabling
         .switch_ids()
@@ -48,8 +55,9 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
     let model = common(&sorts);
+    let last_hop = marks_last_hop(stated);
     for sort in &sorts {
-        let mut work = Work { fabric, sort, classes, model: model.as_deref(), findings };
+        let mut work = Work { fabric, sort, classes, model: model.as_deref(), last_hop, findings };
         work.all();
     }
     asymmetric(fabric, &sorts, findings);
@@ -103,6 +111,8 @@ struct Work<'a> {
     sort: &'a Sort,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
+    /// Whether ports to NICs mark, too.
+    last_hop: bool,
     findings: &'a mut Findings,
 }
 
@@ -248,7 +258,7 @@ impl Work<'_> {
         if trimmed.is_empty() {
             return;
         }
-        if self.sort.place == Place::LastHop {
+        if self.sort.place == Place::LastHop && !self.last_hop {
             self.expect(qos.marks.is_empty(), &MARKS, || {
                 format!("leads to a NIC and marks classes {:?}", qos.marks.keys())
             });

@@ -10,6 +10,7 @@ use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
+use crate::model::routing::Routing;
 use crate::read::path_table::{self, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
 
@@ -61,6 +62,14 @@ pub(crate) fn groups(
     }
     cable_lists(files, header.planes, findings);
     Ok((fitting, apart))
+}
+
+/// Where hosts write the path, there are tables.
+pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findings) {
+    if routing.is_source_routed() && groups.is_empty() {
+        let message = "hosts write the path, and there is no path table".to_owned();
+        findings.broken(Violation::new(&COMPLETE, Place::file(paths::MANIFEST), message));
+    }
 }
 
 /// Every plane has a list of its cables.

@@ -8,6 +8,7 @@ use crate::model::about::About;
 use crate::model::cabling::{Cable, CableId, Cabling, End, NodeId, Party, Side, SwitchId};
 use crate::model::group::Group;
 use crate::model::language::Language;
+use crate::model::network::NicTables;
 use crate::model::place::Place;
 use crate::model::segment::{Layout, Usid};
 use crate::model::switch::{EndState, Facts, Node, Switch};
@@ -23,6 +24,8 @@ pub(crate) struct Fabric {
     pub(crate) switches: Vec<Option<Switch>>,
     /// Nodes by number; absent where the tree does not describe them.
     pub(crate) nodes: Vec<Option<Node>>,
+    /// Where switches choose the way: what files for netplan and systemd-networkd make of packets from each NIC.
+    pub(crate) tables: Vec<NicTables>,
     /// Whether each node has routes to other nodes.
     pub(crate) sprays: Vec<bool>,
     /// Path tables, zone by zone.

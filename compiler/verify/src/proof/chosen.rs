@@ -46,7 +46,8 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) -> DeliveryC
             follow::check(network, tiers, &could, &mut findings);
             balance::check(network, &planned, (*plane, tiers), &could, &mut findings);
             let counts = arrive::count(network, tiers, &could, &mut findings);
-            let described = network.fabric.nodes.iter().any(Option::is_some);
+            let fabric = network.fabric;
+            let described = fabric.nodes.iter().any(Option::is_some) || !fabric.tables.is_empty();
             let t0s = tiers[Tier::T0 as usize].iter().filter(|_| described);
             let in_use = arrive::possible(network, *plane, tiers, false);
             let both = |id: SwitchId| Some([in_use.get(id, false)?.clone(), could.get(id, false)?.clone()]);

@@ -14,11 +14,9 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("hosts", "sysctl.conf" | "devices.batch") => {
             Some("settings of the kernel of nodes without `ip.batch`, `sysctl.conf`")
         }
-        ("hosts", "netplan.yaml") => Some("addresses for netplan, `netplan.yaml`"),
         ("hosts", "nccl.conf" | "vccl.conf" | "backup-ports.json" | "nccl-topology.xml") => {
             Some("settings of collective libraries, `nccl.conf` and what is beside")
         }
-        ("hosts", _) if parts.nth(1) == Some("networkd") => Some("units of systemd-networkd, `networkd/`"),
         _ => None,
     }
 }
@@ -29,7 +27,9 @@ mod tests {
 
     #[test]
     fn what_is_not_judged_has_a_name() {
-        assert!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")).is_some());
+        assert!(kind(Utf8Path::new("hosts/su001-n001/nccl.conf")).is_some());
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
         assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/boot.sh")), None);
         assert_eq!(kind(Utf8Path::new("switches/p0-t0-001/boot.sh")), None);

@@ -39,5 +39,30 @@ pub(crate) static SPRAY: Rule = Rule {
     fix: "Compile again.",
 };
 
+/// Ports of nodes in files of their own tools.
+pub(crate) static NETWORK: Rule = Rule {
+    code: "V1304",
+    title: "a node's files for netplan or systemd-networkd do not fit its cables",
+    what: "Every port with a cable is described, and no other; it has the largest packet of the T0's port, the MAC address \
+           that the T0 expects where it expects one, the other address of the T0's /127, the address of its NIC, and no \
+           others; nobody changes it by DHCP or router advertisements. Names that go by slot are those of ports with a cable.",
+    why: "The node is set up by these files: a wrong one takes a plane away from a NIC, or all of them.",
+    example: "mtu: 1500",
+    fix: "Compile again.",
+};
+
+/// Tables and rules of nodes.
+pub(crate) static TABLES: Rule = Rule {
+    code: "V1305",
+    title: "tables and rules of a node do not fit its ports",
+    what: "Where switches choose the way, every port has a table of its own, whose routes use the T0 at the other end of its \
+           cable; rules ask it for packets from the port's address, from the NIC's, and in files of systemd-networkd of \
+           sockets that are bound to the port, before the main table is asked. What no table leads to is dropped. Where hosts \
+           write the path there are no tables.",
+    why: "Packets from one plane's address would leave by another port, or by the site's default route.",
+    example: "- {from: \"2001:db8:1000:1::1/128\", table: 1001, priority: 9000}, with table 1001 of another NIC",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY];
+pub(super) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES];

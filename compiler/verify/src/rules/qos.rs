@@ -42,9 +42,9 @@ pub(crate) static TRIMMING: Rule = Rule {
 pub(crate) static MARKS: Rule = Rule {
     code: "V1104",
     title: "packets are marked where they must not be, or not where they must",
-    what: "In a fabric that trims, no queue of a port to a NIC marks packets, and every other port marks the \
-           same classes, among them all that are trimmed; the threshold where marking starts is below the one \
-           where it is certain.",
+    what: "In a fabric that trims, no queue of a port to a NIC marks packets unless the manifest states that it does \
+           (`ecn_last_hop`), and every other port marks the same classes, among them all that are trimmed; the threshold \
+           where marking starts is below the one where it is certain.",
     why: "Congestion at the last hop is the receiver's business: marked there, senders would leave good paths.",
     example: "\"QUEUE\": { \"Ethernet0|1\": { \"wred_profile\": \"q1-last-hop-100000\" } } on a T0",
     fix: "Compile again; where packets are marked is set in the profile.",

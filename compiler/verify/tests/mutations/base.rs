@@ -43,10 +43,14 @@ pub(crate) enum Base {
     ChosenP4,
     /// The same with three tiers.
     ChosenZones,
+    /// Nodes with two NICs that netplan and systemd-networkd set up, and whose slots are known.
+    Tools,
+    /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
+    ChosenTools,
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 18] = [
+    pub(crate) const ALL: [Base; 20] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -65,6 +69,8 @@ impl Base {
         Base::ChosenLinux,
         Base::ChosenP4,
         Base::ChosenZones,
+        Base::Tools,
+        Base::ChosenTools,
     ];
 
     /// How packets find their way.
@@ -78,15 +84,20 @@ impl Base {
             | Base::Zones
             | Base::Parallel
             | Base::Fixed
+            | Base::Tools
             | Base::Declared => "srv6-static",
             Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless => "bgp-unnumbered",
-            Base::ChosenSonic | Base::ChosenFrr | Base::ChosenLinux | Base::ChosenP4 | Base::ChosenZones => {
-                "ecmp-static"
-            }
+            Base::ChosenSonic
+            | Base::ChosenFrr
+            | Base::ChosenLinux
+            | Base::ChosenP4
+            | Base::ChosenZones
+            | Base::ChosenTools => "ecmp-static",
         }
     }
 
-    fn plan(self) -> Plan {
+    /// What its switches speak, and its numbers.
+    fn shape(self) -> (Target, Shape) {
         let small = Shape {
             planes: 2,
             groups: 2,
@@ -98,7 +109,7 @@ impl Base {
             exceptions: String::new(),
         };
         let chosen = Shape { groups: 3, ..small.clone() };
-        let (target, shape) = match self {
+        match self {
             Base::Sonic => (Target::Sonic, small),
             Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
@@ -133,13 +144,30 @@ impl Base {
                     Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), exceptions, ..small },
                 )
             }
+            Base::Tools => (Target::Linux, Shape { rails: 2, ..small }),
+            Base::ChosenTools => {
+                let exceptions = "exceptions:\n  absent: [p0-t0-002--p0-t1-001, su002-n001/nic1.p1]\n  \
+                                  drained: [p1-t0-003]\n"
+                    .to_owned();
+                (Target::Linux, Shape { rails: 2, groups: 4, exceptions, ..chosen })
+            }
             Base::BgpSonic => {
                 let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();
                 (Target::Sonic, Shape { groups: 3, exceptions, ..small })
             }
-        };
+        }
+    }
+
+    fn plan(self) -> Plan {
+        let (target, shape) = self.shape();
         let yaml = target.apply(&shape.yaml());
         let fixed = "qos: {base: lossless, classes: {data: {ecn: {thresholds: {min: 300KB, max: 900KB, probability: 7}}}}}";
+        let tools = "  outputs: [netplan, networkd]\n  slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:3b:00.0\" }]\ntiers:";
+        let yaml = match self {
+            Base::Tools => yaml.replace("  os: linux\ntiers:", tools),
+            Base::ChosenTools => yaml.replace("tiers:", tools),
+            _ => yaml,
+        };
         let yaml = if self == Base::Fixed { yaml.replace("qos: lossless", fixed) } else { yaml };
         shape::plan(&format!("routing: {}\n{yaml}", self.routing()))
     }

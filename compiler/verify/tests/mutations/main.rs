@@ -14,6 +14,7 @@ mod everywhere;
 mod frr;
 mod hosts;
 mod linux;
+mod network;
 mod p4;
 mod qos;
 mod sonic;
@@ -32,7 +33,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 27] = [
+const TABLES: [&[Mutation]; 30] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -60,6 +61,9 @@ const TABLES: [&[Mutation]; 27] = [
     choices::NODES,
     everywhere::SONIC,
     everywhere::OTHERS,
+    network::NETPLAN,
+    network::NETWORKD,
+    network::CHOSEN,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.

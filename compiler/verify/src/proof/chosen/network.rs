@@ -1,6 +1,7 @@
 //! The fabric as packets see it, where switches choose the next hop.
 
 use std::collections::HashMap;
+use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
@@ -31,6 +32,19 @@ pub(crate) struct Network<'a> {
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
 }
 
+/// NICs by number, with their addresses and a mark that those on the same switches share.
+fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Ipv6Addr, u64)> {
+    let mut marks: HashMap<Vec<Party>, u64> = HashMap::new();
+    let mut named = Vec::with_capacity(destinations.nics.len());
+    for (number, nic) in destinations.nics.iter().enumerate() {
+        let Some(address) = nic.address else { continue };
+        let above: Vec<Party> = nic.cables.iter().map(|id| fabric.cabling.cable(*id).upper.party).collect();
+        let next = marks.len() as u64;
+        named.push((number as u32, address, *marks.entry(above).or_insert(next)));
+    }
+    named
+}
+
 /// Where a way of a route leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -55,15 +69,7 @@ impl<'a> Network<'a> {
     pub(crate) fn new(fabric: &'a Fabric) -> Self {
         let destinations = Destinations::find(fabric);
         let carries = carried(fabric);
-        let mut marks: HashMap<Vec<Party>, u64> = HashMap::new();
-        let mut named = Vec::with_capacity(destinations.nics.len());
-        for (number, nic) in destinations.nics.iter().enumerate() {
-            let Some(address) = nic.address else { continue };
-            let above: Vec<Party> =
-                nic.cables.iter().map(|id| fabric.cabling.cable(*id).upper.party).collect();
-            let next = marks.len() as u64;
-            named.push((number as u32, address, *marks.entry(above).or_insert(next)));
-        }
+        let named = named(fabric, &destinations);
         let prefixes: hashbrown::HashSet<ipnet::Ipv6Net> = fabric
             .switches
             .iter()
@@ -72,7 +78,8 @@ impl<'a> Network<'a> {
             .collect();
         let nodes = || fabric.nodes.iter().flatten().filter(|node| !node.routes.is_empty());
         let of_nodes = nodes().flat_map(|node| node.routes.iter().map(|(_, route)| route.prefix));
-        let mut atoms = Atoms::new(prefixes.into_iter().chain(of_nodes), &named);
+        let of_tables = fabric.tables.iter().flat_map(|nic| nic.routes.iter().map(|route| route.prefix));
+        let mut atoms = Atoms::new(prefixes.into_iter().chain(of_nodes).chain(of_tables), &named);
         let delivers = |id: SwitchId| {
             let (destinations, carries) = (&destinations, &carries);
             move |nic: u32, route: &OtherRoute| {
@@ -92,6 +99,9 @@ impl<'a> Network<'a> {
         for node in nodes() {
             let routes: Vec<OtherRoute> = node.routes.iter().map(|(_, route)| route.clone()).collect();
             atoms.cut(&routes, &never);
+        }
+        for nic in &fabric.tables {
+            atoms.cut(&nic.routes, &never);
         }
         let classes = atoms.classes();
         let choices = (0..fabric.switches.len() as u32)

@@ -8,59 +8,97 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
+use ipnet::Ipv6Net;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{CableId, NodeId, Party, SwitchId};
 use crate::model::choice::{ClassId, Row};
+use crate::model::destinations::Destination;
 use crate::model::place::Place;
 use crate::model::switch::OtherRoute;
 use crate::proof::chosen::network::{Network, Reach};
 use crate::read::linux::place::FILE;
 use crate::rules::choices::NODE_ROUTES;
+use crate::rules::hosts::NETWORK;
+
+/// What is known of destinations: which of them cables lead to from each T0.
+type FromT0s = HashMap<SwitchId, Reach>;
 
 /// Holds what every node is given against what cables lead to from its T0s.
-pub(crate) fn check(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings: &mut Findings) {
+pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     let fabric = network.fabric;
+    let file = |node: NodeId, file: &str| {
+        let name = fabric.cabling.nodes[node.0 as usize].as_str();
+        Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name).join(file)
+    };
     for nic in &network.destinations.nics {
         let Some(node) = fabric.node(nic.node) else { continue };
         let Some(address) = node.address(nic.number) else { continue };
-        let name = &fabric.cabling.nodes[nic.node.0 as usize];
         let mine = |from: &Option<Ipv6Addr>| from.is_none_or(|from| from == address);
         let own: Vec<OtherRoute> =
             node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.clone()).collect();
-        let choice = network.classes.choice(&own, &|_, _| false);
-        let reader = NodeReader { network, from_t0s, node: nic.node, cables: &nic.cables };
-        findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
-        let mut left = network.accepted.clone();
-        for row in &choice.rows {
-            for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
-                left.clear_run(run);
-            }
-            if let Some((class, message)) = reader.row(row) {
-                let place = Place::text(
-                    Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE),
-                    vec![format!("route replace {} from {address}/128 ", row.prefix)],
-                );
-                let to = network.classes.address(class);
-                let message = format!("`{name}`: from {address} to {to} {message}");
-                findings.broken(Violation::new(&NODE_ROUTES, place, message));
-            }
-        }
-        let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.own(*class));
-        if let Some(class) = lost {
-            let message =
-                format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
-            let place =
-                Place::file(Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE));
-            findings.broken(Violation::new(&NODE_ROUTES, place, message));
-        }
+        let place = |prefix: Option<Ipv6Net>| {
+            let needle = prefix.map(|prefix| format!("route replace {prefix} from {address}/128 "));
+            Place::text(file(nic.node, FILE), needle.into_iter().collect())
+        };
+        one(network, from_t0s, (nic, address), &own, &place, findings);
     }
     unbound(network, from_t0s, findings);
+    let by_number: HashMap<(NodeId, u16), &Destination> =
+        network.destinations.nics.iter().map(|nic| ((nic.node, nic.number), nic)).collect();
+    for tables in &fabric.tables {
+        let place = |prefix: Option<Ipv6Net>| {
+            let needle = prefix.map(|prefix| prefix.to_string());
+            Place::text(file(tables.node, &tables.file), needle.into_iter().collect())
+        };
+        let Some(nic) = by_number.get(&(tables.node, tables.number)) else { continue };
+        findings.checked(&NETWORK, 1);
+        if nic.address != Some(tables.address) {
+            let name = format!("{}/nic{}", fabric.cabling.nodes[nic.node.0 as usize], nic.number);
+            let meant = nic.address.map_or_else(|| "none".to_owned(), |address| address.to_string());
+            let message = format!("`{name}` has address {}, and switches lead {meant} to it", tables.address);
+            findings.broken(Violation::new(&NETWORK, place(Some(tables.address.into())), message));
+            continue;
+        }
+        one(network, from_t0s, (nic, tables.address), &tables.routes, &place, findings);
+    }
+}
+
+/// Holds the routes of packets from one NIC against what cables lead to from its T0s.
+fn one(
+    network: &Network<'_>,
+    from_t0s: &FromT0s,
+    (nic, address): (&Destination, Ipv6Addr),
+    own: &[OtherRoute],
+    place: &dyn Fn(Option<Ipv6Net>) -> Place,
+    findings: &mut Findings,
+) {
+    let name = &network.fabric.cabling.nodes[nic.node.0 as usize];
+    let choice = network.classes.choice(own, &|_, _| false);
+    let reader = NodeReader { network, from_t0s, node: nic.node, cables: &nic.cables };
+    findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
+    let mut left = network.accepted.clone();
+    for row in &choice.rows {
+        for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
+            left.clear_run(run);
+        }
+        if let Some((class, message)) = reader.row(row) {
+            let to = network.classes.address(class);
+            let message = format!("`{name}`: from {address} to {to} {message}");
+            findings.broken(Violation::new(&NODE_ROUTES, place(Some(row.prefix)), message));
+        }
+    }
+    let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.own(*class));
+    if let Some(class) = lost {
+        let message =
+            format!("`{name}`: from {address} there is no route to {}", network.classes.address(class));
+        findings.broken(Violation::new(&NODE_ROUTES, place(None), message));
+    }
 }
 
 /// Packets that have no address yet, as those of a connection that a program opens, go by routes of their own, which say the
 /// address: without them nothing that a node begins is sent.
-fn unbound(network: &Network<'_>, from_t0s: &HashMap<SwitchId, Reach>, findings: &mut Findings) {
+fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();
     for nic in &network.destinations.nics {
@@ -111,7 +149,7 @@ fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeRe
 /// What one NIC should receive.
 struct NodeReader<'a> {
     network: &'a Network<'a>,
-    from_t0s: &'a HashMap<SwitchId, Reach>,
+    from_t0s: &'a FromT0s,
     node: NodeId,
     cables: &'a [CableId],
 }

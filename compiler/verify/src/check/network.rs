@@ -1,0 +1,324 @@
+//! V13: what files for netplan and systemd-networkd say of a node, against its cables, its T0s and the path tables.
+//!
+//! In: the network of a node. Out: violations, and where switches choose the way what becomes of packets from each NIC, for
+//! the proof. Invariants: nothing is compared with what other nodes say alike.
+
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::Ipv6Addr;
+
+use closc_diagnostics::Rule;
+use ipnet::Ipv6Net;
+use rayon::prelude::*;
+
+use crate::bind::nics::NicCables;
+use crate::check::profile;
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{Cable, CableId, NodeId, Party, Side};
+use crate::model::device::other_half;
+use crate::model::fabric::Fabric;
+use crate::model::network::{Does, Interface, MAIN, NicTables, NodeNetwork, TableRoute};
+use crate::model::place::Place;
+use crate::model::stated::Stated;
+use crate::model::switch::EndState;
+use crate::rules::hosts::{FIRST, NETWORK, TABLES};
+
+/// The NIC at the lower end of each cable, where path tables say it: its address, and the first segment of its paths there.
+type Wanted = HashMap<CableId, (Ipv6Addr, Option<Ipv6Net>)>;
+
+/// Finds what path tables say of each cable.
+fn wanted(fabric: &Fabric, nics: &NicCables) -> Wanted {
+    let Some(layout) = &fabric.layout else { return HashMap::new() };
+    let mut wanted = HashMap::new();
+    for (at, group) in fabric.groups.iter().enumerate() {
+        for (number, nic) in group.nics.iter().enumerate() {
+            for plane in 0..group.planes.len() {
+                let Some(id) = nics.cable(at, group.planes.len(), number, plane) else { continue };
+                let first = layout.t0(plane as u8, group.zone, group.group, 0);
+                wanted.insert(id, (nic.address, first.map(|usid| layout.prefix(usid))));
+            }
+        }
+    }
+    wanted
+}
+
+/// Checks the networks of all nodes.
+pub(crate) fn check(
+    fabric: &Fabric,
+    stated: Option<&Stated>,
+    nics: &NicCables,
+    networks: &[(NodeId, NodeNetwork)],
+    findings: &mut Findings,
+) -> Vec<NicTables> {
+    if networks.is_empty() {
+        return Vec::new();
+    }
+    let wanted = wanted(fabric, nics);
+    let one = |(id, network): &(NodeId, NodeNetwork)| {
+        let mut findings = Findings::default();
+        let tables = node(fabric, stated, &wanted, (*id, network), &mut findings);
+        (tables, findings)
+    };
+    let checked: Vec<(Vec<NicTables>, Findings)> = networks.par_iter().map(one).collect();
+    let mut all = Vec::new();
+    for (tables, found) in checked {
+        all.extend(tables);
+        *findings = std::mem::take(findings).merge(found);
+    }
+    all
+}
+
+/// Checks the network of a node.
+fn node(
+    fabric: &Fabric,
+    stated: Option<&Stated>,
+    wanted: &Wanted,
+    (id, network): (NodeId, &NodeNetwork),
+    findings: &mut Findings,
+) -> Vec<NicTables> {
+    let name = fabric.cabling.nodes[id.0 as usize].as_str();
+    let mut work = Work { fabric, stated, wanted, id, name, network, findings };
+    work.faults();
+    let ports = work.ports();
+    work.names();
+    if let Some(layout) = &fabric.layout {
+        work.dropped(layout.block);
+        work.first(&ports);
+        return Vec::new();
+    }
+    tables::check(&mut work, &ports)
+}
+
+/// A port of the node that is described: the slot of its cable, the cable, own and NIC's address.
+struct Port<'a> {
+    slot: u16,
+    cable: CableId,
+    interface: &'a Interface,
+    own: Option<Ipv6Addr>,
+    nic: Option<Ipv6Addr>,
+}
+
+impl Port<'_> {
+    /// Returns the T0 at the other end of the cable, as next hop.
+    fn gateway(&self) -> Option<Does> {
+        self.own.map(|own| Does::Via(other_half(own)))
+    }
+}
+
+/// A node under inspection.
+struct Work<'a> {
+    fabric: &'a Fabric,
+    stated: Option<&'a Stated>,
+    wanted: &'a Wanted,
+    id: NodeId,
+    name: &'a str,
+    network: &'a NodeNetwork,
+    findings: &'a mut Findings,
+}
+
+impl<'a> Work<'a> {
+    fn path(&self, file: &str) -> String {
+        format!("{}/{}/{file}", closc_artefacts::paths::HOSTS, self.name)
+    }
+
+    fn broken(&mut self, rule: &'static Rule, interface: &Interface, needle: &str, message: &str) {
+        let needles = vec![interface.anchor.clone(), needle.to_owned()];
+        let place = Place::text(self.path(&interface.file), needles);
+        let message = format!("`{}`: `{}` {message}", self.name, interface.name);
+        self.findings.broken(Violation::new(rule, place, message));
+    }
+
+    fn whole(&mut self, rule: &'static Rule, file: &str, message: &str) {
+        let place = Place::file(self.path(file));
+        self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
+    }
+
+    fn faults(&mut self) {
+        for (file, needle, message) in &self.network.faults {
+            let place = Place::text(self.path(file), vec![needle.clone()]);
+            self.findings.broken(Violation::new(&NETWORK, place, format!("`{}`: {message}", self.name)));
+        }
+    }
+
+    /// The ports with a cable, each compared with it.
+    fn ports(&mut self) -> Vec<Port<'a>> {
+        let (cabling, network) = (&self.fabric.cabling, self.network);
+        let mut known: HashMap<&str, (u16, CableId)> = HashMap::new();
+        for (slot, plug) in cabling.at_node(self.id).iter().enumerate() {
+            let port = cabling.names.text(cabling.cable(plug.cable).lower.port);
+            known.insert(port, (slot as u16, plug.cable));
+        }
+        let mut ports = Vec::new();
+        let mut seen = HashSet::new();
+        for interface in &network.interfaces {
+            self.findings.checked(&NETWORK, 1);
+            seen.insert(interface.name.as_str());
+            match known.get(interface.name.as_str()) {
+                Some((slot, cable)) => ports.push(self.port(*slot, *cable, interface)),
+                None => {
+                    self.broken(&NETWORK, interface, "", "is described, and no cable list has a cable in it");
+                }
+            }
+        }
+        let mut missing: Vec<&str> = known.into_keys().filter(|port| !seen.contains(port)).collect();
+        missing.sort_unstable();
+        let first = network.interfaces.first();
+        let file = first.map_or(network.loopback.as_str(), |interface| &interface.file);
+        for port in missing {
+            self.whole(&NETWORK, file, &format!("`{port}` has a cable and is not described"));
+        }
+        ports
+    }
+
+    fn port(&mut self, slot: u16, id: CableId, interface: &'a Interface) -> Port<'a> {
+        let cable = self.fabric.cabling.cable(id);
+        self.findings.checked(&NETWORK, 4);
+        if let Some(what) = interface.open.first() {
+            self.broken(&NETWORK, interface, "", &format!("lets others change it: by {what}"));
+        }
+        let meant = self.mtu(cable);
+        if interface.mtu.is_none() || meant.is_some_and(|meant| interface.mtu != Some(meant)) {
+            let show = |mtu: Option<u32>| mtu.map_or_else(|| "none".to_owned(), |mtu| mtu.to_string());
+            let message = format!("has MTU {} and not {}", show(interface.mtu), show(meant));
+            self.broken(&NETWORK, interface, "", &message);
+        }
+        let expected = self.fabric.end_state(cable.upper).and_then(|end| end.neighbour);
+        if let Some(expected) = expected.filter(|expected| interface.mac != Some(*expected)) {
+            self.broken(
+                &NETWORK,
+                interface,
+                "",
+                &format!("does not take MAC address {expected}, which its T0 expects"),
+            );
+        }
+        let (own, nic) = self.addresses(id, cable, interface);
+        Port { slot, cable: id, interface, own, nic }
+    }
+
+    /// The largest packet of the T0's port: as stated, or else as it is there.
+    fn mtu(&self, cable: &Cable) -> Option<u32> {
+        let Party::Switch(t0) = cable.upper.party else { return None };
+        let switch = self.fabric.switch(t0)?;
+        let own = self.stated.zip(switch.tier).and_then(|(stated, tier)| profile::own(stated, switch, tier));
+        let stated = own.and_then(|own| profile::port(own, cable, Side::Upper)).map(|port| port.mtu);
+        let there = || self.fabric.facts(cable.upper)?.wire.mtu;
+        stated.or_else(there).map(u32::from)
+    }
+
+    /// The address on the cable and that of the NIC: there are no others.
+    fn addresses(
+        &mut self,
+        id: CableId,
+        cable: &Cable,
+        interface: &Interface,
+    ) -> (Option<Ipv6Addr>, Option<Ipv6Addr>) {
+        let mut own: Vec<Ipv6Net> = interface.addresses.clone();
+        own.sort_by_key(Ipv6Net::prefix_len);
+        let [on_cable, of_nic] = own.as_slice() else {
+            let message = format!("has {} addresses and not one on its cable and its NIC's", own.len());
+            self.broken(&NETWORK, interface, "ddress", &message);
+            return (None, None);
+        };
+        if (on_cable.prefix_len(), of_nic.prefix_len()) != (127, 128) {
+            self.broken(&NETWORK, interface, "ddress", "has addresses of other lengths than 127 and 128");
+            return (None, None);
+        }
+        let (on_cable, of_nic) = (on_cable.addr(), of_nic.addr());
+        let far = self.fabric.end_state(cable.upper).and_then(EndState::address).map(other_half);
+        // A P4 target has none: then it is what `ip.batch` says, where there is one.
+        let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address());
+        if let Some(own) = own.filter(|own| *own != on_cable) {
+            let message = format!("has address {on_cable}, and at its end of the cable is {own}");
+            self.broken(&NETWORK, interface, &on_cable.to_string(), &message);
+        }
+        if let Some((meant, _)) = self.wanted.get(&id).filter(|(meant, _)| *meant != of_nic) {
+            let message = format!("has address {of_nic}, and the path tables give its NIC {meant}");
+            self.broken(&NETWORK, interface, &of_nic.to_string(), &message);
+        }
+        (Some(on_cable), Some(of_nic))
+    }
+
+    /// Names by slot are those of ports with a cable, each once, and RDMA devices are called like interfaces.
+    fn names(&mut self) {
+        let network = self.network;
+        let described: BTreeMap<&str, &Interface> =
+            network.interfaces.iter().map(|interface| (interface.name.as_str(), interface)).collect();
+        let (mut names, mut slots, mut files) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        for given in &network.names {
+            self.findings.checked(&NETWORK, 1);
+            let interface = described.get(given.name.as_str());
+            let twice = !names.insert(&given.name) || slots.insert(&given.pci, &given.name).is_some();
+            let fault = match interface {
+                None => Some(format!("a slot is called `{}`, which is no port with a cable", given.name)),
+                Some(own) if given.mtu.is_some() && given.mtu != own.mtu => {
+                    Some(format!("`{}` has another MTU in `{}`", given.name, own.file))
+                }
+                Some(_) if twice => Some(format!("`{}` or its slot is there twice", given.name)),
+                Some(_) if !is_pci(&given.pci) => Some(format!("`{}` is no PCI address", given.pci)),
+                Some(_) => None,
+            };
+            if let Some(message) = fault {
+                let place = |file: &String| Place::text(self.path(file), vec!["[Link]".to_owned()]);
+                let found =
+                    Violation::new(&NETWORK, place(&given.file), format!("`{}`: {message}", self.name));
+                let others = files.iter().filter(|_| twice).map(|file: &&String| place(file));
+                let found = others.fold(found, Violation::and);
+                self.findings.broken(found);
+            }
+            files.push(&given.file);
+        }
+        let devices: BTreeMap<&String, &String> =
+            network.devices.iter().map(|(pci, name)| (pci, name)).collect();
+        if devices.len() != network.devices.len() || devices != slots {
+            let message = "RDMA devices are not called like the interfaces of their slots";
+            self.whole(&NETWORK, &network.devices_file, message);
+        }
+    }
+
+    /// What the loopback drops: the block of the segments, and nothing else.
+    fn dropped(&mut self, block: Ipv6Net) {
+        self.findings.checked(&FIRST, 1);
+        let routes = &self.network.dropped;
+        let fits = |route: &TableRoute| (route.to, route.does, route.table) == (block, Does::Drops, MAIN);
+        if !matches!(routes.as_slice(), [route] if fits(route)) {
+            let file = &self.network.loopback;
+            self.whole(&FIRST, file, &format!("the blackhole is not `{block}` alone"));
+        }
+    }
+
+    /// Every port has one route, to the uSID of its T0, and no table.
+    fn first(&mut self, ports: &[Port<'a>]) {
+        let mut seen = HashSet::new();
+        for port in ports {
+            self.findings.checked(&FIRST, 1);
+            let interface = port.interface;
+            if !interface.rules.is_empty() || interface.routes.iter().any(|route| route.table != MAIN) {
+                self.broken(&TABLES, interface, "able", "has tables or rules, and hosts write the path");
+            }
+            let Some((_, Some(segment))) = self.wanted.get(&port.cable) else { continue };
+            let fits = |route: &TableRoute| route.to == *segment && Some(route.does) == port.gateway();
+            let [route] = interface.routes.as_slice() else {
+                let message = format!("has {} routes and not one, to its T0", interface.routes.len());
+                self.broken(&FIRST, interface, "oute", &message);
+                continue;
+            };
+            if !fits(route) {
+                let message = format!("does not lead to `{segment}`, its T0, at the other end of its cable");
+                self.broken(&FIRST, interface, &route.to.to_string(), &message);
+            }
+            if !seen.insert((route.to, route.metric)) {
+                let message = format!("has the second route to `{}` of metric {}", route.to, route.metric);
+                self.broken(&FIRST, interface, &route.to.to_string(), &message);
+            }
+        }
+    }
+}
+
+/// Tells whether a text is a PCI address: domain, bus, device and function.
+fn is_pci(text: &str) -> bool {
+    let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts: Vec<&str> = text.split([':', '.']).collect();
+    matches!(parts.as_slice(), [domain, bus, device, function]
+        if hex(domain, 4) && hex(bus, 2) && hex(device, 2) && hex(function, 1))
+}

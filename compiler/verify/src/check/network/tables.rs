@@ -1,0 +1,145 @@
+//! Tables and rules of a node, where switches choose the way.
+//!
+//! In: its ports. Out: violations, and what becomes of packets from each NIC. Invariants: the tables of a NIC's ports are asked
+//! one after the other, so together they do what one route over several ports does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+use super::{Port, Work};
+use crate::model::network::{Does, MAIN, NicTables, TableRoute, TableRule};
+use crate::model::switch::{Gateway, NextHop, OtherRoute};
+use crate::rules::hosts::{NETWORK, TABLES};
+
+/// The priority of the rule that asks the main table.
+const MAIN_PRIORITY: u32 = 32_766;
+
+/// Tables of the kernel: of everything, compat, default, main, local.
+const KERNEL: [u32; 5] = [0, 252, 253, MAIN, 255];
+
+/// Checks tables and rules, and says what becomes of packets from each NIC.
+pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
+    if !work.network.dropped.is_empty() {
+        let file = &work.network.loopback;
+        work.whole(&TABLES, file, "the loopback drops something, and there are no segments");
+    }
+    let mut owners: BTreeMap<u32, &str> = BTreeMap::new();
+    let mut priorities = BTreeSet::new();
+    let mut nics: BTreeMap<u16, Vec<(&Port<'_>, Vec<&TableRoute>)>> = BTreeMap::new();
+    for port in ports {
+        work.findings.checked(&TABLES, 1);
+        let interface = port.interface;
+        let tables: BTreeSet<u32> = interface.routes.iter().map(|route| route.table).collect();
+        let own = tables.first().copied().filter(|table| tables.len() == 1 && !KERNEL.contains(table));
+        let Some(table) = own else {
+            work.broken(&TABLES, interface, "able", "has routes in no table of its own, or in several");
+            continue;
+        };
+        if let Some(other) = owners.insert(table, &interface.name) {
+            work.broken(&TABLES, interface, "able", &format!("shares table {table} with `{other}`"));
+        }
+        rules(work, port, table, &mut priorities);
+        routes(work, port);
+        nics.entry(number(&interface.name)).or_default().push((port, interface.routes.iter().collect()));
+    }
+    nics.into_iter().filter_map(|(number, ports)| nic(work, number, &ports)).collect()
+}
+
+/// Rules of a port: from its own address, from the NIC's, and where they can be by outgoing interface for what is bound to it.
+fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTreeSet<u32>) {
+    let interface = port.interface;
+    let from = |address: Option<Ipv6Addr>| address.map(|address| (Some(Ipv6Net::from(address)), None));
+    let bound = work.network.binds.then_some((None, Some(interface.name.as_str())));
+    let wanted = [from(port.own), from(port.nic), bound];
+    let mut left: Vec<&TableRule> = interface.rules.iter().collect();
+    for (from, out) in wanted.into_iter().flatten() {
+        let fits = |rule: &&TableRule| {
+            rule.from == from
+                && rule.out.as_deref() == out
+                && rule.table == table
+                && rule.priority < MAIN_PRIORITY
+        };
+        if let Some(at) = left.iter().position(fits) {
+            left.remove(at);
+            continue;
+        }
+        let what = from.map_or_else(|| "bound to it".to_owned(), |from| format!("from `{from}`"));
+        let message = format!("has no rule that asks table {table} for packets {what} before the main table");
+        work.broken(&TABLES, interface, "rule", &message);
+    }
+    if !left.is_empty() {
+        work.broken(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
+    }
+    // Of two tables that are asked at once nobody knows which comes first.
+    let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Ipv6Net::from));
+    for rule in of_nic {
+        if !priorities.insert(rule.priority) {
+            work.broken(
+                &TABLES,
+                interface,
+                "rule",
+                &format!("has the second rule of priority {}", rule.priority),
+            );
+        }
+    }
+}
+
+/// Routes of a port lead to its T0, each prefix once.
+fn routes(work: &mut Work<'_>, port: &Port<'_>) {
+    let mut seen = BTreeSet::new();
+    for route in &port.interface.routes {
+        let needle = route.to.to_string();
+        if matches!(route.does, Does::Via(_)) && Some(route.does) != port.gateway() {
+            let message = format!("has a route to `{needle}` that is not to the other end of its cable");
+            work.broken(&TABLES, port.interface, &needle, &message);
+        }
+        if !seen.insert(route.to) {
+            work.broken(&TABLES, port.interface, &needle, &format!("has two routes to `{needle}`"));
+        }
+    }
+}
+
+/// What becomes of packets from a NIC.
+fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]) -> Option<NicTables> {
+    let (first, _) = ports.first()?;
+    let address = first.nic?;
+    for (port, _) in ports.iter().filter(|(port, _)| port.nic != Some(address)) {
+        work.broken(&NETWORK, port.interface, "ddress", "has not the NIC address of the other ports");
+    }
+    let prefixes: BTreeSet<Ipv6Net> =
+        ports.iter().flat_map(|(_, routes)| routes.iter().map(|r| r.to)).collect();
+    let mut together = Vec::new();
+    for prefix in prefixes {
+        let mut ways = Vec::new();
+        let mut drops = false;
+        for (port, routes) in ports {
+            let longest = routes.iter().filter(|route| route.to.contains(&prefix));
+            match longest.max_by_key(|route| route.to.prefix_len()).map(|route| route.does) {
+                Some(Does::Via(_)) => {
+                    ways.push(NextHop { slot: Some(port.slot), gateway: Gateway::Peer, weight: 1 });
+                }
+                Some(Does::Drops) => drops = true,
+                Some(Does::Throws) | None => {}
+            }
+        }
+        if drops != ways.is_empty() {
+            let what = if drops {
+                "is dropped by one table and led on by another"
+            } else {
+                "is left to the main table"
+            };
+            let message = format!("what is for `{prefix}` {what}");
+            work.broken(&TABLES, first.interface, &prefix.to_string(), &message);
+        }
+        together.push(OtherRoute { prefix, ways: ways.into() });
+    }
+    Some(NicTables { file: first.interface.file.clone(), node: work.id, number, address, routes: together })
+}
+
+/// Returns the number of the NIC whose port is `nicNpP`.
+fn number(port: &str) -> u16 {
+    let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
+    found.unwrap_or(u16::MAX)
+}

@@ -1,0 +1,193 @@
+//! Reads `netplan.yaml` of a node.
+
+use std::collections::BTreeMap;
+
+use ipnet::Ipv6Net;
+use serde::Deserialize;
+
+use super::error::ReadError;
+use super::value::parse;
+use crate::model::device::Mac;
+use crate::model::network::{Does, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
+
+/// The file.
+pub(crate) const FILE: &str = "netplan.yaml";
+
+/// The metric of a route where nothing is said (`IP6_RT_PRIO_USER`).
+pub(crate) const METRIC: u32 = 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    network: Network,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Network {
+    version: u8,
+    renderer: Option<String>,
+    #[serde(default)]
+    ethernets: BTreeMap<String, Ethernet>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Ethernet {
+    r#match: Option<Match>,
+    macaddress: Option<String>,
+    mtu: Option<u32>,
+    #[serde(default)]
+    dhcp4: bool,
+    #[serde(default)]
+    dhcp6: bool,
+    accept_ra: Option<bool>,
+    link_local: Option<Vec<String>>,
+    #[serde(default)]
+    addresses: Vec<String>,
+    #[serde(default)]
+    routes: Vec<Route>,
+    #[serde(default)]
+    routing_policy: Vec<Policy>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Match {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Route {
+    to: String,
+    via: Option<String>,
+    r#type: Option<String>,
+    metric: Option<u32>,
+    table: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Policy {
+    from: Option<String>,
+    table: u32,
+    priority: u32,
+}
+
+/// Reads the file.
+pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
+    let file: File = serde_saphyr::from_str(text).map_err(|error| {
+        let line = error.location().map(|at| at.line() as usize);
+        ReadError { line, message: error.to_string(), file: None }
+    })?;
+    if file.network.version != 2 {
+        return Err(ReadError::whole(format!("version {} of the language", file.network.version)));
+    }
+    let own = FILE.to_owned();
+    let mut network = NodeNetwork { loopback: own.clone(), devices_file: own, ..NodeNetwork::default() };
+    if let Some(other) = file.network.renderer.filter(|name| name != "networkd") {
+        // NetworkManager has no tables by rule.
+        let message = format!("`{other}` sets nothing of tables and rules");
+        network.faults.push((FILE.to_owned(), "renderer:".to_owned(), message));
+    }
+    for (name, ethernet) in file.network.ethernets {
+        let fits = ethernet.r#match.as_ref().is_none_or(|found| found.name == name);
+        if !fits {
+            return Err(ReadError::whole(format!("`{name}` is matched by another name")));
+        }
+        let anchor = format!("    {name}:");
+        if name == "lo" {
+            network.dropped.extend(ethernet.routes.iter().map(route).collect::<Result<Vec<_>, _>>()?);
+            if !ethernet.addresses.is_empty() || !ethernet.routing_policy.is_empty() {
+                return Err(ReadError::whole("`lo` has more than routes"));
+            }
+            continue;
+        }
+        network.interfaces.push(interface(name, anchor, &ethernet)?);
+    }
+    Ok(network)
+}
+
+fn interface(name: String, anchor: String, ethernet: &Ethernet) -> Result<Interface, ReadError> {
+    let others = [
+        (ethernet.dhcp4 || ethernet.dhcp6, "DHCP"),
+        (ethernet.accept_ra != Some(false), "router advertisements"),
+        (ethernet.link_local.as_ref().is_none_or(|list| !list.is_empty()), "link-local addresses"),
+    ];
+    Ok(Interface {
+        name,
+        file: FILE.to_owned(),
+        anchor,
+        mtu: ethernet.mtu,
+        mac: ethernet.macaddress.as_deref().map(value::<Mac>).transpose()?,
+        open: others.into_iter().filter_map(|(open, what)| open.then_some(what)).collect(),
+        addresses: ethernet.addresses.iter().map(|text| value(text)).collect::<Result<_, _>>()?,
+        routes: ethernet.routes.iter().map(route).collect::<Result<_, _>>()?,
+        rules: ethernet.routing_policy.iter().map(rule).collect::<Result<_, _>>()?,
+    })
+}
+
+fn route(route: &Route) -> Result<TableRoute, ReadError> {
+    let does = does(route.via.as_deref(), route.r#type.as_deref())?;
+    Ok(TableRoute {
+        to: destination(&route.to)?,
+        does,
+        metric: route.metric.unwrap_or(METRIC),
+        table: route.table.unwrap_or(MAIN),
+    })
+}
+
+fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
+    let from = policy.from.as_deref().map(destination).transpose()?;
+    Ok(TableRule { from, out: None, table: policy.table, priority: policy.priority })
+}
+
+/// What a route does, by its next hop and its type.
+pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<Does, ReadError> {
+    match (via, kind.unwrap_or("unicast")) {
+        (Some(via), "unicast") => Ok(Does::Via(value(via)?)),
+        (None, "blackhole" | "unreachable") => Ok(Does::Drops),
+        (None, "throw") => Ok(Does::Throws),
+        (_, kind) => Err(ReadError::whole(format!("a route of type `{kind}` with this next hop, or none"))),
+    }
+}
+
+/// A prefix; an address alone is one of full length.
+pub(super) fn destination(text: &str) -> Result<Ipv6Net, ReadError> {
+    match text {
+        "default" => Ok(Ipv6Net::default()),
+        _ if text.contains('/') => value(text),
+        _ => value::<std::net::Ipv6Addr>(text).map(Ipv6Net::from),
+    }
+}
+
+/// A value of a type.
+pub(super) fn value<T: std::str::FromStr>(text: &str) -> Result<T, ReadError> {
+    parse(text).map_err(ReadError::whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_an_error() {
+        let whole = |ethernet: &str| format!("network: {{version: 2, ethernets: {{nic0p0: {ethernet}}}}}");
+        let network = read(&whole("{mtu: 9000, accept-ra: false, link-local: [], addresses: [fd00::a/127]}"));
+        let network = network.expect("it is whole");
+        assert_eq!(network.interfaces[0].mtu, Some(9000));
+        assert!(network.interfaces[0].open.is_empty());
+        for bad in [
+            "{mtu: 9000, wakeonlan: true}",
+            "{mtu: many}",
+            "{addresses: [10.0.0.1/24]}",
+            "{routes: [{to: \"fd00::/64\"}]}",
+            "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", type: throw}]}",
+            "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", on-link: true}]}",
+        ] {
+            assert!(read(&whole(bad)).is_err(), "{bad}");
+        }
+        assert_eq!(read(&whole("{}")).expect("it is whole").interfaces[0].open.len(), 2);
+    }
+}
