@@ -3,9 +3,14 @@
 //!
 //! The leaves come from the JSON Schema, which comes from the types: a new field is in the test by itself, and where no
 //! value can be made up for it, the test asks for one in `no_dead_field/values.rs`.
+//!
+//! Every platform has limits, buffers and tables of its own: leaves are crossed with all of them, too. A run takes a sample;
+//! `CLOSC_ALL_PLATFORMS=1` takes everything (minutes), `CLOSC_DEAD_FIELD_SEED` another sample.
 
 #[path = "no_dead_field/compiled.rs"]
 mod compiled;
+#[path = "no_dead_field/families.rs"]
+mod families;
 #[path = "no_dead_field/leaves.rs"]
 mod leaves;
 #[path = "no_dead_field/values.rs"]
@@ -13,6 +18,7 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -347,4 +353,46 @@ fn every_field_has_an_effect_or_a_diagnostic() {
     }
     assert!(unseen.is_empty(), "declared to touch less than they do:\n{}", unseen.join("\n"));
     assert!(dead.is_empty(), "without an effect and without a diagnostic:\n{}", dead.join("\n"));
+}
+
+/// Which of many are in a sample.
+fn sampled(name: &str, one_of: u64) -> bool {
+    let seed = std::env::var("CLOSC_DEAD_FIELD_SEED").unwrap_or_else(|_| "1".to_owned());
+    let mut hasher = DefaultHasher::new();
+    (seed, name).hash(&mut hasher);
+    std::env::var_os("CLOSC_ALL_PLATFORMS").is_some() || hasher.finish().is_multiple_of(one_of)
+}
+
+#[test]
+fn no_field_is_dead_on_any_platform() {
+    let tried: Vec<(String, Vec<Try>)> =
+        tried(leaves::leaves()).into_iter().filter(|(leaf, _)| sampled(leaf, 12)).collect();
+    let columns: Vec<(String, Value)> = families::all()
+        .into_iter()
+        .filter(|family| sampled(&family.name(), 24))
+        .filter_map(|family| Some((family.name(), family.base()?)))
+        .collect();
+    let found = fates(&tried, &columns);
+    let at = |(leaf, column): &(usize, usize)| format!("{} on {}", tried[*leaf].0, columns[*column].0);
+    let dead: Vec<String> =
+        found.iter().filter(|(_, (fate, _))| *fate == Fate::Dead).map(|(place, _)| at(place)).collect();
+    let unseen: Vec<String> = found
+        .iter()
+        .flat_map(|(place, (_, unseen))| unseen.iter().map(move |what| format!("{}: {what}", at(place))))
+        .collect();
+    println!("{} leaves on {} platforms with a routing: {} dead", tried.len(), columns.len(), dead.len());
+    assert!(tried.len() >= 5 && columns.len() >= 2, "{} leaves on {} platforms", tried.len(), columns.len());
+    assert!(unseen.is_empty(), "declared to touch less than they do:\n{}", unseen.join("\n"));
+    assert!(dead.is_empty(), "without an effect and without a diagnostic:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn every_platform_has_a_base() {
+    let mut with: BTreeMap<String, bool> = BTreeMap::new();
+    for family in families::all().into_iter().filter(|family| sampled(&family.name(), 12)) {
+        *with.entry(family.platform.clone()).or_default() |= family.base().is_some();
+    }
+    let without: Vec<&String> = with.iter().filter(|(_, has)| !**has).map(|(platform, _)| platform).collect();
+    let all = std::env::var_os("CLOSC_ALL_PLATFORMS").is_some();
+    assert!(!with.is_empty() && (!all || without.is_empty()), "no base for {without:?}");
 }

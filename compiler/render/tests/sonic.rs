@@ -5,7 +5,9 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
+use closc_render::{Templates, path_table, targets};
 use closc_tests::shape::plan;
+use closc_topology::HostOutput;
 use ipnet::Ipv6Net;
 use serde_json::Value;
 
@@ -353,6 +355,41 @@ fn lossy_trims_and_marks() {
     assert!(t1.table("QUEUE").iter().filter(|(key, _)| key.ends_with("|1")).all(|(_, fields)| {
         fields.get("wred_profile").is_some_and(|name| name.as_str().unwrap().starts_with("q1-fabric-"))
     }));
+}
+
+/// Code points of trimmed packets say which is of the last hop: path tables and the script of NICs name both, as switches
+/// give them.
+#[test]
+fn lists_of_trimmed_code_points_say_which_is_last_hop() {
+    let plan = plan(&LOSSY.replace("hosts: {", "hosts: { outputs: [nic],"));
+    let text = |artefacts: Vec<closc_render::Artefact>, ending: &str| {
+        let own = artefacts.into_iter().find(|artefact| artefact.path.as_str().ends_with(ending));
+        String::from_utf8(own.expect("it is rendered").bytes).expect("it is text")
+    };
+    let (zone, group) = plan.groups().nth(1).expect("there are four groups");
+    let [json, _] = path_table::render(&plan.path_table(zone, group));
+    let json: Value = serde_json::from_slice(&json.bytes).expect("it is JSON");
+    let trimmed = &json["qos"]["trimmed"];
+    let t0 = Config::of(LOSSY, "p0-t0-002");
+    let given = |map| t0.field("TC_TO_DSCP_MAP", map, "8").and_then(|dscp| dscp.parse::<u64>().ok());
+    assert_eq!(trimmed["fabric_dscp"].as_u64(), given("edge"));
+    assert_eq!(trimmed["last_hop_dscp"].as_u64(), given("last-hop"));
+    assert_ne!(trimmed["fabric_dscp"], trimmed["last_hop_dscp"]);
+    let node = plan.nodes().next().expect("there are nodes");
+    let files = targets::host::render(&plan.host(node), HostOutput::Nic, &Templates::shipped());
+    let script = text(files.expect("it is rendered"), "nic-qos.sh");
+    let [inside, last] = ["fabric_dscp", "last_hop_dscp"].map(|name| &trimmed[name]);
+    let listed = format!("{inside} (trimmed inside the fabric) and {last} (at the last hop)");
+    assert!(script.contains(&listed), "{listed}:\n{script}");
+    let lossless = plan_of_lossless();
+    let [json, _] = path_table::render(&lossless.path_table(zone, group));
+    let json: Value = serde_json::from_slice(&json.bytes).expect("it is JSON");
+    assert!(json["qos"].get("trimmed").is_none(), "nothing is trimmed without trimming");
+}
+
+/// The same fabric, pausing.
+fn plan_of_lossless() -> closc_plan::Plan {
+    plan(&LOSSY.replace("qos: lossy-trim", "qos: lossless"))
 }
 
 /// The switch refuses the later removal of a field, so all are there; trimming is no ingress action.
