@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::Routing;
 use closc_compile::{Selection, Unit};
 use closc_diff::{Item, Options, Report, Side};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::exceptions::{excepted, related};
 use closc_tests::shape::{Shape, any_routing};
-use closc_topology::Routing;
 use proptest::prelude::*;
 
 fn unit(item: Item) -> Unit {

@@ -121,9 +121,9 @@ pub use bgp_bandwidth::BANDWIDTH_CABLES_MAX;
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Severity, Span};
 
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::faults;
 

@@ -1,10 +1,11 @@
 //! E0904: the uplinks of a switch are more than one ECMP group holds.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
 use crate::checks::words::count;
-use crate::choice::{Routing, Wiring};
+use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 

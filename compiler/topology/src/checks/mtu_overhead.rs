@@ -1,6 +1,5 @@
 //! E0704: a full packet with its outer header is larger than a link carries.
 
-use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;

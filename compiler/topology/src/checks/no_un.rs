@@ -1,9 +1,9 @@
 //! E0214: a platform has no uN behaviour.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 use crate::suggest::listed;

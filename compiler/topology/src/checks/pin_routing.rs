@@ -1,9 +1,10 @@
 //! E0711: a pin is asked for where it cannot be written.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
-use crate::choice::{Pin, Routing};
+use crate::choice::Pin;
 use crate::draft::Draft;
 use crate::field;
 

@@ -1,10 +1,10 @@
 //! E0213: an operating system in use has no BGP.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::checks::or_routing;
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 

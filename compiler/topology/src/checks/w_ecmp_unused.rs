@@ -1,9 +1,9 @@
 //! W0902: spreading is described in a fabric where NICs choose the path.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 

@@ -1,10 +1,10 @@
 //! W0901: a target spreads RoCE by addresses and ports only.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 
 use crate::checks::or_routing;
-use crate::choice::Routing;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 

@@ -1,10 +1,10 @@
 //! W0401: segments are described in a fabric that has none.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
 use crate::checks::or_routing;
-use crate::choice::Routing;
 use crate::draft::Draft;
 use crate::field;
 

@@ -1,7 +1,7 @@
 //! Path tables: read, and those set apart that do not fit together.
 
 use camino::Utf8Path;
-use closc_artefacts::paths;
+use closc_artefacts::{Routing, paths};
 use rayon::prelude::*;
 
 use super::files::{Files, unreadable};
@@ -10,7 +10,6 @@ use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
-use crate::model::routing::Routing;
 use crate::read::path_table::{self, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
 
