@@ -61,8 +61,7 @@ fn everywhere(cabling: &Cabling, kind: &str, with: &BTreeSet<usize>, findings: &
 
 fn node(files: &Files<'_>, cabling: &Cabling, id: NodeId) -> Result<Networks, VerifyError> {
     let mut findings = Findings::default();
-    let folder =
-        Utf8Path::new(closc_artefacts::paths::HOSTS).join(cabling.nodes[id.0 as usize].as_str());
+    let folder = Utf8Path::new(closc_artefacts::paths::HOSTS).join(cabling.nodes[id.0 as usize].as_str());
     let units: Vec<Utf8PathBuf> =
         files.manifest.files_below(&folder.join(networkd::FOLDER)).map(Utf8Path::to_owned).collect();
     let mut networks = Vec::new();

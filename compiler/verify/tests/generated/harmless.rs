@@ -99,8 +99,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("frr.conf", "transmit-interval #", GONE, "FRR's own default"),
     because("frr.conf", "receive-interval #", GONE, "FRR's own default"),
     because("frr.conf", "bgp graceful-restart restart-time #", GONE, "FRR's own default"),
-    because("frr.conf", "neighbor ABOVE advertisement-interval #", GONE, "FRR's own default of eBGP"),
-    because("frr.conf", "neighbor BELOW advertisement-interval #", GONE, "FRR's own default of eBGP"),
     because(
         "frr.conf",
         "bgp bestpath as-path multipath-relax",
@@ -127,12 +125,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("manifest.json *", "counts.nodes", &[], "the proof counts nodes itself"),
     because("manifest.json (FRRouting)", "profile.*", &[], "what this target does not write is not compared"),
     because("manifest.json (P4)", "profile.*", &[], "what this target does not write is not compared"),
-    because(
-        "manifest.json (SONiC)",
-        "profile.switches.#.ports.#.down",
-        &[],
-        "the same ports face both sides",
-    ),
     because(
         "entries.txtpb ingress.nic_source",
         "value: *",
@@ -228,7 +220,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("manifest.json *", "counts.nics", &[], "counted where tables list NICs"),
     because("manifest.json *", "fabric", &[], "a name for people"),
     because("manifest.json *", "profile.qos.name", &[], "a name for people"),
-    because("manifest.json *", "profile.*", &[How::Lost], "the switches are as before, and less is compared"),
     because("manifest.json (SONiC)", "profile.qos.classes.#.trims", &[], "a fabric without trimming"),
     because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
     because("path tables (JSON)", "destinations.#.zone", GONE, "the first zone where none is named"),
