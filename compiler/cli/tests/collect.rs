@@ -212,3 +212,38 @@ fn no_request_is_served_that_should_not_be() {
     }
     assert_eq!(collector.get("/healthz").1, "ok\n");
 }
+
+fn post(collector: &Collector, path: &str, more: &str, body: &str) -> (u16, String) {
+    let kind = "Content-Type: application/json\r\n";
+    let length = body.len();
+    collector.ask(&format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\n{kind}{more}Content-Length: {length}\r\n\r\n{body}"
+    ))
+}
+
+fn token(collector: &Collector) -> String {
+    let session: Value = serde_json::from_str(&collector.get("/api/session").1).expect("it is JSON");
+    session["token"].as_str().expect("it has a token").to_owned()
+}
+
+#[test]
+fn only_the_own_page_orders_and_only_where_denials_are_applied() {
+    let folder = folder();
+    let dry = Collector::start(folder.path(), &["--web"]);
+    let drain = |token: &str| format!(r#"{{"token":"{token}","name":"p0-t1-001","minutes":5}}"#);
+    assert_eq!(post(&dry, "/api/drain", "", &drain(&token(&dry))).0, 403);
+    drop(dry);
+    let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
+    let good = drain(&token(&collector));
+    assert_eq!(post(&collector, "/api/drain", "", &drain("0")).0, 403);
+    assert_eq!(post(&collector, "/api/drain", "Origin: http://evil.example\r\n", &good).0, 403);
+    assert_eq!(post(&collector, "/api/drain", "", "{").0, 400);
+    let name = good.replace("p0-t1-001", "plane 3");
+    let (status, why) = post(&collector, "/api/drain", "", &name);
+    assert!(status == 409 && why.contains("100 % of plane 3 would be denied"), "{why}");
+    let (status, changes) = post(&collector, "/api/drain", "Origin: http://localhost\r\n", &good);
+    assert!(status == 200 && changes.contains("\"applied\""), "{changes}");
+    assert_eq!(post(&collector, "/api/drain", "", &good).0, 409);
+    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
+    assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
+}
