@@ -131,3 +131,97 @@ fn pools_and_attachments_fit(place: &Place) {
         })
     );
 }
+
+/// A fabric with an absent cable and a drained switch, and what its first NIC exports towards two others.
+fn mrc(options: &[&str]) -> (Place, serde_json::Value) {
+    let place = Place::new();
+    let text = small_fabric("mrc", 4, "linux", "linux").replace("up: 2", "up: 4")
+        + "exceptions:\n  absent: [p1-t0-001--p1-t1-002]\n  drained: [p2-t1-001]\n"
+        + "entropy: { active: 8, backup: 4 }\n";
+    place.write("fabric.yaml", text);
+    let mut args =
+        vec!["export", "mrc", "fabric.yaml", "su001-n001", "--to", "su001-n002,su002-n001", "--out", "x"];
+    args.extend(options);
+    place.ends(0, &args);
+    let file = serde_json::from_str(&place.read("x/mrc/su001-n001/nic0.json")).expect("it is JSON");
+    (place, file)
+}
+
+/// What another part of closc says about the same path: `closc paths` walks the plan, the export reads the table.
+#[test]
+fn explicit_values_are_the_paths_of_the_plan_equally_many_in_each_plane() {
+    let (place, file) = mrc(&[]);
+    assert_eq!((&file["schema"], &file["mode"]), (&"closc-mrc/1".into(), &"explicit".into()));
+    assert_eq!(file["port_mask"], 0b1111);
+    let profiles = file["profiles"].as_array().expect("a list");
+    assert_eq!(profiles.len(), 2);
+    for profile in profiles {
+        let values = profile["values"].as_array().expect("a list");
+        assert_eq!(profile["ev_count"], values.len());
+        let mut ports = std::collections::BTreeMap::new();
+        for value in values {
+            *ports.entry(value["port"].as_u64().expect("a number")).or_insert(0) += 1;
+            let entropy = value["entropy"].to_string();
+            let to = profile["to"]["nic"].as_str().expect("a name");
+            let path = place.json(0, &["paths", "fabric.yaml", "su001-n001/nic0", to, "--ev", &entropy]);
+            let path = &path["paths"][0];
+            assert!(path["denied"].is_null(), "{path}");
+            assert_eq!(path["plane"].as_u64(), value["port"].as_u64().map(|port| port - 1));
+            let address: std::net::Ipv6Addr =
+                path["destination"].as_str().expect("text").parse().expect("an address");
+            let bytes = format!("{:032x}{}", u128::from(address), "0".repeat(32));
+            assert_eq!(value["value"], bytes, "{path}");
+        }
+        assert_eq!(ports.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4]);
+        let each = profile["values_per_plane"].as_u64();
+        assert!(ports.values().all(|count| Some(*count) == each), "{ports:?}");
+        assert!(profile["ev_min_active"].as_u64() <= profile["ev_count"].as_u64());
+    }
+    let probes = file["probes"].as_array().expect("a list");
+    let numbers = probes.iter().map(|probe| probe["req_id"].as_u64().expect("a number"));
+    assert!(numbers.eq(0..probes.len() as u64));
+    let of = |kind: &str| probes.iter().filter(|probe| probe["kind"] == kind).count();
+    // A T0 in each plane; and the two uplinks of each plane that lead to the other group.
+    assert_eq!((of("t0"), of("t1"), of("t2")), (4, 8, 0), "{file}");
+    assert_eq!(
+        of("pair"),
+        profiles.iter().map(|p| p["values"].as_array().map_or(0, Vec::len)).sum::<usize>()
+    );
+}
+
+#[test]
+fn what_a_device_takes_bounds_a_profile_and_what_it_cannot_take_is_refused() {
+    let (place, file) = mrc(&["--max-values", "7", "--align", "4"]);
+    for profile in file["profiles"].as_array().expect("a list") {
+        assert_eq!((&profile["ev_count"], &profile["values_per_plane"]), (&4.into(), &1.into()));
+    }
+    let refused = |options: &[&str]| {
+        let mut args = vec!["export", "mrc", "fabric.yaml", "su001-n001", "--to", "su002-n001", "--out", "y"];
+        args.extend(options);
+        place.ends(1, &args)
+    };
+    let said = refused(&["--max-values", "3"]);
+    assert!(said.contains("4 planes can be used") && said.contains("at most 3"), "{said}");
+    let said = refused(&["--align", "64"]);
+    assert!(said.contains("a multiple of 64"), "{said}");
+    let said = refused(&["--max-all-values", "7"]);
+    assert!(said.contains("together, and its device takes 7"), "{said}");
+    let said = refused(&["--to", "su001-n002", "--max-profiles", "1"]);
+    assert!(said.contains("needs 2 profiles"), "{said}");
+    assert!(!place.path("y").exists());
+}
+
+#[test]
+fn a_port_that_is_absent_is_denied_and_left_out() {
+    let place = Place::new();
+    let absent = "exceptions: { absent: [su001-n001/nic0.p1] }\n";
+    place.write("fabric.yaml", small_fabric("mrc", 2, "linux", "linux") + absent);
+    place.ends(0, &["export", "mrc", "fabric.yaml", "su001-n001", "--to", "su002-n001", "--out", "x"]);
+    let file: serde_json::Value =
+        serde_json::from_str(&place.read("x/mrc/su001-n001/nic0.json")).expect("it is JSON");
+    assert_eq!((&file["port_mask"], &file["ports"][1]["denied"]), (&1.into(), &"absent".into()));
+    assert_eq!(file["profiles"][0]["planes_left_out"], serde_json::json!([1]));
+    let on_one =
+        |list: &serde_json::Value| list.as_array().expect("a list").iter().all(|item| item["port"] == 1);
+    assert!(on_one(&file["profiles"][0]["values"]) && on_one(&file["probes"]), "{file}");
+}

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -79,6 +80,49 @@ fn parallel_cables_carry_what_names_them() {
     let report = quietly(|watch| up.lab().test(watch)).unwrap();
     assert!(report.is_fine(), "{report}");
     assert!(report.packets > report.paths);
+}
+
+/// A program of another language sends, with the header of the path tables and a raw socket, and the kernel at the other
+/// end takes each packet out of its outer header.
+#[test]
+fn the_example_in_c_sends_a_packet_over_every_path() {
+    let Some(up) = Up::new("lab/eight-planes", "tx") else { return };
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let paths = manifest.join("../paths");
+    let program = up.compiled.tree.join("send");
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"]).arg(paths.join("include"));
+    cc.arg("-o").arg(&program).arg(paths.join("examples/send.c"));
+    match cc.status() {
+        Err(error) => return closc_skip::skip(format_args!("no C compiler `cc` ({error})")),
+        Ok(status) => assert!(status.success(), "the example does not compile"),
+    }
+    let inside = |node: &str| {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("closc-{}-{node}", up.compiled.fabric)]);
+        command
+    };
+    let said = |command: &mut Command| {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Nobody listens on the port, and the kernel counts what it would have handed over.
+    let arrived = || {
+        let counters = said(inside("su002-n001").args(["cat", "/proc/net/snmp6"]));
+        let line = counters.lines().find(|line| line.starts_with("Udp6NoPorts")).expect("a counter");
+        line.split_whitespace().next_back().unwrap().parse::<usize>().unwrap()
+    };
+    let before = arrived();
+    let table = up.compiled.tree.join("path-tables/group-0001.bin");
+    let ends = ["fd00:c105:1:1::1", "fd00:c105:1:2::1", "nic0p%u"];
+    let sent = said(inside("su001-n001").arg(&program).arg(&table).args(ends)).lines().count();
+    assert!(sent >= 8, "{sent} packets");
+    let last = Instant::now() + Duration::from_secs(60);
+    while arrived() < before + sent && Instant::now() < last {
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(arrived() - before, sent);
 }
 
 /// A fault of the compiler, played: two routes of a T0 name each other's port. Every packet still arrives, over the

@@ -76,6 +76,11 @@ impl Plan {
         }
     }
 
+    /// Returns the interfaces of a NIC, those of its planes in order.
+    pub fn nic_interfaces(&self, number: u8) -> impl Iterator<Item = SmolStr> + '_ {
+        self.topology().plane_ids().map(move |plane| port_name::interface(number, plane))
+    }
+
     /// Returns the address of a NIC on every node that has it.
     pub fn nic_allocations(&self, number: u8) -> impl Iterator<Item = Allocation> + '_ {
         self.nodes_with(number).map(move |(topology, node)| Allocation {

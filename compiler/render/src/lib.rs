@@ -8,6 +8,7 @@ mod artefact;
 mod template;
 
 pub mod kubernetes;
+pub mod mrc;
 pub mod path_table;
 pub mod schedule;
 pub mod targets;

@@ -16,6 +16,8 @@ pub enum ExportCommand {
     Mininet(MininetArgs),
     /// Write Kubernetes objects that hand the NICs of all nodes to pods
     Kubernetes(KubernetesArgs),
+    /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
+    Mrc(MrcArgs),
     /// Place the ranks of a job so that little crosses zones, and write Slurm's tree and a hostfile
     Ranks(RanksArgs),
 }
@@ -66,6 +68,34 @@ pub struct KubernetesArgs {
     /// Release of the NVIDIA network operator, for the versions of its parts, for example `v26.7.0`
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
+}
+
+/// Arguments of `export mrc`.
+#[derive(Debug, clap::Args)]
+pub struct MrcArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Nodes whose NICs send, for example `su001-n001`
+    #[arg(required = true, value_name = "NODE")]
+    pub nodes: Vec<String>,
+    /// NICs that they send to, a profile each; of a node the NIC of the sender's rail
+    #[arg(long, required = true, value_name = "NIC|NODE", value_delimiter = ',')]
+    pub to: Vec<String>,
+    /// Folder to write `mrc/NODE/nicN.json` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Values that the device takes in a profile (`ev_max_count_profile`)
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub max_values: Option<u32>,
+    /// Number of which the count of values is a multiple (`ev_count_align`)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
+    pub align: u32,
+    /// Values that the device takes in all profiles together (`ev_max_count`)
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub max_all_values: Option<u32>,
+    /// Profiles that the device takes (`ev_max_profiles`)
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub max_profiles: Option<u32>,
 }
 
 /// Arguments of `export ranks`.

@@ -5,6 +5,7 @@
 mod host;
 mod kubernetes;
 mod mininet;
+mod mrc;
 mod ranks;
 
 use std::fmt::Write as _;
@@ -25,6 +26,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Host(command) => host::run(args, command),
         ExportCommand::Mininet(command) => mininet::run(args, command),
         ExportCommand::Kubernetes(command) => kubernetes::run(args, command),
+        ExportCommand::Mrc(command) => mrc::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
     }
 }

@@ -42,7 +42,8 @@ word!(Pin, "kind of pin" {
 });
 
 document! {
-    /// Entropy values of the host path tables; the numbers are over all planes, equally many in each.
+    /// Entropy values of the host path tables; the numbers are over all planes, equally many in each. Which values a NIC has,
+    /// and how one becomes an address, is said in [hosts.md](hosts.md#path-tables).
     #[derive(Default)]
     pub struct EntropyDoc as "Entropy" {
         /// Values in use at a time. Default: 16 for each plane, or as many as there are uplinks.

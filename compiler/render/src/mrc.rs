@@ -1,0 +1,365 @@
+//! Explicit entropy value profiles of MRC NICs, as a node's controller sets them (`mrc_ctl` of the OCP project).
+//!
+//! In: the compact path table of a sender's group, the sender, whom it sends to, and what its device takes. Out: one JSON
+//! file a NIC, `closc-mrc/1`: a profile for each receiver, the probes to send before a job starts, and the ports that
+//! must not be used.
+//!
+//! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value is 32 bytes, the
+//! destination address and that of a segment routing header with one segment, plus a port that counts from 1; a profile
+//! is populated fully before it goes online; a device bounds how many values a profile has and of what number they are a
+//! multiple; a probe has a request number of 16 bits, both NICs, a value and a port.
+//!
+//! Invariants: the values come from the reader that senders use ([`Table`]), never from the plan; no value is denied; no
+//! plane has more values than another; all lists fit one address, so there is no segment routing header.
+
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
+
+use camino::Utf8PathBuf;
+use closc_paths::{Fault, Kind, Scope, Table};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::Artefact;
+
+/// A NIC that sends.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    /// The NIC.
+    pub end: End,
+    /// Its node, the folder of its file.
+    pub node: String,
+    /// Its number in the node, the name of its file.
+    pub number: u8,
+    /// Its downlink, from 0.
+    pub downlink: u16,
+    /// Its interface in each plane.
+    pub interfaces: Vec<String>,
+}
+
+/// A NIC by name and address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct End {
+    /// Name in the fabric.
+    pub nic: String,
+    /// Inner address, the same in every plane.
+    pub address: Ipv6Addr,
+}
+
+/// What a device takes, as it says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Values of a profile at most (`ev_max_count_profile`).
+    pub values: u32,
+    /// The number of which the count of values is a multiple (`ev_count_align`).
+    pub align: u32,
+    /// Values of all profiles together at most (`ev_max_count`).
+    pub all_values: u32,
+    /// Profiles at most (`ev_max_profiles`).
+    pub profiles: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { values: u32::MAX, align: 1, all_values: u32::MAX, profiles: u32::MAX }
+    }
+}
+
+/// Why there is no file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MrcError {
+    /// The bytes are no table.
+    #[error(transparent)]
+    Table(#[from] Fault),
+    /// A receiver is outside of the table.
+    #[error("`{0}` is no destination of this path table")]
+    Unknown(String),
+    /// Everything towards it is denied.
+    #[error("no path from `{from}` to `{to}` is left: every value that the NIC has is denied")]
+    NoPath {
+        /// Sender.
+        from: String,
+        /// Receiver.
+        to: String,
+    },
+    /// The device takes no equal share of all planes.
+    #[error(
+        "from `{from}` to `{to}` {planes} planes can be used with up to {each} values each, and no count that is the same for \
+         all of them is a multiple of {} and at most {}: a device that takes less cannot use all planes equally",
+        limits.align, limits.values
+    )]
+    Count {
+        /// Sender.
+        from: String,
+        /// Receiver.
+        to: String,
+        /// Planes with a value.
+        planes: u32,
+        /// Values of each.
+        each: u32,
+        /// What the device takes.
+        limits: Limits,
+    },
+    /// More profiles than the device takes.
+    #[error(
+        "`{from}` needs {needed} profiles, one for each receiver, and its device takes {most}: name fewer receivers"
+    )]
+    Profiles {
+        /// Sender.
+        from: String,
+        /// Receivers.
+        needed: usize,
+        /// What the device takes.
+        most: u32,
+    },
+    /// More values than the device takes.
+    #[error(
+        "the profiles of `{from}` have {needed} values together, and its device takes {most}: name fewer receivers"
+    )]
+    Values {
+        /// Sender.
+        from: String,
+        /// Values of all profiles.
+        needed: u64,
+        /// What the device takes.
+        most: u32,
+    },
+    /// Request numbers of probes have 16 bits.
+    #[error(
+        "`{from}` would have {0} probes, and a request number has 16 bits (65,536 probes): name fewer receivers",
+        needed
+    )]
+    Probes {
+        /// Sender.
+        from: String,
+        /// Probes.
+        needed: usize,
+    },
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    schema: &'static str,
+    from: &'a End,
+    /// Ports, and bit `n - 1` of the mask for port `n` that may be used.
+    ports: Vec<Port<'a>>,
+    port_mask: u32,
+    mode: &'static str,
+    udp_port: u16,
+    profiles: Vec<Profile<'a>>,
+    probes: Vec<Probe<'a>>,
+}
+
+#[derive(Serialize)]
+struct Port<'a> {
+    port: u8,
+    plane: u8,
+    interface: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    denied: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Profile<'a> {
+    id: u32,
+    to: &'a End,
+    ev_count: u32,
+    ev_min_active: u32,
+    values_per_plane: u32,
+    /// Planes without a value that may be used: the others share equally.
+    planes_left_out: Vec<u8>,
+    /// Values of each plane that the path table has active and the device does not take.
+    left_out_per_plane: u32,
+    values: Vec<Value>,
+}
+
+#[derive(Serialize, Clone, Copy)]
+struct Value {
+    entropy: u32,
+    #[serde(serialize_with = "hex")]
+    value: [u8; 16],
+    port: u8,
+}
+
+#[derive(Serialize)]
+struct Probe<'a> {
+    req_id: u16,
+    kind: &'static str,
+    sgid: Ipv6Addr,
+    dgid: Ipv6Addr,
+    to: &'a str,
+    #[serde(serialize_with = "hex")]
+    value: [u8; 16],
+    port: u8,
+}
+
+/// Writes a value as the interface has it: the destination address, and 16 bytes of a header that is not there.
+fn hex<S: serde::Serializer>(address: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{:032x}{:032x}", u128::from_be_bytes(*address), 0))
+}
+
+/// Renders the file of one NIC from the compact path table of its group.
+pub fn render(table: &[u8], from: &Sender, to: &[End], limits: Limits) -> Result<Artefact, MrcError> {
+    let table = &Table::open(table)?;
+    let name = || from.end.nic.clone();
+    if to.len() as u64 > u64::from(limits.profiles) {
+        return Err(MrcError::Profiles { from: name(), needed: to.len(), most: limits.profiles });
+    }
+    let profiles: Vec<Profile<'_>> =
+        (0..).zip(to).map(|(id, to)| profile(table, from, id, to, limits)).collect::<Result<_, _>>()?;
+    let needed: u64 = profiles.iter().map(|profile| u64::from(profile.ev_count)).sum();
+    if needed > u64::from(limits.all_values) {
+        return Err(MrcError::Values { from: name(), needed, most: limits.all_values });
+    }
+    let ports: Vec<Port<'_>> = ports(table, from);
+    let usable = ports.iter().filter(|port| port.denied.is_none());
+    let port_mask = usable.fold(0, |mask, port| mask | 1 << port.plane);
+    let probes = probes(table, from, &ports, &profiles)?;
+    let file = File {
+        schema: "closc-mrc/1",
+        from: &from.end,
+        port_mask,
+        ports,
+        mode: "explicit",
+        udp_port: table.header().udp_port,
+        profiles,
+        probes,
+    };
+    let place = Utf8PathBuf::from(format!("mrc/{}/nic{}.json", from.node, from.number));
+    let mut bytes = serde_json::to_vec_pretty(&file).expect("the keys of a profile are text");
+    bytes.push(b'\n');
+    Ok(Artefact::new(place, bytes))
+}
+
+/// A port is denied where nothing of it may be used, whoever it sends to.
+fn ports<'a>(table: &Table<'_>, from: &'a Sender) -> Vec<Port<'a>> {
+    let whole = |scope: Scope| {
+        let own = scope.source.is_none_or(|downlink| downlink == from.downlink);
+        own && Scope { source: None, ..scope } == Scope::default()
+    };
+    (0..table.header().planes)
+        .zip(&from.interfaces)
+        .map(|(plane, interface)| Port {
+            port: plane + 1,
+            plane,
+            interface,
+            denied: table.denied().find(|d| d.plane == plane && whole(d.scope)).map(|d| match d.reason {
+                closc_paths::Reason::Absent => "absent",
+                closc_paths::Reason::Drained => "drained",
+            }),
+        })
+        .collect()
+}
+
+fn profile<'a>(
+    table: &Table<'_>,
+    from: &Sender,
+    id: u32,
+    to: &'a End,
+    limits: Limits,
+) -> Result<Profile<'a>, MrcError> {
+    let header = table.header();
+    let there = table.destination(to.address.octets()).ok_or_else(|| MrcError::Unknown(to.nic.clone()))?;
+    // What is denied is left out, and as many come from the reserve, in order.
+    let usable = |plane: u8| -> Vec<u32> {
+        let values = table.entropy_values(plane, from.downlink);
+        values
+            .filter(|value| !table.is_denied(from.downlink, &there, *value))
+            .take(usize::from(header.active))
+            .collect()
+    };
+    let planes: Vec<(u8, Vec<u32>)> = (0..header.planes).map(|plane| (plane, usable(plane))).collect();
+    let planes_left_out: Vec<u8> =
+        planes.iter().filter(|(_, values)| values.is_empty()).map(|(plane, _)| *plane).collect();
+    let used: Vec<&Vec<u32>> = planes.iter().map(|(_, values)| values).filter(|v| !v.is_empty()).collect();
+    let Some(most) = used.iter().map(|values| values.len() as u32).min() else {
+        return Err(MrcError::NoPath { from: from.end.nic.clone(), to: to.nic.clone() });
+    };
+    let count = used.len() as u32;
+    let fits = |each: &u32| {
+        let all = u64::from(count) * u64::from(*each);
+        all <= u64::from(limits.values) && all.is_multiple_of(u64::from(limits.align.max(1)))
+    };
+    let each = (1..=most).rev().find(fits).ok_or_else(|| MrcError::Count {
+        from: from.end.nic.clone(),
+        to: to.nic.clone(),
+        planes: count,
+        each: most,
+        limits,
+    })?;
+    let values: Vec<Value> = used
+        .iter()
+        .flat_map(|values| &values[..each as usize])
+        .map(|entropy| {
+            let outer = table.outer(&there, *entropy);
+            Value { entropy: *entropy, value: outer.address, port: outer.port + 1 }
+        })
+        .collect();
+    let ev_count = values.len() as u32;
+    Ok(Profile {
+        id,
+        to,
+        ev_count,
+        // The floor of the table is for whole sets: a smaller one has the same share of it.
+        ev_min_active: floor(u32::from(header.min_active), header.planes, header.active, ev_count),
+        values_per_plane: each,
+        planes_left_out,
+        left_out_per_plane: u32::from(header.active) - each,
+        values,
+    })
+}
+
+/// The share of `count` values that `min_active` has of all active ones, rounded up.
+fn floor(min_active: u32, planes: u8, active: u16, count: u32) -> u32 {
+    let all = u64::from(planes) * u64::from(active);
+    let share = (u64::from(min_active) * u64::from(count)).div_ceil(all.max(1));
+    share.min(u64::from(count)) as u32
+}
+
+/// What to send before a job starts: to the T0s and back, over each T1 (and T2) that a value uses and back, and along
+/// every value.
+fn probes<'a>(
+    table: &Table<'_>,
+    from: &'a Sender,
+    ports: &[Port<'_>],
+    profiles: &[Profile<'a>],
+) -> Result<Vec<Probe<'a>>, MrcError> {
+    let own = from.end.address;
+    let to_self =
+        |kind: &'static str, value: [u8; 16], plane: u8| (kind, own, from.end.nic.as_str(), value, plane + 1);
+    let mut listed = Vec::new();
+    for port in ports.iter().filter(|port| port.denied.is_none()) {
+        listed.push(to_self("t0", table.t0_probe(port.plane, from.downlink), port.plane));
+    }
+    let mut over: BTreeSet<(u8, u16, u16)> = BTreeSet::new();
+    for profile in profiles {
+        let kind = table.destination(profile.to.address.octets()).map(|to| to.kind);
+        let away = profile.values.iter().filter(|_| kind != Some(Kind::Local));
+        over.extend(away.map(|value| {
+            let choice = table.choice(value.entropy);
+            let t1_uplink = if kind == Some(Kind::Far) { choice.t1_uplink } else { u16::MAX };
+            (choice.plane, choice.t0_uplink, t1_uplink)
+        }));
+    }
+    let mut t1: BTreeSet<(u8, u16)> = BTreeSet::new();
+    for (plane, uplink, t1_uplink) in over {
+        if t1.insert((plane, uplink)) {
+            listed.push(to_self("t1", table.t1_probe(plane, uplink, from.downlink), plane));
+        }
+        if t1_uplink != u16::MAX {
+            let around = table.t2_probe(plane, uplink, t1_uplink, from.downlink);
+            listed.extend(around.map(|value| to_self("t2", value, plane)));
+        }
+    }
+    for profile in profiles {
+        let pair =
+            |value: &Value| ("pair", profile.to.address, profile.to.nic.as_str(), value.value, value.port);
+        listed.extend(profile.values.iter().map(pair));
+    }
+    if listed.len() > usize::from(u16::MAX) + 1 {
+        return Err(MrcError::Probes { from: from.end.nic.clone(), needed: listed.len() });
+    }
+    let number =
+        |(req_id, (kind, dgid, to, value, port))| Probe { req_id, kind, sgid: own, dgid, to, value, port };
+    Ok((0..=u16::MAX).zip(listed).map(number).collect())
+}
