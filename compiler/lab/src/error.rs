@@ -52,6 +52,14 @@ pub enum LabError {
         /// Two NICs.
         pair: String,
     },
+    /// Routes change while they are tested.
+    #[error(
+        "routes of this lab changed during each of {tries} tests: its routers lose their sessions, or have too little processor time"
+    )]
+    Changing {
+        /// Tests that were begun.
+        tries: u32,
+    },
     /// More devices than one machine should be asked to carry.
     #[error(
         "the fabric has {devices} devices, more than the {limit} that were allowed for one machine: bring up a \

@@ -21,6 +21,8 @@ const FLOWS: u64 = 65_536;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
 const FIRST_PORT: u16 = 20_000;
+/// How often flows are sent while routes change.
+const TRIES: u32 = 20;
 /// Logarithm of two ends in 10^12.
 const LN_CHANCE: f64 = 28.324_17;
 
@@ -43,13 +45,6 @@ pub(crate) fn run(
         Extent::Sample { paths, .. } => paths,
     };
     let each = (wanted / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
-    let routes = routed.routes()?;
-    let mut judge = Judge {
-        model,
-        routes: &routes,
-        tallies: BTreeMap::new(),
-        report: TestReport { pairs: pairs.len() as u64, ..TestReport::default() },
-    };
     let flows: Vec<Flow> = pairs
         .iter()
         .flat_map(|(from, to)| {
@@ -62,11 +57,36 @@ pub(crate) fn run(
             })
         })
         .collect();
-    let seen = routed.flows(&flows, watch)?;
+    let (routes, seen) = settled(routed, &flows, watch)?;
+    let mut judge = Judge {
+        model,
+        routes: &routes,
+        tallies: BTreeMap::new(),
+        report: TestReport { pairs: pairs.len() as u64, ..TestReport::default() },
+    };
     for (flow, seen) in flows.iter().zip(&seen) {
         judge.take(flow, seen);
     }
     Ok(judge.finish())
+}
+
+/// Sends flows until the routes after them are those before them: what was seen of flows while routers changed their
+/// minds, as they do where a machine has too little time for them, says nothing about the one set of routes or the other.
+fn settled(
+    routed: &mut dyn Routed,
+    flows: &[Flow],
+    watch: &Watch<'_>,
+) -> Result<(Vec<Routes>, Vec<Seen>), LabError> {
+    let mut before = routed.routes()?;
+    for _ in 0..TRIES {
+        let seen = routed.flows(flows, watch)?;
+        let after = routed.routes()?;
+        if before == after {
+            return Ok((before, seen));
+        }
+        before = after;
+    }
+    Err(LabError::Changing { tries: TRIES })
 }
 
 /// How many flows left a device by each port of a route.
