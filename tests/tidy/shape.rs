@@ -151,3 +151,28 @@ fn heads_say_in_out_and_invariants() {
         }
     }
 }
+
+/// The macros of the standard library end a program whose output nobody takes, with a code that means nothing: what was
+/// asked for would not be done because a pager was closed.
+#[test]
+fn programs_print_through_what_survives_a_closed_pipe() {
+    const MACROS: [&str; 4] = ["println!", "eprintln!", "print!", "eprint!"];
+    let ends = |code: &str| {
+        MACROS.iter().any(|name| {
+            code.match_indices(name)
+                .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        })
+    };
+    let mut wrong = Vec::new();
+    for (path, text) in all() {
+        if !path.contains("/src/") || path.starts_with("xtask/") || path.starts_with("tests/") {
+            continue;
+        }
+        // What follows belongs to tests, whose harness takes all output.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines =
+            code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//") && ends(line));
+        wrong.extend(lines.map(|(at, line)| format!("{path}:{}: {}", at + 1, line.trim())));
+    }
+    assert!(wrong.is_empty(), "write and look at the result instead:\n{}", wrong.join("\n"));
+}

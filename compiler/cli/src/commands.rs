@@ -58,7 +58,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Switch { arguments } => switch::run(arguments.clone()),
         Command::Completions { shell } => {
             let mut command = <Args as clap::CommandFactory>::command();
-            clap_complete::generate(*shell, &mut command, "closc", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut command, "closc", &mut script);
+            output::print(&String::from_utf8_lossy(&script))?;
             Ok(Outcome::Fine)
         }
     }

@@ -49,23 +49,28 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     match args.format {
         Format::Human | Format::Markdown | Format::Html => {
             let shown = text::all(diagnostics, sources, text::Colour::Terminal);
-            anstream::eprint!("{shown}");
+            if !shown.is_empty() {
+                output::say(shown.strip_suffix('\n').unwrap_or(&shown));
+            }
             if diagnostics.has_errors() {
-                eprintln!("{}", summary(diagnostics));
+                output::say(summary(diagnostics));
             }
         }
         Format::Json if diagnostics.has_errors() => {
             let value = serde_json::json!({ "diagnostics": json::all(diagnostics, sources) });
             if let Ok(text) = output::document("closc-diagnostics/1", &value) {
-                print!("{text}");
+                let _ = output::print(&text);
             }
         }
         Format::Json => {
             for diagnostic in json::all(diagnostics, sources) {
-                eprintln!("{}", serde_json::json!(diagnostic));
+                output::say(serde_json::json!(diagnostic));
             }
         }
-        Format::Github => print!("{}", github::all(diagnostics, sources)),
+        Format::Github => {
+            // Whoever asked finds the verdict in the exit code too.
+            let _ = output::print(&github::all(diagnostics, sources));
+        }
     }
 }
 

@@ -45,7 +45,6 @@ fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Differences) => ExitCode::from(2),
-        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::failure(&error, format);
             ExitCode::from(if error.is::<output::Usage>() { output::USAGE } else { 1 })

@@ -1,6 +1,7 @@
 //! Where text goes: results to stdout, messages to stderr.
 
-use std::io::Write as _;
+use std::fmt::Display;
+use std::io::{ErrorKind, Write as _};
 
 use anyhow::Context as _;
 use camino::Utf8Path;
@@ -37,7 +38,9 @@ pub fn start_log(verbose: u8, quiet: bool) {
         Some(Ok(filter)) => filter.clone(),
         Some(Err(_)) | None => level.parse().expect("a level alone is a filter"),
     };
+    // A message that cannot be written is no reason to end.
     let messages = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
+    let messages = messages.log_internal_errors(false);
     tracing_subscriber::registry().with(filter).with(messages).init();
     if let (Some(wanted), Some(Err(error))) = (&wanted, &parsed) {
         tracing::warn!("`RUST_LOG={wanted}` is not read: {error}");
@@ -111,12 +114,20 @@ pub fn read(path: &Utf8Path, max: u64) -> anyhow::Result<String> {
     Ok(closc_files::given_text(path, max)?)
 }
 
-/// Prints text to stdout.
+/// Prints text to stdout. Whoever read it may have seen enough: what was asked for is done all the same.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Says a line on stderr. Where nobody can be told, the work and its exit code stay what they are.
+pub fn say(line: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
 /// Prints text that has words of others in it, such as what a switch says.
@@ -137,16 +148,14 @@ pub fn failure(error: &anyhow::Error, format: Format) {
     // It may have names and reasons of others in it.
     let text = printable::lines(&format!("{error:#}"));
     match format {
-        Format::Human | Format::Markdown | Format::Html => eprintln!("error: {text}"),
-        Format::Json => println!("{}", serde_json::json!({ "schema": "closc-error/1", "error": text })),
-        Format::Github => println!("::error ::{}", text.replace('%', "%25").replace('\n', "%0A")),
+        Format::Human | Format::Markdown | Format::Html => say(format_args!("error: {text}")),
+        Format::Json => {
+            let document = serde_json::json!({ "schema": "closc-error/1", "error": text });
+            let _ = print(&format!("{document}\n"));
+        }
+        Format::Github => {
+            let text = text.replace('%', "%25").replace('\n', "%0A");
+            let _ = print(&format!("::error ::{text}\n"));
+        }
     }
-}
-
-/// Tells whether an error only means that the reader of our output went away.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }

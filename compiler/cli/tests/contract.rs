@@ -21,6 +21,39 @@ fn place() -> Place {
     place
 }
 
+/// A pager that was closed, and a disk that is full: what was asked for is done, and the exit code says what it was.
+#[test]
+fn nobody_who_reads_changes_nothing() {
+    let place = place();
+    let closed = || std::io::pipe().expect("a pipe").1;
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let code = |command: &mut std::process::Command| command.status().expect("closc runs").code();
+    let before = place.read("a.yaml");
+    assert_eq!(
+        code(place.command(&["drain", "-w", "p0-t1-001", "a.yaml"]).stdout(closed()).stderr(closed())),
+        Some(0)
+    );
+    let drained = place.read("a.yaml");
+    assert!(drained != before && drained.contains("p0-t1-001"), "{drained}");
+    assert_eq!(
+        code(place.command(&["undrain", "-w", "p0-t1-001", "a.yaml"]).stdout(closed()).stderr(full())),
+        Some(0)
+    );
+    assert!(!place.read("a.yaml").contains("p0-t1-001"));
+    assert_eq!(code(place.command(&["diff", "a.yaml", "b.yaml"]).stdout(closed())), Some(2));
+    place.write("wrong.yaml", "fabric: 3\n");
+    for format in ["human", "json", "github"] {
+        let mut check = place.command(&["check", "wrong.yaml", "--format", format]);
+        assert_eq!(code(check.stdout(closed()).stderr(full())), Some(1), "{format}");
+    }
+    // A warning that nobody reads keeps no tree from being written.
+    let warned = place.command(&["compile", "a.yaml", "--out", "again"]).stderr(full()).status();
+    assert_eq!(warned.expect("closc runs").code(), Some(0));
+    assert!(place.path("again/manifest.json").is_file());
+    // What nobody can keep was not printed.
+    assert_eq!(code(place.command(&["explain", "a.yaml"]).stdout(full()).stderr(closed())), Some(1));
+}
+
 #[test]
 fn wrong_usage_has_a_code_of_its_own() {
     let place = place();

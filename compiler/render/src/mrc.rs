@@ -152,7 +152,8 @@ struct File<'a> {
 
 #[derive(Serialize)]
 struct Port<'a> {
-    port: u8,
+    #[serde(rename = "port")]
+    number: u8,
     plane: u8,
     interface: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,8 +177,8 @@ struct Profile<'a> {
 #[derive(Serialize, Clone, Copy)]
 struct Value {
     entropy: u32,
-    #[serde(serialize_with = "hex")]
-    value: [u8; 16],
+    #[serde(rename = "value", serialize_with = "hex")]
+    outer: [u8; 16],
     port: u8,
 }
 
@@ -240,7 +241,7 @@ fn ports<'a>(table: &Table<'_>, from: &'a Sender) -> Vec<Port<'a>> {
     (0..table.header().planes)
         .zip(&from.interfaces)
         .map(|(plane, interface)| Port {
-            port: plane + 1,
+            number: plane + 1,
             plane,
             interface,
             denied: table.denied().find(|d| d.plane == plane && whole(d.scope)).map(|d| match d.reason {
@@ -292,7 +293,7 @@ fn profile<'a>(
         .flat_map(|values| &values[..each as usize])
         .map(|entropy| {
             let outer = table.outer(&there, *entropy);
-            Value { entropy: *entropy, value: outer.address, port: outer.port + 1 }
+            Value { entropy: *entropy, outer: outer.address, port: outer.port + 1 }
         })
         .collect();
     let ev_count = values.len() as u32;
@@ -353,7 +354,7 @@ fn probes<'a>(
     }
     for profile in profiles {
         let pair =
-            |value: &Value| ("pair", profile.to.address, profile.to.nic.as_str(), value.value, value.port);
+            |value: &Value| ("pair", profile.to.address, profile.to.nic.as_str(), value.outer, value.port);
         listed.extend(profile.values.iter().map(pair));
     }
     if listed.len() > usize::from(u16::MAX) + 1 {

@@ -190,7 +190,7 @@ fn main() -> ExitCode {
     match act(&cli) {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {
-            eprintln!("closc-nic: {error}");
+            let _ = writeln!(std::io::stderr(), "closc-nic: {error}");
             ExitCode::FAILURE
         }
     }

@@ -121,10 +121,10 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
             }
         };
         if is_json && !quiet {
-            eprintln!("{value}");
+            output::say(value);
         } else if !quiet {
             // What an agent says is text of somebody else.
-            eprintln!("{}", printable::lines(&line));
+            output::say(printable::lines(&line));
         }
         Ok(())
     })

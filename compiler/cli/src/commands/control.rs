@@ -165,7 +165,7 @@ pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, P
     let (shown, json) = (bar.clone(), args.format == Format::Json && !args.quiet);
     let observer: Observer = Arc::new(move |event: Event| {
         if json && let Ok(line) = serde_json::to_string(&event) {
-            eprintln!("{line}");
+            output::say(line);
         }
         if matches!(event.what, EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. }) {
             shown.inc(1);

@@ -116,7 +116,7 @@ fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome
 
 /// Answers a second signal.
 fn cleaning_up() {
-    eprintln!("cleaning up, so that nothing is left behind; a third signal ends `closc` as it stands");
+    output::say("cleaning up, so that nothing is left behind; a third signal ends `closc` as it stands");
 }
 
 /// Says what runs the switches.

@@ -5,7 +5,7 @@
 
 use closc_switch::switch_main;
 
-use crate::output::Outcome;
+use crate::output::{self, Outcome};
 
 /// Returns what follows `closc switch`, where that is what was written.
 pub fn arguments() -> Option<Vec<String>> {
@@ -16,9 +16,9 @@ pub fn arguments() -> Option<Vec<String>> {
 /// Runs a switch until a signal ends it.
 pub fn run(arguments: Vec<String>) -> anyhow::Result<Outcome> {
     switch_main(arguments, |at| {
-        eprintln!("P4Runtime is served at {}", at.p4runtime);
+        output::say(format_args!("P4Runtime is served at {}", at.p4runtime));
         if let Some(packets) = at.packets {
-            eprintln!("packets are exchanged at {packets}");
+            output::say(format_args!("packets are exchanged at {packets}"));
         }
     })?;
     Ok(Outcome::Fine)

@@ -12,7 +12,7 @@ use crate::args::control::WatchArgs;
 use crate::args::{Args, Format};
 use crate::audit::Audit;
 use crate::commands::control;
-use crate::output::Outcome;
+use crate::output::{self, Outcome};
 
 /// Watches until Ctrl-C or SIGTERM.
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
@@ -32,7 +32,8 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             .await
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let (Some(address), false) = (watch.address(), args.quiet) {
-            eprintln!("watching {} switches; metrics at http://{address}/metrics", fleet.members.len());
+            let switches = fleet.members.len();
+            output::say(format_args!("watching {switches} switches; metrics at http://{address}/metrics"));
         }
         stop.asked().await;
         watch.stop().await;
@@ -48,18 +49,18 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
         let repaired = matches!(event.what, EventKind::Repaired { .. });
         if repaired && let Err(error) = audit.say("repaired", serde_json::json!(event)) {
             // Not repairing would leave traffic without a path, so the error is logged instead.
-            eprintln!("the audit log cannot be written: {error}");
+            output::say(format_args!("the audit log cannot be written: {error}"));
         }
         match (json, quiet) {
             (true, false) => {
                 if let Ok(line) = serde_json::to_string(&event) {
-                    eprintln!("{line}");
+                    output::say(line);
                 }
             }
             (false, false) => {
                 if let Some(line) = event.line() {
                     // What a switch says is text of somebody else.
-                    eprintln!("{}", printable::line(&line));
+                    output::say(printable::line(&line));
                 }
             }
             (_, true) => {}

@@ -169,7 +169,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     if let Some(path) = &setup.state {
         let bans = state::load(path).map_err(open(&format!("`{}`", path.display())))?;
         for fault in agent.restore(&at, &bans, unix_now()) {
-            eprintln!("closc-nic: a denial of `{}` is not in force: {fault}", path.display());
+            say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
         }
     }
     let tun = match &setup.tun {
@@ -337,7 +337,7 @@ impl Stage<'_> {
             && let Some(path) = &self.setup.state
             && let Err(error) = state::save(path, &self.agent.bans())
         {
-            eprintln!("closc-nic: denials are not saved in `{}`: {error}", path.display());
+            say(format_args!("denials are not saved in `{}`: {error}", path.display()));
         }
         self.server.written(&self.agent, at);
         let next = if reload { self.reload(at) } else { None };
@@ -360,7 +360,7 @@ impl Stage<'_> {
                 Some(bytes)
             }
             Err(fault) => {
-                eprintln!("closc-nic: the table stays as it was: {fault}");
+                say(format_args!("the table stays as it was: {fault}"));
                 self.server.reloaded(&api::fault(fault));
                 None
             }
@@ -387,4 +387,9 @@ fn drain(links: &OwnedFd) {
     let mut file = File::from(copy);
     let mut bytes = [0; 8192];
     while file.read(&mut bytes).is_ok_and(|n| n > 0) {}
+}
+
+/// Says a line on stderr. Where nobody can be told, the agent goes on.
+fn say(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "closc-nic: {line}");
 }
