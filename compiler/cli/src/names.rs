@@ -87,6 +87,10 @@ pub fn plane(plan: &Plan, number: u8) -> anyhow::Result<PlaneId> {
     }
 }
 
+fn first_port(plan: &Plan, node: Node) -> String {
+    plan.topology().naming.nic_port(node, 0, PlaneId(0))
+}
+
 /// Something that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Avoid {
@@ -110,6 +114,12 @@ impl Avoid {
         }
         if let Some(link) = link(plan, name) {
             return Ok(Avoid::Link(link));
+        }
+        if name.contains('[') {
+            bail!("`{name}` is a range of names: give one name at a time");
+        }
+        if let Ok(node) = node(plan, name) {
+            bail!("`{name}` is a node: give its NIC ports, such as `{}`", first_port(plan, node));
         }
         bail!("`{name}` names no plane, switch or cable of this fabric")
     }

@@ -130,14 +130,21 @@ pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
     Ok(closc_files::given_text(source, SAVED_MAX)?)
 }
 
+/// Reads a plan that was saved, and the text that it was.
+pub fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
+    let text = saved(source)?;
+    let plan = Plan::from_json(&text).with_context(|| match source.extension() {
+        Some("yaml" | "yml") => format!(
+            "`{source}` is a fabric file: name the folder of its tree, which `closc compile` writes, or a saved plan"
+        ),
+        _ => format!("`{source}` is neither the folder of a compiled tree nor a saved plan"),
+    })?;
+    Ok((plan, text))
+}
+
 /// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.
 fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
-    let fabric = if source.is_file() {
-        let text = saved(source)?;
-        Plan::from_json(&text).with_context(|| format!("`{source}` is no saved plan"))?.fabric
-    } else {
-        crate::tree::fabric(source)?
-    };
+    let fabric = if source.is_file() { saved_plan(source)?.0.fabric } else { crate::tree::fabric(source)? };
     let options = labs::options()?;
     closc_lab::inventory(&fabric, &options).with_context(|| {
         format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up {source}`")

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_deploy::{Fleet, Gate, Plan, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
+use closc_deploy::{Fleet, Gate, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
 use closc_diagnostics::printable;
 
 use crate::args::Args;
@@ -88,8 +88,7 @@ fn saved_plan(
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
-    let text = control::saved(path)?;
-    let plan = Plan::from_json(&text).with_context(|| format!("`{path}` is no saved plan"))?;
+    let (plan, text) = control::saved_plan(path)?;
     if command.dry_run {
         output::plain(&plan.show())?;
         return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });

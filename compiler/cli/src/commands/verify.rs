@@ -1,8 +1,8 @@
 //! `closc verify`: proves from the files of a compiled tree that every path arrives.
 //!
 //! In: a tree, and the table sizes of the catalogue. Out: what was proved by which rule, and every violation with
-//! file, line and the trace of a packet. Exits with 0 where everything holds, with 1 where the tree could not be
-//! verified, with 2 where it could and something does not hold.
+//! file, line and the trace of a packet. Exits with 0 where everything holds, and with 1 where something does not or the
+//! tree could not be verified.
 
 use std::fmt::Write as _;
 use std::io;

@@ -15,7 +15,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::{Group, TrafficClass};
 use crate::model::language::{Language, Numbering};
 use crate::model::qos::{PortQos, difference};
-use crate::model::stated::Stated;
+use crate::model::stated::{Stated, StatedQos};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
@@ -63,6 +63,41 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     asymmetric(fabric, &sorts, findings);
     alike(fabric, &sorts, findings);
     tables(fabric, findings);
+    if let Some(stated) = stated.filter(|stated| !stated.qos.classes.is_empty()) {
+        for group in &fabric.groups {
+            findings.checked(&CLASSES, 1);
+            if let Some(fault) = unlike_stated(group, &stated.qos) {
+                let message = format!("`{}` {fault}", group.name());
+                findings.broken(Violation::new(&CLASSES, group.place(&["\"qos\":"]), message));
+            }
+        }
+    }
+}
+
+/// What a path table says of classes, and the manifest otherwise: hosts mark packets by it, and switches queue by the
+/// other.
+fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
+    if group.profile != stated.name {
+        return Some(format!("names profile `{}`, and the fabric has `{}`", group.profile, stated.name));
+    }
+    if group.trimmed != stated.trimmed {
+        return Some("gives other code points to trimmed packets than the fabric states".to_owned());
+    }
+    for meant in &stated.classes {
+        let Some(class) = group.classes.iter().find(|class| class.class == meant.tc) else {
+            return Some(format!("has no class for traffic class {}", meant.tc));
+        };
+        if class.trim != meant.trims {
+            let word = if meant.trims { "is" } else { "is not" };
+            return Some(format!("is wrong about class `{}`, which {word} trimmed", class.name));
+        }
+    }
+    let strays = |class: &TrafficClass| {
+        let other = |dscp: &&u8| stated.dscp.get(usize::from(**dscp)) != Some(&class.class);
+        let dscp = class.dscp.iter().find(other)?;
+        Some(format!("gives code point {dscp} to class `{}`, and the fabric does not", class.name))
+    };
+    group.classes.iter().find_map(strays)
 }
 
 fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {

@@ -53,6 +53,9 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
     };
     expect("docker_routing_config_mode", modes);
     expect("frr_mgmt_framework_config", &[None, Some("false")]);
+    // orchagent of a VOQ line card, or of one of two ToRs, forwards in another way.
+    expect("switch_type", &[None, Some("npu")]);
+    expect("subtype", &[None]);
     // Buffers are written out; the other model computes its own.
     expect("buffer_model", &[None, Some("traditional")]);
     let hashed = setting("ecmp_hash").unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::common::damage::Damage::{All, Lost, More, Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
 const SWITCHES: &str = "switches/*/config_db.json";
+const TABLES: &str = "path-tables/*.json";
 const CONF: &str = "switches/*/frr.conf";
 const DAEMONS: &str = "switches/p0-t0-001/daemons";
 
@@ -28,6 +29,10 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("another part of a cage", Sonic, T0, Set(&["PORT", "Ethernet0", "subport"], "\"2\""), "V0206"),
     ("hardware of another breakout", Sonic, T0, Set(&["DEVICE_METADATA", "localhost", "hwsku"], "\"Arista-7060X6-64PE-B-C448O16\""), "V0305"),
     ("another box", Sonic, T0, Set(&["DEVICE_METADATA", "localhost", "platform"], "\"x86_64-nvidia_sn5600-r0\""), "V0305"),
+    ("no FRR everywhere", Sonic, SWITCHES, Set(&["FEATURE"], r#"{"bgp":{"state":"disabled"}}"#), "V0105"),
+    ("no orchagent", Sonic, T0, Set(&["FEATURE"], r#"{"swss":{"state":"always_disabled","auto_restart":"enabled"}}"#), "V0105"),
+    ("line cards everywhere", Sonic, SWITCHES, Set(&["DEVICE_METADATA", "localhost", "switch_type"], "\"voq\""), "V0105"),
+    ("one of two ToRs everywhere", Lossless, SWITCHES, Set(&["DEVICE_METADATA", "localhost", "subtype"], "\"DualToR\""), "V0105"),
     ("small packets everywhere", Sonic, SWITCHES, All("\"mtu\": \"9216\"", "\"mtu\": \"1500\""), "V0305"),
     ("no correction anywhere", Sonic, SWITCHES, All("\"fec\": \"rs\"", "\"fec\": \"none\""), "V0305"),
     ("marks off everywhere", Sonic, SWITCHES, All("ecn_all", "ecn_none"), "V1106"),
@@ -36,6 +41,8 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("thresholds of 100 MB everywhere", Sonic, SWITCHES, All("_max_threshold\": \"", "_max_threshold\": \"100"), "V1106"),
     ("small shares of the buffer everywhere", Sonic, SWITCHES, All("\"dynamic_th\": \"3\"", "\"dynamic_th\": \"-8\""), "V1106"),
     ("pools of 1 MB everywhere", Sonic, SWITCHES, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"1048576\""), "V1106"),
+    ("no class in any path table", Sonic, TABLES, Set(&["qos", "classes"], "[]"), "V1101"),
+    ("another profile in all path tables", Sonic, TABLES, Set(&["qos", "profile"], "\"other\""), "V1101"),
     ("no counters", Sonic, T0, Unset(&["FLEX_COUNTER_TABLE"]), "V1107"),
     ("no counters anywhere", Sonic, SWITCHES, Unset(&["FLEX_COUNTER_TABLE"]), "V1107"),
     ("no watchdog anywhere", Lossless, SWITCHES, Unset(&["PFC_WD"]), "V1106"),

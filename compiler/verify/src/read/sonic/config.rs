@@ -26,6 +26,22 @@ use crate::read::value::parse;
 const HARMLESS: [&str; 8] =
     ["CRM", "DEVICE_NEIGHBOR_METADATA", "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
+/// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
+const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
+
+/// Settings of the whole device that are judged, or that move no packet and are alike on all switches.
+const SETTINGS: [&str; 9] = [
+    "buffer_model",
+    "cluster",
+    "default_bgp_status",
+    "default_pfcwd_status",
+    "docker_routing_config_mode",
+    "frr_mgmt_framework_config",
+    "subtype",
+    "switch_type",
+    "synchronous_mode",
+];
+
 /// Reads a file.
 pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<Device<'a>, ReadError> {
     let mut reader = Reader {
@@ -235,6 +251,13 @@ impl PortRow<'_> {
     }
 }
 
+/// A service of the switch. Whatever else its row says is the site's.
+#[derive(Deserialize)]
+struct ServiceRow<'a> {
+    #[serde(borrow)]
+    state: Option<Str<'a>>,
+}
+
 /// A row that has no fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -319,6 +342,13 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }))
             }
+            "FEATURE" => {
+                self.device.not_judged.push(format!("services of the site in table `FEATURE` of `{FILE}`"));
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: ServiceRow<'a>| {
+                    self.service(&key, row);
+                    Ok(())
+                }))
+            }
             site if is_of_site(site) => {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
                 map.next_value::<IgnoredAny>().map(|_| ())
@@ -360,9 +390,25 @@ impl<'a> Reader<'a> {
             // The router id of a switch is its own.
             "platform" => self.device.platform = Some(value),
             "bgp_router_id" => {}
-            _ => self.device.settings.push((field, value)),
+            other => {
+                if !SETTINGS.contains(&other) {
+                    self.device.not_judged.push(format!("`{other}` of `DEVICE_METADATA` in `{FILE}`"));
+                }
+                self.device.settings.push((field, value));
+            }
         }
         Ok(())
+    }
+
+    /// Takes a service: those that routes pass through have to run.
+    fn service(&mut self, name: &str, row: ServiceRow<'a>) {
+        let Some(state) = row.state.filter(|state| state.0.ends_with("disabled")) else { return };
+        if FORWARDING.contains(&name) {
+            let needles = vec!["\"FEATURE\":".to_owned(), format!("\"{name}\""), "\"state\"".to_owned()];
+            let message =
+                format!("service `{name}` is {}, and no route reaches the hardware without it", state.0);
+            self.device.fault(FaultKind::Setting, FILE, needles, message);
+        }
     }
 
     fn port(&mut self, key: Cow<'a, str>, row: PortRow<'a>) -> Result<(), String> {

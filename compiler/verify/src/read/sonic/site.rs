@@ -3,7 +3,7 @@
 //! Invariants: nothing here moves a packet of the fabric, and what is found is named in the report as not judged.
 
 /// Tables by name.
-const TABLES: [&str; 36] = [
+const TABLES: [&str; 35] = [
     "AAA",
     "AUTO_TECHSUPPORT",
     "AUTO_TECHSUPPORT_FEATURE",
@@ -12,7 +12,6 @@ const TABLES: [&str; 36] = [
     "CONSOLE_SWITCH",
     "DNS_NAMESERVER",
     "DNS_OPTIONS",
-    "FEATURE",
     "GNMI",
     "GNMI_CLIENT_CERT",
     "KDUMP",
