@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_diagnostics::figures::percent;
-use closc_fabric::Fabric;
+use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
@@ -57,6 +57,8 @@ pub struct Wave {
     pub gone: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
+    /// Those of them that keep for now what is no longer wanted: something at their ends goes in a later wave.
+    pub keeping: BTreeSet<Switch>,
 }
 
 /// The order of a rollout.
@@ -132,19 +134,22 @@ impl Rollout {
         if !leaving.is_empty() {
             waves.push(leaving.wave(old));
         }
-        let mut gone = BTreeSet::new();
+        let (mut gone, mut kept) = (BTreeSet::new(), BTreeSet::new());
         for (plane, places) in &work.places {
             let mut left = places.as_slice();
             while !left.is_empty() {
                 let size = fitting(old, &base, &gone, left, limit)?;
                 let (now, later) = left.split_at(size);
                 let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
-                waves.push(wave(*plane, now, lost.clone(), &work, &population, old));
-                gone.extend(lost);
+                gone.extend(&lost);
+                let beside = beside(old.fabric(), work.gone.difference(&gone));
+                let next = wave(*plane, now, lost, &beside, &work, &population, old);
+                kept.extend(&next.keeping);
+                waves.push(next);
                 left = later;
             }
         }
-        waves.push(finish(&population, new));
+        waves.push(finish(&population, kept, new));
         Ok(Rollout { waves })
     }
 
@@ -327,17 +332,36 @@ fn prepare(population: &Population, new: &Plan) -> Wave {
     Wave { switches: configured, ..done(None, steps) }
 }
 
-fn finish(population: &Population, new: &Plan) -> Wave {
+/// The last wave, with what switches have kept until now.
+fn finish(population: &Population, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
     let mut steps = Vec::new();
     if new.is_source_routed() {
         steps.push(Step::ReplaceTables { tables: new.groups().count() });
+    }
+    if !kept.is_empty() {
+        steps.push(Step::Remove { switches: kept.len() });
     }
     steps.push(Step::Verify);
     let cables = population.cables.removed.len();
     if !population.switches.removed.is_empty() || cables > 0 {
         steps.push(Step::TakeOut { switches: population.switches.removed.len(), cables });
     }
-    done(None, steps)
+    Wave { switches: kept, ..done(None, steps) }
+}
+
+/// The switches at the ends of cables that go with some places.
+fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
+    let mut found = BTreeSet::new();
+    for place in places {
+        match place {
+            Place::Link(link) => found.extend(ends(fabric, *link)),
+            Place::Switch(switch) => found.extend(fabric.ports(*switch).filter_map(|port| match port.used {
+                PortUse::Link { far: End::Switch { switch, .. }, .. } => Some(switch),
+                PortUse::Link { .. } | PortUse::Absent { .. } | PortUse::Spare => None,
+            })),
+        }
+    }
+    found
 }
 
 /// The switches at the ends of a cable.
@@ -353,6 +377,7 @@ fn wave(
     plane: PlaneId,
     places: &[Place],
     gone: Vec<Place>,
+    beside: &BTreeSet<Switch>,
     work: &Work,
     population: &Population,
     old: &Plan,
@@ -379,12 +404,17 @@ fn wave(
     let (grows, shrinks) = (population.grows(), population.shrinks());
     steps.extend((grows || !shrinks).then_some(Step::Add { switches }));
     steps.push(Step::Change { switches });
-    steps.extend((shrinks || !grows).then_some(Step::Remove { switches }));
+    // What is used by neighbours until it goes in a later wave stays configured until then.
+    let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
+    let keeping: BTreeSet<Switch> =
+        configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
+    let removing = (shrinks || !grows) && keeping.len() < switches;
+    steps.extend(removing.then_some(Step::Remove { switches: switches - keeping.len() }));
     steps.push(Step::Verify);
     if gone.len() < places.len() {
         steps.push(back(places.len() - gone.len()));
     }
-    Wave { drained: places.to_vec(), gone, switches: configured, ..done(Some(plane), steps) }
+    Wave { drained: places.to_vec(), gone, switches: configured, keeping, ..done(Some(plane), steps) }
 }
 
 /// How so many places lose their traffic, and how they get it back: hosts choose paths, or switches do.
@@ -406,8 +436,15 @@ fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn
 
 fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
     let duration = Seconds(steps.iter().map(|step| step.duration().0).sum());
-    let (drained, gone, switches) = (Vec::new(), Vec::new(), BTreeSet::new());
-    Wave { plane, drained, steps, duration, gone, switches }
+    Wave {
+        plane,
+        drained: Vec::new(),
+        steps,
+        duration,
+        gone: Vec::new(),
+        switches: BTreeSet::new(),
+        keeping: BTreeSet::new(),
+    }
 }
 
 /// Writes the waves of a rollout with the names of both plans.

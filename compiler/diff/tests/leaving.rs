@@ -55,7 +55,7 @@ impl State<'_> {
             Step::Install { .. } | Step::Add { .. } | Step::Change { .. } => {
                 self.worked_on.extend(wave.drained.iter());
             }
-            Step::Remove { .. } => self.removed_on.extend(&wave.switches),
+            Step::Remove { .. } => self.removed_on.extend(wave.switches.difference(&wave.keeping)),
             Step::ReplaceTables { .. } => self.replaced = true,
             Step::TakeOut { .. } => self.taken_out = true,
             Step::WaitIdle | Step::Verify => {}

@@ -37,7 +37,7 @@ pub struct CollectArgs {
     /// Seconds after which a denial ends by itself
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::seconds())]
     pub deny_for: u64,
-    /// Percent of a plane that may be denied
+    /// Percent of a plane that may be denied; 0 denies nothing
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
     /// Stop after so many seconds and print what is broken
