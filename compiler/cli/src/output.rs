@@ -125,7 +125,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says a line on stderr. Where nobody can be told, the work and its exit code stay what they are.
+/// Says a line on stderr. Where nobody reads it, the work and its exit code stay what they are.
 pub fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }

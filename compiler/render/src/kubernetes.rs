@@ -25,7 +25,7 @@ use objects::{
 };
 
 /// The label that nodes of the fabric must have; its value is the fabric's name.
-pub const LABEL: &str = "closc.dev/fabric";
+const LABEL: &str = "closc.dev/fabric";
 
 /// Where objects go, and which release of the operator is installed.
 #[derive(Debug, Clone)]

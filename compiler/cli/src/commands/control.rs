@@ -92,7 +92,7 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
 }
 
 /// Reads the inventory of a fabric of this name.
-pub fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Site> {
+pub(super) fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Site> {
     if inventory != LAB {
         return parsed(inventory);
     }
@@ -131,7 +131,7 @@ pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
 }
 
 /// Reads a plan that was saved, and the text that it was.
-pub fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
+pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     let text = saved(source)?;
     let plan = Plan::from_json(&text).with_context(|| match source.extension() {
         Some("yaml" | "yml") => format!(

@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn what_is_not_known_has_a_line() {
         for (more, line) in
-            [("[Bridge]\nSTP=yes\n", 21), ("[Route]\nGateway=fd00::b\n", 21), ("no setting\n", 21)]
+            [("[Bridge]\nSTP=yes\n", 22), ("[Route]\nGateway=fd00::b\n", 22), ("no setting\n", 22)]
         {
             let error = one("50-nic0p0.network", &format!("{UNIT}{more}")).expect_err("it is not known");
             assert_eq!(error.line, Some(line), "{more}: {}", error.message);

@@ -389,7 +389,7 @@ fn drain(links: &OwnedFd) {
     while file.read(&mut bytes).is_ok_and(|n| n > 0) {}
 }
 
-/// Says a line on stderr. Where nobody can be told, the agent goes on.
+/// Says a line on stderr. Where nobody reads it, the agent goes on.
 fn say(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "closc-nic: {line}");
 }
