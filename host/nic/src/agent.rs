@@ -25,6 +25,7 @@ use crate::losses::{Loss, Losses};
 use crate::pace::Pace;
 use crate::probes::Probes;
 use crate::region::Region;
+use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
 use crate::wire::Identity;
 
@@ -119,6 +120,8 @@ pub struct Agent {
     next_ban: u64,
     next_write: u64,
     pace: Pace,
+    /// What patience with packets and probes is measured in.
+    clock: RunClock,
     /// When a piece that waits for its port may leave.
     paced_ns: Option<u64>,
     /// The channel that sends the next piece.
@@ -153,6 +156,7 @@ impl Agent {
             next_ban: 1,
             next_write: u64::from(epoch) << 48,
             pace: Pace::new(usize::from(at.table.header().planes), options.port_mbps, at.now_ns),
+            clock: RunClock::new(at.now_ns),
             paced_ns: None,
             pump_turn: 0,
             losses: Losses::default(),

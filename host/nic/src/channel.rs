@@ -27,7 +27,7 @@ pub struct Channel {
     pub arriving: Arriving,
     /// Writes that go there.
     pub leaving: Vec<Leaving>,
-    /// When anything last came from its agent.
+    /// When anything last came from its agent, by the time that this one ran.
     pub alive_ns: Option<u64>,
     /// When anything was last sent or received.
     pub used_ns: u64,

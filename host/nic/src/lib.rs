@@ -16,6 +16,7 @@ pub mod pace;
 pub mod probes;
 pub mod region;
 pub mod reorder;
+pub mod run_clock;
 pub mod schedule;
 pub mod sent;
 pub mod wire;

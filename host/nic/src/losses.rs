@@ -8,6 +8,8 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sent::Sent;
+
 /// Losses that are remembered.
 pub const LOSSES_MAX: usize = 2048;
 /// Losses that one answer has.
@@ -28,6 +30,13 @@ pub struct Loss {
     pub sent_ns: u64,
     /// When it was known to be lost.
     pub known_ns: u64,
+}
+
+impl Loss {
+    /// A packet to a NIC that is known to be lost. It gets its number where it is remembered.
+    pub fn of(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
+        Loss { number: 0, to, plane: sent.plane, entropy: sent.entropy, sent_ns: sent.at_ns, known_ns }
+    }
 }
 
 /// The last of them.

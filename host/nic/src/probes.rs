@@ -69,8 +69,8 @@ impl Probes {
         Some((probe.target, now_ns.saturating_sub(probe.sent_ns)))
     }
 
-    /// Returns one probe that did not come back in time.
-    pub fn missed(&mut self, now_ns: u64) -> Option<Target> {
+    /// Returns one probe that did not come back in time, and when it was sent.
+    pub fn missed(&mut self, now_ns: u64) -> Option<(Target, u64)> {
         while self.oldest != self.next {
             let probe = &mut self.ring[self.oldest as usize % ROOM];
             if probe.open && now_ns.saturating_sub(probe.sent_ns) < self.timeout_ns {
@@ -78,7 +78,7 @@ impl Probes {
             }
             self.oldest = self.oldest.wrapping_add(1);
             if std::mem::take(&mut probe.open) {
-                return Some(probe.target);
+                return Some((probe.target, probe.sent_ns));
             }
         }
         None
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(probes.answered(second, 15), Some((target, 5)));
         assert_eq!((probes.answered(second, 16), probes.answered(second + 7, 16)), (None, None));
         assert_eq!(probes.missed(99), None);
-        assert_eq!(probes.missed(100), Some(target));
+        assert_eq!(probes.missed(100), Some((target, 0)));
         assert_eq!((probes.missed(1000), probes.answered(first, 1000)), (None, None));
     }
 

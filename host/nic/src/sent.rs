@@ -3,7 +3,9 @@
 //! In: packets as they are sent, acknowledgements, the time. Out: which arrived, which are lost, over which entropy
 //! value. Invariants: a packet number is never used twice, so an acknowledgement means one packet and one path; what
 //! is remembered is bounded. A packet is lost when one that was sent later arrived, and it was late by more than paths
-//! differ: the limit widens when a packet that was called lost arrives after all.
+//! differ: the limit widens when a packet that was called lost arrives after all. What nobody answers goes again, which
+//! says nothing about its path before something that was sent later is acknowledged. Times are of the clock that stands
+//! still while the process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -34,6 +36,10 @@ pub struct Sent {
     pub plane: u8,
     /// When it left.
     pub at_ns: u64,
+    /// The same, by the time that the process ran.
+    pub ran_ns: u64,
+    /// Whether its cargo went again because nothing came for long.
+    pub again: bool,
     /// What it carried.
     pub cargo: Cargo,
 }
@@ -41,6 +47,8 @@ pub struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     UnderWay,
+    /// Its cargo went again, and nothing is known.
+    Overdue,
     Arrived,
     Lost,
 }
@@ -78,8 +86,6 @@ pub struct SentLog {
     /// How late is lost.
     late_ns: u64,
     rtt_ns: u64,
-    /// When an acknowledgement last came.
-    answered_ns: u64,
     under_way: u32,
     /// When packets were last overdue, and how often since one arrived.
     overdue_ns: u64,
@@ -91,7 +97,8 @@ pub struct SentLog {
 impl SentLog {
     /// An empty log.
     pub fn new() -> Self {
-        let none = Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, cargo: Cargo::Inner };
+        let none =
+            Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner };
         SentLog {
             ring: vec![(none, Fate::Arrived); ROOM],
             next: 0,
@@ -99,7 +106,6 @@ impl SentLog {
             latest_ns: 0,
             late_ns: 2 * LATE_MIN_NS,
             rtt_ns: 0,
-            answered_ns: 0,
             under_way: 0,
             overdue_ns: 0,
             backoff: 0,
@@ -127,16 +133,25 @@ impl SentLog {
         self.late_ns
     }
 
-    /// Tells whether there is room for a packet whose verdict matters.
+    /// Tells whether there is room for a packet whose verdict matters: an overdue one, whose cargo went again, makes it.
     pub fn has_room(&self) -> bool {
-        (self.next.wrapping_sub(self.oldest) as usize) < ROOM
+        !self.is_full() || self.ring[self.oldest as usize % ROOM].1 != Fate::UnderWay
+    }
+
+    fn is_full(&self) -> bool {
+        self.next.wrapping_sub(self.oldest) as usize >= ROOM
     }
 
     /// Remembers a packet. If there is no room the oldest is forgotten; a piece of a write is returned, so that it can
     /// be sent again.
-    pub fn sent(&mut self, entropy: u32, plane: u8, cargo: Cargo, at_ns: u64) -> Option<Sent> {
+    pub fn sent(
+        &mut self,
+        (entropy, plane): (u32, u8),
+        cargo: Cargo,
+        (at_ns, ran_ns): (u64, u64),
+    ) -> Option<Sent> {
         let mut pushed_out = None;
-        if !self.has_room() {
+        if self.is_full() {
             let (old, fate) = self.ring[self.oldest as usize % ROOM];
             if fate == Fate::UnderWay {
                 self.under_way -= 1;
@@ -145,7 +160,7 @@ impl SentLog {
             }
             self.oldest = self.oldest.wrapping_add(1);
         }
-        let sent = Sent { number: self.next, entropy, plane, at_ns, cargo };
+        let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, cargo };
         self.ring[self.next as usize % ROOM] = (sent, Fate::UnderWay);
         self.next = self.next.wrapping_add(1);
         self.under_way += 1;
@@ -154,7 +169,6 @@ impl SentLog {
 
     /// Takes an acknowledgement.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
-        self.answered_ns = now_ns;
         for (n, word) in sack.bits.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
@@ -163,7 +177,7 @@ impl SentLog {
                 self.arrived(sack.base.wrapping_add(n as u32 * 64 + bit), now_ns, &mut verdict);
             }
         }
-        self.give_up(self.latest_ns.saturating_sub(self.late_ns), ROOM, &mut verdict);
+        self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
     }
 
     fn arrived(&mut self, number: u32, now_ns: u64, verdict: &mut impl FnMut(Verdict)) {
@@ -183,15 +197,19 @@ impl SentLog {
                 self.backoff = 0;
                 verdict(Verdict::Arrived(*sent));
             }
+            Fate::Overdue => {
+                self.backoff = 0;
+                verdict(Verdict::Arrived(*sent));
+            }
             Fate::Lost => {
                 self.late_ns = (self.late_ns * 2).min(LATE_MAX_NS);
                 verdict(Verdict::Late(*sent));
             }
         }
         *fate = Fate::Arrived;
-        if sent.at_ns > self.latest_ns {
-            self.latest_ns = sent.at_ns;
-            let rtt_ns = now_ns.saturating_sub(sent.at_ns);
+        if sent.ran_ns > self.latest_ns {
+            self.latest_ns = sent.ran_ns;
+            let rtt_ns = now_ns.saturating_sub(sent.ran_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
             // It narrows slowly, so that one late packet does not cost a second verdict soon.
             let wanted = (4 * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
@@ -200,18 +218,16 @@ impl SentLog {
         }
     }
 
-    /// Calls lost what was sent before a time, so many packets at most.
-    fn give_up(&mut self, before_ns: u64, most: usize, verdict: &mut impl FnMut(Verdict)) {
-        let mut count = 0;
+    /// Calls lost what was sent before a time.
+    fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
         while self.oldest != self.next {
             let (sent, fate) = &mut self.ring[self.oldest as usize % ROOM];
-            if *fate == Fate::UnderWay {
-                if sent.at_ns >= before_ns || count == most {
+            if matches!(fate, Fate::UnderWay | Fate::Overdue) {
+                if sent.ran_ns >= before_ns {
                     return;
                 }
-                count += 1;
+                self.under_way -= u32::from(*fate == Fate::UnderWay);
                 *fate = Fate::Lost;
-                self.under_way -= 1;
                 verdict(Verdict::Lost(*sent));
             }
             self.oldest = self.oldest.wrapping_add(1);
@@ -219,24 +235,32 @@ impl SentLog {
     }
 
     /// Returns what has been under way for so long that nothing sent later will say so: the end of a burst, or all
-    /// of it if nobody answers. `true` with a packet means that the other side has answered since it was sent.
+    /// of it if nobody answers. Its cargo has to go again.
     ///
     /// Only the oldest few, and less and less often: once one of them, sent again, arrives, its acknowledgement says
     /// what became of the rest. A receiver that had no processor for a while is not sent everything again.
-    pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent, bool)) {
+    pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent)) {
         let patience = (3 * self.late_ns).max(5_000_000) << self.backoff;
         if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
             return;
         }
-        let answered_ns = self.answered_ns;
-        let mut any = false;
-        self.give_up(now_ns.saturating_sub(patience), FEW, &mut |verdict| {
-            if let Verdict::Lost(sent) = verdict {
-                any = true;
-                what(sent, answered_ns > sent.at_ns);
+        let before_ns = now_ns.saturating_sub(patience);
+        let (mut at, mut count) = (self.oldest, 0);
+        while at != self.next && count < FEW {
+            let (sent, fate) = &mut self.ring[at as usize % ROOM];
+            if *fate == Fate::UnderWay {
+                if sent.ran_ns >= before_ns {
+                    break;
+                }
+                count += 1;
+                *fate = Fate::Overdue;
+                sent.again = true;
+                self.under_way -= 1;
+                what(*sent);
             }
-        });
-        if any {
+            at = at.wrapping_add(1);
+        }
+        if count > 0 {
             self.overdue_ns = now_ns;
             self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
         }
@@ -272,7 +296,8 @@ mod tests {
     fn log(n: u32, step_ns: u64) -> SentLog {
         let mut log = SentLog::new();
         for number in 0..n {
-            log.sent(number * 10, 0, Cargo::Inner, u64::from(number) * step_ns);
+            let at_ns = u64::from(number) * step_ns;
+            log.sent((number * 10, 0), Cargo::Inner, (at_ns, at_ns));
         }
         log
     }
@@ -316,10 +341,30 @@ mod tests {
     fn the_end_of_a_burst_is_overdue() {
         let mut log = log(2, 1000);
         let mut late = Vec::new();
-        log.overdue(1_000_000, |sent, answered| late.push((sent.number, answered)));
+        log.overdue(1_000_000, |sent| late.push(sent.number));
         assert!(late.is_empty());
-        log.overdue(900_000_000, |sent, answered| late.push((sent.number, answered)));
-        assert_eq!(late, [(0, false), (1, false)]);
+        log.overdue(900_000_000, |sent| late.push(sent.number));
+        assert_eq!(late, [0, 1]);
+    }
+
+    #[test]
+    fn what_is_overdue_is_lost_when_something_later_arrives_and_not_before() {
+        let mut log = log(2, 1000);
+        log.overdue(900_000_000, |_| ());
+        assert_eq!(log.under_way(), 0);
+        assert_eq!(verdicts(&mut log, &sack(&[1]), 900_000_100), (vec![1], vec![], vec![]), "it did arrive");
+        log.sent((7, 0), Cargo::Inner, (900_000_200, 900_000_200));
+        assert_eq!(verdicts(&mut log, &sack(&[2]), 900_000_300), (vec![2], vec![0], vec![]));
+    }
+
+    #[test]
+    fn overdue_packets_make_room() {
+        let mut log = log(ROOM as u32, 1);
+        assert!(!log.has_room());
+        log.overdue(900_000_000, |_| ());
+        assert!(log.has_room());
+        assert_eq!(log.sent((1, 0), Cargo::Inner, (900_000_000, 900_000_000)), None);
+        assert_eq!(log.forgotten, 0, "its cargo went again");
     }
 
     #[test]
@@ -327,7 +372,7 @@ mod tests {
         let mut log = log(200, 1000);
         let mut late = Vec::new();
         for now in 1..200u64 {
-            log.overdue(now * 1_000_000, |sent, _| late.push(sent.number));
+            log.overdue(now * 1_000_000, |sent| late.push(sent.number));
         }
         assert!((4..=20).contains(&late.len()), "{late:?}");
         let rest: Vec<u32> = (190..200).collect();
@@ -338,12 +383,12 @@ mod tests {
     fn the_ring_forgets_the_oldest_and_gives_writes_back() {
         let mut log = SentLog::new();
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
-        assert_eq!(log.sent(1, 0, chunk, 0), None);
+        assert_eq!(log.sent((1, 0), chunk, (0, 0)), None);
         for _ in 1..ROOM {
-            assert_eq!(log.sent(1, 0, Cargo::Inner, 0), None);
+            assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)), None);
         }
         assert!(!log.has_room());
-        assert_eq!(log.sent(1, 0, Cargo::Inner, 0).map(|s| s.cargo), Some(chunk));
+        assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)).map(|s| s.cargo), Some(chunk));
         assert_eq!((log.forgotten, log.under_way()), (1, ROOM as u32));
     }
 

@@ -1,7 +1,10 @@
 //! What comes: sprayed packets, pieces of writes, messages.
 
+use std::net::Ipv6Addr;
+
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
+use crate::losses::Loss;
 use crate::probes::Target;
 use crate::reorder::Taken;
 use crate::sent::{Cargo, Verdict};
@@ -16,6 +19,7 @@ const OWED_MAX: u32 = 32;
 impl Agent {
     /// Takes a frame of a port. Packets for the node go to `node`, in order. At most two frames join the batch.
     pub fn receive(&mut self, at: &At<'_>, frame: &[u8], batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+        self.clock.turn(at.now_ns);
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
             Ok(_) | Err(Fault::Outside) => {
@@ -83,9 +87,9 @@ impl Agent {
     ) {
         let Some(channel) = self.channel(at, packet.source) else { return };
         let c = &mut self.channels[channel];
-        (c.alive_ns, c.used_ns) = (Some(at.now_ns), at.now_ns);
+        (c.alive_ns, c.used_ns) = (Some(self.clock.ran_ns()), at.now_ns);
         let numbers = (sequence.epoch, sequence.number);
-        let taken = c.reorder.take(numbers, inner, at.now_ns, node);
+        let taken = c.reorder.take(numbers, inner, self.clock.ran_ns(), node);
         c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
         if c.owed >= OWED_MAX || taken == Taken::Duplicate {
             self.acknowledge(at, channel, batch);
@@ -146,7 +150,7 @@ impl Agent {
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
-                self.mark_alive(at, channel, probe.ports);
+                self.mark_alive(channel, probe.ports);
                 let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
                 self.answer(at, batch, channel, &Message::PairAnswer(answer));
             }
@@ -157,9 +161,9 @@ impl Agent {
         }
     }
 
-    fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
+    fn mark_alive(&mut self, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
-        c.alive_ns = Some(at.now_ns);
+        c.alive_ns = Some(self.clock.ran_ns());
         self.engine.far_ports(c.path, ports);
     }
 
@@ -168,7 +172,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         }
-        match self.probes.answered(probe.id, at.now_ns) {
+        match self.probes.answered(probe.id, self.clock.ran_ns()) {
             Some((Target::Switch(turn), rtt_ns)) => self.turned(at, turn, Some(rtt_ns)),
             Some((Target::Path { .. }, _)) | None => self.counters.stale += 1,
         }
@@ -180,9 +184,9 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        match self.probes.answered(probe.id, at.now_ns) {
+        match self.probes.answered(probe.id, self.clock.ran_ns()) {
             Some((Target::Path { address, plane, entropy }, _)) if address == source => {
-                self.mark_alive(at, channel, probe.ports);
+                self.mark_alive(channel, probe.ports);
                 self.engine.answered(self.channels[channel].path, plane, entropy, at.now_ns);
             }
             Some(_) | None => self.counters.stale += 1,
@@ -195,11 +199,11 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        self.mark_alive(at, channel, sack.ports);
+        self.mark_alive(channel, sack.ports);
         let c = &mut self.channels[channel];
         let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
         let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
-        let (losses, to) = (&mut self.losses, std::net::Ipv6Addr::from(source));
+        let (losses, to) = (&mut self.losses, Ipv6Addr::from(source));
         let mut of = |cargo: &Cargo, what: &dyn Fn(&mut crate::writes::Leaving, u64)| {
             if let Cargo::Chunk { write, offset, .. } = cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == *write)
@@ -207,7 +211,7 @@ impl Agent {
                 what(leaving, *offset);
             }
         };
-        c.sent.acknowledged(sack, now_ns, |verdict| match verdict {
+        c.sent.acknowledged(sack, self.clock.ran_ns(), |verdict| match verdict {
             Verdict::Arrived(sent) => {
                 tally.arrived += 1;
                 engine.answered(path, sent.plane, sent.entropy, now_ns);
@@ -216,16 +220,11 @@ impl Agent {
             Verdict::Lost(sent) => {
                 tally.lost += 1;
                 tally.last_lost_ns = now_ns;
-                losses.push(crate::losses::Loss {
-                    number: 0,
-                    to,
-                    plane: sent.plane,
-                    entropy: sent.entropy,
-                    sent_ns: sent.at_ns,
-                    known_ns: now_ns,
-                });
+                losses.push(Loss::of(to, &sent, now_ns));
                 engine.lost(path, sent.plane, sent.entropy, now_ns);
-                of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
+                if !sent.again {
+                    of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
+                }
             }
             Verdict::Late(sent) => {
                 tally.late += 1;
@@ -241,7 +240,7 @@ impl Agent {
     fn status_message(&mut self, at: &At<'_>, source: [u8; 16], status: &Status, batch: &mut Batch) {
         let Some(channel) = self.channel(at, source) else { return };
         let c = &mut self.channels[channel];
-        c.alive_ns = Some(at.now_ns);
+        c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
             let answer = c.arriving.status(status.write, status.total);
             self.answer(at, batch, channel, &Message::Status(answer));

@@ -12,6 +12,7 @@ const ECT0: u8 = 0b10;
 impl Agent {
     /// Encapsulates a packet of the node, whose bytes are in the payload of the batch's next frame.
     pub fn spray(&mut self, at: &At<'_>, batch: &mut Batch, len: usize) {
+        self.clock.turn(at.now_ns);
         let Some(frame) = batch.free() else { return };
         let inner = frame.written(len);
         let (Some(head), true) = (inner.get(..40), inner.first().is_some_and(|first| first >> 4 == 6)) else {
@@ -58,7 +59,7 @@ impl Agent {
         };
         let outer = at.table.outer(&c.to, pick.entropy);
         let sequence = Sequence { epoch: self.epoch, number: c.sent.next_number(), entropy: pick.entropy };
-        let pushed_out = c.sent.sent(pick.entropy, pick.plane, cargo, at.now_ns);
+        let pushed_out = c.sent.sent((pick.entropy, pick.plane), cargo, (at.now_ns, self.clock.ran_ns()));
         if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
             && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
         {
@@ -124,6 +125,7 @@ impl Agent {
 
     /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.
     pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
+        self.clock.turn(at.now_ns);
         let mut sent = true;
         self.paced_ns = None;
         while sent && batch.room() > 4 {

@@ -25,16 +25,18 @@ const SPARE: usize = 4;
 impl Agent {
     /// Does what is due. Frames that find no room in the batch stay due.
     pub fn tick(&mut self, at: &At<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+        self.clock.turn(at.now_ns);
+        let ran_ns = self.clock.ran_ns();
         if self.engine.tick(at.now_ns) > 0 {
             self.bans_expired();
         }
         self.probe_switches(at, batch);
-        while let Some(target) = self.probes.missed(at.now_ns) {
-            self.probe_missed(at, target);
+        while let Some((target, sent_ns)) = self.probes.missed(ran_ns) {
+            self.probe_missed(at, target, sent_ns);
         }
         for channel in 0..self.channels.len() {
-            self.channels[channel].reorder.tick(at.now_ns, node);
-            self.overdue(at, channel);
+            self.channels[channel].reorder.tick(ran_ns, node);
+            self.overdue(channel);
             let c = &self.channels[channel];
             let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= OWED_NS;
             if owes && batch.room() > SPARE {
@@ -44,6 +46,11 @@ impl Agent {
             self.probe_paths(at, channel, batch);
         }
         self.collect_events();
+    }
+
+    /// Takes word that nothing will be asked of the agent for so long at most, because the loop waits.
+    pub fn waits(&mut self, wait_ns: u64) {
+        self.clock.wait(wait_ns);
     }
 
     /// Returns when the next thing is due, at the latest.
@@ -73,7 +80,7 @@ impl Agent {
             if !port.carrier || port.ethernet.is_none() {
                 continue;
             }
-            let Some(id) = self.probes.sent(Target::Switch(turn), at.now_ns) else { return };
+            let Some(id) = self.probes.sent(Target::Switch(turn), self.clock.ran_ns()) else { return };
             let (tier, uplink, t1_uplink, outer) = match turn {
                 Turn::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
                 Turn::T1 { uplink, .. } => (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink))),
@@ -88,14 +95,15 @@ impl Agent {
         }
     }
 
-    fn probe_missed(&mut self, at: &At<'_>, target: Target) {
+    fn probe_missed(&mut self, at: &At<'_>, target: Target, sent_ns: u64) {
         match target {
             Target::Switch(turn) => self.turned(at, turn, None),
             Target::Path { address, plane, entropy } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &self.channels[*channel];
-                // A NIC without an agent answers no probe, which says nothing about paths.
-                if c.alive_ns.is_some() {
+                // A NIC without an agent, or one whose agent did not run meanwhile, answers no probe, which says nothing
+                // about paths.
+                if c.alive_ns.is_some_and(|alive_ns| alive_ns > sent_ns) {
                     self.engine.missed(c.path, plane, entropy, at.now_ns);
                 }
             }
@@ -179,32 +187,15 @@ impl Agent {
         }
     }
 
-    fn overdue(&mut self, at: &At<'_>, channel: usize) {
+    fn overdue(&mut self, channel: usize) {
         let c = &mut self.channels[channel];
-        let (engine, path, tally, leaving) = (&mut self.engine, c.path, &mut c.tally, &mut c.leaving);
-        let (losses, to) = (&mut self.losses, std::net::Ipv6Addr::from(c.address));
-        let has_agent = c.alive_ns.is_some();
-        c.sent.overdue(at.now_ns, |sent, answered| {
+        let leaving = &mut c.leaving;
+        // What it carried goes again. Whether the path is to blame, the acknowledgement of something later says.
+        c.sent.overdue(self.clock.ran_ns(), |sent| {
             if let Cargo::Chunk { write, offset, .. } = sent.cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
             {
                 leaving.lost(offset, sent.plane);
-            }
-            // Without a word from the far side since, it may be that side and no path.
-            if has_agent && answered {
-                tally.lost += 1;
-                tally.last_lost_ns = at.now_ns;
-                losses.push(crate::losses::Loss {
-                    number: 0,
-                    to,
-                    plane: sent.plane,
-                    entropy: sent.entropy,
-                    sent_ns: sent.at_ns,
-                    known_ns: at.now_ns,
-                });
-                engine.lost(path, sent.plane, sent.entropy, at.now_ns);
-            } else if has_agent {
-                engine.missed(path, sent.plane, sent.entropy, at.now_ns);
             }
         });
     }
@@ -253,7 +244,8 @@ impl Agent {
             if batch.room() <= SPARE {
                 return;
             }
-            let Some(id) = self.probes.sent(Target::Path { address, plane, entropy }, at.now_ns) else {
+            let target = Target::Path { address, plane, entropy };
+            let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else {
                 return;
             };
             let ports = self.engine.own_ports();

@@ -263,7 +263,9 @@ impl Stage<'_> {
             let now_ns = clock();
             let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
             let due = if self.server.is_waited_for() { due.min(500_000) } else { due };
-            sys::wait(&fds, &mut ready, if busy { 0 } else { due });
+            let due = if busy { 0 } else { due };
+            self.agent.waits(due);
+            sys::wait(&fds, &mut ready, due);
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
                 return None;
             }

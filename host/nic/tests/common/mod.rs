@@ -1,10 +1,10 @@
 //! Two groups of NICs and a network between agents, in memory and in virtual time.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use closc_nic::agent::{Agent, At, Options};
-use closc_nic::batch::Batch;
+use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
 use closc_paths::write::{Body, write};
 use closc_paths::{Header, Kind, Table};
@@ -86,6 +86,9 @@ pub(crate) struct Net<'a> {
     pub(crate) loss: BTreeMap<Cable, u32>,
     /// What each node got.
     pub(crate) got: [Vec<Vec<u8>>; 2],
+    /// Agents whose process gets no processor: what comes for them waits in their socket.
+    frozen: [bool; 2],
+    sockets: [VecDeque<Vec<u8>>; 2],
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
     batch: Batch,
@@ -106,6 +109,8 @@ impl<'a> Net<'a> {
             now_ns: 1,
             loss: BTreeMap::new(),
             got: [Vec::new(), Vec::new()],
+            frozen: [false; 2],
+            sockets: [VecDeque::new(), VecDeque::new()],
             under_way: BTreeMap::new(),
             count: 0,
             batch: Batch::new(9600),
@@ -147,6 +152,15 @@ impl<'a> Net<'a> {
         At { table: self.tables[n], now_ns: self.now_ns }
     }
 
+    /// Takes the processor away from an agent that was about to wait, or gives it back.
+    pub(crate) fn freeze(&mut self, n: usize, frozen: bool) {
+        if frozen {
+            let wait_ns = self.agents[n].due_at(self.now_ns).saturating_sub(self.now_ns);
+            self.agents[n].waits(wait_ns);
+        }
+        self.frozen[n] = frozen;
+    }
+
     /// Lets an agent take a packet of its node to the other.
     pub(crate) fn say(&mut self, from: usize, words: &[u8]) {
         let mut packet = vec![0u8; 40];
@@ -171,9 +185,17 @@ impl<'a> Net<'a> {
                     break;
                 }
                 let (to, frame) = first.remove();
-                self.deliver(to, &frame);
+                self.sockets[to].push_back(frame);
             }
             for n in 0..2 {
+                if self.frozen[n] {
+                    continue;
+                }
+                // A turn of the loop takes a batch of the socket, as much as there is.
+                for _ in 0..BATCH {
+                    let Some(frame) = self.sockets[n].pop_front() else { break };
+                    self.deliver(n, &frame);
+                }
                 let at = self.at(n);
                 let got = &mut self.got[n];
                 self.agents[n].tick(&at, &mut self.batch, &mut |packet| got.push(packet[40..].to_vec()));

@@ -1,0 +1,70 @@
+//! A process that gets no processor for a while: it takes no late packet for a lost one, whichever side it is.
+
+mod common;
+
+use closc_nic::agent::Options;
+use closc_paths::Table;
+
+use common::{Cable, Net, nic, table};
+
+const MS: u64 = 1_000_000;
+
+fn with(options: Options, test: impl FnOnce(&mut Net<'_>)) {
+    let bytes = [table(0), table(1)];
+    let tables = [Table::open(&bytes[0]).unwrap(), Table::open(&bytes[1]).unwrap()];
+    test(&mut Net::with([&tables[0], &tables[1]], options));
+}
+
+/// Freezes one of the agents again and again, for times that differ, while messages are under way.
+fn freeze(net: &mut Net<'_>, who: usize) {
+    for round in 0..18u64 {
+        let write = {
+            let at = net.at(0);
+            net.agents[0].write(&at, nic(1), (0, 0, 400_000, Some(1000))).unwrap()
+        };
+        net.run(100_000 + round * 37_000);
+        net.freeze(who, true);
+        // From what an acknowledgement waits to what a process of a busy machine does, and a long pause.
+        net.run([300_000, MS, 4 * MS, 15 * MS, 70 * MS, 150 * MS][round as usize % 6]);
+        net.freeze(who, false);
+        net.run(25 * MS);
+        let view = net.agents[0].write_view(&net.at(0), write).unwrap();
+        assert!(view.done, "round {round}: {view:?}");
+        for n in 0..2 {
+            let channel = &net.agents[n].status(&net.at(n)).channels[0];
+            let seen = (channel.assumed_bad, channel.lost, net.agents[n].losses_after(0).len());
+            assert_eq!(seen, (0, 0, 0), "round {round}, agent {n}, {who} was frozen");
+        }
+    }
+}
+
+#[test]
+fn no_path_is_condemned_because_the_sender_did_not_run() {
+    with(Options::default(), |net| freeze(net, 0));
+    with(Options { port_mbps: Some(100), ..Options::default() }, |net| freeze(net, 0));
+}
+
+#[test]
+fn no_path_is_condemned_because_the_receiver_did_not_run() {
+    with(Options::default(), |net| freeze(net, 1));
+    with(Options { port_mbps: Some(100), ..Options::default() }, |net| freeze(net, 1));
+}
+
+#[test]
+fn a_cable_that_is_cut_meanwhile_is_left_all_the_same() {
+    with(Options::default(), |net| {
+        freeze(net, 0);
+        net.loss.insert(Cable::Uplink(2, 0, 1), 1000);
+        let at = net.at(0);
+        let write = net.agents[0].write(&at, nic(1), (0, 0, 400_000, Some(1000))).unwrap();
+        net.freeze(0, true);
+        net.run(30 * MS);
+        net.freeze(0, false);
+        net.run(30 * MS);
+        let channel = &net.agents[0].status(&net.at(0)).channels[0];
+        assert_eq!(channel.assumed_bad, 1, "{channel:?}");
+        assert!((1..=40).contains(&channel.lost), "{channel:?}");
+        net.run(50 * MS);
+        assert!(net.agents[0].write_view(&net.at(0), write).unwrap().done);
+    });
+}
