@@ -7,11 +7,10 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{disk, paths};
-use nix::fcntl::{AT_FDCWD, OFlag, RenameFlags, renameat2};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 
 use crate::CompileError;
 
@@ -118,18 +117,9 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
 
 /// Takes the lock of a place: a file that no link can lead elsewhere.
 fn lock(path: &Utf8Path) -> Result<File, CompileError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
-        .open(path)
-        .map_err(CompileError::file("create", path))?;
-    if !file.metadata().map_err(CompileError::file("look at", path))?.is_file() {
-        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file");
-        return Err(CompileError::file("lock", path)(error));
-    }
+    let mut options = OpenOptions::new();
+    let file = closc_files::own(path, options.read(true).write(true).create(true).truncate(false))
+        .map_err(CompileError::file("lock", path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(CompileError::Locked(path.to_owned())),

@@ -1,12 +1,13 @@
-//! Reading files that other files name, and no others.
+//! Reading files that other files name, and no others; opening logs, states and locks of ours.
 //!
 //! In: a folder and a path that a fabric file, a tree or a list names; or a path that a person gave. Out: the bytes, or
-//! why there are none. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
+//! why there are none; an open file. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
 //! regular files are read of a folder, so that nothing is attached to a pipe or a device; no file is read past a limit.
 
 mod error;
 mod folder;
 mod open;
+mod own;
 
 use std::io::Read as _;
 
@@ -14,6 +15,7 @@ use camino::Utf8Path;
 
 pub use error::{FileError, Reason};
 pub use folder::Folder;
+pub use own::own;
 
 /// The most bytes of a certificate or a key, with the whole chain.
 pub const KEY_MAX: u64 = 1 << 20;

@@ -77,12 +77,8 @@ fn connect(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
 
 /// Opens a file to append to, and lets a new one's name be on the disk.
 fn file(path: &Utf8Path) -> io::Result<File> {
-    let link = nix::fcntl::OFlag::O_NOFOLLOW.bits();
-    let file =
-        OpenOptions::new().read(true).append(true).create(true).mode(MODE).custom_flags(link).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
-    }
+    let mut options = OpenOptions::new();
+    let file = closc_files::own(path, options.read(true).append(true).create(true).mode(MODE))?;
     end_line(&file)?;
     let folder = path.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     File::open(folder)?.sync_all()?;

@@ -16,7 +16,6 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk;
 use closc_nic::api::Request;
-use nix::fcntl::OFlag;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -105,8 +104,8 @@ impl Agents {
         let file = |ending: &str| self.folder.join(format!("{at}.{ending}"));
         let (socket, log) = (file("sock"), file("log"));
         let mut options = File::options();
-        options.create(true).append(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
-        let said = options.open(&log).map_err(LabError::io(format!("open `{log}`")))?;
+        let said = closc_files::own(&log, options.create(true).append(true).mode(0o600))
+            .map_err(LabError::io(format!("open `{log}`")))?;
         // Without a device for packets of the node the kernel takes segments too, which costs time and nothing else.
         let has_tun = Path::new("/dev/net/tun").exists();
         let tun = if has_tun { format!("closc{number}") } else { String::new() };

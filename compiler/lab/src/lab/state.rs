@@ -10,7 +10,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk;
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg, OFlag};
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
@@ -161,24 +161,8 @@ impl State {
 /// Opens a file, and makes it where it is not there; a link is not followed.
 fn create(path: &Utf8Path) -> Result<File, LabError> {
     let mut options = File::options();
-    options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
-    let file = options.open(path).map_err(LabError::io(format!("open `{path}`")))?;
-    is_regular(&file).map_err(LabError::io(format!("open `{path}`")))?;
-    Ok(file)
-}
-
-/// Refuses pipes, devices and folders.
-fn is_regular(file: &File) -> std::io::Result<()> {
-    if file.metadata()?.is_file() {
-        return Ok(());
-    }
-    Err(std::io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
+    closc_files::own(path, options.read(true).write(true).create(true).truncate(false).mode(0o600))
+        .map_err(LabError::io(format!("open `{path}`")))
 }
 
 fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
@@ -193,9 +177,7 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
 
 /// Reads a regular file; a pipe is not waited for, and a link is not followed.
 fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
-    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
-    is_regular(&file)?;
+    let file = closc_files::own(path, File::options().read(true))?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX).read_to_end(&mut bytes)?;
     Ok(bytes)

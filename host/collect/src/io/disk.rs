@@ -4,7 +4,7 @@
 //! never an empty list.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -89,8 +89,8 @@ impl Disk {
 fn lock(path: &Utf8Path) -> io::Result<File> {
     let name = path.file_name().unwrap_or_default();
     let place = disk::folder_of(path).join(format!(".{name}.lock"));
-    let link = nix::fcntl::OFlag::O_NOFOLLOW.bits();
-    File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(link).open(place)
+    let mut options = File::options();
+    closc_files::own(place, options.create(true).truncate(false).write(true).mode(0o600))
 }
 
 /// Removes what a collector left that was killed while it wrote.
@@ -111,19 +111,23 @@ fn sweep(path: &Utf8Path) -> io::Result<()> {
 const PART: &str = ".closc-new";
 
 fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
-    let text = match std::fs::metadata(path) {
+    let io = |error| StateFault::Io(path.to_owned(), error);
+    let file = match closc_files::own(path, File::options().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Denials::default()),
-        Err(error) => return Err(StateFault::Io(path.to_owned(), error)),
-        Ok(found) if found.len() > STATE_MAX => {
-            return Err(StateFault::Unreadable(
-                path.to_owned(),
-                format!("it has more than {STATE_MAX} bytes"),
-            ));
-        }
-        Ok(_) => std::fs::read(path).map_err(|error| StateFault::Io(path.to_owned(), error))?,
+        opened => opened.map_err(io)?,
     };
+    let mut text = Vec::new();
+    file.take(STATE_MAX + 1).read_to_end(&mut text).map_err(io)?;
+    parse(path, &text, fabric)
+}
+
+/// Reads a state; the path is for what is said of it.
+fn parse(path: &Utf8Path, text: &[u8], fabric: &str) -> Result<Denials, StateFault> {
     let wrong = |why: String| StateFault::Unreadable(path.to_owned(), why);
-    let state: State = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    if text.len() as u64 > STATE_MAX {
+        return Err(wrong(format!("it has more than {STATE_MAX} bytes")));
+    }
+    let state: State = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
     if state.schema != SCHEMA {
         return Err(wrong(format!("its schema is `{}`", state.schema)));
     }
@@ -132,4 +136,21 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
         return Err(StateFault::Fabric { path, theirs: state.fabric, ours });
     }
     Ok(state.denials)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_a_regular_file() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| Utf8PathBuf::try_from(folder.path().join(name)).expect("a path is text");
+        let says = |name: &str| Disk::open(&at(name), "x").map(drop).expect_err("it is refused").to_string();
+        std::os::unix::fs::symlink(at("nothing"), at("link")).expect("it can be linked");
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket can be made");
+        assert!(says("link").ends_with("it is a symbolic link"), "{}", says("link"));
+        assert!(says("socket").ends_with("it is no regular file"), "{}", says("socket"));
+        assert!(Disk::open(&at("new"), "x").is_ok());
+    }
 }

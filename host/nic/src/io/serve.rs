@@ -5,6 +5,7 @@
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -46,12 +47,16 @@ pub struct Round {
 }
 
 impl Server {
-    /// Listens. A socket that nobody serves any more makes room.
+    /// Listens. A socket that nobody serves any more makes room; no other kind of file does.
     pub fn open(socket: &Path, metrics: Option<SocketAddr>) -> io::Result<Server> {
         if std::os::unix::net::UnixStream::connect(socket).is_ok() {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent serves this socket"));
         }
-        let _ = std::fs::remove_file(socket);
+        match std::fs::symlink_metadata(socket) {
+            Ok(found) if found.file_type().is_socket() => std::fs::remove_file(socket)?,
+            // What is there is named by the error of the bind.
+            Ok(_) | Err(_) => {}
+        }
         let requests = UnixListener::bind(socket)?;
         requests.set_nonblocking(true)?;
         let metrics = metrics.map(TcpListener::bind).transpose()?;
@@ -223,5 +228,22 @@ impl Client {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_replaces_dead_sockets_and_no_other_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "of somebody").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
+        assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
+        drop(Server::open(&at("socket"), None).unwrap());
+        assert!(at("socket").exists() && Server::open(&at("socket"), None).is_ok());
     }
 }

@@ -1,9 +1,11 @@
 //! Denials on a disk, so that none is forgotten when the agent ends.
 //!
-//! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer.
+//! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer; no link is
+//! followed and no pipe is waited for, as the agent may be root where others write to the folder.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::agent::Bans;
@@ -13,7 +15,12 @@ pub fn save(path: &Path, bans: &Bans) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    let mut file = File::create(&beside)?;
+    // What an agent left that was killed while it wrote, or what somebody put there.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&beside)?;
     file.write_all(&serde_json::to_vec_pretty(bans)?)?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
@@ -25,11 +32,34 @@ pub fn save(path: &Path, bans: &Bans) -> io::Result<()> {
 
 /// Reads them; none, if there is no file.
 pub fn load(path: &Path) -> io::Result<Bans> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bans::default()),
-        Err(error) => Err(error),
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = match File::options().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Bans::default()),
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            return Err(wrong("it is a symbolic link"));
+        }
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Err(wrong(NOT_REGULAR)),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(wrong(NOT_REGULAR));
     }
+    let mut bytes = Vec::new();
+    file.take(STATE_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > STATE_MAX {
+        return Err(wrong("it has more bytes than denials take"));
+    }
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// The most bytes that are read: some hundred for each of the denials that an agent takes.
+const STATE_MAX: u64 = 4 << 20;
+
+const NOT_REGULAR: &str = "it is no regular file";
+
+fn wrong(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(test)]
@@ -49,5 +79,28 @@ mod tests {
         assert_eq!(load(&path).unwrap(), bans);
         fs::write(&path, "{").unwrap();
         assert!(load(&path).is_err());
+    }
+
+    #[test]
+    fn links_are_not_followed_and_pipes_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let says = |name: &str| load(&at(name)).expect_err("it is refused").to_string();
+        fs::write(at("other"), r#"{"next":9,"bans":[]}"#).unwrap();
+        for name in ["link", "state.new"] {
+            std::os::unix::fs::symlink(at("other"), at(name)).unwrap();
+        }
+        nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        assert_eq!(says("link"), "it is a symbolic link");
+        assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
+        fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
+        assert_eq!(says("large"), "it has more bytes than denials take");
+        // What is beside is not written through, and what is at the place is replaced.
+        fs::rename(at("link"), at("state")).unwrap();
+        save(&at("state"), &Bans::default()).unwrap();
+        assert_eq!(fs::read_to_string(at("other")).unwrap(), r#"{"next":9,"bans":[]}"#);
+        assert_eq!(load(&at("state")).unwrap(), Bans::default());
+        assert!(fs::symlink_metadata(at("state")).unwrap().is_file() && !at("state.new").exists());
     }
 }

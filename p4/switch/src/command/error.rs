@@ -25,6 +25,14 @@ pub enum CommandError {
         /// Why.
         error: io::Error,
     },
+    /// Messages cannot be written to a file.
+    #[error("`{}` cannot be written: {error}", file.display())]
+    Log {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// A P4Info is not in text format.
     #[error("`{}`: {error}", file.display())]
     Info {

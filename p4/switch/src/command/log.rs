@@ -8,10 +8,11 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 
+use super::error::CommandError;
 use super::options::{Level, LogTarget, Options};
 
 /// Begins to write messages. A process that does so already keeps its way.
-pub(super) fn start(options: &Options) -> io::Result<()> {
+pub(super) fn start(options: &Options) -> Result<(), CommandError> {
     let Some(target) = &options.log else { return Ok(()) };
     let level = match options.level {
         Level::Trace => LevelFilter::TRACE,
@@ -23,7 +24,12 @@ pub(super) fn start(options: &Options) -> io::Result<()> {
     };
     let (writer, colours) = match target {
         LogTarget::Console => (BoxMakeWriter::new(io::stderr), true),
-        LogTarget::File(name) => (BoxMakeWriter::new(Arc::new(File::create(name)?)), false),
+        LogTarget::File(name) => {
+            let mut new = File::options();
+            let file = closc_files::own(name, new.write(true).create(true).truncate(true))
+                .map_err(|error| CommandError::Log { file: name.clone(), error })?;
+            (BoxMakeWriter::new(Arc::new(file)), false)
+        }
     };
     let filter = tracing_subscriber::filter::Targets::new().with_target("closc_switch", level);
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(colours);
@@ -31,4 +37,27 @@ pub(super) fn start(options: &Options) -> io::Result<()> {
     // Somebody else set up messages before: theirs are as good.
     let _ = tracing::subscriber::set_global_default(registry);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_go_to_regular_files_only() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let other = folder.path().join("other");
+        std::fs::write(&other, "of somebody else").expect("it can be written");
+        let name = folder.path().join("log");
+        let says = || {
+            let options = Options { log: Some(LogTarget::File(name.clone())), ..Options::default() };
+            start(&options).expect_err("it is refused").to_string()
+        };
+        std::os::unix::fs::symlink(&other, &name).expect("it can be linked");
+        assert_eq!(says(), format!("`{}` cannot be written: it is a symbolic link", name.display()));
+        std::fs::remove_file(&name).expect("it is ours");
+        nix::unistd::mkfifo(&name, nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
+        assert_eq!(says(), format!("`{}` cannot be written: it is no regular file", name.display()));
+        assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "of somebody else");
+    }
 }

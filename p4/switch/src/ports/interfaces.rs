@@ -212,8 +212,9 @@ impl Interfaces {
 fn open(folder: &Path, interface: &str, direction: &str) -> Result<Capture, InterfaceError> {
     let file = folder.join(format!("{interface}_{direction}.pcap"));
     let error = |error| InterfaceError::Capture { name: file.display().to_string(), error };
-    let out = BufWriter::new(File::create(&file).map_err(error)?);
-    Ok(Mutex::new(PcapWriter::new(out).map_err(error)?))
+    let mut new = File::options();
+    let own = closc_files::own(&file, new.write(true).create(true).truncate(true)).map_err(error)?;
+    Ok(Mutex::new(PcapWriter::new(BufWriter::new(own)).map_err(error)?))
 }
 
 fn calendar_ns(switch: &Switch) -> u64 {
@@ -227,5 +228,26 @@ impl Ports for Interfaces {
             let calendar = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
             interface.transmit(calendar.unwrap_or_default().as_nanos() as u64, &[frame]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captures_are_regular_files_only() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("other"), "of somebody else").expect("it can be written");
+        std::os::unix::fs::symlink(at("other"), at("s1-eth1_in.pcap")).expect("it can be linked");
+        nix::unistd::mkfifo(&at("s1-eth1_out.pcap"), nix::sys::stat::Mode::S_IRWXU)
+            .expect("a pipe can be made");
+        for (direction, why) in [("in", "it is a symbolic link"), ("out", "it is no regular file")] {
+            let said = open(folder.path(), "s1-eth1", direction).map(drop).expect_err("it is refused");
+            assert!(said.to_string().ends_with(&format!("cannot be written: {why}")), "{said}");
+        }
+        assert_eq!(std::fs::read_to_string(at("other")).expect("it is there"), "of somebody else");
+        assert!(open(folder.path(), "s1-eth2", "in").is_ok());
     }
 }

@@ -1,0 +1,73 @@
+//! Opening a file of ours at a path that a person gave: a log, a capture, a state, a lock.
+//!
+//! In: a path, and how it is opened. Out: an open regular file. Invariants: the last part of the path is no link, so
+//! nobody who may write to the folder chooses another file; a pipe is not waited for; a terminal does not become ours.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+
+/// Opens a regular file as `options` say. What is there instead is an error that says so, and is left as it is.
+pub fn own(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = options.custom_flags(flags.bits()).open(path).map_err(said)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+}
+
+fn said(error: io::Error) -> io::Error {
+    match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ELOOP) => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
+        // A socket, a pipe that nobody reads, a device without a driver; a folder.
+        Some(Errno::ENXIO | Errno::ENODEV | Errno::EISDIR) => not_regular(),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_no_pipe_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        let opened = |name: &str| {
+            let mut options = File::options();
+            own(at(name), options.write(true).create(true).truncate(true))
+                .map(drop)
+                .map_err(|error| error.to_string())
+        };
+        fs::write(at("other"), "of somebody else").expect("it can be written");
+        std::os::unix::fs::symlink(at("other"), at("link")).expect("it can be linked");
+        std::os::unix::fs::symlink(at("nothing"), at("dangling")).expect("it can be linked");
+        nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket can be made");
+        fs::create_dir(at("folder")).expect("it can be made");
+        for link in ["link", "dangling"] {
+            assert_eq!(opened(link), Err("it is a symbolic link".to_owned()));
+        }
+        for other in ["pipe", "socket", "folder"] {
+            assert_eq!(opened(other), Err("it is no regular file".to_owned()), "{other}");
+        }
+        // Also with somebody at its other end.
+        let reader = File::options().read(true).write(true).open(at("pipe")).expect("it is ours");
+        assert_eq!(opened("pipe"), Err("it is no regular file".to_owned()));
+        drop(reader);
+        let mut read = File::options();
+        let said = own(at("pipe"), read.read(true)).map(drop).map_err(|error| error.to_string());
+        assert_eq!(said, Err("it is no regular file".to_owned()));
+        assert!(!at("nothing").exists());
+        assert_eq!(fs::read_to_string(at("other")).expect("it is there"), "of somebody else");
+        assert_eq!(opened("new"), Ok(()));
+    }
+}
