@@ -1,0 +1,122 @@
+//! What is to be done to one switch.
+//!
+//! In: what it holds, what the tree says of it, the site's overlay. Out: [`Change`]. Invariants: the steps, one after the
+//! other, lead to `wanted`; where nothing differs there are none.
+
+use thiserror::Error;
+
+use crate::config_db::{ConfigDb, Field};
+use crate::method::{self, Bounce, Estimate, Method};
+use crate::overlay::{Overlay, OverlayError};
+use crate::ownership::{owned, target};
+use crate::patch::{Action, Content, Patch};
+
+/// What is to be done to one switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The whole configuration that it is to hold: closc's part, the overlay, and what else it held before.
+    pub wanted: ConfigDb,
+    /// What differs, as one patch.
+    pub patch: Patch,
+    /// How it is applied.
+    pub method: Method,
+    /// The ports that bounce; for a reload all that are up.
+    pub bounces: Vec<Bounce>,
+    /// How long it takes.
+    pub estimate: Estimate,
+}
+
+/// Tree and overlay do not go together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TargetError {
+    /// The tree has a table that no list of closc's knows.
+    #[error("the tree has table `{table}`, of which this closc does not know whose it is")]
+    Unlisted {
+        /// The table.
+        table: String,
+    },
+    /// The overlay sets what is closc's, or says two things.
+    #[error(transparent)]
+    Overlay(#[from] OverlayError),
+}
+
+/// Works out what is to be done to a switch. `reload` asks for a reload also where a patch would do.
+pub fn change(
+    device: &str,
+    live: &ConfigDb,
+    tree: &ConfigDb,
+    overlay: &Overlay,
+    reload: bool,
+) -> Result<Change, TargetError> {
+    if let Some(table) = tree.tables().keys().find(|table| owned(table).is_none()) {
+        return Err(TargetError::Unlisted { table: table.clone() });
+    }
+    let site = overlay.of(device, tree)?;
+    // Entries that the site adds to closc's tables count as wanted, or they would be removed first.
+    let mut both = tree.clone();
+    for (table, key, entry) in entries(&site).filter(|(table, ..)| owned(table).is_some()) {
+        if tree.entry(table, key).is_none() {
+            both.insert(table, key, entry.clone());
+        }
+    }
+    let mut wanted = target(live, &both);
+    for (table, key, entry) in entries(&site) {
+        let mut made = wanted.entry(table, key).cloned().unwrap_or_default();
+        made.extend(entry.clone());
+        wanted.insert(table, key, made);
+    }
+    let patch = Patch::between(live, &wanted);
+    let verdict = method::judge(live, &wanted, &patch, reload);
+    Ok(Change { wanted, patch, method: verdict.method, bounces: verdict.bounces, estimate: verdict.estimate })
+}
+
+fn entries(config: &ConfigDb) -> impl Iterator<Item = (&str, &str, &crate::config_db::Entry)> {
+    config
+        .tables()
+        .iter()
+        .flat_map(|(name, table)| table.iter().map(move |(key, entry)| (name.as_str(), key.as_str(), entry)))
+}
+
+/// Tables whose changes the updater lets through by the kind of operation.
+const BY_OPERATION: [&str; 2] = ["BUFFER_PROFILE", "PFC_WD"];
+
+impl Change {
+    /// Returns the patches, one after the other.
+    ///
+    /// The updater compares the whole configuration before and after by itself, with a library that writes `move` where
+    /// the same value goes in one place and comes in another, and it refuses `move` for some tables. What comes and
+    /// what goes are then two patches.
+    pub fn steps(&self, live: &ConfigDb) -> Vec<Patch> {
+        if self.patch.is_empty() {
+            return Vec::new();
+        }
+        if !self.moves(live) {
+            return vec![self.patch.clone()];
+        }
+        let (come, gone) = self.patch.clone().split();
+        vec![come, gone]
+    }
+
+    /// Says whether something that goes equals something that comes to a table where that matters.
+    fn moves(&self, live: &ConfigDb) -> bool {
+        let gone: Vec<Content> = self
+            .patch
+            .operations
+            .iter()
+            .filter(|operation| operation.action == Action::Remove)
+            .filter_map(|operation| {
+                let table = live.table(&operation.table);
+                let Some(key) = &operation.key else { return Some(Content::Table(table.clone())) };
+                let entry = table.get(key)?;
+                let Some(field) = &operation.field else { return Some(Content::Entry(entry.clone())) };
+                entry.get(field).map(|field: &Field| Content::Field(field.clone()))
+            })
+            .collect();
+        self.patch.operations.iter().any(|operation| match &operation.action {
+            Action::Add(content) => {
+                BY_OPERATION.contains(&operation.table.as_str()) && gone.contains(content)
+            }
+            Action::Replace(_) | Action::Remove => false,
+        })
+    }
+}

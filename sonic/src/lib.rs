@@ -1,0 +1,25 @@
+//! CONFIG_DB of SONiC switches: what of it is closc's, what differs from a compiled tree, and how to mend it.
+//!
+//! In: what a switch holds, what the tree says, what the site adds. Out: a [`Change`]: the whole configuration that the
+//! switch is to hold, an RFC 6902 patch towards it, and the way to apply it. Invariants: nothing here touches a file, a
+//! clock or a network; what is not closc's leaves as it came; the same input makes the same bytes.
+//!
+//! ```text
+//! live ──┐
+//! tree ──┼─ target (ownership) ─ whole configuration ─ patch (difference) ─ method (apply-patch or reload)
+//! site ──┘
+//! ```
+
+mod change;
+mod config_db;
+mod method;
+mod overlay;
+mod ownership;
+mod patch;
+
+pub use change::{Change, TargetError, change};
+pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
+pub use method::{Bounce, Estimate, Method, Reason};
+pub use overlay::{Overlay, OverlayError};
+pub use ownership::{Fields, OWNED, Owned, Share, owned, owned_part};
+pub use patch::{Operation, Patch};

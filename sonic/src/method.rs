@@ -1,0 +1,266 @@
+//! How a change is applied, what it interrupts and how long it takes.
+//!
+//! In: what a switch holds, what it is to hold, and the patch between them. Out: [`Method`], the ports that bounce, and
+//! an [`Estimate`] with its source. Invariants: a change that SONiC's Generic Config Updater refuses is never left to it.
+//! The rules are those of `generic_config_updater` in sonic-utilities: its validators of fields and its sorter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::config_db::ConfigDb;
+use crate::patch::{Action, Operation, Patch};
+
+/// Ports that come or go by patch; more of them are a new layout of the switch.
+const PORTS_MAX: usize = 2;
+
+/// Ports whose speed changes by patch. sonic-buildimage 23945 measured 3 minutes for one, 9 for two, hours for twelve.
+const SPEEDS_MAX: usize = 1;
+
+/// Seconds of one move of the updater: it sleeps 1 s after each and loads the YANG models before it.
+const MOVE_S: u64 = 2;
+
+/// Seconds that a speed change of one port takes.
+const SPEED_S: u64 = 180;
+
+/// Seconds after which sonic-mgmt gives up on a patch. What would take longer is reloaded.
+pub(crate) const PATCH_MAX_S: u64 = 900;
+
+/// Seconds within which sonic-mgmt expects all ports after a reload.
+const RELOAD_S: u64 = 420;
+
+/// The fields of `DEVICE_METADATA|localhost` that daemons follow while they run.
+const METADATA_LIVE: [&str; 2] = ["cluster", "hostname"];
+
+/// The fields of a buffer profile that may be replaced in place.
+const PROFILE_LIVE: [&str; 2] = ["dynamic_th", "xoff"];
+
+/// Tables whose entries belong to a port, which is down while they change.
+const BOUNCING: [&str; 6] = [
+    "BUFFER_PG",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_QUEUE",
+    "PORT_QOS_MAP",
+    "QUEUE",
+];
+
+/// How a change is applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+pub enum Method {
+    /// Nothing differs.
+    Nothing,
+    /// `config apply-patch`.
+    Patch,
+    /// The whole file and `config reload`, which interrupts every port.
+    Reload {
+        /// Why a patch cannot do it.
+        reasons: Vec<Reason>,
+    },
+}
+
+/// Why a change takes a reload.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum Reason {
+    /// The updater refuses every change of a buffer pool.
+    BufferPool {
+        /// The pool.
+        pool: String,
+    },
+    /// The updater refuses to change this field of a buffer profile.
+    BufferProfile {
+        /// The profile.
+        profile: String,
+        /// The field.
+        field: String,
+    },
+    /// Daemons read the field when they start, and not again.
+    Metadata {
+        /// The field.
+        field: String,
+    },
+    /// Ports come or go.
+    Breakout {
+        /// How many.
+        ports: usize,
+    },
+    /// Speeds change.
+    Speed {
+        /// Of how many ports.
+        ports: usize,
+    },
+    /// The updater refuses to remove it.
+    Removal {
+        /// Where it is: `TABLE|key.field`.
+        place: String,
+    },
+    /// The patch would take longer than sonic-mgmt waits for one.
+    Slow {
+        /// Seconds that it would take.
+        seconds: u64,
+    },
+    /// A person asked for it.
+    Asked,
+}
+
+/// A port that goes down and comes up again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bounce {
+    /// The port.
+    pub port: String,
+    /// The tables because of which it does.
+    pub tables: BTreeSet<String>,
+}
+
+/// How long a change takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Estimate {
+    /// Seconds.
+    pub seconds: u64,
+    /// Where the number is from.
+    pub source: &'static str,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::BufferPool { pool } => write!(f, "SONiC changes buffer pool `{pool}` by a reload only"),
+            Reason::BufferProfile { profile, field } => {
+                write!(f, "SONiC changes `{field}` of buffer profile `{profile}` by a reload only")
+            }
+            Reason::Metadata { field } => {
+                write!(f, "daemons read `{field}` of DEVICE_METADATA when they start only")
+            }
+            Reason::Breakout { ports } => write!(f, "{ports} ports come, go or change lanes"),
+            Reason::Speed { ports } => write!(f, "{ports} ports change their speed"),
+            Reason::Removal { place } => write!(f, "SONiC removes `{place}` by a reload only"),
+            Reason::Slow { seconds } => {
+                write!(
+                    f,
+                    "a patch would take about {seconds} s, and {PATCH_MAX_S} s is the most that is waited"
+                )
+            }
+            Reason::Asked => f.write_str("a reload was asked for"),
+        }
+    }
+}
+
+/// What is said of a change.
+pub(crate) struct Verdict {
+    pub(crate) method: Method,
+    pub(crate) bounces: Vec<Bounce>,
+    pub(crate) estimate: Estimate,
+}
+
+/// Chooses the method for a patch and says what it costs.
+pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: bool) -> Verdict {
+    if patch.is_empty() {
+        let estimate = Estimate { seconds: 0, source: "nothing differs" };
+        return Verdict { method: Method::Nothing, bounces: Vec::new(), estimate };
+    }
+    let bounces = bounces(live, wanted, patch);
+    let estimate = patch_estimate(patch, &bounces);
+    let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
+    reasons.extend(ports(patch));
+    if estimate.seconds > PATCH_MAX_S {
+        reasons.insert(Reason::Slow { seconds: estimate.seconds });
+    }
+    if reload {
+        reasons.insert(Reason::Asked);
+    }
+    if reasons.is_empty() {
+        return Verdict { method: Method::Patch, bounces, estimate };
+    }
+    let all = live.table("PORT").iter().filter(|(port, _)| is_up(live, port));
+    let tables = BTreeSet::from(["(reload)".to_owned()]);
+    let bounces = all.map(|(port, _)| Bounce { port: port.clone(), tables: tables.clone() }).collect();
+    let estimate =
+        Estimate { seconds: RELOAD_S, source: "sonic-mgmt's limit for all ports to come up after a reload" };
+    Verdict { method: Method::Reload { reasons: reasons.into_iter().collect() }, bounces, estimate }
+}
+
+fn is_up(config: &ConfigDb, port: &str) -> bool {
+    config.text("PORT", port, "admin_status") == Some("up")
+}
+
+/// Says why the updater cannot do an operation.
+fn refused(operation: &Operation) -> Option<Reason> {
+    let key = operation.key.clone().unwrap_or_default();
+    match (operation.table.as_str(), operation.field.as_deref(), &operation.action) {
+        ("BUFFER_POOL", _, _) => Some(Reason::BufferPool { pool: key }),
+        ("BUFFER_PROFILE", Some(field), Action::Replace(_)) if PROFILE_LIVE.contains(&field) => None,
+        ("BUFFER_PROFILE", Some(field), _) => {
+            Some(Reason::BufferProfile { profile: key, field: field.to_owned() })
+        }
+        ("DEVICE_METADATA", Some(field), _) if METADATA_LIVE.contains(&field) => None,
+        ("DEVICE_METADATA", Some(field), _) => Some(Reason::Metadata { field: field.to_owned() }),
+        ("PFC_WD", field, Action::Remove)
+            if key == "GLOBAL" && field.is_none_or(|f| f == "POLL_INTERVAL") =>
+        {
+            Some(Reason::Removal { place: operation.place() })
+        }
+        ("LOOPBACK_INTERFACE", None, Action::Remove) if key == "Loopback0" => {
+            Some(Reason::Removal { place: operation.place() })
+        }
+        _ => None,
+    }
+}
+
+/// Says what about the ports themselves is too much for a patch.
+fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
+    let of = |operation: &&Operation| operation.table == "PORT";
+    let moved =
+        |operation: &&Operation| !matches!(operation.field.as_deref(), Some(field) if field != "lanes");
+    let moved = patch.operations.iter().filter(of).filter(moved).count();
+    let speeds = speeds(patch);
+    let breakout = (moved > PORTS_MAX).then_some(Reason::Breakout { ports: moved });
+    breakout.into_iter().chain((speeds > SPEEDS_MAX).then_some(Reason::Speed { ports: speeds }))
+}
+
+fn speeds(patch: &Patch) -> usize {
+    let of = |o: &&Operation| o.table == "PORT" && o.field.as_deref() == Some("speed");
+    patch.operations.iter().filter(of).count()
+}
+
+/// Returns the ports that are up before and after, and down in between.
+fn bounces(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> Vec<Bounce> {
+    let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for operation in &patch.operations {
+        let table = operation.table.as_str();
+        let keys: Vec<&str> = match &operation.key {
+            Some(key) => vec![key],
+            None => live.table(table).keys().chain(wanted.table(table).keys()).map(String::as_str).collect(),
+        };
+        // The updater takes a port down for them itself; the link goes with these by nature.
+        let link = table == "PORT" && matches!(operation.field.as_deref(), Some("speed" | "fec" | "lanes"));
+        if !link && !BOUNCING.contains(&table) {
+            continue;
+        }
+        for key in keys {
+            let port = key.split('|').next().unwrap_or(key);
+            if is_up(live, port) && is_up(wanted, port) {
+                found.entry(port).or_default().insert(table.to_owned());
+            }
+        }
+    }
+    found.into_iter().map(|(port, tables)| Bounce { port: port.to_owned(), tables }).collect()
+}
+
+/// Each operation is a move. One for which a port is down is two more: the updater takes the port down and up for each.
+fn patch_estimate(patch: &Patch, bounces: &[Bounce]) -> Estimate {
+    let down: BTreeSet<&str> = bounces.iter().map(|bounce| bounce.port.as_str()).collect();
+    let is_down = |operation: &&Operation| {
+        let port = operation.key.as_deref().and_then(|key| key.split('|').next());
+        BOUNCING.contains(&operation.table.as_str()) && port.is_none_or(|port| down.contains(port))
+    };
+    let bounced = patch.operations.iter().filter(is_down).count();
+    let moves = u64::try_from(patch.operations.len() + 2 * bounced).unwrap_or(u64::MAX);
+    let speeds = u64::try_from(speeds(patch)).unwrap_or(u64::MAX);
+    Estimate {
+        seconds: moves.saturating_mul(MOVE_S).saturating_add(speeds.saturating_mul(SPEED_S)),
+        source: "2 s a move of SONiC's updater, which sleeps 1 s after each; 180 s a speed (sonic-buildimage 23945)",
+    }
+}

@@ -1,0 +1,171 @@
+//! What a site adds to every switch: AAA, TACACS+, DNS, SNMP communities, whatever closc does not write.
+//!
+//! In: the texts of a folder, one JSON object each. Out: [`Overlay`], asked by device. Invariants: a field that is closc's
+//! is refused by name; two files that say different things of one field of one device are refused, so their order does
+//! not matter.
+//!
+//! ```json
+//! { "devices": ["p*-t0-*"], "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }
+//! ```
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::config_db::{ConfigDb, Field, ParseError};
+use crate::ownership::owned;
+
+/// What a site adds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overlay {
+    files: Vec<File>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct File {
+    name: String,
+    patterns: Vec<String>,
+    tables: ConfigDb,
+}
+
+/// An overlay that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum OverlayError {
+    /// It is no JSON of this form.
+    #[error("`{file}`:{fault}")]
+    Parse {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        fault: ParseError,
+    },
+    /// It sets what is closc's.
+    #[error(
+        "`{file}` sets `{place}` of `{device}`, which closc writes: take it out, or say it in the fabric file"
+    )]
+    Owned {
+        /// The file.
+        file: String,
+        /// The switch.
+        device: String,
+        /// The field: `TABLE|key.field`.
+        place: String,
+    },
+    /// Two files say different things.
+    #[error("`{file}` and `{other}` say different things of `{place}` of `{device}`: `{here}` and `{there}`")]
+    Twice {
+        /// The one.
+        file: String,
+        /// The other.
+        other: String,
+        /// The switch.
+        device: String,
+        /// The field: `TABLE|key.field`.
+        place: String,
+        /// What the one says.
+        here: Box<Field>,
+        /// What the other says.
+        there: Box<Field>,
+    },
+}
+
+impl Overlay {
+    /// Reads files by name and text.
+    pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, OverlayError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Raw {
+            #[serde(default)]
+            devices: Vec<String>,
+            tables: ConfigDb,
+        }
+        let mut made = Overlay::default();
+        for (name, text) in files {
+            let raw: Raw = crate::config_db::json(text)
+                .map_err(|fault| OverlayError::Parse { file: name.to_owned(), fault })?;
+            made.files.push(File { name: name.to_owned(), patterns: raw.devices, tables: raw.tables });
+        }
+        made.files.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(made)
+    }
+
+    /// Returns what is added to a switch.
+    pub(crate) fn of(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
+        let mut made = ConfigDb::default();
+        for file in self.files.iter().filter(|file| file.applies(device)) {
+            for (table, entries) in file.tables.tables() {
+                for (key, entry) in entries {
+                    let mut merged = made.entry(table, key).cloned().unwrap_or_default();
+                    for (field, value) in entry {
+                        let place = || format!("{table}|{key}.{field}");
+                        let known = tree.entry(table, key).is_some();
+                        if known && owned(table).is_some_and(|owned| owned.has_field(field)) {
+                            let (file, device) = (file.name.clone(), device.to_owned());
+                            return Err(OverlayError::Owned { file, device, place: place() });
+                        }
+                        match merged.insert(field.clone(), value.clone()) {
+                            Some(before) if before != *value => {
+                                return Err(self.twice(file, device, (table, key, field), &before, value));
+                            }
+                            _ => {}
+                        }
+                    }
+                    made.insert(table, key, merged);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    fn twice(
+        &self,
+        file: &File,
+        device: &str,
+        (table, key, field): (&str, &str, &str),
+        there: &Field,
+        here: &Field,
+    ) -> OverlayError {
+        let says = |other: &&File| {
+            other.applies(device) && other.tables.entry(table, key).and_then(|e| e.get(field)) == Some(there)
+        };
+        OverlayError::Twice {
+            file: file.name.clone(),
+            other: self.files.iter().find(says).map(|other| other.name.clone()).unwrap_or_default(),
+            device: device.to_owned(),
+            place: format!("{table}|{key}.{field}"),
+            here: Box::new(here.clone()),
+            there: Box::new(there.clone()),
+        }
+    }
+}
+
+impl File {
+    fn applies(&self, device: &str) -> bool {
+        self.patterns.is_empty() || self.patterns.iter().any(|pattern| fits(pattern, device))
+    }
+}
+
+/// Says whether a name fits a pattern, in which `*` is any text and `?` any character.
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut in_name) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while in_name < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, in_name));
+                at += 1;
+            }
+            Some(sign) if *sign == '?' || *sign == name[in_name] => {
+                at += 1;
+                in_name += 1;
+            }
+            _ => {
+                let Some((back, taken)) = star else { return false };
+                star = Some((back, taken + 1));
+                at = back + 1;
+                in_name = taken + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|sign| *sign == '*')
+}

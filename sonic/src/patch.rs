@@ -1,0 +1,211 @@
+//! The difference of two configurations as a JSON patch (RFC 6902), in the form that SONiC's Generic Config Updater takes.
+//!
+//! In: what a switch holds and what it is to hold. Out: [`Patch`]. Invariants: applied to the first it gives the second;
+//! it touches nothing that is the same in both; no operation empties a table or a list (the updater refuses a table that
+//! was emptied key by key, so the table itself goes); a leaf-list is replaced whole; what is referred to comes before
+//! what refers to it, and goes after.
+
+use serde::Serialize;
+use serde::ser::SerializeMap as _;
+
+use crate::config_db::{ConfigDb, Entry, Field, Table};
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// The table.
+    pub table: String,
+    /// The key of the entry; none where it is about the whole table.
+    pub key: Option<String>,
+    /// The field; none where it is about the whole entry or table.
+    pub field: Option<String>,
+    /// What is done there.
+    pub action: Action,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Something comes.
+    Add(Content),
+    /// The value of a field changes.
+    Replace(Field),
+    /// Something goes.
+    Remove,
+}
+
+/// What comes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// A table.
+    Table(Table),
+    /// An entry.
+    Entry(Entry),
+    /// A field.
+    Field(Field),
+}
+
+/// Operations, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Patch {
+    /// The operations.
+    pub operations: Vec<Operation>,
+}
+
+impl Patch {
+    /// Returns the difference of two configurations.
+    pub fn between(live: &ConfigDb, wanted: &ConfigDb) -> Self {
+        let mut made = Vec::new();
+        for (name, table) in wanted.tables() {
+            match live.tables().get(name) {
+                None => made.push(add(name, None, None, Content::Table(table.clone()))),
+                Some(before) => compare(name, before, table, &mut made),
+            }
+        }
+        for name in live.tables().keys().filter(|name| !wanted.tables().contains_key(*name)) {
+            made.push(Operation { table: name.clone(), key: None, field: None, action: Action::Remove });
+        }
+        let (mut gone, mut come): (Vec<_>, Vec<_>) =
+            made.into_iter().partition(|operation| operation.action == Action::Remove);
+        // Both are in the order of names already, and the sort keeps it among tables of one rank.
+        come.sort_by_key(|operation| rank(&operation.table));
+        gone.reverse();
+        gone.sort_by_key(|operation| std::cmp::Reverse(rank(&operation.table)));
+        come.append(&mut gone);
+        Patch { operations: come }
+    }
+
+    /// Says whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Returns how many operations add, change and remove.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let mut counts = (0, 0, 0);
+        for operation in &self.operations {
+            match operation.action {
+                Action::Add(_) => counts.0 += 1,
+                Action::Replace(_) => counts.1 += 1,
+                Action::Remove => counts.2 += 1,
+            }
+        }
+        counts
+    }
+
+    /// Writes it as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("text and lists have a form in JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Takes out what removes.
+    pub(crate) fn split(self) -> (Patch, Patch) {
+        let (gone, come) = self.operations.into_iter().partition(|o| o.action == Action::Remove);
+        (Patch { operations: come }, Patch { operations: gone })
+    }
+}
+
+/// How many tables at most are before one in the order of references.
+fn rank(table: &str) -> u8 {
+    match table {
+        "PORT" | "BUFFER_POOL" | "SCHEDULER" | "WRED_PROFILE" | "SRV6_MY_LOCATORS" | "MGMT_PORT"
+        | "DEVICE_METADATA" => 0,
+        "BUFFER_PROFILE" | "INTERFACE" | "SRV6_MY_SIDS" | "MGMT_INTERFACE" => 1,
+        table if table.ends_with("_MAP") && table != "PORT_QOS_MAP" => 0,
+        "NEIGH" | "NTP" | "DEVICE_NEIGHBOR" => 3,
+        "STATIC_ROUTE" => 4,
+        _ => 2,
+    }
+}
+
+fn add(table: &str, key: Option<&str>, field: Option<&str>, content: Content) -> Operation {
+    Operation {
+        table: table.to_owned(),
+        key: key.map(str::to_owned),
+        field: field.map(str::to_owned),
+        action: Action::Add(content),
+    }
+}
+
+fn compare(name: &str, before: &Table, after: &Table, made: &mut Vec<Operation>) {
+    for (key, entry) in after {
+        match before.get(key) {
+            None => made.push(add(name, Some(key), None, Content::Entry(entry.clone()))),
+            Some(known) if known == entry => {}
+            Some(known) => fields(name, key, known, entry, made),
+        }
+    }
+    for key in before.keys().filter(|key| !after.contains_key(*key)) {
+        made.push(Operation {
+            table: name.to_owned(),
+            key: Some(key.clone()),
+            field: None,
+            action: Action::Remove,
+        });
+    }
+}
+
+fn fields(table: &str, key: &str, before: &Entry, after: &Entry, made: &mut Vec<Operation>) {
+    for (field, value) in after {
+        match before.get(field) {
+            Some(known) if known == value => {}
+            Some(_) => made.push(Operation {
+                table: table.to_owned(),
+                key: Some(key.to_owned()),
+                field: Some(field.clone()),
+                action: Action::Replace(value.clone()),
+            }),
+            None => made.push(add(table, Some(key), Some(field), Content::Field(value.clone()))),
+        }
+    }
+    for field in before.keys().filter(|field| !after.contains_key(*field)) {
+        made.push(Operation {
+            table: table.to_owned(),
+            key: Some(key.to_owned()),
+            field: Some(field.clone()),
+            action: Action::Remove,
+        });
+    }
+}
+
+impl Operation {
+    /// Returns the place as a JSON pointer (RFC 6901).
+    pub fn pointer(&self) -> String {
+        let mut text = String::new();
+        for part in [Some(&self.table), self.key.as_ref(), self.field.as_ref()].into_iter().flatten() {
+            text.push('/');
+            text.push_str(&part.replace('~', "~0").replace('/', "~1"));
+        }
+        text
+    }
+
+    /// Returns the place as people write it: `TABLE|key.field`.
+    pub fn place(&self) -> String {
+        let key = self.key.as_ref().map(|key| format!("|{key}")).unwrap_or_default();
+        let field = self.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
+        format!("{}{key}{field}", self.table)
+    }
+}
+
+impl Serialize for Operation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let word = match self.action {
+            Action::Add(_) => "add",
+            Action::Replace(_) => "replace",
+            Action::Remove => "remove",
+        };
+        map.serialize_entry("op", word)?;
+        map.serialize_entry("path", &self.pointer())?;
+        match &self.action {
+            Action::Add(content) => map.serialize_entry("value", content)?,
+            Action::Replace(field) => map.serialize_entry("value", field)?,
+            Action::Remove => {}
+        }
+        map.end()
+    }
+}

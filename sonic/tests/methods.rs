@@ -1,0 +1,162 @@
+//! What goes by patch, what takes a reload, what bounces, and what the overlay may say.
+
+use closc_sonic::{
+    Bounce, Change, ConfigDb, Estimate, Method, Overlay, OverlayError, Reason, TargetError, change,
+};
+
+fn config(text: &str) -> ConfigDb {
+    ConfigDb::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const LIVE: &str = r#"{
+    "PORT": {
+        "Ethernet0": { "admin_status": "up", "lanes": "1", "mtu": "9100", "speed": "100000" },
+        "Ethernet1": { "admin_status": "up", "lanes": "2", "mtu": "9100", "speed": "100000" },
+        "Ethernet2": { "admin_status": "down", "lanes": "3", "mtu": "9100", "speed": "100000" }
+    },
+    "BUFFER_POOL": { "ingress": { "size": "1" } },
+    "BUFFER_PROFILE": { "lossy": { "pool": "ingress", "size": "0", "dynamic_th": "3" } },
+    "BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },
+    "DEVICE_METADATA": { "localhost": { "hostname": "a", "hwsku": "x" } },
+    "PFC_WD": { "GLOBAL": { "POLL_INTERVAL": "100" }, "Ethernet0": { "action": "drop" } }
+}"#;
+
+fn changed(from: &str, to: &str) -> Change {
+    assert!(LIVE.contains(from), "`{from}` is in what is changed");
+    change("a", &config(LIVE), &config(&LIVE.replace(from, to)), &Overlay::default(), false).expect("right")
+}
+
+fn reasons(change: &Change) -> Vec<Reason> {
+    match &change.method {
+        Method::Reload { reasons } => reasons.clone(),
+        Method::Nothing | Method::Patch => Vec::new(),
+    }
+}
+
+#[test]
+fn what_the_updater_refuses_takes_a_reload() {
+    let pool = changed(r#""size": "1""#, r#""size": "2""#);
+    assert_eq!(reasons(&pool), [Reason::BufferPool { pool: "ingress".to_owned() }]);
+    assert_eq!(pool.bounces.len(), 2, "a reload interrupts every port that is up");
+    let hwsku = changed(r#""hwsku": "x""#, r#""hwsku": "y""#);
+    assert_eq!(reasons(&hwsku), [Reason::Metadata { field: "hwsku".to_owned() }]);
+    assert_eq!(changed(r#""hostname": "a""#, r#""hostname": "b""#).method, Method::Patch);
+    assert_eq!(changed(r#""dynamic_th": "3""#, r#""dynamic_th": "2""#).method, Method::Patch);
+    let profile = changed(r#""size": "0""#, r#""size": "9""#);
+    assert_eq!(
+        reasons(&profile),
+        [Reason::BufferProfile { profile: "lossy".to_owned(), field: "size".to_owned() }]
+    );
+    let global = changed(r#""GLOBAL": { "POLL_INTERVAL": "100" }, "#, "");
+    assert_eq!(reasons(&global), [Reason::Removal { place: "PFC_WD|GLOBAL".to_owned() }]);
+    let speed = changed(r#""speed": "100000""#, r#""speed": "50000""#);
+    assert_eq!(reasons(&speed), [Reason::Speed { ports: 3 }]);
+    let lanes = changed(r#""lanes": ""#, r#""lanes": "6"#);
+    assert_eq!(reasons(&lanes), [Reason::Breakout { ports: 3 }]);
+}
+
+fn ports(change: &Change) -> Vec<&str> {
+    change.bounces.iter().map(|Bounce { port, .. }| port.as_str()).collect()
+}
+
+#[test]
+fn only_ports_that_are_up_bounce() {
+    let queue =
+        changed(r#""BUFFER_QUEUE": {"#, r#""BUFFER_QUEUE": { "Ethernet1|3": { "profile": "lossy" },"#);
+    assert_eq!(queue.method, Method::Patch);
+    assert_eq!(ports(&queue), ["Ethernet1"]);
+    // One move for the entry, one for the port to go down, and one to come up.
+    assert!(matches!(queue.estimate, Estimate { seconds: 6, .. }));
+    // A table that goes as a whole is about every port that was in it.
+    let table = r#""BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },"#;
+    let gone = changed(table, "");
+    assert_eq!(ports(&gone), ["Ethernet0"]);
+    assert!(changed(r#""mtu": "9100""#, r#""mtu": "1500""#).bounces.is_empty());
+}
+
+#[test]
+fn a_patch_without_end_becomes_a_reload() {
+    let mut many = config(LIVE);
+    for port in 0..400 {
+        many.insert("CABLE_LENGTH", &format!("Ethernet{port}"), closc_sonic::Entry::new());
+        many.insert("CABLE_LENGTH", "lossless", closc_sonic::Entry::new());
+    }
+    let mut live = config(LIVE);
+    live.insert("CABLE_LENGTH", "lossless", closc_sonic::Entry::new());
+    let made = change("a", &live, &many, &Overlay::default(), false).expect("right");
+    assert_eq!(made.patch.operations.len(), 400);
+    // 400 moves of 2 s are less than what is waited, 500 are not.
+    assert_eq!(made.method, Method::Patch);
+    for port in 400..500 {
+        many.insert("CABLE_LENGTH", &format!("Ethernet{port}"), closc_sonic::Entry::new());
+    }
+    let made = change("a", &live, &many, &Overlay::default(), false).expect("right");
+    assert_eq!(reasons(&made), [Reason::Slow { seconds: 1000 }]);
+}
+
+#[test]
+fn what_moves_is_two_patches() {
+    let to = LIVE.replace(r#""Ethernet0": { "action""#, r#""Ethernet1": { "action""#);
+    let made = change("a", &config(LIVE), &config(&to), &Overlay::default(), false).expect("right");
+    let steps = made.steps(&config(LIVE));
+    assert_eq!(steps.len(), 2);
+    assert!(steps[0].to_json().contains("add") && steps[1].to_json().contains("remove"));
+}
+
+#[test]
+fn a_reload_can_be_asked_for_and_loses_nothing() {
+    let mut live = config(LIVE);
+    live.insert("TACPLUS", "global", [("passkey".to_owned(), "x".into())].into());
+    let tree = config(&LIVE.replace("9100", "1500"));
+    let made = change("a", &live, &tree, &Overlay::default(), true).expect("right");
+    assert_eq!(reasons(&made), [Reason::Asked]);
+    assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
+    let made = change("a", &made.wanted, &tree, &Overlay::default(), true).expect("right");
+    assert_eq!(made.method, Method::Nothing, "nobody reloads what is as it should be");
+}
+
+fn overlay(files: &[(&str, &str)]) -> Result<Overlay, OverlayError> {
+    Overlay::parse(files.iter().copied())
+}
+
+#[test]
+fn an_overlay_adds_what_is_the_sites() {
+    let site = overlay(&[
+        ("aaa.json", r#"{ "tables": { "TACPLUS": { "global": { "passkey": "x" } } } }"#),
+        (
+            "t0.json",
+            r#"{ "devices": ["p?-t0-*"], "tables": { "PORT": { "Ethernet0": { "tpid": "0x9100" } } } }"#,
+        ),
+        ("extra.json", r#"{ "tables": { "PORT": { "Ethernet512": { "lanes": "9", "speed": "10000" } } } }"#),
+    ])
+    .expect("right");
+    let tree = config(LIVE);
+    let made = change("p0-t0-001", &tree, &tree, &site, false).expect("right");
+    assert_eq!(made.wanted.text("PORT", "Ethernet0", "tpid"), Some("0x9100"));
+    assert_eq!(made.wanted.text("PORT", "Ethernet0", "mtu"), Some("9100"));
+    assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
+    let again = change("p0-t0-001", &made.wanted, &tree, &site, false).expect("right");
+    assert_eq!(again.method, Method::Nothing, "the port that the site adds is not removed again");
+    let other = change("p0-t1-001", &tree, &tree, &site, false).expect("right");
+    assert_eq!(other.wanted.text("PORT", "Ethernet0", "tpid"), None);
+}
+
+#[test]
+fn an_overlay_that_clashes_is_refused_by_name() {
+    let tree = config(LIVE);
+    let site = overlay(&[("mtu.json", r#"{ "tables": { "PORT": { "Ethernet0": { "mtu": "1500" } } } }"#)]);
+    let error = change("a", &tree, &tree, &site.expect("right"), false).expect_err("closc's");
+    let TargetError::Overlay(OverlayError::Owned { file, place, .. }) = &error else { panic!("{error}") };
+    assert_eq!((file.as_str(), place.as_str()), ("mtu.json", "PORT|Ethernet0.mtu"));
+    let site = overlay(&[
+        ("a.json", r#"{ "tables": { "X": { "k": { "f": "1" } } } }"#),
+        ("b.json", r#"{ "tables": { "X": { "k": { "f": "2" } } } }"#),
+    ]);
+    let error = change("a", &tree, &tree, &site.expect("right"), false).expect_err("two things");
+    assert_eq!(
+        error.to_string(),
+        "`b.json` and `a.json` say different things of `X|k.f` of `a`: `2` and `1`"
+    );
+    let error = overlay(&[("c.json", "{ \"tables\": {},\n \"device\": [] }")]).expect_err("unknown");
+    assert!(error.to_string().starts_with("`c.json`:2:"), "{error}");
+}
