@@ -30,7 +30,7 @@ use words::has_phrase;
 /// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
 /// speaks to switches and reads trees, so it comes before everything that plans.
 const STAGES: &[&[&str]] = &[
-    &["diagnostics", "files", "paths", "qos", "runtime", "sonic"],
+    &["diagnostics", "files", "http", "paths", "qos", "runtime", "sonic"],
     &["artefacts"],
     &["platform", "deploy", "paths-engine"],
     &["topology", "nic"],

@@ -15,7 +15,6 @@ mod drift;
 mod event;
 mod fault;
 mod fleet;
-pub mod http;
 mod invalid;
 mod inventory;
 mod options;

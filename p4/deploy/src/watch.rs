@@ -16,12 +16,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use closc_http::{Answer, Request};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::event::{Observer, Reporter};
 use crate::fleet::Fleet;
-use crate::http;
 use crate::options::PushOptions;
 use board::Board;
 
@@ -82,7 +82,7 @@ impl Watch {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             watch.address = Some(listener.local_addr()?);
             let shared = shared.clone();
-            watch.server.spawn(http::serve(listener, move |request| answer(&shared.board, request)));
+            watch.server.spawn(closc_http::serve(listener, move |request| answer(&shared.board, request)));
         }
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
@@ -125,11 +125,11 @@ pub async fn watch(
     Ok(watch.stop().await)
 }
 
-fn answer(board: &Board, request: &http::Request) -> http::Answer {
+fn answer(board: &Board, request: &Request) -> Answer {
     match request.path.as_str() {
-        _ if request.is_post => http::Answer::text(405, "only GET\n"),
+        _ if request.is_post => Answer::text(405, "only GET\n"),
         "/metrics" => metrics::answer(&board.status()),
         "/healthz" => health::answer(&board.status()),
-        _ => http::Answer::text(404, "try /metrics or /healthz\n"),
+        _ => Answer::text(404, "try /metrics or /healthz\n"),
     }
 }

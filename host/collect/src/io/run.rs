@@ -76,7 +76,7 @@ pub async fn run(
         shared.say(Event::Listening(bound));
         let page = Page::new(settings.web, bound, shared.clone());
         let page = Arc::new(page.map_err(|error| RunFault::Listen(address, error))?);
-        server.spawn(closc_deploy::http::serve(listener, move |request| serve::answer(&page, request)));
+        server.spawn(closc_http::serve(listener, move |request| serve::answer(&page, request)));
     }
     poll(&shared, &settings, until).await;
     drop(server);

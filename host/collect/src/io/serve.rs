@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use closc_deploy::http::{Answer, Request};
+use closc_http::{Answer, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Health as JSON: 200 when every switch is in sync or in the care of another controller, else 503 and which are not.
 
+use closc_http::Answer;
 use serde_json::json;
 
 use super::board::{Role, WatchStatus};
-use crate::http::Answer;
 
 pub(super) fn answer(status: &WatchStatus) -> Answer {
     let trouble = status.devices.iter().filter(|(_, device)| !device.is_good()).map(|(name, device)| {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use closc_http::Answer;
+
 use super::board::{DeviceStatus, Role, WatchStatus};
-use crate::http::Answer;
 
 /// One family of metrics with a value for each switch.
 struct Family {

@@ -231,13 +231,13 @@ async fn metrics_and_health_are_served() {
         format!("\nclosc_device_updates_total{{device=\"p0-t0-001\",plane=\"0\",kind=\"insert\"}} {n}\n");
     assert!(metrics.contains(&inserts), "{metrics}");
     let health = get(address, "GET /healthz?verbose HTTP/1.0\r\n\r\n").await;
-    assert!(health.starts_with("HTTP/1.1 200 OK\r\n") && health.contains("\"healthy\": true"), "{health}");
+    assert!(health.starts_with("HTTP/1.0 200 OK\r\n") && health.contains("\"healthy\": true"), "{health}");
     let head = get(address, "HEAD /healthz HTTP/1.1\r\n\r\n").await;
     assert!(head.ends_with("\r\n\r\n"), "{head}");
     for (request, status) in [
         ("GET / HTTP/1.1\r\n\r\n", "404"),
         ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
-        ("malformed\r\n\r\n", "405"),
+        ("malformed\r\n\r\n", "400"),
         (&format!("GET /{} HTTP/1.1\r\n", "x".repeat(20_000)), "431"),
     ] {
         let answer = get(address, request).await;

@@ -1,0 +1,86 @@
+//! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer a connection.
+//!
+//! In: a listener and a function from requests to answers. Out: served connections. Invariants: so many connections, so
+//! many bytes of each and so much time for each, no more; what is not served is refused with a reason.
+
+mod message;
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+pub use message::{Answer, Request};
+
+/// The longest head of a request; hyper takes no less.
+const HEAD_MAX: usize = 8 << 10;
+
+/// How long a client may take to ask, and to receive the answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connections at a time.
+const CONNECTIONS_MAX: usize = 64;
+
+/// Wait after a connection that could not be accepted, as when the process has no more files.
+const AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// Serves until it is dropped.
+pub async fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let answer = Arc::new(answer);
+    loop {
+        let place = places.clone().acquire_owned().await.expect("nobody closes the semaphore");
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(AFTER_ERROR).await;
+            continue;
+        };
+        let answer = answer.clone();
+        tokio::spawn(async move {
+            let served = timeout(PATIENCE, one(stream, answer)).await;
+            if !matches!(served, Ok(Ok(()))) {
+                tracing::debug!("a client went away");
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Serves one connection.
+async fn one(
+    stream: TcpStream,
+    answer: Arc<impl Fn(&Request) -> Answer + Send + Sync + 'static>,
+) -> std::io::Result<()> {
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let answer = answer.clone();
+        Box::pin(async move {
+            let said =
+                Request::read(request).await.map_or_else(|refused| refused, |request| answer(&request));
+            Ok::<_, Infallible>(said.into_response())
+        })
+    });
+    let mut connection = http1::Builder::new()
+        .keep_alive(false)
+        // A client that has said all may close its side, as `nc` does.
+        .half_close(true)
+        // All of a connection has one limit.
+        .header_read_timeout(None)
+        .max_buf_size(HEAD_MAX)
+        .serve_connection(TokioIo::new(stream), service);
+    // What is no request is answered, too, before it is an error.
+    let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
+    let mut stream = connection.into_parts().io.into_inner();
+    stream.shutdown().await?;
+    // What is left of a request is read, or the answer would be lost with the connection.
+    let mut rest = [0; 4096];
+    while stream.read(&mut rest).await? > 0 {}
+    Ok(())
+}

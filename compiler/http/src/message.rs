@@ -1,0 +1,96 @@
+//! Requests and answers, as those who answer see them.
+//!
+//! In: a request of the library. Out: a [`Request`] that is whole, or an [`Answer`] that says why not. Invariants: heads are
+//! text, bodies have a length and are short.
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::{Method, Response, StatusCode};
+
+/// The longest body of a request.
+const BODY_MAX: u64 = 8 << 10;
+
+/// A request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Whether it may change something: POST.
+    pub is_post: bool,
+    /// The path, without the query.
+    pub path: String,
+    /// What is behind the question mark.
+    pub query: String,
+    /// Lines of the head but the first: names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// What was posted.
+    pub body: Vec<u8>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status, for example 200.
+    pub status: u16,
+    /// What the body is.
+    pub content_type: &'static str,
+    /// Further lines of the head, names in lower case.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The body.
+    pub body: String,
+}
+
+impl Request {
+    /// Returns a line of the head by its name in lower case; the first of several.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Reads a request, or says why it is refused.
+    pub(crate) async fn read(request: hyper::Request<Incoming>) -> Result<Request, Answer> {
+        let (head, body) = request.into_parts();
+        let is_post = match head.method {
+            Method::GET | Method::HEAD => false,
+            Method::POST => true,
+            _ => return Err(Answer::text(405, "only GET, HEAD and POST\n")),
+        };
+        if head.headers.contains_key(TRANSFER_ENCODING) {
+            return Err(Answer::text(501, "bodies have a length\n"));
+        }
+        if body.size_hint().lower() > BODY_MAX {
+            return Err(Answer::text(413, "too long\n"));
+        }
+        let mut headers = Vec::with_capacity(head.headers.len());
+        for (name, value) in &head.headers {
+            let value = std::str::from_utf8(value.as_bytes()).map_err(|_| Answer::text(400, "no text\n"))?;
+            headers.push((name.as_str().to_owned(), value.to_owned()));
+        }
+        let body = body.collect().await.map_err(|_| Answer::text(400, "the body is not whole\n"))?;
+        Ok(Request {
+            is_post,
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            headers,
+            body: body.to_bytes().to_vec(),
+        })
+    }
+}
+
+impl Answer {
+    /// Text without further lines in the head.
+    pub fn text(status: u16, body: impl Into<String>) -> Answer {
+        Answer { status, content_type: "text/plain; charset=utf-8", headers: &[], body: body.into() }
+    }
+
+    /// Returns it as the library sends it.
+    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::from(self.body));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let head = response.headers_mut();
+        head.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        for (name, value) in self.headers {
+            head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        response
+    }
+}
