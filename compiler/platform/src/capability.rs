@@ -1,74 +1,15 @@
-//! What each target can express: the one table that checks, plan, `explain` and the documents read.
+//! What a fabric file can ask of a switch, and how far an operating system or pipeline is rendered: what checks, plan,
+//! `explain` and the documents read.
 //!
-//! In: an operating system, or a QoS profile. Out: [`Support`] by [`Capability`]. Invariants: every target has a row
-//! for every capability (a new target or capability does not compile before its rows are there); what is not whole
-//! has a reason that a network engineer can read. What a chip can do is in [`crate::Features`]; this is what closc
-//! writes for the software on it.
+//! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`]. Invariants: a
+//! row has a cell for every capability; what is not whole has a reason that a network engineer can read. What a chip can
+//! do is in [`crate::Features`]; this is what closc writes for the software on it.
 
 mod demand;
-mod rows;
 
-use crate::Os;
+use serde::Deserialize;
 
-pub use demand::{asked, lost};
-
-/// Something that a target renders: an operating system, or a pipeline where the operating system is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Column {
-    /// SONiC's CONFIG_DB.
-    Sonic,
-    /// FRRouting and `ip`.
-    Frr,
-    /// `ip` alone.
-    Linux,
-    /// The pipeline `fabric` over P4Runtime.
-    P4Fabric,
-}
-
-impl Column {
-    /// Every target, in the order of listings.
-    pub const ALL: [Column; 4] = [Column::Sonic, Column::Frr, Column::Linux, Column::P4Fabric];
-
-    /// Returns the target of an operating system.
-    pub fn of(os: Os) -> Self {
-        match os {
-            Os::Sonic => Column::Sonic,
-            Os::Frr => Column::Frr,
-            Os::Linux => Column::Linux,
-            Os::P4 => Column::P4Fabric,
-        }
-    }
-
-    /// Returns the name for people: the word in YAML, and the pipeline where there is one.
-    pub fn title(self) -> &'static str {
-        match self {
-            Column::Sonic => "sonic",
-            Column::Frr => "frr",
-            Column::Linux => "linux",
-            Column::P4Fabric => "p4 (fabric)",
-        }
-    }
-
-    /// Tells how far a capability is rendered.
-    pub fn support(self, capability: Capability) -> Support {
-        rows::row(self).get(capability)
-    }
-
-    /// Tells whether a capability is rendered, if need be with a limit that has a warning of its own.
-    pub fn renders(self, capability: Capability) -> bool {
-        match self.support(capability) {
-            Support::Whole | Support::Part(_) => true,
-            Support::Not(_) => false,
-        }
-    }
-}
-
-impl Os {
-    /// Tells whether closc renders a capability for this operating system.
-    pub fn renders(self, capability: Capability) -> bool {
-        Column::of(self).renders(capability)
-    }
-}
+pub use demand::asked;
 
 /// How far a target renders something; what is missing has a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +20,25 @@ pub enum Support {
     Part(&'static str),
     /// Not at all.
     Not(&'static str),
+}
+
+/// How far something is rendered, as a file says it.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Cell {
+    Whole,
+    Part(String),
+    Not(String),
+}
+
+impl Cell {
+    fn support(&'static self) -> Support {
+        match self {
+            Cell::Whole => Support::Whole,
+            Cell::Part(why) => Support::Part(why),
+            Cell::Not(why) => Support::Not(why),
+        }
+    }
 }
 
 /// Makes the list of capabilities and the row type, so that neither can lack an entry of the other.
@@ -110,14 +70,17 @@ macro_rules! capabilities {
         }
 
         /// What one target renders: a field for each capability.
-        struct Row {
-            $($field: Support,)+
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct Row {
+            $($field: Cell,)+
         }
 
         impl Row {
-            fn get(&self, capability: Capability) -> Support {
+            /// Tells how far a capability is rendered.
+            pub(crate) fn get(&'static self, capability: Capability) -> Support {
                 match capability {
-                    $(Capability::$name => self.$field,)+
+                    $(Capability::$name => self.$field.support(),)+
                 }
             }
         }
@@ -161,28 +124,4 @@ capabilities! {
     Management, management, "a management address", "addresses.management, addresses.management_gateway";
     /// Time, log and SNMP servers.
     Services, services, "time, log and SNMP servers", "services";
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_whole_has_a_reason() {
-        for column in Column::ALL {
-            for capability in Capability::ALL {
-                match column.support(*capability) {
-                    Support::Whole => {}
-                    Support::Part(why) | Support::Not(why) => {
-                        assert!(why.len() > 10 && !why.ends_with('.'), "{column:?} {capability:?}: `{why}`");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_operating_system_has_its_column() {
-        assert_eq!(Os::ALL.map(Column::of), Column::ALL);
-    }
 }

@@ -9,83 +9,13 @@ use closc_qos::codes::Queue;
 use closc_qos::profile::Trimming;
 use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// A switch operating system or target that closc renders for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Os {
-    /// SONiC: `config_db.json`.
-    Sonic,
-    /// FRRouting on any Linux: `frr.conf`.
-    Frr,
-    /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
-    Linux,
-    /// A P4Runtime target: pipeline and table entries.
-    P4,
-}
-
-impl Os {
-    /// Every target, in the order of listings.
-    pub const ALL: [Os; 4] = [Os::Sonic, Os::Frr, Os::Linux, Os::P4];
-
-    /// Returns the word used in YAML and in artefact paths.
-    pub fn word(self) -> &'static str {
-        match self {
-            Os::Sonic => "sonic",
-            Os::Frr => "frr",
-            Os::Linux => "linux",
-            Os::P4 => "p4",
-        }
-    }
-
-    /// Tells whether a controller writes the tables of switches, over P4Runtime.
-    pub fn is_programmed(self) -> bool {
-        match self {
-            Os::P4 => true,
-            Os::Sonic | Os::Frr | Os::Linux => false,
-        }
-    }
-
-    /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
-    pub fn has_hwskus(self) -> bool {
-        match self {
-            Os::Sonic => true,
-            Os::Frr | Os::Linux | Os::P4 => false,
-        }
-    }
-
-    /// Tells whether neighbours of a switch have to know its MAC address beforehand, as nothing on it answers for it.
-    pub fn has_static_neighbours(self) -> bool {
-        match self {
-            Os::Linux | Os::P4 => true,
-            Os::Sonic | Os::Frr => false,
-        }
-    }
-
-    /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.
-    pub fn port_mtu_max(self) -> Option<u16> {
-        match self {
-            // SONiC's model of a port (`sonic-port` YANG: 68 to 9216).
-            Os::Sonic => Some(9216),
-            Os::Frr | Os::Linux | Os::P4 => None,
-        }
-    }
-
-    /// Returns the largest number of a front port, where numbers have a limit of their own.
-    pub fn port_number_max(self) -> Option<u16> {
-        match self {
-            // Of nine bits (P4_16 v1model, `PortId_t`) 511 drops and 510 is the controller (`CPU_PORT` in
-            // `constants.p4`).
-            Os::P4 => Some(509),
-            Os::Sonic | Os::Frr | Os::Linux => None,
-        }
-    }
-}
+use crate::os::Os;
 
 /// How a cage is split: `8x100G` is eight ports of 100G.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Breakout {
     /// Ports a cage is split into.
     pub ports: u8,
@@ -124,7 +54,7 @@ pub struct PhysicalPort {
 }
 
 /// One switch SKU.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Platform {
     /// Name used in YAML, for example `th5-512x100g`.
     pub id: SmolStr,
@@ -149,7 +79,7 @@ pub struct Platform {
 }
 
 /// The front panel: equal cages of equal lanes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Panel {
     /// Cages.
     pub cages: u16,
@@ -172,7 +102,7 @@ pub struct Panel {
 }
 
 /// How a platform names its ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PortNaming {
     /// `EthernetN` with N the first lane counted over the panel, alias `etpC` or `etpCa`.
@@ -189,7 +119,7 @@ pub enum PortNaming {
 }
 
 /// SONiC's names for a SKU.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sonic {
     /// `DEVICE_METADATA.hwsku` where none of `hwskus` fits.
     pub hwsku: String,
@@ -202,7 +132,7 @@ pub struct Sonic {
 }
 
 /// Packet buffer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Buffer {
     /// The whole shared buffer.
     pub total: Bytes,
@@ -215,7 +145,7 @@ pub struct Buffer {
 }
 
 /// What a platform takes as settings of trimming.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrimmingLimits {
     /// The least that may be left of a packet.
     pub size_min: Bytes,
@@ -235,7 +165,7 @@ impl TrimmingLimits {
 }
 
 /// Table sizes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Local SIDs (MY_SID).
     pub my_sids: u32,
@@ -250,7 +180,7 @@ pub struct Limits {
 }
 
 /// What a platform can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 // Six independent facts, each asked by its name; no combination is a state.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Features {

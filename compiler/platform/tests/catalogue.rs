@@ -21,6 +21,7 @@ fn every_file_is_built_in_under_its_name() {
     let catalogue = Catalogue::builtin();
     assert_eq!(catalogue.ids().map(str::to_owned).collect::<BTreeSet<_>>(), files);
     assert!(files.len() >= 20, "{files:?}");
+    assert!(catalogue.ids().is_sorted());
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use anyhow::bail;
 use closc_diagnostics::Rule;
-use closc_platform::capability::{Capability, Column, Support};
+use closc_platform::Os;
+use closc_platform::capability::{Capability, Support};
 use serde::Serialize;
 
 use crate::args::{Args, ExplainArgs};
@@ -65,19 +66,19 @@ struct Rendered {
 }
 
 fn targets(args: &Args) -> anyhow::Result<Outcome> {
-    let rendered = |column: Column, capability: &Capability| {
-        let (support, why) = match column.support(*capability) {
+    let rendered = |os: Os, capability: &Capability| {
+        let (support, why) = match os.support(*capability) {
             Support::Whole => ("whole", None),
             Support::Part(why) => ("part", Some(why)),
             Support::Not(why) => ("none", Some(why)),
         };
         Rendered { what: capability.words(), settings: capability.settings(), support, why }
     };
-    let pages: Vec<TargetPage> = Column::ALL
+    let pages: Vec<TargetPage> = Os::ALL
         .into_iter()
-        .map(|column| {
-            let renders = Capability::ALL.iter().map(|capability| rendered(column, capability)).collect();
-            TargetPage { target: column.title(), renders }
+        .map(|os| {
+            let renders = Capability::ALL.iter().map(|capability| rendered(os, capability)).collect();
+            TargetPage { target: os.title(), renders }
         })
         .collect();
     output::results(args.format, "closc-targets/1", &pages, |pages| pages.iter().map(target_text).collect())?;

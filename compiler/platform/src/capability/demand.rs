@@ -1,12 +1,12 @@
-//! What a QoS profile asks of a switch, and what of it a target drops.
+//! What a QoS profile asks of a switch.
 //!
-//! In: a profile and a target. Out: capabilities. Invariants: a profile of one class that neither pauses, marks nor
+//! In: a profile. Out: capabilities. Invariants: a profile of one class that neither pauses, marks nor
 //! trims asks for nothing: that is what a switch does without any setting.
 
 use closc_qos::ecn::Ecn;
 use closc_qos::profile::{Class, Profile, Scheduler};
 
-use super::{Capability, Column};
+use super::Capability;
 
 /// Returns what a profile asks of a switch.
 pub fn asked(profile: &Profile) -> Vec<Capability> {
@@ -36,40 +36,4 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::Services => false,
     };
     Capability::ALL.iter().copied().filter(asks).collect()
-}
-
-/// Returns what a profile asks for and a target does not render.
-pub fn lost(profile: &Profile, column: Column) -> Vec<Capability> {
-    asked(profile).into_iter().filter(|capability| !column.renders(*capability)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use closc_qos::profile::Preset;
-
-    use super::*;
-
-    #[test]
-    fn sonic_renders_every_preset_whole() {
-        for preset in Preset::ALL {
-            assert_eq!(lost(&preset.profile(), Column::Sonic), [], "{preset}");
-        }
-    }
-
-    #[test]
-    fn no_qos_asks_for_nothing() {
-        assert_eq!(asked(&Preset::None.profile()), []);
-        for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::None) {
-            let lost = lost(&preset.profile(), Column::Frr);
-            assert!(lost.contains(&Capability::Classes), "{preset}: {lost:?}");
-        }
-    }
-
-    #[test]
-    fn a_pipeline_neither_pauses_nor_weighs() {
-        let lossless = lost(&Preset::Lossless.profile(), Column::P4Fabric);
-        assert!(lossless.contains(&Capability::Pauses) && lossless.contains(&Capability::Weights));
-        let trim = lost(&Preset::LossyTrim.profile(), Column::P4Fabric);
-        assert_eq!(trim, [Capability::Weights, Capability::Thresholds]);
-    }
 }

@@ -1,7 +1,7 @@
 //! E0716: an operating system for which closc renders no such QoS runs on hardware.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, Column, Support, lost};
+use closc_platform::capability::{Capability, Support};
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::profile::Profile;
 
@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if !hardware.platform.supports(hardware.os) {
             continue;
         }
-        let lost = lost(profile, Column::of(hardware.os));
+        let lost = hardware.os.lost(profile);
         if !lost.is_empty() {
             out.push(refusal(draft, profile, hardware, &lost));
         }
@@ -46,7 +46,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     } else {
         diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
     };
-    let why = match Column::of(hardware.os).support(lost[0]) {
+    let why = match hardware.os.support(lost[0]) {
         Support::Not(why) | Support::Part(why) => diagnostic.note(format!("`{os}`: {why}")),
         Support::Whole => diagnostic,
     };
@@ -55,7 +55,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
 
 /// Names a system that renders the profile on this hardware; where there is none, hardware that has one.
 fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
-    let whole = |os: &&Os| lost(profile, Column::of(**os)).is_empty();
+    let whole = |os: &&Os| os.lost(profile).is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
         return format!("use `os: {}`, or say `qos: none`", os.word());
     }

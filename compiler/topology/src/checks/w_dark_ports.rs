@@ -1,7 +1,7 @@
 //! W0302: more than half of the ports of a T1 have no cable.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, Column, Support};
+use closc_platform::capability::{Capability, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
@@ -43,8 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     // Fewer T1s would have fewer cables to T2s, and several uSIDs on one neighbour are not redundant everywhere (W0402).
     let is_alone = draft.t2.is_none();
     let takes_several = |hardware: &Hardware| {
-        hardware.tier == TierId::T2
-            || Column::of(hardware.os).support(Capability::SeveralLocators) == Support::Whole
+        hardware.tier == TierId::T2 || hardware.os.support(Capability::SeveralLocators) == Support::Whole
     };
     let is_safe = is_alone && (!draft.routing.is_source_routed() || draft.hardware.iter().all(takes_several));
     out.push(match times {

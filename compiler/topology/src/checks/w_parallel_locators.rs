@@ -1,7 +1,7 @@
 //! W0402: switches on SONiC get more than one locator.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, Column, Support};
+use closc_platform::capability::{Capability, Support};
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     ];
     for (path, locators, tiers) in paths {
         let limited = |hardware: &&Hardware| {
-            let support = Column::of(hardware.os).support(Capability::SeveralLocators);
+            let support = hardware.os.support(Capability::SeveralLocators);
             tiers.contains(&hardware.tier) && support != Support::Whole
         };
         let Some(hardware) = draft.hardware.iter().find(limited).filter(|_| locators > 1) else { continue };

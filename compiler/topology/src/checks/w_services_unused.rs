@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
-use closc_platform::capability::{Capability, Column, Support};
+use closc_platform::capability::{Capability, Support};
 
 use crate::draft::{Draft, Hardware};
 use crate::field;
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     ];
     for (path, capability) in settings.into_iter().filter(|(path, _)| draft.states(*path)) {
         for os in Os::ALL {
-            let Support::Not(why) = Column::of(os).support(capability) else { continue };
+            let Support::Not(why) = os.support(capability) else { continue };
             let runs = |hardware: &&Hardware| hardware.os == os && hardware.platform.supports(os);
             let Some(hardware) = draft.hardware.iter().find(runs) else { continue };
             out.push(

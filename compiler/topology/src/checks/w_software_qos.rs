@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
-use closc_platform::capability::{Capability, Column, lost};
+use closc_platform::capability::Capability;
 
 use crate::checks::words::and;
 use crate::draft::Draft;
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             hardware.os == os && hardware.platform.buffer.is_none() && hardware.platform.supports(os)
         });
         let Some(hardware) = software else { continue };
-        let mut lost = lost(profile, Column::of(os));
+        let mut lost = os.lost(profile);
         lost.retain(|capability| !matches!(capability, Capability::Pauses | Capability::Watchdog));
         if lost.is_empty() {
             continue;

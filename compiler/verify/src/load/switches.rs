@@ -12,7 +12,7 @@ use crate::model::cabling::SwitchId;
 use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
-use crate::read::registry;
+use crate::read;
 use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
 use crate::rules::files::{COMPLETE, PARSES};
 
@@ -56,7 +56,7 @@ fn switch(
     let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(name);
     let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
     findings.checked(&COMPLETE, 1);
-    let Some(room) = registry::room(has) else {
+    let Some(room) = read::room_of(has) else {
         let message = format!("`{name}` has no configuration of a kind that is known");
         findings.broken(Violation::new(&COMPLETE, Place::file(folder), message));
         return Ok(None);
@@ -92,7 +92,7 @@ fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &Room, findings: &mut Fin
     for path in files.manifest.files_below(folder) {
         let name = path.file_name().unwrap_or_default();
         let own = room.files.iter().any(|file| file.name == name && (file.with)(routing));
-        if !own && registry::is_known(name) {
+        if !own && read::is_known(name) {
             let message = format!(
                 "`{folder}` speaks {}, and with routing {} that has no `{name}`",
                 room.language.name,

@@ -1,0 +1,31 @@
+//! Embeds the catalogue.
+//!
+//! In: every file `catalogue/*.yaml`. Out: `builtin.rs`, an array of name and text sorted by name.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    // Asked when it runs: the script may have been built for another checkout that shares the target folder.
+    let crate_root =
+        env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
+    let folder = Path::new(&crate_root).join("catalogue");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = fs::canonicalize(entry?.path())?;
+        let path = path.to_str().ok_or_else(|| io::Error::other("the workspace's path is not UTF-8"))?;
+        if let Some((_, name)) = path.strip_suffix(".yaml").and_then(|path| path.rsplit_once('/')) {
+            files.push((name.to_owned(), path.to_owned()));
+        }
+    }
+    files.sort();
+    let mut code = String::from("&[\n");
+    for (name, path) in &files {
+        writeln!(code, "    ({name:?}, include_str!({path:?})),").expect("a string takes all text");
+    }
+    code.push_str("]\n");
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+    fs::write(Path::new(&out).join("builtin.rs"), code)
+}

@@ -1,0 +1,180 @@
+//! The switch operating systems that closc renders for: one list, and a file of facts for each.
+//!
+//! In: `templates/<os>/os.yaml`, at compile time. Out: [`Os`], and what holds of each. Invariants: every file answers every
+//! question that this file asks (a test reads them all), so that no other code compares with a name.
+
+use std::sync::LazyLock;
+
+use closc_qos::profile::Profile;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::capability::{Capability, Row, Support, asked};
+
+/// Makes the enum, its words and its facts from one list, in the order of listings.
+macro_rules! oses {
+    ($($(#[$doc:meta])* $name:ident, $word:literal;)+) => {
+        /// A switch operating system or target that closc renders for.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        pub enum Os {
+            $($(#[$doc])* #[serde(rename = $word)] $name,)+
+        }
+
+        impl Os {
+            /// Every target, in the order of listings.
+            pub const ALL: [Os; [$($word),+].len()] = [$(Os::$name),+];
+
+            /// Returns the word used in YAML and in artefact paths.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Os::$name => $word,)+
+                }
+            }
+        }
+
+        /// The facts of each, in the order of the list.
+        static FACTS: LazyLock<[Facts; Os::ALL.len()]> = LazyLock::new(|| {
+            [$(include_str!(concat!("../../../templates/", $word, "/os.yaml"))),+].map(facts)
+        });
+    };
+}
+
+oses! {
+    /// SONiC: `config_db.json`.
+    Sonic, "sonic";
+    /// FRRouting on any Linux: `frr.conf`.
+    Frr, "frr";
+    /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
+    Linux, "linux";
+    /// A P4Runtime target: pipeline and table entries.
+    P4, "p4";
+}
+
+/// What holds of one operating system. What each fact means is said in its file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    title: String,
+    is_programmed: bool,
+    has_hwskus: bool,
+    has_static_neighbours: bool,
+    port_mtu_max: Option<u16>,
+    port_number_max: Option<u16>,
+    capabilities: Row,
+}
+
+fn facts(text: &str) -> Facts {
+    serde_saphyr::from_str(text).expect("a test reads the facts of every operating system")
+}
+
+impl Os {
+    fn facts(self) -> &'static Facts {
+        &FACTS[self as usize]
+    }
+
+    /// Returns the name for people: the word in YAML, and the pipeline where there is one.
+    pub fn title(self) -> &'static str {
+        &self.facts().title
+    }
+
+    /// Tells whether a controller writes the tables of switches, over P4Runtime.
+    pub fn is_programmed(self) -> bool {
+        self.facts().is_programmed
+    }
+
+    /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
+    pub fn has_hwskus(self) -> bool {
+        self.facts().has_hwskus
+    }
+
+    /// Tells whether neighbours of a switch have to know its MAC address beforehand, as nothing on it answers for it.
+    pub fn has_static_neighbours(self) -> bool {
+        self.facts().has_static_neighbours
+    }
+
+    /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.
+    pub fn port_mtu_max(self) -> Option<u16> {
+        self.facts().port_mtu_max
+    }
+
+    /// Returns the largest number of a front port, where numbers have a limit of their own.
+    pub fn port_number_max(self) -> Option<u16> {
+        self.facts().port_number_max
+    }
+
+    /// Tells how far closc renders a capability for it.
+    pub fn support(self, capability: Capability) -> Support {
+        self.facts().capabilities.get(capability)
+    }
+
+    /// Tells whether closc renders a capability for it, if need be with a limit that has a warning of its own.
+    pub fn renders(self, capability: Capability) -> bool {
+        match self.support(capability) {
+            Support::Whole | Support::Part(_) => true,
+            Support::Not(_) => false,
+        }
+    }
+
+    /// Returns what a profile asks of a switch and closc does not render for it.
+    pub fn lost(self, profile: &Profile) -> Vec<Capability> {
+        asked(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_qos::profile::Preset;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_whole_has_a_reason() {
+        for os in Os::ALL {
+            assert!(os.title().starts_with(os.word()), "{os:?}");
+            for capability in Capability::ALL {
+                match os.support(*capability) {
+                    Support::Whole => {}
+                    Support::Part(why) | Support::Not(why) => {
+                        assert!(why.len() > 10 && !why.ends_with('.'), "{os:?} {capability:?}: `{why}`");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn facts_say_everything_and_nothing_else() {
+        let text = include_str!("../../../templates/linux/os.yaml");
+        for broken in
+            [format!("{text}colour: blue\n"), text.replace("  bgp:", "  bgb:"), text.replace("title", "#")]
+        {
+            assert!(serde_saphyr::from_str::<Facts>(&broken).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn sonic_renders_every_preset_whole() {
+        for preset in Preset::ALL {
+            assert_eq!(Os::Sonic.lost(&preset.profile()), [], "{preset}");
+        }
+    }
+
+    #[test]
+    fn no_qos_asks_for_nothing() {
+        assert_eq!(asked(&Preset::None.profile()), []);
+        for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::None) {
+            let lost = Os::Frr.lost(&preset.profile());
+            assert!(lost.contains(&Capability::Classes), "{preset}: {lost:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipeline_neither_pauses_nor_weighs() {
+        let lossless = Os::P4.lost(&Preset::Lossless.profile());
+        assert!(lossless.contains(&Capability::Pauses) && lossless.contains(&Capability::Weights));
+        let trim = Os::P4.lost(&Preset::LossyTrim.profile());
+        assert_eq!(trim, [Capability::Weights, Capability::Thresholds]);
+    }
+}
