@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use closc_plan::{Excepted, Plan, Subject, Touch, touch};
-use closc_topology::{Exceptions, Spans, Topology};
+use closc_topology::{Exceptions, Topology};
+use serde::Serialize;
 
 use crate::Unit;
 
@@ -26,17 +27,17 @@ impl Fingerprints {
     /// Takes a plan and the digest of the templates.
     pub fn new(plan: &Plan, templates: blake3::Hash) -> Self {
         let mut touched: BTreeMap<Touch, blake3::Hasher> = BTreeMap::new();
-        let mut add = |at: Touch, text: &str| {
-            touched.entry(at).or_default().update(text.as_bytes());
+        let mut add = |at: Touch, form: &[u8]| {
+            touched.entry(at).or_default().update(form);
         };
-        for (exception, text) in exceptions(plan) {
-            touch(exception, plan.fabric(), &mut |at| add(at, &text));
+        for (exception, form) in exceptions(plan) {
+            touch(exception, plan.fabric(), &mut |at| add(at, &form));
         }
         for (switch, pins) in plan.topology().ecmp.pins.iter() {
-            add(Touch::Switch(*switch), &format!("{pins:?}"));
+            add(Touch::Switch(*switch), &form(pins));
         }
         // It follows from the first T0 that is there, and every table states it.
-        add(Touch::Tables, &format!("{:?}", plan.target_delay()));
+        add(Touch::Tables, &form(&plan.target_delay()));
         Fingerprints { common: common(plan, templates), touched }
     }
 
@@ -66,8 +67,8 @@ impl Fingerprints {
     }
 }
 
-/// Every exception of a plan, with a text that says all of it.
-fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, String)> {
+/// Every exception of a plan, with a form that says all of it.
+fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>)> {
     let Exceptions {
         absent_switches,
         absent_nics,
@@ -90,17 +91,21 @@ fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, String)> {
         .chain(drained_planes.iter().map(|plane| Subject::Plane(*plane)))
         .chain(drained_links.iter().map(|link| Subject::Link(*link)))
         .map(Excepted::Drained);
-    let plain = absent.chain(drained).map(|exception| (exception, format!("{exception:?}")));
-    let cables = cables.iter().map(|(link, cable)| (Excepted::Cable(*link), format!("{link:?} {cable:?}")));
-    let switches = switches
-        .iter()
-        .map(|(switch, hardware)| (Excepted::Device(*switch), format!("{switch:?} {hardware:?}")));
+    let plain = absent.chain(drained).map(|exception| (exception, form(&exception)));
+    let cables = cables.iter().map(|(link, cable)| {
+        let exception = Excepted::Cable(*link);
+        (exception, form(&(exception, cable)))
+    });
+    let switches = switches.iter().map(|(switch, (platform, os))| {
+        let exception = Excepted::Device(*switch);
+        (exception, form(&(exception, &**platform, os)))
+    });
     plain.chain(cables).chain(switches)
 }
 
 /// Returns the digest of what a fabric file means, whatever the order of its keys, its comments and its anchors.
 pub fn meaning(plan: &Plan) -> blake3::Hash {
-    digest(plan.topology().clone())
+    digest(plan.topology())
 }
 
 /// Digests the program's version, the templates and the topology without exceptions and single pins.
@@ -113,12 +118,17 @@ fn common(plan: &Plan, templates: blake3::Hash) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
     hasher.update(templates.as_bytes());
-    hasher.update(digest(topology).as_bytes());
+    hasher.update(digest(&topology).as_bytes());
     hasher.finalize()
 }
 
-/// Digests a topology. The debug form is used so that every field takes part without being listed here.
-fn digest(mut topology: Topology) -> blake3::Hash {
-    topology.spans = Spans::default();
-    blake3::hash(format!("{topology:?}").as_bytes())
+/// Digests a topology: every field takes part without being listed here.
+fn digest(topology: &Topology) -> blake3::Hash {
+    blake3::hash(&form(topology))
+}
+
+/// Returns the bytes that digests are of: values one after the other, in a format that is specified. Names of fields and
+/// types are not in it, nor how a compiler writes values for people.
+fn form(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("sequences and maps of a topology know their lengths")
 }

@@ -7,9 +7,10 @@
 use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};
 use closc_topology::{Link, Nic, Node, PlaneId, Switch, ZoneId};
+use serde::Serialize;
 
 /// Something that an exception is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Subject {
     /// A plane.
     Plane(PlaneId),
@@ -22,7 +23,7 @@ pub enum Subject {
 }
 
 /// What is said of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Excepted {
     /// It is not there.
     Absent(Subject),

@@ -4,9 +4,10 @@
 //! does not compile before it has an answer.
 
 use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What is generated for hosts besides path tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum HostOs {
     /// Path tables only.
@@ -16,7 +17,7 @@ pub enum HostOs {
 }
 
 /// Files for a node that has a kernel, a NIC driver and NCCL of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum HostOutput {
     /// Quality of service of the NICs: `nic-qos.sh`.
@@ -46,7 +47,7 @@ impl HostOutput {
 }
 
 /// How T1s are wired to T2s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Wiring {
     /// Every T1 of a plane reaches every T2 of it.
@@ -56,7 +57,7 @@ pub enum Wiring {
 }
 
 /// What takes one uplink as long as that leads there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Pin {
     /// Nothing.

@@ -7,17 +7,18 @@
 use std::fmt;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A plane: one of the parallel networks, one NIC port each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct PlaneId(pub u8);
 
 /// A zone: the T0s and T1s under one T2 tier share it. Fabrics of two tiers have only zone 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct ZoneId(pub u16);
 
 /// A tier of switches, counted from the NICs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum TierId {
     /// First switch above the NICs (leaf, rack switch).
@@ -62,7 +63,7 @@ impl TierId {
 
 /// A switch. The derived order is the order of every listing: plane by plane, zone by zone, tier by tier; T2s
 /// carry zone 0 and are in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Switch {
     /// The plane it belongs to.
     pub plane: PlaneId,
@@ -82,7 +83,7 @@ impl Switch {
 }
 
 /// A NIC: one downlink number on the T0s of its group, one port in every plane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Nic {
     /// The zone of its T0s.
     pub zone: ZoneId,
@@ -105,7 +106,7 @@ impl Nic {
 }
 
 /// A node (server): several NICs, one on each rail of its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Node {
     /// The zone of its T0 groups.
     pub zone: ZoneId,
@@ -116,7 +117,7 @@ pub struct Node {
 }
 
 /// A port of a NIC: the one that belongs to a plane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct NicPort {
     /// The plane, which is also the number of the port on the NIC.
     pub plane: PlaneId,
@@ -125,7 +126,7 @@ pub struct NicPort {
 }
 
 /// A cable, named by its lower end: the port number on that end decides where the upper end is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Link {
     /// NIC port to T0 downlink.
     Host(NicPort),
@@ -149,7 +150,7 @@ impl Link {
 }
 
 /// What a name means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Subject {
     /// `plane 3`.
     Plane(PlaneId),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::coordinate::{Subject, Switch, TierId};
@@ -13,7 +14,7 @@ use crate::coordinate::{Subject, Switch, TierId};
 pub type Domains = BTreeMap<SmolStr, DomainRule>;
 
 /// What tells the domains of a kind apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainRule {
     /// Position.
     Position(DomainPosition),
@@ -22,7 +23,7 @@ pub enum DomainRule {
 }
 
 /// A function of position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DomainPosition {
     /// What is looked at.
     pub by: DomainBy,
@@ -35,7 +36,7 @@ pub struct DomainPosition {
 }
 
 /// What a function of position looks at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainBy {
     /// Coordinates; the last is counted, and those before it tell runs of numbers apart.
     Coordinates(Vec<Coordinate>),
@@ -44,7 +45,7 @@ pub enum DomainBy {
 }
 
 /// A coordinate of a switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Coordinate {
     /// T0, T1 or T2.
     Tier,

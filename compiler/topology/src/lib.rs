@@ -20,6 +20,7 @@ mod read;
 mod reference;
 mod schema;
 mod shape;
+mod shared;
 mod spans;
 mod suggest;
 #[cfg(test)]

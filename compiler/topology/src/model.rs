@@ -11,6 +11,7 @@ use closc_artefacts::Routing;
 use closc_platform::{Breakout, Os, Platform, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
+use serde::Serialize;
 use smol_str::SmolStr;
 
 use crate::choice::{HostOs, HostOutput, Pin, Wiring};
@@ -18,11 +19,13 @@ use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneI
 use crate::domain::Domains;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
+use crate::shared;
 use crate::spans::Spans;
 use crate::usid::UsidLayout;
 
-/// A valid fabric description.
-#[derive(Debug, Clone)]
+/// A valid fabric description. Its serialised form is what a file means: digests are of it, so the order of fields and
+/// variants here, in what they hold and in [`Platform`] is part of every digest, and names are not.
+#[derive(Debug, Clone, Serialize)]
 pub struct Topology {
     /// Name of the fabric.
     pub name: SmolStr,
@@ -68,12 +71,13 @@ pub struct Topology {
     pub domains: Domains,
     /// What differs from the numbers.
     pub exceptions: Exceptions,
-    /// Places in the text by dotted path, for example `tiers.t0.up`.
+    /// Places in the text by dotted path, for example `tiers.t0.up`. They mean nothing.
+    #[serde(skip)]
     pub spans: Spans,
 }
 
 /// The hosts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Hosts {
     /// T0 groups in each zone, which is the number of T0s in each plane and zone.
     pub groups: u16,
@@ -103,7 +107,7 @@ impl Hosts {
 }
 
 /// Where a NIC is plugged in, the same in every node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostSlot {
     /// The NIC's first port; the port of plane k is k functions behind it.
     pub pci: PciAddress,
@@ -116,9 +120,10 @@ pub struct HostSlot {
 }
 
 /// A tier of switches.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Tier {
     /// Hardware.
+    #[serde(serialize_with = "shared::value")]
     pub platform: Arc<Platform>,
     /// Operating system.
     pub os: Os,
@@ -129,11 +134,12 @@ pub struct Tier {
     /// Parallel links to each upper neighbour; divides `up.count`.
     pub parallel: u16,
     /// Hardware and operating system of single planes.
+    #[serde(serialize_with = "shared::hardware")]
     pub by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
 }
 
 /// The third tier.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct T2 {
     /// Its switches.
     pub tier: Tier,
@@ -151,7 +157,7 @@ pub struct T2 {
 }
 
 /// A run of equal ports: a function from index to slot, so that adding ports moves none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PortBlock {
     /// Ports in use.
     pub count: u16,
@@ -172,7 +178,7 @@ impl PortBlock {
 }
 
 /// A place that some zones are in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Site {
     /// Its name.
     pub name: SmolStr,
@@ -181,7 +187,7 @@ pub struct Site {
 }
 
 /// Segment identifiers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Srv6 {
     /// The block, /32.
     pub block: Ipv6Net,
@@ -190,11 +196,12 @@ pub struct Srv6 {
 }
 
 /// How traffic is spread where switches choose the path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ecmp {
     /// What takes one uplink instead of a group.
     pub pin: Pin,
     /// What takes one uplink, NIC by NIC; goes before `pin`.
+    #[serde(serialize_with = "shared::value")]
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
@@ -204,7 +211,7 @@ pub struct Ecmp {
 pub type Pins = BTreeMap<Switch, BTreeMap<Nic, u16>>;
 
 /// Address pools; every address is pool plus coordinates (see the plan crate).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Addresses {
     /// NIC (inner) addresses, /48 or shorter.
     pub hosts: Ipv6Net,
@@ -222,7 +229,7 @@ pub struct Addresses {
 }
 
 /// A cable: how long and of what.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cable {
     /// Length.
     pub length: Length,
@@ -241,7 +248,7 @@ impl Addresses {
 }
 
 /// Cables by kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cables {
     /// NIC to T0.
     pub nic_t0: Cable,
@@ -254,7 +261,7 @@ pub struct Cables {
 }
 
 /// Largest packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Mtu {
     /// On fabric and NIC cables.
     pub link: u16,
@@ -263,7 +270,7 @@ pub struct Mtu {
 }
 
 /// Entropy values of the host path tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Entropy {
     /// Entropy values in use at a time, over all planes.
     pub active: u16,
@@ -278,7 +285,7 @@ pub struct Entropy {
 }
 
 /// Servers that every device receives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Services {
     /// Time servers.
     pub ntp: Vec<std::net::IpAddr>,
@@ -291,7 +298,7 @@ pub struct Services {
 }
 
 /// What differs from the numbers. Everything is resolved to coordinates here.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exceptions {
     /// Switches that are not there.
     pub absent_switches: BTreeSet<Switch>,
@@ -308,6 +315,7 @@ pub struct Exceptions {
     /// Cables that differ from their kind.
     pub cables: BTreeMap<Link, Cable>,
     /// Switches of other hardware or operating system.
+    #[serde(serialize_with = "shared::hardware")]
     pub switches: BTreeMap<Switch, (Arc<Platform>, Os)>,
 }
 

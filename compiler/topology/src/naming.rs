@@ -6,6 +6,7 @@
 
 mod pattern;
 
+use serde::Serialize;
 use smol_str::SmolStr;
 
 pub use pattern::{Numbers, Pattern, PatternError, Placeholder};
@@ -19,7 +20,7 @@ pub const NAME_MAX: usize = 63;
 pub const LINK_SEPARATOR: &str = "--";
 
 /// How devices are called.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Naming {
     t0: Pattern,
     t1: Pattern,

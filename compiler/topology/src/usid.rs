@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::coordinate::{Nic, PlaneId, Switch, TierId};
 
 /// A 16-bit micro segment identifier.
@@ -58,7 +60,7 @@ impl Role {
 pub const GIB_MAX: u16 = 0xdfff;
 
 /// Widths and role codes, most significant bits first: role, plane, zone, index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct UsidLayout {
     /// Bits of the role code.
     pub role_bits: u8,

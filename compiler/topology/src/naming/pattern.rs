@@ -6,6 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
+use serde::Serialize;
 use smol_str::{SmolStr, SmolStrBuilder};
 
 /// A coordinate that a name can mention.
@@ -84,9 +85,11 @@ enum Part {
 }
 
 /// A name with holes for numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pattern {
     text: SmolStr,
+    /// It follows from the text.
+    #[serde(skip)]
     parts: Vec<Part>,
 }
 

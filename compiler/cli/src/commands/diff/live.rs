@@ -82,7 +82,8 @@ fn read(args: &Args, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
 pub fn digest(held: &Plan) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (name, device) in &held.devices {
-        hasher.update(format!("{name} {} {:?}\n", device.set_pipeline, device.live).as_bytes());
+        let held = (name, device.set_pipeline, &device.live);
+        hasher.update(&serde_json::to_vec(&held).expect("names and numbers are JSON"));
     }
     hasher.finalize()
 }
