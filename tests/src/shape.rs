@@ -45,6 +45,18 @@ pub struct T2 {
 }
 
 impl Shape {
+    /// The smallest with two of everything: planes, groups, NICs of a group, T1s.
+    pub const SMALL: Shape = Shape {
+        planes: 2,
+        groups: 2,
+        per_group: 2,
+        rails: 1,
+        t1: 2,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    };
+
     /// Returns the numbers as a fabric file.
     pub fn yaml(&self) -> String {
         let Shape { planes, groups, per_group, rails, t1, parallel, .. } = self;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Bound;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -188,6 +189,12 @@ impl Manifest {
             }
         }
         folders
+    }
+
+    /// Returns the files below a folder.
+    pub fn files_below<'a>(&'a self, folder: &'a Utf8Path) -> impl Iterator<Item = &'a Utf8Path> {
+        let from = self.files.range::<Utf8Path, _>((Bound::Included(folder), Bound::Unbounded));
+        from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
     }
 
     /// Returns the files right in a folder that end in `.ending`.

@@ -15,12 +15,12 @@ pub struct Stated {
     pub qos: StatedQos,
     /// How fast sessions of BGP notice and forget, where switches speak it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sessions: Option<StatedSessions>,
+    pub sessions: Option<BgpTimers>,
 }
 
 /// How fast sessions of BGP notice and forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct StatedSessions {
+pub struct BgpTimers {
     /// Seconds between keepalives.
     pub keepalive_s: u16,
     /// Seconds of silence after which a session is down.
@@ -29,13 +29,13 @@ pub struct StatedSessions {
     pub connect_s: u16,
     /// Seconds between announcements to one neighbour.
     pub announce_s: u16,
-    /// Seconds that neighbours keep forwarding while the daemon restarts.
+    /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
     pub restart_s: u16,
-    /// Seconds after which routes that were not repeated are forgotten.
+    /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.
     pub stale_s: u16,
     /// Minutes until a session that was ended for its number of prefixes is tried again.
     pub retry_min: u16,
-    /// Milliseconds between BFD packets, both ways.
+    /// Milliseconds between BFD packets, both ways (RFC 5880).
     pub bfd_interval_ms: u32,
     /// BFD packets that may be missing.
     pub bfd_multiplier: u8,

@@ -13,6 +13,7 @@ use closc_compile::front::Reading;
 use closc_compile::{CompileError, Unit, memory};
 use closc_diagnostics::show;
 use closc_platform::{Catalogue, Os};
+use closc_qos::profile::Preset;
 use closc_render::Templates;
 
 use common::{Draw, read};
@@ -23,15 +24,8 @@ const FEW: usize = 40;
 /// Switches of a fabric that is not rendered whole.
 const LARGE: usize = 100;
 
-const PROFILES: [&str; 17] = [
-    "lossy-trim",
-    "lossless",
-    "sonic-azure",
-    "nvidia-roce",
-    "juniper-dcqcn",
-    "meta-roce",
-    "sonic-ai-lossy",
-    "none",
+/// Profiles that a file writes itself.
+const WRITTEN: [&str; 9] = [
     "{ base: lossless, classes: { data: { ecn: { thresholds: { min: 100KB, max: 1MB, probability: 5 } } } } }",
     "{ base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 6GB, probability: 5 } } } } }",
     "{ base: lossy-trim, classes: { data: { ecn: { thresholds: { min: 1GB, max: 6GB, probability: 5 } } } } }",
@@ -50,6 +44,11 @@ const NINE: &str = "{ base: lossy-trim, classes: { c1: { role: other, dscp: [49]
     c4: { role: other, dscp: [52], tc: 12, queue: 7, scheduler: strict, priority: 6 }, \
     c5: { role: other, dscp: [53], tc: 13, queue: 7, scheduler: strict, priority: 6 }, \
     c6: { role: other, dscp: [54], tc: 14, queue: 7, scheduler: strict, priority: 6 } } }";
+
+/// Presets, and profiles that a file writes itself.
+fn profiles() -> Vec<&'static str> {
+    Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN).collect()
+}
 
 /// Renders what was accepted; the codes of findings where it was not. Of large fabrics one switch of each kind.
 fn render(text: &str, reading: Reading) -> Result<(), Vec<&'static str>> {
@@ -77,12 +76,13 @@ fn what_is_accepted_renders() {
     let platforms = catalogue.iter();
     let hardware: Vec<(&str, Os)> =
         platforms.flat_map(|platform| platform.oses.iter().map(|os| (platform.id.as_str(), *os))).collect();
+    let profiles = profiles();
     let (mut draw, mut accepted, mut refused) = (Draw::new(), 0, BTreeMap::<&str, usize>::new());
     let mut tried = 0;
     while accepted < wanted {
         tried += 1;
         assert!(tried <= 20 * wanted, "{accepted} of {tried} accepted: {refused:?}");
-        let (text, reading) = draw.next(&hardware, &PROFILES);
+        let (text, reading) = draw.next(&hardware, &profiles);
         match render(&text, reading) {
             Ok(()) => accepted += 1,
             Err(codes) => codes.into_iter().for_each(|code| *refused.entry(code).or_default() += 1),

@@ -24,16 +24,7 @@ impl Place {
     fn new() -> Place {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Utf8Path::from_path(folder.path()).expect("its name is text").to_owned();
-        let shape = Shape {
-            planes: 1,
-            groups: 2,
-            per_group: 2,
-            rails: 2,
-            t1: 2,
-            parallel: 1,
-            t2: None,
-            exceptions: String::new(),
-        };
+        let shape = Shape { planes: 1, rails: 2, ..Shape::SMALL };
         Place { _folder: folder, root, plan: shape.plan() }
     }
 

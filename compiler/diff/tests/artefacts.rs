@@ -78,14 +78,8 @@ proptest! {
 #[test]
 fn a_switch_of_a_drained_plane_changes_path_tables_only() {
     let small = |drained: &str| Shape {
-        planes: 2,
-        groups: 2,
-        per_group: 2,
-        rails: 1,
-        t1: 2,
-        parallel: 1,
-        t2: None,
         exceptions: format!("exceptions: {{ drained: [{drained}] }}\n"),
+        ..Shape::SMALL
     };
     let plan = |drained| small(drained).routed(Routing::Srv6Static);
     let (old, new) = (plan("plane 1"), plan("plane 1, p1-t1-001"));

@@ -6,18 +6,19 @@
 //! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
 //! moves none.
 
-use closc_artefacts::StatedSessions;
+use closc_artefacts::BgpTimers;
 use closc_platform::Platform;
 use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId};
 use ipnet::Ipv6Net;
 
 use crate::ecmp;
-use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
+use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
 use crate::intent::{Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 
 /// RFC 7938 section 7 asks for fast detection; these are what FRR's `datacenter` profile and SONiC's BFD use.
-const TIMERS: BgpTimers = BgpTimers {
+/// Sessions of all switches have them.
+pub(crate) const TIMERS: BgpTimers = BgpTimers {
     keepalive_s: 3,
     hold_s: 9,
     connect_s: 10,
@@ -27,19 +28,6 @@ const TIMERS: BgpTimers = BgpTimers {
     retry_min: 5,
     bfd_interval_ms: 300,
     bfd_multiplier: 3,
-};
-
-/// What sessions of all switches have alike.
-pub(crate) const STATED: StatedSessions = StatedSessions {
-    keepalive_s: TIMERS.keepalive_s,
-    hold_s: TIMERS.hold_s,
-    connect_s: TIMERS.connect_s,
-    announce_s: TIMERS.announce_s,
-    restart_s: TIMERS.restart_s,
-    stale_s: TIMERS.stale_s,
-    retry_min: TIMERS.retry_min,
-    bfd_interval_ms: TIMERS.bfd_interval_ms as u32,
-    bfd_multiplier: TIMERS.bfd_multiplier,
 };
 
 /// The most paths that FRR can be built to use, on Debian and on SONiC.

@@ -37,7 +37,7 @@ pub use ecmp::{NextHop, NextHops};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
 pub use host::written::HostRoutes;
-pub use intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, BgpTimers};
+pub use intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
 pub use intent::{
     Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
     NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,

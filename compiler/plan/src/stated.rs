@@ -53,7 +53,7 @@ impl Plan {
             }
         }
         stated.qos = profile.map(qos).unwrap_or_default();
-        stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::STATED);
+        stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::TIMERS);
         Ok(stated)
     }
 }

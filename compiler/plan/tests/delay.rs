@@ -2,16 +2,7 @@
 
 use closc_tests::shape::{Shape, T2, plan};
 
-const SMALL: Shape = Shape {
-    planes: 2,
-    groups: 2,
-    per_group: 2,
-    rails: 1,
-    t1: 2,
-    parallel: 1,
-    t2: None,
-    exceptions: String::new(),
-};
+const SMALL: Shape = Shape::SMALL;
 
 fn terms(shape: &Shape) -> (String, String) {
     let delay = shape.plan().delay();

@@ -271,16 +271,7 @@ fn one_more_t1_adds_one_port_to_each_t0() {
 
 #[test]
 fn an_unknown_segment_dies_at_the_first_switch() {
-    let shape = Shape {
-        planes: 2,
-        groups: 2,
-        per_group: 2,
-        rails: 1,
-        t1: 2,
-        parallel: 1,
-        t2: None,
-        exceptions: String::new(),
-    };
+    let shape = Shape::SMALL;
     let plan = shape.plan();
     let walker = Walker::new(&plan);
     let first = plan.switches().next().unwrap();

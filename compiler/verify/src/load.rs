@@ -30,7 +30,7 @@ use crate::model::switch::{Pairs, Pool};
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
-use crate::read::manifest::Manifest;
+use crate::read::manifest;
 use crate::read::unjudged;
 use crate::report::ReadCounts;
 use crate::rules::files::{EXTRA, PIPELINE};
@@ -72,7 +72,7 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
 
 /// Reads a tree. Routes of nodes to each other are too many to keep: `judge` is given those of one node at a time.
 pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) -> Result<Loaded, VerifyError> {
-    let manifest = Manifest::read(tree)?;
+    let manifest = manifest::read(tree)?;
     let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
     let cabling = cabling(&files, &mut findings)?;

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use closc_artefacts::Files as _;
 use closc_compile::front::{Source, read_text};
 use closc_platform::{Catalogue, Hardware, Os};
+use closc_qos::profile::Preset;
 use closc_tests::{exceptions, shape};
 use closc_verify::{Options, verify};
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -22,21 +23,18 @@ const FEW: usize = 60;
 const TRIES: usize = 6;
 
 const ROUTINGS: [&str; 3] = ["srv6-static", "ecmp-static", "bgp-unnumbered"];
-/// Presets, and profiles that a file writes itself.
-const PROFILES: [&str; 12] = [
-    "lossy-trim",
-    "lossless",
-    "sonic-azure",
-    "nvidia-roce",
-    "juniper-dcqcn",
-    "meta-roce",
-    "sonic-ai-lossy",
-    "none",
+/// Profiles that a file writes itself.
+const WRITTEN: [&str; 4] = [
     "{ base: lossy-trim, ecn_last_hop: true }",
     "{ base: lossy-trim, ecn_last_hop: true, classes: { data: { egress_threshold: -2 } } }",
     "{ base: lossless, classes: { data: { ecn: { computed: {} }, ingress_threshold: -2 } } }",
     "{ base: lossless, classes: { data: { ecn: { fill: { min: 20, max: 60, probability: 10 } } } } }",
 ];
+
+/// Presets, and profiles that a file writes itself.
+fn profiles() -> impl Iterator<Item = &'static str> {
+    Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN)
+}
 
 /// What a fabric is made of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +51,7 @@ impl Mix {
         for platform in catalogue.iter() {
             for os in &platform.oses {
                 for routing in ROUTINGS {
-                    for profile in PROFILES {
+                    for profile in profiles() {
                         mixes.push(Mix { platform: platform.id.to_string(), os: *os, routing, profile });
                     }
                 }
@@ -162,7 +160,7 @@ fn every_kind_was_made(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few:
     for routing in ROUTINGS {
         assert!(have(&|mix| mix.routing == routing), "no fabric with {routing}");
     }
-    for profile in PROFILES {
+    for profile in profiles() {
         assert!(have(&|mix| mix.profile == profile), "no fabric with {profile}");
     }
     for os in Os::ALL {
@@ -211,14 +209,10 @@ fn what_exceptions_leave_without_a_cable_is_no_fault() {
     let mix =
         |platform: &str, routing, profile| Mix { platform: platform.into(), os: Os::Sonic, routing, profile };
     let plane = shape::Shape {
-        planes: 2,
         groups: 1,
-        per_group: 2,
-        rails: 1,
         t1: 3,
-        parallel: 1,
-        t2: None,
         exceptions: "exceptions: { absent: [p1-t0-001] }\n".into(),
+        ..shape::Shape::SMALL
     };
     let row = shape::Shape {
         planes: 1,

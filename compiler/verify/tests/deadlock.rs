@@ -19,16 +19,7 @@ fn long_way(table: &mut PathTable<'_>) {
 }
 
 fn text(target: Target, rings: &[u16], walk_up_to: u128) -> String {
-    let shape = Shape {
-        planes: 1,
-        groups: 2,
-        per_group: 1,
-        rails: 1,
-        t1: 2,
-        parallel: 1,
-        t2: None,
-        exceptions: String::new(),
-    };
+    let shape = Shape { planes: 1, per_group: 1, ..Shape::SMALL };
     let plan = shape::plan(&target.apply(&shape.yaml()));
     let mut tree = common::tree(&plan);
     for (zone, group) in plan.groups().filter(|(_, group)| rings.contains(group)) {

@@ -3,6 +3,7 @@
 //! In: a plan and a coordinate or name. Out: names, the cables of an element, places in lists of all cables. Invariants: an
 //! element that was found by name is in the fabric; every cable has one place.
 
+use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
@@ -135,53 +136,39 @@ pub(crate) fn ends(topology: &Topology, link: Link) -> [Option<Switch>; 2] {
 
 /// The place of each cable in a list of all cables.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places {
-    planes: usize,
-    zones: usize,
-    groups: usize,
-    nics: usize,
-    t0_up: usize,
-    t1s: usize,
-    t1_up: usize,
-}
+pub(crate) struct Places(Shape);
 
 impl Places {
     pub(crate) fn new(topology: &Topology) -> Self {
-        Places {
-            planes: topology.planes.into(),
-            zones: topology.zones.into(),
-            groups: topology.hosts.groups.into(),
-            nics: topology.hosts.per_group.into(),
-            t0_up: topology.t0.up.count.into(),
-            t1s: topology.t1_count.into(),
-            t1_up: topology.t1.up.count.into(),
-        }
+        Places(Shape::new(topology))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.planes * self.zones * (self.groups * (self.nics + self.t0_up) + self.t1s * self.t1_up)
+        let Shape { planes, zones, groups, per_group, t0_up, t1s, t1_up, .. } = self.0;
+        planes * zones * (groups * (per_group + t0_up) + t1s * t1_up)
     }
 
     pub(crate) fn of(&self, link: Link) -> usize {
-        let groups = self.planes * self.zones * self.groups;
+        let Shape { planes, zones, groups, per_group, t0_up, t1s, t1_up, .. } = self.0;
+        let all = planes * zones * groups;
         match link {
             Link::Host(NicPort { plane, nic }) => {
-                let group = self.group(plane.0, nic.zone.0, nic.group, self.groups);
-                group * self.nics + usize::from(nic.downlink)
+                let group = self.group(plane.0, nic.zone.0, nic.group, groups);
+                group * per_group + usize::from(nic.downlink)
             }
             Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
-                let group = self.group(lower.plane.0, lower.zone.0, lower.index, self.groups);
-                groups * self.nics + group * self.t0_up + usize::from(up)
+                let group = self.group(lower.plane.0, lower.zone.0, lower.index, groups);
+                all * per_group + group * t0_up + usize::from(up)
             }
             Link::Fabric { lower, up } => {
-                let t1 = self.group(lower.plane.0, lower.zone.0, lower.index, self.t1s);
-                groups * (self.nics + self.t0_up) + t1 * self.t1_up + usize::from(up)
+                let t1 = self.group(lower.plane.0, lower.zone.0, lower.index, t1s);
+                all * (per_group + t0_up) + t1 * t1_up + usize::from(up)
             }
         }
     }
 
     fn group(&self, plane: u8, zone: u16, index: u16, count: usize) -> usize {
-        (usize::from(plane) * self.zones + usize::from(zone)) * count + usize::from(index)
+        (usize::from(plane) * self.0.zones + usize::from(zone)) * count + usize::from(index)
     }
 }
 

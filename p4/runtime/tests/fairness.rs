@@ -1,62 +1,26 @@
 //! What a switch that answers at length leaves to the others of a controller: no answer keeps a thread that works for
 //! them, and the others are read meanwhile.
 
+#[path = "common/canned.rs"]
+mod canned;
 mod common;
 #[path = "common/meter.rs"]
 mod meter;
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use bytes::Bytes;
 use closc_runtime::client::{Client, Endpoint, Options};
 use closc_runtime::proto::v1;
-use closc_runtime::server::{Limits, Listener, Places, serve};
-use closc_runtime::wire::RawCodec;
 use closc_runtime::{DeviceId, RoleName};
 use tokio::sync::watch;
-use tonic::body::Body;
-use tonic::codegen::{BoxFuture, http};
-use tonic::server::{Grpc, ServerStreamingService};
-use tonic::{Request, Response, Status};
 
+use canned::canned;
 use meter::Metered;
 
 /// What one poll may keep the processor, in a build that is not optimised and on a slow machine: some ten times what it
 /// takes, and a fraction of what a whole answer takes.
 const LONGEST: Duration = Duration::from_millis(100);
-
-/// Answers every Read with the same message.
-#[derive(Clone)]
-struct Long(Bytes);
-
-impl ServerStreamingService<Bytes> for Long {
-    type Response = Bytes;
-    type ResponseStream = tokio_stream::Once<Result<Bytes, Status>>;
-    type Future = BoxFuture<Response<Self::ResponseStream>, Status>;
-
-    fn call(&mut self, _: Request<Bytes>) -> Self::Future {
-        let answer = Ok(self.0.clone());
-        Box::pin(async move { Ok(Response::new(tokio_stream::once(answer))) })
-    }
-}
-
-impl tonic::codegen::Service<http::Request<Body>> for Long {
-    type Response = http::Response<Body>;
-    type Error = std::convert::Infallible;
-    type Future = BoxFuture<Self::Response, Self::Error>;
-
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let this = self.clone();
-        let mut grpc = Grpc::new(RawCodec).max_encoding_message_size(usize::MAX);
-        Box::pin(async move { Ok(grpc.server_streaming(this, request).await) })
-    }
-}
 
 /// Reads everything that a switch answers; returns how many entities were taken, and the longest poll.
 async fn read(client: &Client) -> (usize, Duration) {
@@ -73,11 +37,8 @@ async fn read(client: &Client) -> (usize, Duration) {
 }
 
 async fn switch(message: Vec<u8>, closing: &watch::Sender<bool>) -> Client {
-    let listener = Listener::tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
-    let address = listener.address().expect("a port").to_string();
-    let places = Places::new(Limits::default());
-    tokio::spawn(serve(listener, None, places, Long(message.into()), closing.subscribe()));
-    let endpoint = Endpoint::plain(&address).expect("an address");
+    let (address, _) = canned(message, 1, closing.subscribe()).await;
+    let endpoint = Endpoint::plain(&address.to_string()).expect("an address");
     Client::connect(&endpoint, DeviceId(0), Options::default()).await.expect("it listens")
 }
 

@@ -1,24 +1,19 @@
 //! What a broken switch costs a controller in memory. The controller runs in a process of its own, so that its peak can
 //! be read.
 
+#[path = "common/canned.rs"]
+mod canned;
 mod common;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};
 
-use bytes::Bytes;
 use closc_runtime::DeviceId;
 use closc_runtime::client::{Client, ClientError, Endpoint, Options, Rpc};
-use closc_runtime::server::{Limits, Listener, Places, serve};
-use closc_runtime::wire::RawCodec;
 use tokio::sync::watch;
-use tonic::body::Body;
-use tonic::codegen::{BoxFuture, http};
-use tonic::server::{Grpc, ServerStreamingService};
-use tonic::{Request, Response, Status};
 
+use canned::canned;
 use common::info;
 
 /// Set for the process that reads, to the address of the switch.
@@ -50,47 +45,9 @@ fn reads_for_the_other_tests() {
     });
 }
 
-/// Answers every Read with the same messages, again and again.
-#[derive(Clone)]
-struct Broken {
-    message: Bytes,
-    times: usize,
-}
-
-impl ServerStreamingService<Bytes> for Broken {
-    type Response = Bytes;
-    type ResponseStream = tokio_stream::Iter<std::vec::IntoIter<Result<Bytes, Status>>>;
-    type Future = BoxFuture<Response<Self::ResponseStream>, Status>;
-
-    fn call(&mut self, _: Request<Bytes>) -> Self::Future {
-        let answers = vec![Ok(self.message.clone()); self.times];
-        Box::pin(async move { Ok(Response::new(tokio_stream::iter(answers))) })
-    }
-}
-
-impl tonic::codegen::Service<http::Request<Body>> for Broken {
-    type Response = http::Response<Body>;
-    type Error = std::convert::Infallible;
-    type Future = BoxFuture<Self::Response, Self::Error>;
-
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let this = self.clone();
-        let mut grpc = Grpc::new(RawCodec).max_encoding_message_size(usize::MAX);
-        Box::pin(async move { Ok(grpc.server_streaming(this, request).await) })
-    }
-}
-
 async fn cost(message: Vec<u8>, times: usize) -> u64 {
-    let listener = Listener::tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
-    let address = listener.address().expect("a port");
     let closing = watch::Sender::new(false);
-    let service = Broken { message: message.into(), times };
-    let server =
-        tokio::spawn(serve(listener, None, Places::new(Limits::default()), service, closing.subscribe()));
+    let (address, server) = canned(message, times, closing.subscribe()).await;
     let run = tokio::task::spawn_blocking(move || {
         let mut child = Command::new(std::env::current_exe().expect("this test runs"))
             .args(["--exact", "reads_for_the_other_tests", "--nocapture"])

@@ -2,6 +2,7 @@
 //!
 //! In: nothing; these are plain data. Out: what renderers read. Invariants: sides without neighbours are left out.
 
+use closc_artefacts::BgpTimers;
 use ipnet::Ipv6Net;
 
 /// eBGP of a switch.
@@ -86,27 +87,4 @@ pub enum BgpBandwidth {
     Cable(u16),
     /// The sum over all paths in use.
     Sum,
-}
-
-/// How fast a switch notices and forgets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BgpTimers {
-    /// Seconds between keepalives.
-    pub keepalive_s: u16,
-    /// Seconds of silence after which a session is down.
-    pub hold_s: u16,
-    /// Seconds between attempts to connect.
-    pub connect_s: u16,
-    /// Seconds between announcements to one neighbour.
-    pub announce_s: u16,
-    /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
-    pub restart_s: u16,
-    /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.
-    pub stale_s: u16,
-    /// Minutes until a session that was ended for its number of prefixes is tried again.
-    pub retry_min: u16,
-    /// Milliseconds between BFD packets (RFC 5880).
-    pub bfd_interval_ms: u16,
-    /// BFD packets that may be missing.
-    pub bfd_multiplier: u8,
 }

@@ -8,13 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
 use closc_artefacts::paths::MANIFEST;
-use closc_artefacts::{Entry, Files as Source};
+use closc_artefacts::{Entry, Files as Source, Manifest};
 
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::place::Place;
 use crate::read::error::ReadError;
-use crate::read::manifest::Manifest;
 use crate::read::room::FILES_MAX;
 use crate::rules::files::{DIGEST, PARSES};
 

@@ -98,16 +98,7 @@ impl Base {
 
     /// What its switches speak, and its numbers.
     fn shape(self) -> (Target, Shape) {
-        let small = Shape {
-            planes: 2,
-            groups: 2,
-            per_group: 2,
-            rails: 1,
-            t1: 2,
-            parallel: 1,
-            t2: None,
-            exceptions: String::new(),
-        };
+        let small = Shape::SMALL;
         let chosen = Shape { groups: 3, ..small.clone() };
         match self {
             Base::Sonic => (Target::Sonic, small),

@@ -30,7 +30,7 @@ pub(crate) struct BgpView<'a> {
     restart_s: u16,
     stale_s: u16,
     retry_min: u16,
-    bfd_interval_ms: u16,
+    bfd_interval_ms: u32,
     bfd_multiplier: u8,
 }
 

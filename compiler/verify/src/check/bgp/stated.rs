@@ -11,7 +11,7 @@ use crate::model::about::About;
 use crate::model::bgp::{Bfd, Process, Restart, Terms};
 use crate::model::fabric::Fabric;
 use crate::model::place::Place;
-use crate::model::stated::{Stated, StatedSessions};
+use crate::model::stated::{BgpTimers, Stated};
 use crate::rules::bgp::TIMES;
 
 /// Seconds that a restart may take where nothing is said.
@@ -41,7 +41,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 }
 
 /// What is wrong with what holds for all sessions.
-fn process(process: &Process, meant: &StatedSessions) -> Option<String> {
+fn process(process: &Process, meant: &BgpTimers) -> Option<String> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
         let found = process.timers.map_or_else(
@@ -67,7 +67,7 @@ fn process(process: &Process, meant: &StatedSessions) -> Option<String> {
 }
 
 /// What is wrong with what is agreed with a neighbour.
-fn terms(terms: &Arc<Terms>, meant: &StatedSessions) -> Option<String> {
+fn terms(terms: &Arc<Terms>, meant: &BgpTimers) -> Option<String> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };
     if terms.bfd != Some(wanted) {

@@ -54,7 +54,7 @@ pub(super) struct Session {
 pub(super) struct Timers {
     pub(super) keepalive_s: u16,
     pub(super) hold_s: u16,
-    pub(super) bfd_interval_ms: u16,
+    pub(super) bfd_interval_ms: u32,
     pub(super) bfd_multiplier: u8,
     /// Minutes until a session that passed its number of prefixes is tried again.
     pub(super) retry_min: u16,

@@ -92,7 +92,7 @@ fn sessions(text: &mut String, bgp: &Bgp) {
         text,
         "  silence is noticed after {} ms by BFD, {} s by BGP; a session that was ended for its prefixes is tried after \
          {} min",
-        u32::from(timers.bfd_interval_ms) * u32::from(timers.bfd_multiplier),
+        timers.bfd_interval_ms * u32::from(timers.bfd_multiplier),
         timers.hold_s,
         timers.retry_min
     );
