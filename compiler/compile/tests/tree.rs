@@ -10,7 +10,16 @@ use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
 
-const SHAPE: Shape = Shape { rails: 2, ..Shape::SMALL };
+const SHAPE: Shape = Shape {
+    planes: 2,
+    groups: 2,
+    per_group: 2,
+    rails: 2,
+    t1: 2,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
 
 struct Place {
     _folder: tempfile::TempDir,

@@ -14,7 +14,16 @@ use proptest::prelude::*;
 
 use walk::walk;
 
-const SMALL: Shape = Shape { t1: 4, ..Shape::SMALL };
+const SMALL: Shape = Shape {
+    planes: 2,
+    groups: 2,
+    per_group: 2,
+    rails: 1,
+    t1: 4,
+    parallel: 1,
+    t2: None,
+    exceptions: String::new(),
+};
 
 /// A change that touches every switch: larger packets.
 fn with_mtu(shape: &Shape) -> Shape {
