@@ -13,8 +13,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Services, Site, Wiring,
-    ZoneId,
+    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Services,
+    Site, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -59,13 +59,14 @@ impl Shown for DomainRule {
         match self {
             DomainRule::Members(members) => format!("{} members", members.len()),
             DomainRule::Position(position) => {
-                let by = match &position.by {
+                let DomainPosition { by, run, count, tiers } = position;
+                let by = match by {
                     DomainBy::Kind(kind) => kind.to_string(),
                     DomainBy::Coordinates(by) => by.iter().map(|by| by.word()).collect::<Vec<_>>().join(", "),
                 };
-                let count = position.count.map_or_else(String::new, |count| format!(", {count} in turn"));
-                let tiers: Vec<&str> = position.tiers.iter().map(|tier| tier.word()).collect();
-                format!("by [{by}], runs of {}{count}, {}", position.run, tiers.join(" "))
+                let count = count.map_or_else(String::new, |count| format!(", {count} in turn"));
+                let tiers: Vec<&str> = tiers.iter().map(|tier| tier.word()).collect();
+                format!("by [{by}], runs of {run}{count}, {}", tiers.join(" "))
             }
         }
     }
@@ -131,9 +132,10 @@ impl Shown for BTreeSet<HostOutput> {
 impl Shown for Vec<HostSlot> {
     fn shown(&self) -> String {
         let slot = |slot: &HostSlot| {
-            let gpu = slot.gpu.map(|gpu| format!(" with {gpu}")).unwrap_or_default();
-            let power = slot.power.as_ref().map(|power| format!(" fed by {power}")).unwrap_or_default();
-            format!("{} on NUMA node {}{gpu}{power}", slot.pci, slot.numa)
+            let HostSlot { pci, numa, gpu, power } = slot;
+            let gpu = gpu.map(|gpu| format!(" with {gpu}")).unwrap_or_default();
+            let power = power.as_ref().map(|power| format!(" fed by {power}")).unwrap_or_default();
+            format!("{pci} on NUMA node {numa}{gpu}{power}")
         };
         let slots: Vec<String> = self.iter().map(slot).collect();
         if slots.is_empty() { "none".to_owned() } else { slots.join("; ") }
@@ -163,15 +165,17 @@ impl Shown for (Arc<Platform>, Os) {
 
 impl Shown for Cable {
     fn shown(&self) -> String {
-        format!("{} {}", self.length, self.medium)
+        let Cable { length, medium } = self;
+        format!("{length} {medium}")
     }
 }
 
 impl Shown for Vec<Site> {
     fn shown(&self) -> String {
         let site = |site: &Site| {
-            let zones: Vec<String> = site.zones.iter().map(ToString::to_string).collect();
-            format!("{} (zones {})", site.name, zones.join(", "))
+            let Site { name, zones } = site;
+            let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
+            format!("{name} (zones {})", zones.join(", "))
         };
         let sites: Vec<String> = self.iter().map(site).collect();
         if sites.is_empty() { "none".to_owned() } else { sites.join("; ") }
@@ -195,6 +199,7 @@ impl Shown for UsidLayout {
 
 impl Shown for Services {
     fn shown(&self) -> String {
+        let Services { ntp, syslog, snmp_contact, snmp_location } = self;
         let list = |word: &str, all: &[IpAddr]| {
             (!all.is_empty()).then(|| {
                 let all: Vec<String> = all.iter().map(ToString::to_string).collect();
@@ -203,10 +208,10 @@ impl Shown for Services {
         };
         let text = |word: &str, value: &Option<String>| value.as_ref().map(|value| format!("{word} {value}"));
         let parts = [
-            list("ntp", &self.ntp),
-            list("syslog", &self.syslog),
-            text("snmp contact", &self.snmp_contact),
-            text("snmp location", &self.snmp_location),
+            list("ntp", ntp),
+            list("syslog", syslog),
+            text("snmp contact", snmp_contact),
+            text("snmp location", snmp_location),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }

@@ -7,11 +7,9 @@
 pub mod checks;
 
 mod error;
-mod fabric;
 mod pipeline;
 mod tree;
 
 pub use error::EntriesError;
-pub use fabric::state;
-pub use pipeline::Pipeline;
+pub use pipeline::{Pipeline, state};
 pub use tree::{File, entries_file, pipeline_files};

@@ -3,6 +3,8 @@
 //! In: the name of a pipeline. Out: its P4Info, its BMv2 JSON, and the entities of an intent. Invariants: what is
 //! embedded is what is committed under `p4/pipelines/`.
 
+mod fabric;
+
 use std::sync::{Arc, LazyLock};
 
 use closc_plan::DeviceIntent;
@@ -11,7 +13,8 @@ use closc_runtime::text;
 use closc_runtime::{Info, client};
 
 use crate::error::{EntriesError, Fault};
-use crate::fabric;
+
+pub use fabric::state;
 
 /// A pipeline that intents can be expressed in.
 #[derive(Debug)]
