@@ -7,27 +7,36 @@
 //! Timeline, Record --> Statistics --expect--> Verdict --> Report --> text, Markdown, JSON, SVG
 //! ```
 //!
-//! In: a lab that is up, a pattern, a scenario. Out: a report. Invariants: everything but `agents` and `run` is pure and
-//! tested without a network; what was started is ended, what was broken is mended, however it ends.
+//! `virtual_time` does the same on embedded switches, with a clock that is moved.
+//!
+//! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything but `agents` and `run` is
+//! pure and tested without a network; what was started is ended, what was broken is mended, however it ends.
 
 mod agents;
 mod ask;
+mod orders;
 mod pattern;
 mod plot;
 mod record;
 mod report;
 mod run;
 mod scenario;
+mod seat;
 mod show;
+mod spread;
 mod statistics;
 mod timeline;
 mod verdict;
+mod virtual_time;
 
 pub use closc_nic::choose::Transport;
+pub use orders::Orders;
 pub use pattern::{Pattern, Work};
 pub use plot::svg;
-pub use report::Report;
-pub use run::{JobError, Orders, run};
+pub use report::{Report, Switched};
+pub use run::{JobError, run};
 pub use scenario::{BYTES_MAX, Scenario, ScenarioFault};
+pub use seat::{Seat, seats};
 pub use show::{human, markdown};
-pub use timeline::{Seat, Timeline, seats};
+pub use timeline::Timeline;
+pub use virtual_time::simulate;

@@ -21,7 +21,7 @@ use closc_artefacts::paths;
 use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
-pub(crate) use entries::{exact, p4info};
+pub(crate) use entries::{PIPELINE, exact, p4info};
 pub(crate) use frr::Router;
 pub(crate) use ip::Command;
 pub(crate) use kernel::KernelFiles;

@@ -26,7 +26,7 @@ impl Fabric {
 
     fn bind(&self, text: &str, pattern: Pattern) -> Result<Timeline, ScenarioFault> {
         let work = Work::new(pattern, self.seats.len(), 1, None, 1);
-        Timeline::bind(&Scenario::parse(text)?, &self.model, &self.seats, pattern, &work)
+        Timeline::bind(&Scenario::parse(text)?, &self.model, &self.seats, &work)
     }
 
     fn plan(&self, steps: &str, pattern: Pattern) -> Vec<f64> {

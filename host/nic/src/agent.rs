@@ -15,19 +15,23 @@ use std::collections::{HashMap, VecDeque};
 use closc_paths::Table;
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
+pub use crate::pace::PortBurst;
 pub use control::{Ban, BanFault, Bans};
 pub use view::{ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Limits};
 use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
 use crate::losses::{Loss, Losses};
-use crate::pace::Pace;
+use crate::pace::{Pace, Rate};
 use crate::probes::Probes;
 use crate::region::Region;
 use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
 use crate::wire::Identity;
+
+/// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
+const EVENTS_PER_CHANNEL: usize = 128;
 
 /// What an agent is set up with.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +54,12 @@ pub struct Options {
     pub transport: Transport,
     /// Rate of a port, in Mb/s; none: as fast as the machine goes.
     pub port_mbps: Option<u32>,
+    /// What a port may send at once after it was idle.
+    pub port_burst: PortBurst,
+    /// DSCP of packets.
+    pub dscp: Dscp,
+    /// A far NIC that nothing was sent to or came from for so long makes room for another.
+    pub idle_ns: u64,
     /// UDP port of messages.
     pub udp_port: u16,
     /// What all agents of the fabric know; derived from the table if absent.
@@ -70,11 +80,27 @@ impl Default for Options {
             window: 192,
             transport: Transport::Spray,
             port_mbps: None,
+            port_burst: PortBurst::default(),
+            dscp: Dscp::default(),
+            idle_ns: 10_000_000_000,
             udp_port: 49791,
             cookie: None,
             engine: Settings::default(),
         }
     }
+}
+
+/// DSCP of the packets of an agent, and of those that switches cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dscp {
+    /// Pieces of writes.
+    pub data: u8,
+    /// Pieces that are sent again.
+    pub again: u8,
+    /// Acknowledgements, probes and answers.
+    pub control: u8,
+    /// What switches give packets that they cut at the port to the receiver; nothing, if they cut none there.
+    pub cut_at_last_hop: Option<u8>,
 }
 
 /// The table, and the time.
@@ -135,7 +161,8 @@ pub struct Agent {
 impl Agent {
     /// Makes an agent. `epoch` differs from that of the process before.
     pub fn new(at: &At<'_>, options: Options, region: Region, epoch: u16) -> Result<Agent, OpenFault> {
-        let capacity = Capacity::of(at.table, options.channels);
+        let mut capacity = Capacity::of(at.table, options.channels);
+        capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * options.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
         let schedule = Schedule::new(at.table, options.downlink, options.probe_period_ns, at.now_ns);
         let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
@@ -155,13 +182,17 @@ impl Agent {
             bans: Vec::new(),
             next_ban: 1,
             next_write: u64::from(epoch) << 48,
-            pace: Pace::new(usize::from(at.table.header().planes), options.port_mbps, at.now_ns),
+            pace: Pace::new(
+                usize::from(at.table.header().planes),
+                options.port_mbps.map(|mbps| Rate { mbps, burst: options.port_burst }),
+                at.now_ns,
+            ),
             clock: RunClock::new(at.now_ns),
             paced_ns: None,
             pump_turn: 0,
             losses: Losses::default(),
             counters: Counters::default(),
-            events: VecDeque::with_capacity(view::EVENTS_MAX),
+            events: VecDeque::new(),
             n_events: 0,
             options,
         })
@@ -228,7 +259,8 @@ impl Agent {
             return Some(*known);
         }
         if self.channels.len() >= self.options.channels {
-            let idle = (0..self.channels.len()).filter(|n| self.channels[*n].is_idle(at.now_ns));
+            let idle = (0..self.channels.len())
+                .filter(|n| self.channels[*n].is_idle(at.now_ns, self.options.idle_ns));
             let oldest = idle.min_by_key(|n| self.channels[*n].used_ns);
             let Some(oldest) = oldest else {
                 self.counters.no_room += 1;
@@ -238,9 +270,11 @@ impl Agent {
             self.drop_channel(oldest);
         }
         let path = self.engine.open(at.table, address, at.now_ns).ok()?;
+        self.repeat_dead(at);
         let (to, _) = self.engine.destination(path)?;
-        let waits = (self.options.reorder_ns, self.options.reorder_bytes);
-        self.channels.push(Channel::new(address, path, to, waits, at.now_ns));
+        let Options { window, reorder_ns, reorder_bytes, .. } = self.options;
+        let limits = Limits { window, reorder_ns, reorder_bytes };
+        self.channels.push(Channel::new(address, path, to, &limits, at.now_ns));
         let place = self.channels.len() - 1;
         self.by_address.insert(address, place);
         Some(place)

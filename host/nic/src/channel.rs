@@ -10,6 +10,17 @@ use crate::writes::{Arriving, Leaving};
 /// Congestion marks that one acknowledgement names.
 pub(crate) const MARKS: usize = 16;
 
+/// What a channel has room and patience for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Packets of writes under way.
+    pub(crate) window: u32,
+    /// How long a packet waits for one before it.
+    pub(crate) reorder_ns: u64,
+    /// Bytes that wait.
+    pub(crate) reorder_bytes: usize,
+}
+
 /// One far NIC.
 #[derive(Debug)]
 pub struct Channel {
@@ -57,6 +68,8 @@ pub struct Tally {
     pub lost: u64,
     /// Packets called lost that arrived.
     pub late: u64,
+    /// Packets of which only the headers arrived.
+    pub cut: u64,
     /// When a packet was last lost.
     pub last_lost_ns: u64,
 }
@@ -66,15 +79,15 @@ impl Channel {
         address: [u8; 16],
         path: PathId,
         to: Destination,
-        (wait_ns, budget): (u64, usize),
+        limits: &Limits,
         now_ns: u64,
     ) -> Self {
         Channel {
             address,
             path,
             to,
-            sent: SentLog::new(),
-            reorder: Reorder::new(wait_ns, budget),
+            sent: SentLog::of_window(limits.window),
+            reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
             arriving: Arriving::default(),
             leaving: Vec::new(),
             alive_ns: None,
@@ -104,8 +117,8 @@ impl Channel {
     }
 
     /// Tells whether nobody would miss it.
-    pub(crate) fn is_idle(&self, now_ns: u64) -> bool {
+    pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
         let busy = self.leaving.iter().any(|write| write.done_ns.is_none());
-        !busy && now_ns.saturating_sub(self.used_ns) > 10_000_000_000
+        !busy && now_ns.saturating_sub(self.used_ns) > idle_ns
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use closc_nic::agent::{Ban, Options};
+use closc_nic::agent::{Ban, Dscp, Options};
 use closc_nic::api::Request;
 use closc_nic::choose::Transport;
 use closc_nic::io::{client, doctor, run, setup};
@@ -145,6 +145,18 @@ struct RunArgs {
     /// Send pieces of writes no faster than so many Mb/s by each port
     #[arg(long, value_name = "MBPS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     port_mbps: Option<u32>,
+    /// DSCP of pieces of writes
+    #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
+    dscp_data: u8,
+    /// DSCP of pieces that are sent again
+    #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
+    dscp_again: u8,
+    /// DSCP of acknowledgements and probes
+    #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
+    dscp_control: u8,
+    /// DSCP of packets that the switch at the receiver cut
+    #[arg(long, value_name = "DSCP", value_parser = clap::value_parser!(u8).range(..64))]
+    dscp_cut_at_last_hop: Option<u8>,
     /// End when standard input ends, as with whoever started it
     #[arg(long)]
     tied: bool,
@@ -291,6 +303,12 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             port_mbps: args.port_mbps,
             udp_port: args.port,
             cookie: cookie.transpose()?,
+            dscp: Dscp {
+                data: args.dscp_data,
+                again: args.dscp_again,
+                control: args.dscp_control,
+                cut_at_last_hop: args.dscp_cut_at_last_hop,
+            },
             ..Options::default()
         },
     })

@@ -4,11 +4,30 @@
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts; only
 //! pieces of writes wait, because everything else answers somebody or comes from the node.
 
-/// What a port may send at once after it was idle, in time of its rate: a process that got no processor for a while
-/// catches up.
-const BURST_NS: u64 = 30_000_000;
-/// The least burst, in bytes: two of the largest frames.
-const BURST_MIN: u64 = 20_000;
+/// What a port may send at once after it was idle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortBurst {
+    /// So long at its rate: a process that got no processor for a while catches up.
+    pub ns: u64,
+    /// So many bytes at least.
+    pub bytes: u64,
+}
+
+impl Default for PortBurst {
+    fn default() -> Self {
+        // Two of the largest frames at least.
+        PortBurst { ns: 30_000_000, bytes: 20_000 }
+    }
+}
+
+/// How fast a port is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// Megabits a second.
+    pub mbps: u32,
+    /// At once after it was idle.
+    pub burst: PortBurst,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Port {
@@ -24,14 +43,16 @@ struct Port {
 pub struct Pace {
     /// None: no limit.
     bytes_per_second: Option<u64>,
+    burst: PortBurst,
     ports: Vec<Port>,
 }
 
 impl Pace {
-    /// Takes the rate of a port in Mb/s, if there is one.
-    pub fn new(planes: usize, mbps: Option<u32>, now_ns: u64) -> Pace {
-        let bytes_per_second = mbps.map(|mbps| u64::from(mbps.max(1)) * 125_000);
-        let mut pace = Pace { bytes_per_second, ports: Vec::new() };
+    /// Takes the rate of a port, if there is one.
+    pub fn new(planes: usize, rate: Option<Rate>, now_ns: u64) -> Pace {
+        let bytes_per_second = rate.map(|rate| u64::from(rate.mbps.max(1)) * 125_000);
+        let burst = rate.map(|rate| rate.burst).unwrap_or_default();
+        let mut pace = Pace { bytes_per_second, burst, ports: Vec::new() };
         let credit = pace.burst().cast_signed();
         pace.ports = vec![Port { credit, at_ns: now_ns, rest: 0 }; planes];
         pace
@@ -39,7 +60,8 @@ impl Pace {
 
     fn burst(&self) -> u64 {
         let rate = self.bytes_per_second.unwrap_or_default();
-        (u128::from(rate) * u128::from(BURST_NS) / 1_000_000_000).max(u128::from(BURST_MIN)) as u64
+        (u128::from(rate) * u128::from(self.burst.ns) / 1_000_000_000).max(u128::from(self.burst.bytes))
+            as u64
     }
 
     /// Tells when a piece may leave by a port: now, or later.
@@ -74,6 +96,8 @@ impl Pace {
 mod tests {
     use super::*;
 
+    const RATE: Option<Rate> = Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 } });
+
     /// Sends frames as fast as it is allowed to and returns the bytes of so many nanoseconds.
     fn bytes_in(pace: &mut Pace, plane: u8, until_ns: u64, frame: usize) -> u64 {
         let (mut now_ns, mut sent) = (0, 0);
@@ -89,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_port_keeps_its_rate_and_ports_do_not_share_it() {
-        let mut pace = Pace::new(2, Some(8), 0);
+        let mut pace = Pace::new(2, RATE, 0);
         let first = bytes_in(&mut pace, 0, 10_000_000_000, 1500);
         let wanted = 10_000_000;
         assert!(first.abs_diff(wanted) < 40_000, "{first}");
@@ -105,7 +129,7 @@ mod tests {
 
     #[test]
     fn idle_time_is_worth_one_burst() {
-        let mut pace = Pace::new(1, Some(8), 0);
+        let mut pace = Pace::new(1, RATE, 0);
         let mut sent = 0;
         while pace.ready_at(0, 3_600_000_000_000) == 3_600_000_000_000 {
             pace.took(0, 1000);

@@ -7,8 +7,9 @@
 
 use crate::wire::{SACK_BITS, Sack};
 
-/// Packets that can wait.
-pub const WINDOW: usize = 512;
+/// Packets that can wait, at most and at least.
+pub const WINDOW_MAX: usize = 512;
+const WINDOW_MIN: usize = 64;
 
 /// The first packet of a sender need not be the first that comes: those so many before it are waited for.
 const LOOK_BACK: u32 = 32;
@@ -57,14 +58,16 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Nothing came yet. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them do.
-    pub fn new(wait_ns: u64, budget: usize) -> Self {
+    /// Nothing came yet. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them do. Senders have
+    /// so many under way.
+    pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
+        let window = (under_way as usize * 2).clamp(WINDOW_MIN, WINDOW_MAX).next_power_of_two();
         Reorder {
             epoch: None,
             next: 0,
             first: 0,
             end: 0,
-            waiting: (0..WINDOW).map(|_| None).collect(),
+            waiting: (0..window).map(|_| None).collect(),
             n_waiting: 0,
             bytes: 0,
             budget,
@@ -108,13 +111,13 @@ impl Reorder {
             return self.take_old(number, packet, out);
         }
         // A jump that no window holds is a sender that was silent here for long: start where it is now.
-        if ahead as usize >= 4 * WINDOW {
+        if ahead as usize >= 4 * self.waiting.len() {
             self.flush(out);
             self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
             self.next = number;
         }
         self.mark(number);
-        while number.wrapping_sub(self.next) as usize >= WINDOW {
+        while number.wrapping_sub(self.next) as usize >= self.waiting.len() {
             self.pass_over(now_ns, out);
         }
         if number == self.next {
@@ -125,7 +128,8 @@ impl Reorder {
             self.drain(now_ns, out);
             return Taken::InOrder;
         }
-        let slot = &mut self.waiting[number as usize % WINDOW];
+        let place = self.slot(number);
+        let slot = &mut self.waiting[place];
         if slot.is_some() {
             self.duplicates += 1;
             return Taken::Duplicate;
@@ -188,7 +192,7 @@ impl Reorder {
 
     /// Passes over what is missing, up to the next packet that waits.
     fn pass_over(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
-        while self.waiting[self.next as usize % WINDOW].is_none() {
+        while self.waiting[self.slot(self.next)].is_none() {
             let (word, bit) = place(self.next);
             let is_past = self.next.wrapping_sub(self.first) > u32::MAX / 2;
             self.missed += u64::from(!is_past && self.came[word] >> bit & 1 == 0);
@@ -200,8 +204,15 @@ impl Reorder {
         self.drain(now_ns, out);
     }
 
+    /// Where a number waits, in a window whose length is a power of two.
+    fn slot(&self, number: u32) -> usize {
+        number as usize & (self.waiting.len() - 1)
+    }
+
     fn drain(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
-        while let Some(waiting) = self.waiting[self.next as usize % WINDOW].take() {
+        loop {
+            let place = self.slot(self.next);
+            let Some(waiting) = self.waiting[place].take() else { break };
             self.n_waiting -= 1;
             if let Some(packet) = waiting {
                 self.bytes -= packet.len();
@@ -255,7 +266,7 @@ mod tests {
 
     #[test]
     fn packets_come_out_in_order_and_once() {
-        let mut reorder = Reorder::new(1000, 1 << 20);
+        let mut reorder = Reorder::new(192, 1000, 1 << 20);
         assert_eq!(feed(&mut reorder, &[0, 3, 1, 2, 2, 5, 4, 0], 0), [0, 1, 2, 3, 4, 5]);
         assert_eq!((reorder.reordered, reorder.duplicates, reorder.missed), (2, 2, 0));
         assert!(!reorder.is_waiting());
@@ -263,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_missing_packet_is_waited_for_and_then_passed_over() {
-        let mut reorder = Reorder::new(1000, 1 << 20);
+        let mut reorder = Reorder::new(192, 1000, 1 << 20);
         assert_eq!(feed(&mut reorder, &[0, 2, 3], 10), [0]);
         let mut out = Vec::new();
         reorder.tick(1009, &mut |packet| out.extend_from_slice(packet));
@@ -276,11 +287,11 @@ mod tests {
 
     #[test]
     fn neither_packets_nor_bytes_pile_up() {
-        let mut reorder = Reorder::new(1 << 60, 10);
+        let mut reorder = Reorder::new(192, 1 << 60, 10);
         feed(&mut reorder, &[0], 0);
         let numbers: Vec<u32> = (2..30).collect();
         assert_eq!(feed(&mut reorder, &numbers, 0).len(), 28, "11 bytes wait, which is one too many");
-        let mut reorder = Reorder::new(1 << 60, 1 << 20);
+        let mut reorder = Reorder::new(192, 1 << 60, 1 << 20);
         feed(&mut reorder, &[0], 0);
         let numbers: Vec<u32> = (2..3000).collect();
         assert!(feed(&mut reorder, &numbers, 0).len() > 1900);
@@ -288,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_sender_that_starts_over_is_followed() {
-        let mut reorder = Reorder::new(1000, 1 << 20);
+        let mut reorder = Reorder::new(192, 1000, 1 << 20);
         feed(&mut reorder, &[0, 2], 0);
         let mut out = Vec::new();
         for number in [1u8, 0, 2] {
@@ -302,7 +313,7 @@ mod tests {
 
     #[test]
     fn numbers_wrap() {
-        let mut reorder = Reorder::new(1000, 1 << 20);
+        let mut reorder = Reorder::new(192, 1000, 1 << 20);
         let last = u32::MAX;
         feed(&mut reorder, &[last - 2], 0);
         reorder.tick(1000, &mut |_| ());
@@ -314,7 +325,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_say_what_came() {
-        let mut reorder = Reorder::new(1000, 1 << 20);
+        let mut reorder = Reorder::new(192, 1000, 1 << 20);
         let numbers: Vec<u32> = (0..2000).filter(|n| n % 7 != 0).collect();
         feed(&mut reorder, &numbers, 0);
         let sack = reorder.acknowledge(0b11).unwrap();

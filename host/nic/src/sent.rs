@@ -64,8 +64,9 @@ pub enum Verdict {
     Late(Sent),
 }
 
-/// Packets that are remembered.
-const ROOM: usize = 1024;
+/// Packets that are remembered, at most and at least.
+const ROOM_MAX: usize = 1024;
+const ROOM_MIN: usize = 64;
 /// Packets that are overdue at a time.
 const FEW: usize = 2;
 /// Patience doubles so often while nothing arrives.
@@ -95,12 +96,13 @@ pub struct SentLog {
 }
 
 impl SentLog {
-    /// An empty log.
-    pub fn new() -> Self {
+    /// An empty log, with room for some windows of packets.
+    pub fn of_window(window: u32) -> Self {
+        let room = (window as usize * 4).clamp(ROOM_MIN, ROOM_MAX).next_power_of_two();
         let none =
             Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner };
         SentLog {
-            ring: vec![(none, Fate::Arrived); ROOM],
+            ring: vec![(none, Fate::Arrived); room],
             next: 0,
             oldest: 0,
             latest_ns: 0,
@@ -135,11 +137,16 @@ impl SentLog {
 
     /// Tells whether there is room for a packet whose verdict matters: an overdue one, whose cargo went again, makes it.
     pub fn has_room(&self) -> bool {
-        !self.is_full() || self.ring[self.oldest as usize % ROOM].1 != Fate::UnderWay
+        !self.is_full() || self.ring[self.place(self.oldest)].1 != Fate::UnderWay
     }
 
     fn is_full(&self) -> bool {
-        self.next.wrapping_sub(self.oldest) as usize >= ROOM
+        self.next.wrapping_sub(self.oldest) as usize >= self.ring.len()
+    }
+
+    /// Where a number is in the ring, whose length is a power of two.
+    fn place(&self, number: u32) -> usize {
+        number as usize & (self.ring.len() - 1)
     }
 
     /// Remembers a packet. If there is no room the oldest is forgotten; a piece of a write is returned, so that it can
@@ -152,7 +159,7 @@ impl SentLog {
     ) -> Option<Sent> {
         let mut pushed_out = None;
         if self.is_full() {
-            let (old, fate) = self.ring[self.oldest as usize % ROOM];
+            let (old, fate) = self.ring[self.place(self.oldest)];
             if fate == Fate::UnderWay {
                 self.under_way -= 1;
                 self.forgotten += 1;
@@ -161,7 +168,8 @@ impl SentLog {
             self.oldest = self.oldest.wrapping_add(1);
         }
         let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, cargo };
-        self.ring[self.next as usize % ROOM] = (sent, Fate::UnderWay);
+        let place = self.place(self.next);
+        self.ring[place] = (sent, Fate::UnderWay);
         self.next = self.next.wrapping_add(1);
         self.under_way += 1;
         pushed_out
@@ -181,12 +189,11 @@ impl SentLog {
     }
 
     fn arrived(&mut self, number: u32, now_ns: u64, verdict: &mut impl FnMut(Verdict)) {
-        let is_known =
-            number.wrapping_sub(self.next) > u32::MAX / 2 && self.next.wrapping_sub(number) as usize <= ROOM;
-        if !is_known {
+        if !self.is_known(number) {
             return;
         }
-        let (sent, fate) = &mut self.ring[number as usize % ROOM];
+        let place = self.place(number);
+        let (sent, fate) = &mut self.ring[place];
         if sent.number != number {
             return;
         }
@@ -218,10 +225,32 @@ impl SentLog {
         }
     }
 
+    /// Takes word that only the headers of a packet arrived. Its cargo has to go again, at once; its path is fine.
+    pub fn cut(&mut self, number: u32) -> Option<Sent> {
+        if !self.is_known(number) {
+            return None;
+        }
+        let place = self.place(number);
+        let (sent, fate) = &mut self.ring[place];
+        if sent.number != number || !matches!(fate, Fate::UnderWay | Fate::Overdue) {
+            return None;
+        }
+        self.under_way -= u32::from(*fate == Fate::UnderWay);
+        *fate = Fate::Arrived;
+        self.backoff = 0;
+        Some(*sent)
+    }
+
+    fn is_known(&self, number: u32) -> bool {
+        number.wrapping_sub(self.next) > u32::MAX / 2
+            && self.next.wrapping_sub(number) as usize <= self.ring.len()
+    }
+
     /// Calls lost what was sent before a time.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
         while self.oldest != self.next {
-            let (sent, fate) = &mut self.ring[self.oldest as usize % ROOM];
+            let place = self.place(self.oldest);
+            let (sent, fate) = &mut self.ring[place];
             if matches!(fate, Fate::UnderWay | Fate::Overdue) {
                 if sent.ran_ns >= before_ns {
                     return;
@@ -247,7 +276,8 @@ impl SentLog {
         let before_ns = now_ns.saturating_sub(patience);
         let (mut at, mut count) = (self.oldest, 0);
         while at != self.next && count < FEW {
-            let (sent, fate) = &mut self.ring[at as usize % ROOM];
+            let place = self.place(at);
+            let (sent, fate) = &mut self.ring[place];
             if *fate == Fate::UnderWay {
                 if sent.ran_ns >= before_ns {
                     break;
@@ -264,12 +294,6 @@ impl SentLog {
             self.overdue_ns = now_ns;
             self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
         }
-    }
-}
-
-impl Default for SentLog {
-    fn default() -> Self {
-        SentLog::new()
     }
 }
 
@@ -294,7 +318,7 @@ mod tests {
     }
 
     fn log(n: u32, step_ns: u64) -> SentLog {
-        let mut log = SentLog::new();
+        let mut log = SentLog::of_window(256);
         for number in 0..n {
             let at_ns = u64::from(number) * step_ns;
             log.sent((number * 10, 0), Cargo::Inner, (at_ns, at_ns));
@@ -359,7 +383,7 @@ mod tests {
 
     #[test]
     fn overdue_packets_make_room() {
-        let mut log = log(ROOM as u32, 1);
+        let mut log = log(ROOM_MAX as u32, 1);
         assert!(!log.has_room());
         log.overdue(900_000_000, |_| ());
         assert!(log.has_room());
@@ -381,15 +405,15 @@ mod tests {
 
     #[test]
     fn the_ring_forgets_the_oldest_and_gives_writes_back() {
-        let mut log = SentLog::new();
+        let mut log = SentLog::of_window(256);
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
         assert_eq!(log.sent((1, 0), chunk, (0, 0)), None);
-        for _ in 1..ROOM {
+        for _ in 1..ROOM_MAX {
             assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)), None);
         }
         assert!(!log.has_room());
         assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)).map(|s| s.cargo), Some(chunk));
-        assert_eq!((log.forgotten, log.under_way()), (1, ROOM as u32));
+        assert_eq!((log.forgotten, log.under_way()), (1, ROOM_MAX as u32));
     }
 
     #[test]

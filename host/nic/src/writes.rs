@@ -104,6 +104,8 @@ pub struct Piece {
     pub len: u32,
     /// The plane that lost it, if one did.
     pub not_over: Option<u8>,
+    /// Whether it was sent before.
+    pub again: bool,
 }
 
 impl Leaving {
@@ -136,14 +138,14 @@ impl Leaving {
                 self.tally.sent += 1;
                 self.tally.resent += 1;
                 let not_over = (plane != u8::MAX).then_some(plane);
-                return Some(Piece { offset: at * unit, len: self.len(at), not_over });
+                return Some(Piece { offset: at * unit, len: self.len(at), not_over, again: true });
             }
         }
         (self.next < self.arrived.n).then(|| {
             let at = self.next;
             self.next += 1;
             self.tally.sent += 1;
-            Piece { offset: at * unit, len: self.len(at), not_over: None }
+            Piece { offset: at * unit, len: self.len(at), not_over: None, again: false }
         })
     }
 

@@ -70,7 +70,7 @@ proptest! {
     /// Bytes that get past every check, so that what is behind is reached.
     #[test]
     fn an_agent_takes_any_message(
-        kind in 0u8..8,
+        kind in 0u8..9,
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..20),
         number in any::<u32>(),
         group in 0u16..3,
@@ -112,6 +112,7 @@ proptest! {
             Message::Sack(sack),
             Message::SelfProbe(turn),
             Message::Status(status),
+            Message::Cut(wire::Cut { epoch, number: id, entropy, at_last_hop: word & 1 == 1, ports }),
         ] {
             let mut out = [0; wire::MESSAGE_LEN_MAX];
             let len = wire::write(&mut out, &message, &own);

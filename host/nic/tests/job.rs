@@ -61,6 +61,7 @@ fn orders(transport: Transport, messages: u64) -> Orders {
         port_mbps: 4,
         seed: 1,
         patience: Duration::from_secs(20),
+        every: None,
     }
 }
 

@@ -113,3 +113,37 @@ fn a_port_keeps_its_rate_and_a_lost_plane_costs_its_share() {
         assert!(apart <= sent[0] / 50 + 4, "{sent:?}");
     });
 }
+
+#[test]
+fn what_is_cut_goes_again_at_once_and_blames_no_path() {
+    with(Options::default(), |net| {
+        net.run(50 * MS);
+        net.cut = 300;
+        let write = order(net, 400);
+        net.run(30 * MS);
+        assert!(is_done(net, write), "{:?}", net.agents[0].write_view(&net.at(0), write));
+        let status = net.agents[0].status(&net.at(0));
+        let channel = &status.channels[0];
+        let view = net.agents[0].write_view(&net.at(0), write).unwrap();
+        assert!(channel.cut > 50 && view.resent >= channel.cut, "{channel:?} {view:?}");
+        assert_eq!((channel.lost, channel.assumed_bad), (0, 0), "{channel:?}");
+        let far = net.agents[1].status(&net.at(1));
+        assert_eq!((far.counters.cut, far.wrong_bytes), (channel.cut, 0));
+    });
+}
+
+#[test]
+fn a_packet_of_the_node_that_was_cut_is_no_packet() {
+    with(Options::default(), |net| {
+        net.run(50 * MS);
+        net.cut = 1000;
+        net.say(0, &[7; 400]);
+        net.run(20 * MS);
+        assert!(net.got[1].is_empty());
+        assert_eq!(net.agents[0].status(&net.at(0)).channels[0].cut, 1);
+        net.cut = 0;
+        net.say(0, &[8; 400]);
+        net.run(20 * MS);
+        assert_eq!(net.got[1], [vec![8; 400]]);
+    });
+}

@@ -150,6 +150,19 @@ impl Fabric {
         true
     }
 
+    /// Lets the link at a port lose so many packets of a million in both directions, by chance that follows from the seed.
+    /// Returns whether there is a link.
+    pub fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
+        self.links.set_loss(end, ppm, seed)
+    }
+
+    /// Returns when something happens next, if anything does.
+    pub fn next_ns(&self) -> Option<u64> {
+        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
+        let due = self.due.first().map(|(at_ns, _)| *at_ns);
+        arrival.into_iter().chain(due).min()
+    }
+
     /// Returns the other end of the link at a port.
     pub fn peer(&self, end: LinkEnd) -> Option<LinkEnd> {
         self.links.peer(end)

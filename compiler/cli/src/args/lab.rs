@@ -146,10 +146,18 @@ pub struct JobArgs {
     /// Seconds to send for, without a scenario
     #[arg(long, default_value_t = 5, conflicts_with = "scenario", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
-    /// Line rate of every NIC port in Mb/s: low enough that processors are not what is measured
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub port_mbps: u32,
-    /// Seed of a permutation
+    /// What carries it: `linux`, the kernel and its clock; `embedded`, P4 switches in this process and virtual time. What fits
+    /// the tree if not given
+    #[arg(long, value_enum)]
+    pub target: Option<JobTarget>,
+    /// Line rate of every NIC port in Mb/s: low enough that processors are not what is measured; 1 on `linux` if not given. On
+    /// `embedded` every port of every switch has it, and it is 100 if not given
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub port_mbps: Option<u32>,
+    /// Send in bursts: each NIC sends as many messages as it may have under way once in so many milliseconds
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    pub every: Option<u64>,
+    /// Seed of a permutation; in virtual time of all chance
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Seconds without an arrival after which messages under way are lost
@@ -164,6 +172,15 @@ pub struct JobArgs {
     /// Leave the lab up that this brought up
     #[arg(long)]
     pub keep: bool,
+}
+
+/// What carries a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum JobTarget {
+    /// Embedded P4 switches in this process, and a clock that is moved; needs no privilege
+    Embedded,
+    /// The kernel's own SRv6 in network namespaces; needs root
+    Linux,
 }
 
 /// What runs the switches.

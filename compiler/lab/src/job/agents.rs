@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::ask::{Line, Status};
-use super::timeline::Seat;
+use super::seat::Seat;
 use crate::progress::Watch;
 use crate::{Lab, LabError, make_private};
 

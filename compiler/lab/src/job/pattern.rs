@@ -74,6 +74,8 @@ pub struct Work {
     outstanding: usize,
     /// Messages of each NIC, if they are counted.
     most: Option<u64>,
+    /// Messages of each NIC that bursts allow so far, if they are sent in bursts.
+    allowed: Option<u64>,
     next: Vec<u64>,
     under_way: Vec<BTreeSet<u64>>,
     /// Of a ring: messages that arrived at each NIC without a gap, and those after a gap.
@@ -88,10 +90,29 @@ impl Work {
             targets: cycle(nics, seed),
             outstanding: outstanding.max(1),
             most,
+            allowed: None,
             next: vec![0; nics],
             under_way: vec![BTreeSet::new(); nics],
             arrived: vec![(0, BTreeSet::new()); nics],
         }
+    }
+
+    /// Sends in bursts, each of as many messages as a NIC may have under way: none is sent before the first is allowed.
+    #[must_use]
+    pub fn in_bursts(self) -> Work {
+        Work { allowed: Some(0), ..self }
+    }
+
+    /// Allows so many bursts in all.
+    pub fn allow_bursts(&mut self, bursts: u64) {
+        if let Some(allowed) = &mut self.allowed {
+            *allowed = bursts.saturating_mul(self.outstanding as u64);
+        }
+    }
+
+    /// Returns who sends to whom.
+    pub fn pattern(&self) -> Pattern {
+        self.pattern
     }
 
     /// Returns whom a NIC sends to, each once.
@@ -117,7 +138,8 @@ impl Work {
     /// Takes the next message of a NIC, if it may send one.
     pub fn take(&mut self, from: usize) -> Option<Next> {
         let number = self.next[from];
-        let counted = self.most.is_some_and(|most| number >= most);
+        let bound = self.most.into_iter().chain(self.allowed).min();
+        let counted = bound.is_some_and(|most| number >= most);
         let silent = self.pattern == Pattern::Incast && from == 0;
         if counted || silent || self.under_way[from].len() >= self.outstanding || !self.is_free(from, number)
         {

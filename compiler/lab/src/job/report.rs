@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::orders::Orders;
 use super::pattern::Pattern;
 use super::record::{Mark, Record};
 use super::scenario::QUIET;
@@ -41,8 +42,39 @@ pub struct Setting {
     pub outstanding: usize,
     /// Rate of a NIC port in Mb/s.
     pub port_mbps: u32,
-    /// Seed of the permutation.
+    /// Seed of the permutation, and of chance in virtual time.
     pub seed: u64,
+    /// Milliseconds from burst to burst, if messages were sent in bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<f64>,
+    /// Whether time was virtual.
+    pub virtual_time: bool,
+}
+
+impl Setting {
+    /// Says what orders say.
+    pub(super) fn of(orders: &Orders, nics: usize, virtual_time: bool) -> Setting {
+        Setting {
+            transport: orders.transport.name().to_owned(),
+            pattern: orders.pattern,
+            nics,
+            message_bytes: orders.message_bytes,
+            outstanding: orders.outstanding,
+            port_mbps: orders.port_mbps,
+            seed: orders.seed,
+            every_ms: orders.every.map(|every| every.as_secs_f64() * 1e3),
+            virtual_time,
+        }
+    }
+}
+
+/// What switches counted, where they are part of the job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Switched {
+    /// Packets that got a congestion mark.
+    pub ecn_marked: u64,
+    /// Packets that were cut to their headers.
+    pub trimmed: u64,
 }
 
 /// A job.
@@ -71,6 +103,9 @@ pub struct Report {
     pub states: States,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
+    /// What switches counted, in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<Switched>,
     /// Bytes that arrived and were not sent.
     pub wrong_bytes: u64,
     /// Losses and changes that were forgotten before they were asked for.
@@ -207,6 +242,7 @@ impl Report {
             steps,
             states: states(names, record),
             planes: record.planes.clone(),
+            switches: None,
             wrong_bytes: record.wrong_bytes,
             forgotten: record.forgotten,
             curve: series(samples, POINT_NS, record.end_ns)

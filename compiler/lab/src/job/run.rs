@@ -8,57 +8,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
 use closc_nic::agent::EventView;
 use closc_nic::api::Request;
-use closc_nic::choose::Transport;
 use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::agents::{Agents, How};
 use super::ask::{Line, Status, Written};
-use super::pattern::{Pattern, Work};
+use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
+use super::pattern::Work;
 use super::record::{Change, Loss, Mark, Message, Record, Sample};
 use super::report::{Report, Setting};
 use super::scenario::{Action, Scenario, ScenarioFault};
-use super::timeline::{Seat, Timeline, seats};
+use super::seat::{Seat, seats};
+use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
-/// The distance between samples.
-const SAMPLE: Duration = Duration::from_millis(100);
 /// The longest that anybody sleeps before looking at who asked for the end.
 const LOOK: Duration = Duration::from_millis(20);
 /// NICs that one machine is asked to carry.
 const NICS_MAX: usize = 256;
-/// Messages of a NIC lie at so many places of its region.
-const PLACES: u64 = 1024;
-
-/// What to run.
-#[derive(Debug, Clone)]
-pub struct Orders {
-    /// The program `closc-nic`.
-    pub program: Utf8PathBuf,
-    /// How paths are chosen.
-    pub transport: Transport,
-    /// Who sends to whom.
-    pub pattern: Pattern,
-    /// Bytes of a message.
-    pub message_bytes: u64,
-    /// Bytes of a packet.
-    pub unit: u32,
-    /// Messages of a NIC under way.
-    pub outstanding: usize,
-    /// Messages of each NIC; without a number they are sent as long as the scenario lasts.
-    pub messages: Option<u64>,
-    /// Rate of a NIC port in Mb/s.
-    pub port_mbps: u32,
-    /// Seed of the permutation.
-    pub seed: u64,
-    /// When nothing arrived for so long, what is under way is lost.
-    pub patience: Duration,
-}
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -70,8 +41,28 @@ pub enum JobError {
     #[error(transparent)]
     Scenario(#[from] ScenarioFault),
     /// The number of NICs.
-    #[error("a job on one machine has 2 to {NICS_MAX} NICs, this fabric has {0}")]
-    Nics(usize),
+    #[error("a job on this target has 2 to {most} NICs, this fabric has {found}")]
+    Nics {
+        /// NICs of the fabric.
+        found: usize,
+        /// NICs of a job.
+        most: usize,
+    },
+    /// A packet takes longer than agents wait.
+    #[error(
+        "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, and agents of NICs lose patience after \
+         some milliseconds: give ports {} Mb/s at least (`--port-mbps`), or send smaller packets (`--unit`)",
+        *packet_ns as f64 / 1e6,
+        (u64::from(*port_mbps) * packet_ns).div_ceil(PACKET_NS_MAX)
+    )]
+    Slow {
+        /// Bytes of a packet.
+        unit: u32,
+        /// Rate of a port.
+        port_mbps: u32,
+        /// What it takes.
+        packet_ns: u64,
+    },
 }
 
 /// Runs a job.
@@ -85,11 +76,10 @@ pub fn run(
     lab.breakable()?;
     let seats = seats(lab.tree(), lab.model());
     if !(2..=NICS_MAX).contains(&seats.len()) {
-        return Err(JobError::Nics(seats.len()));
+        return Err(JobError::Nics { found: seats.len(), most: NICS_MAX });
     }
-    let most = orders.messages;
-    let work = Work::new(orders.pattern, seats.len(), orders.outstanding, most, orders.seed);
-    let timeline = Timeline::bind(scenario, lab.model(), &seats, orders.pattern, &work)?;
+    let work = orders.work(seats.len());
+    let timeline = Timeline::bind(scenario, lab.model(), &seats, &work)?;
     lab.restore(watch)?;
     let transport = orders.transport.name();
     let how = How { program: &orders.program, transport, port_mbps: orders.port_mbps };
@@ -100,15 +90,7 @@ pub fn run(
     // What speaks when its port comes up is not to be counted by the next test.
     lab.breakable()?.settle()?;
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
-    let setting = Setting {
-        transport: transport.to_owned(),
-        pattern: orders.pattern,
-        nics: names.len(),
-        message_bytes: orders.message_bytes,
-        outstanding: orders.outstanding,
-        port_mbps: orders.port_mbps,
-        seed: orders.seed,
-    };
+    let setting = Setting::of(orders, names.len(), false);
     let mut report = Report::of(setting, &names, &timeline, &seen?);
     report.unmet = judge(&report, &scenario.expect);
     Ok(report)
@@ -274,6 +256,10 @@ impl Driver {
             // A machine under load does steps late, and none without traffic.
             let lasts = stage.started.elapsed() < stage.duration || !stage.stepped.load(Ordering::SeqCst);
             let sending = by_number || lasts;
+            if let Some(every) = stage.orders.every {
+                let passed = stage.started.elapsed().as_nanos() / every.as_nanos().max(1);
+                self.work.allow_bursts(passed as u64 + 1);
+            }
             for from in 0..nics {
                 while sending && let Some(next) = self.work.take(from) {
                     self.order(stage, from, next.number, next.to)?;

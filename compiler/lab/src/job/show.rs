@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::Report;
+use super::report::{Report, Switched};
 
 /// How tables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,16 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
     let mut out = String::new();
     let Some(first) = reports.first() else { return out };
     let setting = &first.setting;
-    let what = format!(
+    let mut what = format!(
         "{} of {} NICs, messages of {} bytes, ports of {} Mb/s",
         setting.pattern, setting.nics, setting.message_bytes, setting.port_mbps
     );
+    if let Some(every_ms) = setting.every_ms {
+        let _ = write!(what, ", {} a NIC every {every_ms} ms", setting.outstanding);
+    }
+    if setting.virtual_time {
+        let _ = write!(what, ", virtual time, seed {}", setting.seed);
+    }
     let _ = match (style, title) {
         (Style::Plain, "") => writeln!(out, "{what}"),
         (Style::Plain, title) => writeln!(out, "{title}: {what}"),
@@ -52,6 +58,13 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         if !states.is_empty() {
             let (paths, list) = (report.states.paths, states.join(", "));
             let _ = writeln!(out, "{}{name}: states of {paths} paths changed: {list}", gap(style));
+        }
+        if let Some(Switched { ecn_marked, trimmed }) = report.switches {
+            let _ = writeln!(
+                out,
+                "{}{name}: switches marked {ecn_marked} packets and cut {trimmed} to their headers",
+                gap(style)
+            );
         }
         if report.forgotten > 0 {
             let _ =

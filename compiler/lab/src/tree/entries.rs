@@ -20,7 +20,7 @@ use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
 /// The pipeline that fabrics run.
-const PIPELINE: &str = "fabric";
+pub(crate) const PIPELINE: &str = "fabric";
 
 /// Reads the entries of one pipeline.
 pub(super) struct Reader {

@@ -9,7 +9,7 @@ use crate::probes::Target;
 use crate::reorder::Taken;
 use crate::sent::{Cargo, Verdict};
 use crate::wire::{
-    self, Chunk, Fault, Message, Packet, PairProbe, Payload, Sack, SelfProbe, Sequence, Status,
+    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Sack, SelfProbe, Sequence, Status,
 };
 use crate::writes::Place;
 
@@ -31,6 +31,13 @@ impl Agent {
                 return;
             }
         };
+        if packet.cut {
+            match packet.sequence {
+                Some(sequence) => self.cut(at, &packet, sequence, batch),
+                None => self.counters.malformed += 1,
+            }
+            return;
+        }
         match (packet.payload, packet.sequence) {
             (Payload::Inner(inner), Some(sequence)) => self.inner(at, &packet, sequence, inner, batch, node),
             (Payload::Inner(_), None) => self.counters.malformed += 1,
@@ -96,6 +103,45 @@ impl Agent {
         }
     }
 
+    /// Says that of a packet only the headers arrived, so that its sender need not wait to find out.
+    fn cut(&mut self, at: &At<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
+        self.counters.cut += 1;
+        let Some(channel) = self.channel(at, packet.source) else { return };
+        self.channels[channel].alive_ns = Some(self.clock.ran_ns());
+        let cut = Cut {
+            epoch: sequence.epoch,
+            number: sequence.number,
+            entropy: sequence.entropy,
+            at_last_hop: self.options.dscp.cut_at_last_hop == Some(packet.dscp),
+            ports: self.engine.own_ports(),
+        };
+        self.answer(at, batch, channel, &Message::Cut(cut));
+    }
+
+    /// Takes word of a packet that was cut: what it carried goes again, and its path sits out a turn if it is full.
+    fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
+        let known = self.by_address.get(&source).copied();
+        let (Some(channel), true) = (known, cut.epoch == self.epoch) else {
+            self.counters.stale += 1;
+            return;
+        };
+        self.mark_alive(channel, cut.ports);
+        let c = &mut self.channels[channel];
+        let Some(sent) = c.sent.cut(cut.number) else { return };
+        c.tally.cut += 1;
+        if let Cargo::Chunk { write, offset, .. } = sent.cargo
+            && !sent.again
+            && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
+        {
+            leaving.lost(offset, u8::MAX);
+        }
+        let path = c.path;
+        self.engine.answered(path, sent.plane, sent.entropy, at.now_ns);
+        if !cut.at_last_hop {
+            self.engine.congested(path, sent.plane, sent.entropy);
+        }
+    }
+
     fn chunk(
         &mut self,
         at: &At<'_>,
@@ -157,6 +203,7 @@ impl Agent {
             Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
             Message::Sack(sack) => self.sack(at, source, sack),
             Message::Status(status) => self.status_message(at, source, status, batch),
+            Message::Cut(cut) => self.was_cut(at, source, cut),
             Message::Chunk(_) => self.counters.malformed += 1,
         }
     }

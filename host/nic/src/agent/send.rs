@@ -89,12 +89,19 @@ impl Agent {
         let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
             return false;
         };
-        let (own, identity) = (self.own, self.identity);
+        let (own, identity, class) = (self.own, self.identity, self.options.dscp.control << 2);
         let Some(frame) = batch.free() else { return false };
         let len = wire::write(&mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX], message, &identity);
         wire::write_udp(frame.payload(), &identity, entropy, len);
         frame.finish(plane, len + UDP_LEN, |room| {
-            wire::write_outer(room, &ethernet, (&own, outer), (entropy, 0), None, (Next::Udp, len + UDP_LEN))
+            wire::write_outer(
+                room,
+                &ethernet,
+                (&own, outer),
+                (entropy, class),
+                None,
+                (Next::Udp, len + UDP_LEN),
+            )
         });
         self.pace.took(plane, frame.bytes().len());
         batch.push();
@@ -189,7 +196,8 @@ impl Agent {
         let len = head + piece.len as usize;
         wire::write_udp(payload, &self.identity, 0, len);
         let cargo = Cargo::Chunk { write: id, offset: piece.offset, len: piece.len };
-        let packet = (Next::Udp, len + UDP_LEN, ECT0);
+        let dscp = if piece.again { self.options.dscp.again } else { self.options.dscp.data };
+        let packet = (Next::Udp, len + UDP_LEN, dscp << 2 | ECT0);
         let flow = self.flow(channel);
         let sent = self.send(at, channel, batch, packet, (cargo, flow), piece.not_over);
         if !sent {

@@ -150,6 +150,19 @@ impl Agent {
         }
     }
 
+    /// Lets the engine know again which T1s do not answer: a destination that was opened just now knows nothing of them.
+    pub(super) fn repeat_dead(&mut self, at: &At<'_>) {
+        for n in 0..self.records.len() {
+            let (turn, record) = self.records[n];
+            if let Turn::T1 { plane, uplink } = turn
+                && record.is_dead()
+                && self.t0_is_good(plane)
+            {
+                self.engine.lost_uplink(plane, uplink, at.now_ns);
+            }
+        }
+    }
+
     fn t0_is_good(&self, plane: u8) -> bool {
         let t0 = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
         t0.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
@@ -220,7 +233,7 @@ impl Agent {
         }
         c.probe_at_ns = at.now_ns + BAD_PERIOD_NS;
         // Bad paths are brought back also while nothing is sent, so that they are there when something is.
-        let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns);
+        let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns, self.options.idle_ns);
         if look {
             c.look_at_ns = at.now_ns + LOOK_PERIOD_NS;
         }

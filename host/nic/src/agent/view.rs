@@ -12,6 +12,7 @@ use crate::choose::Transport;
 use crate::localise::Finding;
 use crate::region::Region;
 use crate::schedule::Turn;
+use crate::writes::Tally;
 
 /// Events that are remembered.
 pub(super) const EVENTS_MAX: usize = 1024;
@@ -37,6 +38,8 @@ pub struct Counters {
     pub refused_writes: u64,
     /// Regions that could not be read or written.
     pub region_faults: u64,
+    /// Packets of which only the headers came, because a queue was full.
+    pub cut: u64,
     /// Bytes of writes that came.
     pub written_bytes: u64,
     /// Writes that came whole.
@@ -118,6 +121,8 @@ pub struct ChannelView {
     pub lost: u64,
     /// Packets called lost that arrived.
     pub late: u64,
+    /// Packets of which only the headers arrived there.
+    pub cut: u64,
     /// When one was last lost, by the agent's clock.
     pub last_lost_ns: u64,
     /// Packets that came out of order.
@@ -194,10 +199,6 @@ pub struct WriteView {
 impl Agent {
     /// Says how things are.
     pub fn status(&self, at: &At<'_>) -> StatusView {
-        let wrong_bytes = match &self.region {
-            Region::Pattern { wrong } => *wrong,
-            Region::File(..) => 0,
-        };
         StatusView {
             nic: Ipv6Addr::from(self.own),
             transport: self.options.transport,
@@ -207,7 +208,7 @@ impl Agent {
             findings: self.findings(at),
             denials: self.bans().bans,
             counters: self.counters,
-            wrong_bytes,
+            wrong_bytes: self.wrong_bytes(),
         }
     }
 
@@ -240,6 +241,7 @@ impl Agent {
             received: c.tally.received,
             lost: c.tally.lost,
             late: c.tally.late,
+            cut: c.tally.cut,
             last_lost_ns: c.tally.last_lost_ns,
             reordered: c.reorder.reordered,
             missed: c.reorder.missed,
@@ -276,6 +278,30 @@ impl Agent {
             sent: write.tally.sent,
             resent: write.tally.resent,
         })
+    }
+
+    /// Returns counters.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Returns bytes that came and were not what they should be.
+    pub fn wrong_bytes(&self) -> u64 {
+        match &self.region {
+            Region::Pattern { wrong } => *wrong,
+            Region::File(..) => 0,
+        }
+    }
+
+    /// Returns the smoothed round trips to NICs that packets went to.
+    pub fn round_trips(&self) -> impl Iterator<Item = u64> {
+        self.channels.iter().map(|channel| channel.sent.rtt_ns()).filter(|rtt_ns| *rtt_ns > 0)
+    }
+
+    /// Returns what a write took, once the far side has all of it.
+    pub fn written(&self, id: u64) -> Option<Tally> {
+        let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
+        writes.find(|write| write.id == id && write.done_ns.is_some()).map(|write| write.tally)
     }
 
     /// Returns events after a number.

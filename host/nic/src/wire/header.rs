@@ -79,6 +79,10 @@ pub struct Packet<'a> {
     pub source: [u8; 16],
     /// Whether it met congestion.
     pub marked: bool,
+    /// Its DSCP.
+    pub dscp: u8,
+    /// Whether a switch cut it: its headers are here and not all of its payload.
+    pub cut: bool,
     /// Its number, of sprayed packets and writes.
     pub sequence: Option<Sequence>,
     /// What is in it.
@@ -123,11 +127,19 @@ pub fn parse<'a>(frame: &'a [u8], own: &Identity) -> Result<Packet<'a>, Fault> {
         next => (None, next, body),
     };
     let payload = match next {
-        PROTO_IPV6 if sequence.is_some() && body.len() >= IPV6 && body[0] >> 4 == 6 => Payload::Inner(body),
-        PROTO_UDP => Payload::Message(udp(body, own)?),
+        PROTO_IPV6 if sequence.is_some() && body.len() >= IPV6 && body[0] >> 4 == 6 => {
+            let whole = IPV6 + usize::from(u16::from_be_bytes([body[4], body[5]]));
+            (Payload::Inner(body), whole > body.len())
+        }
+        PROTO_UDP => {
+            let (message, cut) = udp(body, own, sequence.is_some())?;
+            (Payload::Message(message), cut)
+        }
         _ => return Err(Fault::Kind),
     };
-    Ok(Packet { source, marked, sequence, payload })
+    let (payload, cut) = payload;
+    let dscp = (ip[0] << 4 | ip[1] >> 4) >> 2;
+    Ok(Packet { source, marked, dscp, cut, sequence, payload })
 }
 
 fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8]), Fault> {
@@ -146,13 +158,19 @@ fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8])
     Ok((sequence, head[0], rest))
 }
 
-fn udp<'a>(body: &'a [u8], own: &Identity) -> Result<&'a [u8], Fault> {
+/// Reads the UDP header; of a packet that may be cut, its length says how much is missing.
+fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8], bool), Fault> {
     let (head, rest) = body.split_at_checked(UDP_LEN).ok_or(Fault::Short)?;
     if u16::from_be_bytes([head[2], head[3]]) != own.udp_port {
         return Err(Fault::Kind);
     }
     let len = usize::from(u16::from_be_bytes([head[4], head[5]]));
-    len.checked_sub(UDP_LEN).and_then(|len| rest.get(..len)).ok_or(Fault::Short)
+    let len = len.checked_sub(UDP_LEN).ok_or(Fault::Short)?;
+    match rest.get(..len) {
+        Some(message) => Ok((message, false)),
+        None if may_be_cut => Ok((rest, true)),
+        None => Err(Fault::Short),
+    }
 }
 
 /// Writes Ethernet, IPv6 and the option, if there is a sequence, in front of a payload that lies behind them.

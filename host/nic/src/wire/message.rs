@@ -99,6 +99,21 @@ pub struct Status {
     pub n_missing: u8,
 }
 
+/// A packet of which only the headers arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Epoch of the sender of the packet.
+    pub epoch: u16,
+    /// Its number.
+    pub number: u32,
+    /// Its path.
+    pub entropy: u32,
+    /// Whether it was cut at the port to the receiver: that is not the path's fault.
+    pub at_last_hop: bool,
+    /// Ports of the receiver that are up, a bit for each plane.
+    pub ports: u32,
+}
+
 /// A message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack, and no allocation is the point")]
@@ -115,6 +130,8 @@ pub enum Message<'a> {
     Chunk(Chunk<'a>),
     /// How much of a write arrived.
     Status(Status),
+    /// A packet was cut.
+    Cut(Cut),
 }
 
 /// Reads bytes from the front; what is not there is a fault.
@@ -178,6 +195,13 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
             Message::Chunk(Chunk { write, total, target, offset, unit, data: r.0 })
         }
         6 => Message::Status(status(&mut r)?),
+        7 => Message::Cut(Cut {
+            epoch: r.u16()?,
+            number: r.u32()?,
+            entropy: r.u32()?,
+            at_last_hop: r.u8()? == 1,
+            ports: r.u32()?,
+        }),
         _ => return Err(Fault::Kind),
     })
 }
@@ -234,12 +258,14 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
         Message::Sack(_) => 4,
         Message::Chunk(_) => 5,
         Message::Status(_) => 6,
+        Message::Cut(_) => 7,
     };
     w.put(&MAGIC);
     w.put(&[VERSION, kind]);
     w.put(&own.cookie.to_be_bytes());
     debug_assert_eq!(w.len, HEAD);
     match message {
+        Message::Cut(c) => write_cut(&mut w, c),
         Message::SelfProbe(p) => {
             w.put(&p.id.to_be_bytes());
             w.put(&[p.tier, p.plane]);
@@ -272,15 +298,26 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
             }
             w.put(&c.unit.to_be_bytes());
         }
-        Message::Status(s) => {
-            w.put(&s.write.to_be_bytes());
-            w.put(&s.total.to_be_bytes());
-            w.put(&[u8::from(s.complete) | u8::from(s.question) << 1, s.n_missing]);
-            for (offset, len) in &s.missing[..usize::from(s.n_missing)] {
-                w.put(&offset.to_be_bytes());
-                w.put(&len.to_be_bytes());
-            }
-        }
+        Message::Status(s) => write_status(&mut w, s),
     }
     w.len
+}
+
+fn write_cut(w: &mut Writer<'_>, c: &Cut) {
+    w.put(&c.epoch.to_be_bytes());
+    for number in [c.number, c.entropy] {
+        w.put(&number.to_be_bytes());
+    }
+    w.put(&[u8::from(c.at_last_hop)]);
+    w.put(&c.ports.to_be_bytes());
+}
+
+fn write_status(w: &mut Writer<'_>, s: &Status) {
+    w.put(&s.write.to_be_bytes());
+    w.put(&s.total.to_be_bytes());
+    w.put(&[u8::from(s.complete) | u8::from(s.question) << 1, s.n_missing]);
+    for (offset, len) in &s.missing[..usize::from(s.n_missing)] {
+        w.put(&offset.to_be_bytes());
+        w.put(&len.to_be_bytes());
+    }
 }

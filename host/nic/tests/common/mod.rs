@@ -84,6 +84,8 @@ pub(crate) struct Net<'a> {
     pub(crate) now_ns: u64,
     /// Share of packets that a cable loses, in thousandths.
     pub(crate) loss: BTreeMap<Cable, u32>,
+    /// Share of numbered packets that switches cut to their headers, in thousandths.
+    pub(crate) cut: u64,
     /// What each node got.
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
@@ -95,6 +97,8 @@ pub(crate) struct Net<'a> {
     options: Options,
 }
 
+/// What is left of a packet that is cut.
+const CUT_BYTES: usize = 128;
 const STEP_NS: u64 = 20_000;
 
 impl<'a> Net<'a> {
@@ -108,6 +112,7 @@ impl<'a> Net<'a> {
             agents: Vec::new(),
             now_ns: 1,
             loss: BTreeMap::new(),
+            cut: 0,
             got: [Vec::new(), Vec::new()],
             frozen: [false; 2],
             sockets: [VecDeque::new(), VecDeque::new()],
@@ -229,6 +234,10 @@ impl<'a> Net<'a> {
             let segment = last(&frame);
             frame[42..44].copy_from_slice(&segment.to_be_bytes());
             frame[44..54].fill(0);
+            if frame[20] == 60 && frame.len() > CUT_BYTES && self.cut > (dice * 7 + 3) % 1000 {
+                frame.truncate(CUT_BYTES);
+                frame[18..20].copy_from_slice(&(CUT_BYTES as u16 - 54).to_be_bytes());
+            }
             // Planes differ by more than the gap between two packets, so that order is lost.
             let arrives = self.now_ns + 30_000 + u64::from(plane) * 45_000;
             self.under_way.insert((arrives, self.count), (usize::from(to), frame));

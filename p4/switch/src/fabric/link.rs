@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::Node;
+use crate::state::Random;
 
 /// Greatest port number that can have a link.
 const LAST_PORT: u32 = 65_535;
@@ -40,15 +41,24 @@ pub struct LinkCount {
     pub packets: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Packets that were lost because the link was down.
+    /// Packets that were lost because the link was down or lossy.
     pub lost: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Half {
     peer: LinkEnd,
     up: bool,
     count: LinkCount,
+    loss: Option<Loss>,
+}
+
+/// A link that loses packets by chance.
+#[derive(Clone, Debug)]
+struct Loss {
+    /// How many of a million.
+    ppm: u32,
+    random: Random,
 }
 
 /// Where a packet goes.
@@ -101,7 +111,7 @@ impl Links {
             if ports.len() <= end.port as usize {
                 ports.resize(end.port as usize + 1, None);
             }
-            ports[end.port as usize] = Some(Half { peer, up: true, count: LinkCount::default() });
+            ports[end.port as usize] = Some(Half { peer, up: true, count: LinkCount::default(), loss: None });
         }
         Ok(())
     }
@@ -132,10 +142,23 @@ impl Links {
         Some(peer)
     }
 
+    /// Lets a link lose packets in both directions; tells whether there is one.
+    pub(super) fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
+        let Some(peer) = self.peer(end) else { return false };
+        for (end, seed) in [(end, seed), (peer, !seed)] {
+            if let Some(half) = self.half_mut(end) {
+                half.loss = (ppm > 0).then(|| Loss { ppm, random: Random::new(seed) });
+            }
+        }
+        true
+    }
+
     /// Finds out where a packet goes that leaves a port, and counts it.
     pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Destination {
         let Some(half) = self.half_mut(end) else { return Destination::Out };
-        if !half.up {
+        let lost =
+            |loss: &mut Loss| loss.random.between(0, 999_999).is_some_and(|dice| dice < u64::from(loss.ppm));
+        if !half.up || half.loss.as_mut().is_some_and(lost) {
             half.count.lost += 1;
             return Destination::Lost;
         }

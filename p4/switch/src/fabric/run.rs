@@ -50,6 +50,17 @@ impl Fabric {
     /// Runs until nothing moves before a time, and hands on what leaves the fabric, in order. Idle entries are looked
     /// for in the end.
     pub fn run_until(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
+        let mut count = self.run_before(end_ns, &mut deliver);
+        if end_ns != u64::MAX {
+            self.config.clock.advance_to(end_ns);
+            self.look_round(&mut count, &mut deliver);
+        }
+        count
+    }
+
+    /// Runs until nothing moves before a time, and hands on what leaves the fabric, in order. It costs what moves, so it may
+    /// be called for one moment after the other.
+    pub fn run_before(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
         let mut count = RunCount::default();
         loop {
             self.collect(&mut count, &mut deliver);
@@ -62,10 +73,6 @@ impl Fabric {
                 self.set_due(work.node, due);
                 self.hand_on(work.node, &mut count, &mut deliver);
             }
-        }
-        if end_ns != u64::MAX {
-            self.config.clock.advance_to(end_ns);
-            self.look_round(&mut count, &mut deliver);
         }
         count
     }

@@ -3,16 +3,22 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::job::{self, BYTES_MAX, JobError, Orders, Report, Scenario, Transport};
+use closc_lab::tree::{Software, Tree};
 use closc_lab::{Lab, LabError, Options, Watch};
 use serde::Serialize;
 
 use super::with_tree;
-use crate::args::lab::JobArgs;
+use crate::args::lab::{JobArgs, JobTarget};
 use crate::args::{Args, Format};
 use crate::labs;
 use crate::output::{self, Outcome};
+
+/// Line rate of a NIC port on the kernel: low enough that processors are not what is measured.
+const LINUX_MBPS: u32 = 1;
+/// Line rate of every port in virtual time: a packet takes a tenth of a millisecond, so queues are as long as agents expect.
+const VIRTUAL_MBPS: u32 = 100;
 
 /// Jobs of one scenario.
 #[derive(Serialize)]
@@ -28,22 +34,19 @@ struct Jobs<'a> {
 /// Runs a job, or two beside each other.
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
     let scenario = scenario(command)?;
-    let program = program(command)?;
+    let transports: Vec<Transport> = std::iter::once(command.transport).chain(command.beside).collect();
     with_tree(args, &command.lab, options, |tree, options| {
-        let (mut lab, was_up) = match Lab::open(tree, options) {
-            Ok(lab) => (lab, true),
-            Err(LabError::NotUp { .. }) => (Lab::up(tree, options, watch)?.0, false),
-            Err(error) => return Err(error.into()),
+        let read = Tree::read_with(tree, options.digests)?;
+        let target = command.target.unwrap_or(match read.switch_of(Software::P4) {
+            Some(_) => JobTarget::Embedded,
+            None => JobTarget::Linux,
+        });
+        let fabric = read.fabric.to_string();
+        drop(read);
+        let reports = match target {
+            JobTarget::Embedded => simulated(tree, options, command, &scenario, &transports, watch),
+            JobTarget::Linux => on_linux(tree, options, command, &scenario, &transports, watch)?,
         };
-        let fabric = lab.fabric().to_owned();
-        let transports = std::iter::once(command.transport).chain(command.beside);
-        let reports: Result<Vec<Report>, JobError> = transports
-            .map(|transport| job::run(&mut lab, &scenario, &orders(command, &program, transport), watch))
-            .collect();
-        let keeps = was_up || (command.keep && reports.is_ok());
-        if !keeps {
-            lab.down()?;
-        }
         let reports = reports.map_err(|error| placed(error, command))?;
         if let Some(path) = &command.plot {
             output::replace(path, &job::svg(&scenario.title, &reports))?;
@@ -58,6 +61,51 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         })?;
         Ok(if met { Outcome::Fine } else { Outcome::Failed })
     })
+}
+
+/// Reports of jobs, or why one could not be run.
+type Reports = Result<Vec<Report>, JobError>;
+
+fn simulated(
+    tree: &Utf8Path,
+    options: &Options,
+    command: &JobArgs,
+    scenario: &Scenario,
+    transports: &[Transport],
+    watch: &Watch<'_>,
+) -> Reports {
+    let rate = command.port_mbps.unwrap_or(VIRTUAL_MBPS);
+    let one = |transport: &Transport| {
+        let orders = orders(command, Utf8PathBuf::new(), *transport, rate);
+        job::simulate(tree, options.digests, scenario, &orders, watch)
+    };
+    transports.iter().map(one).collect()
+}
+
+fn on_linux(
+    tree: &Utf8Path,
+    options: &Options,
+    command: &JobArgs,
+    scenario: &Scenario,
+    transports: &[Transport],
+    watch: &Watch<'_>,
+) -> anyhow::Result<Reports> {
+    let program = program(command)?;
+    let (mut lab, was_up) = match Lab::open(tree, options) {
+        Ok(lab) => (lab, true),
+        Err(LabError::NotUp { .. }) => (Lab::up(tree, options, watch)?.0, false),
+        Err(error) => return Err(error.into()),
+    };
+    let rate = command.port_mbps.unwrap_or(LINUX_MBPS);
+    let one = |transport: &Transport| {
+        job::run(&mut lab, scenario, &orders(command, program.clone(), *transport, rate), watch)
+    };
+    let reports: Reports = transports.iter().map(one).collect();
+    let keeps = was_up || (command.keep && reports.is_ok());
+    if !keeps {
+        lab.down()?;
+    }
+    Ok(reports)
 }
 
 fn scenario(command: &JobArgs) -> anyhow::Result<Scenario> {
@@ -76,18 +124,19 @@ fn placed(error: JobError, command: &JobArgs) -> anyhow::Error {
     }
 }
 
-fn orders(command: &JobArgs, program: &Utf8PathBuf, transport: Transport) -> Orders {
+fn orders(command: &JobArgs, program: Utf8PathBuf, transport: Transport, port_mbps: u32) -> Orders {
     Orders {
-        program: program.clone(),
+        program,
         transport,
         pattern: command.pattern,
         message_bytes: command.bytes,
         unit: command.unit,
         outstanding: usize::from(command.outstanding),
         messages: command.messages,
-        port_mbps: command.port_mbps,
+        port_mbps,
         seed: command.seed,
         patience: Duration::from_secs(command.patience),
+        every: command.every.map(Duration::from_millis),
     }
 }
 

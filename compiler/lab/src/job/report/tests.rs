@@ -20,6 +20,8 @@ fn setting() -> Setting {
         outstanding: 1,
         port_mbps: 8,
         seed: 1,
+        every_ms: None,
+        virtual_time: false,
     }
 }
 

@@ -1,0 +1,50 @@
+//! What a job is to do, whatever carries it.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use closc_nic::choose::Transport;
+
+use super::pattern::{Pattern, Work};
+
+/// The longest that a packet may take to leave a port: agents take a packet for lost that is 50 ms late, and a full queue
+/// holds 64 packets or more.
+pub(super) const PACKET_NS_MAX: u64 = 400_000;
+/// Messages of a NIC lie at so many places of its region.
+pub(super) const PLACES: u64 = 1024;
+/// The distance between samples.
+pub(super) const SAMPLE: Duration = Duration::from_millis(100);
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// The program `closc-nic`.
+    pub program: Utf8PathBuf,
+    /// How paths are chosen.
+    pub transport: Transport,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Bytes of a message.
+    pub message_bytes: u64,
+    /// Bytes of a packet.
+    pub unit: u32,
+    /// Messages of a NIC under way.
+    pub outstanding: usize,
+    /// Messages of each NIC; without a number they are sent as long as the scenario lasts.
+    pub messages: Option<u64>,
+    /// Rate of a NIC port in Mb/s.
+    pub port_mbps: u32,
+    /// Seed of the permutation.
+    pub seed: u64,
+    /// When nothing arrived for so long, what is under way is lost.
+    pub patience: Duration,
+    /// Messages are sent in bursts, one each time that so long has passed; without it whenever one arrived.
+    pub every: Option<Duration>,
+}
+
+impl Orders {
+    /// Plans the messages.
+    pub(super) fn work(&self, nics: usize) -> Work {
+        let work = Work::new(self.pattern, nics, self.outstanding, self.messages, self.seed);
+        if self.every.is_some() { work.in_bursts() } else { work }
+    }
+}

@@ -1,0 +1,330 @@
+//! A job in virtual time: the agents of hosts and embedded switches in one process, and a clock that is moved.
+//!
+//! ```text
+//! tree --entries--> switches: the P4 program, its tables, queues with a rate     (switches)
+//! tree --path tables--> stations: a closc-nic for each NIC, lines with a rate    (station)
+//! scenario --bind--> what is cut, lossy, swapped at a time                       (wiring)
+//! (time, number) of packets, of what agents have due, of steps and samples --> Record --> Report
+//! ```
+//!
+//! In: a compiled tree of P4 switches, a scenario, orders. Out: the same report as of a job on the kernel. Invariants:
+//! nothing is asked of the planner: who gets a packet is what the switches' tables say; the same seed gives the same
+//! report, whatever the number of threads. Time passes in windows no longer than a cable takes, so within one no
+//! station and no switch can influence another; what they send is put in order before it arrives.
+
+mod collect;
+mod inner;
+mod station;
+mod switches;
+mod wiring;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use closc_paths::Table;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
+
+use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
+use super::pattern::{Next, Work};
+use super::record::{Mark, Message, Record, Sample};
+use super::report::{Report, Setting, Switched};
+use super::run::JobError;
+use super::scenario::Scenario;
+use super::seat::{Seat, seats};
+use super::timeline::Timeline;
+use super::verdict::judge;
+use crate::LabError;
+use crate::model::Model;
+use crate::progress::Watch;
+use crate::tree::{Digests, Tree};
+use collect::Collected;
+use station::{Room, Station};
+use switches::Switches;
+use wiring::Wiring;
+
+/// How long a packet takes over a cable, and from port to port of a switch whose queue is empty.
+const CABLE_NS: u64 = 2_000;
+/// Bytes of headers of a packet.
+const HEADERS: u64 = 126 + inner::INNER as u64;
+/// Stations at work from which on several threads share them.
+const PARALLEL_FROM: usize = 64;
+/// NICs of a job in virtual time.
+const NICS_MAX: usize = 16_384;
+
+/// Runs a job in virtual time on the switches of a tree.
+pub fn simulate(
+    folder: &Utf8Path,
+    digests: Digests,
+    scenario: &Scenario,
+    orders: &Orders,
+    watch: &Watch<'_>,
+) -> Result<Report, JobError> {
+    let tree = Tree::read_with(folder, digests)?;
+    tree.needs_paths("`lab job`")?;
+    let model = Model::of(&tree)?;
+    let seats = seats(&tree, &model);
+    if !(2..=NICS_MAX).contains(&seats.len()) {
+        return Err(JobError::Nics { found: seats.len(), most: NICS_MAX });
+    }
+    let packet_ns = switches::packet_ns(u64::from(orders.unit) + HEADERS, orders.port_mbps);
+    if packet_ns > PACKET_NS_MAX {
+        return Err(JobError::Slow { unit: orders.unit, port_mbps: orders.port_mbps, packet_ns });
+    }
+    let work = orders.work(seats.len());
+    let timeline = Timeline::bind(scenario, &model, &seats, &work)?;
+    let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
+    let mut run = Run::new((&tree, &model), &seats, &tables, orders, work, watch)?;
+    run.drive(scenario.duration, &timeline, watch)?;
+    let (record, switched) = run.finish()?;
+    let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
+    let setting = Setting::of(orders, names.len(), true);
+    let mut report = Report::of(setting, &names, &timeline, &record);
+    report.switches = Some(switched);
+    report.unmet = judge(&report, &scenario.expect);
+    Ok(report)
+}
+
+/// Everything that moves.
+struct Run<'a> {
+    orders: &'a Orders,
+    seats: &'a [Seat],
+    switches: Switches,
+    wiring: Wiring<'a>,
+    stations: Vec<Station<'a>>,
+    /// When each station has something to do, and all of them in order.
+    next: Vec<u64>,
+    due: BTreeSet<(u64, u32)>,
+    work: Work,
+    /// Messages that found no room at their sender.
+    stuck: Vec<(Next, usize)>,
+    record: Record,
+    collected: Collected,
+    /// When a message was last ordered or arrived.
+    moved_ns: u64,
+}
+
+/// When the next thing happens that does not come from packets.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The step that is next.
+    step: usize,
+    step_ns: u64,
+    sample_ns: u64,
+    burst_ns: u64,
+    bursts: u64,
+}
+
+impl Known {
+    fn new(timeline: &Timeline) -> Known {
+        Known { step: 0, step_ns: step_ns(timeline, 0), sample_ns: 0, burst_ns: 0, bursts: 0 }
+    }
+
+    fn at_ns(&self) -> u64 {
+        self.step_ns.min(self.sample_ns).min(self.burst_ns)
+    }
+}
+
+fn step_ns(timeline: &Timeline, step: usize) -> u64 {
+    timeline.steps.get(step).map_or(u64::MAX, |step| step.at.as_nanos() as u64)
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        (tree, model): (&'a Tree, &'a Model),
+        seats: &'a [Seat],
+        tables: &'a [Table<'a>],
+        orders: &'a Orders,
+        work: Work,
+        watch: &Watch<'_>,
+    ) -> Result<Run<'a>, LabError> {
+        let switches = Switches::new(tree, model, orders, watch)?;
+        let room = Room::of(seats.len());
+        let make = |(at, seat): (usize, &Seat)| {
+            let (group, table) = (&tree.tables[seat.table], &tables[seat.table]);
+            Station::new((at, seat), tree, model, (group, table), orders, room)
+        };
+        let stations = seats.iter().enumerate().map(make).collect::<Result<Vec<_>, LabError>>()?;
+        let n = seats.len();
+        let mut run = Run {
+            orders,
+            seats,
+            wiring: Wiring::new(model, seats, &switches, orders.seed),
+            switches,
+            stations,
+            next: vec![u64::MAX; n],
+            due: BTreeSet::new(),
+            work,
+            stuck: Vec::new(),
+            record: Record::default(),
+            collected: Collected::new(n),
+            moved_ns: 0,
+        };
+        for station in 0..n {
+            run.note(station);
+        }
+        Ok(run)
+    }
+
+    /// Notes when a station has something to do next.
+    fn note(&mut self, station: usize) {
+        let next = self.stations[station].next_ns();
+        let before = std::mem::replace(&mut self.next[station], next);
+        if before != next {
+            self.due.remove(&(before, station as u32));
+            self.due.insert((next, station as u32));
+        }
+    }
+
+    /// Lets time pass until the job is over.
+    fn drive(&mut self, duration: Duration, timeline: &Timeline, watch: &Watch<'_>) -> Result<(), LabError> {
+        let duration_ns = duration.as_nanos() as u64;
+        let mut known = Known::new(timeline);
+        loop {
+            let first_ns = self.due.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
+            let now_ns = first_ns.min(self.switches.next_ns()).min(known.at_ns());
+            let is_sending =
+                self.orders.messages.is_some() || now_ns < duration_ns || known.step < timeline.steps.len();
+            if now_ns < known.at_ns() {
+                self.window(now_ns, (now_ns + CABLE_NS).min(known.at_ns()), is_sending);
+                continue;
+            }
+            let is_sample = known.sample_ns == now_ns;
+            self.known(&mut known, now_ns, timeline)?;
+            if is_sample {
+                watch.check()?;
+                let (passed, total) = (now_ns / 1_000_000, duration_ns / 1_000_000);
+                watch.step("run the job", passed.min(total), total + 1);
+                if self.is_over(now_ns, is_sending) {
+                    self.record.end_ns = now_ns;
+                    return Ok(());
+                }
+            }
+            self.order(now_ns, is_sending, 0..self.stations.len());
+        }
+    }
+
+    /// Does what is known beforehand to happen now.
+    fn known(&mut self, known: &mut Known, now_ns: u64, timeline: &Timeline) -> Result<(), LabError> {
+        if known.step_ns == now_ns {
+            let step = &timeline.steps[known.step];
+            self.wiring.change(&step.standing, now_ns, &mut self.switches, &mut self.stations)?;
+            self.record.marks.push(Mark { span_ns: (now_ns, now_ns), failed: None });
+            (0..self.stations.len()).for_each(|station| self.note(station));
+            known.step += 1;
+            known.step_ns = step_ns(timeline, known.step);
+        }
+        if known.burst_ns == now_ns {
+            known.bursts += 1;
+            self.work.allow_bursts(known.bursts);
+            known.burst_ns = self.orders.every.map_or(u64::MAX, |every| now_ns + every.as_nanos() as u64);
+        }
+        if known.sample_ns == now_ns {
+            let received = self.stations.iter().map(Station::received).collect();
+            self.record.samples.push(Sample { at_ns: now_ns, received });
+            self.collected.listen(&mut self.stations);
+            if known.step == 0 {
+                self.record.rtt_ns = collect::mean_rtt_ns(&self.stations);
+            }
+            known.sample_ns = now_ns + SAMPLE.as_nanos() as u64;
+        }
+        Ok(())
+    }
+
+    /// Tells whether all messages arrived, or nothing has moved for too long.
+    fn is_over(&self, now_ns: u64, is_sending: bool) -> bool {
+        let by_number = self.orders.messages.is_some();
+        let quiet = now_ns - self.moved_ns > self.orders.patience.as_nanos() as u64;
+        let done = if by_number { self.work.is_done() } else { !is_sending && self.work.under_way() == 0 };
+        done || quiet && (by_number || !is_sending)
+    }
+
+    /// Lets switches and stations work up to a time, each for itself.
+    fn window(&mut self, now_ns: u64, end_ns: u64, is_sending: bool) {
+        let (wiring, stations) = (&mut self.wiring, &mut self.stations);
+        let mut reached = Vec::new();
+        self.switches.run_before(end_ns, |delivery| {
+            let at_ns = delivery.at_ns + CABLE_NS;
+            if let Some((station, plane)) = wiring.reaches(delivery.node, delivery.port) {
+                stations[station].arrive(at_ns, plane, delivery.frame);
+                reached.push(station);
+            }
+        });
+        for station in reached {
+            self.note(station);
+        }
+        let active: Vec<usize> =
+            self.due.iter().take_while(|(at_ns, _)| *at_ns < end_ns).map(|(_, n)| *n as usize).collect();
+        if active.len() < PARALLEL_FROM {
+            for station in &active {
+                self.stations[*station].run(end_ns);
+            }
+        } else {
+            self.stations.par_iter_mut().with_min_len(16).for_each(|station| station.run(end_ns));
+        }
+        let mut free = BTreeSet::new();
+        for station in active {
+            for leaving in self.stations[station].sent() {
+                if let Some(end) = self.wiring.leaves(&self.switches, station, leaving.plane) {
+                    self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame);
+                }
+            }
+            for arrived in self.stations[station].arrived() {
+                let message = &mut self.record.messages[arrived.message];
+                message.took_ns = Some(arrived.at_ns - message.at_ns);
+                message.packets = arrived.packets;
+                self.work.done(station, arrived.number);
+                self.moved_ns = now_ns;
+                // In a ring, whoever got it may go on.
+                free.extend([station, message.to]);
+            }
+            self.note(station);
+        }
+        self.order(end_ns, is_sending, free);
+    }
+
+    /// Orders every message that some stations may send.
+    fn order(&mut self, now_ns: u64, is_sending: bool, stations: impl IntoIterator<Item = usize>) {
+        let stuck = std::mem::take(&mut self.stuck);
+        for (next, message) in stuck {
+            self.send(next, message, now_ns);
+        }
+        for from in stations {
+            while is_sending && let Some(next) = self.work.take(from) {
+                let message = self.record.messages.len();
+                let (from, to) = (next.from, next.to);
+                self.record.messages.push(Message {
+                    from,
+                    to,
+                    at_ns: now_ns,
+                    took_ns: None,
+                    packets: (0, 0),
+                });
+                self.moved_ns = now_ns;
+                self.send(next, message, now_ns);
+            }
+        }
+    }
+
+    fn send(&mut self, next: Next, message: usize, now_ns: u64) {
+        let bytes = self.orders.message_bytes;
+        // What is at a place of a region follows from the place, so it goes to the same one.
+        let place = next.number % PLACES * bytes;
+        let to = self.seats[next.to].address.octets();
+        let order = (to, place, bytes, self.orders.unit);
+        if self.stations[next.from].order(order, (next.number, message), now_ns) {
+            self.note(next.from);
+        } else {
+            self.stuck.push((next, message));
+        }
+    }
+
+    /// Takes everything that was seen.
+    fn finish(mut self) -> Result<(Record, Switched), LabError> {
+        self.collected.listen(&mut self.stations);
+        self.record.planes = collect::planes(&self.stations);
+        self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
+        self.collected.tell(self.seats, &mut self.record);
+        Ok((self.record, self.switches.counted()?))
+    }
+}

@@ -1,0 +1,98 @@
+//! What agents say of losses and states, gathered before they forget it.
+//!
+//! In: stations, now and then. Out: losses and changes of a [`Record`]. Invariants: what an agent forgot before it was
+//! asked is counted.
+
+use std::collections::HashMap;
+use std::net::Ipv6Addr;
+
+use closc_nic::agent::EventView;
+use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
+
+use super::super::record::{Change, Loss, Record};
+use super::super::seat::Seat;
+use super::station::Station;
+
+#[derive(Debug, Clone, Default)]
+struct Known {
+    event: u64,
+    loss: u64,
+    events: Vec<EventView>,
+    losses: Vec<AgentLoss>,
+}
+
+/// What was gathered so far.
+#[derive(Debug)]
+pub(super) struct Collected {
+    agents: Vec<Known>,
+    forgotten: u64,
+}
+
+impl Collected {
+    pub(super) fn new(stations: usize) -> Collected {
+        Collected { agents: vec![Known::default(); stations], forgotten: 0 }
+    }
+
+    /// Asks every agent what happened since the last time.
+    pub(super) fn listen(&mut self, stations: &mut [Station<'_>]) {
+        for (known, station) in self.agents.iter_mut().zip(stations) {
+            let events: Vec<EventView> = station.agent.events_after(known.event).cloned().collect();
+            if let Some(first) = events.first() {
+                self.forgotten += first.number - known.event - 1;
+            }
+            known.event = events.last().map_or(known.event, |event| event.number);
+            known.events.extend(events.into_iter().filter(|event| event.change.is_some()));
+            loop {
+                let losses = station.agent.losses_after(known.loss);
+                if let Some(first) = losses.first() {
+                    self.forgotten += first.number - known.loss - 1;
+                }
+                known.loss = losses.last().map_or(known.loss, |loss| loss.number);
+                let more = losses.len() == ANSWER_MAX;
+                known.losses.extend(losses);
+                if !more {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Adds it to a record.
+    pub(super) fn tell(self, seats: &[Seat], record: &mut Record) {
+        let numbers: HashMap<Ipv6Addr, usize> =
+            seats.iter().enumerate().map(|(at, seat)| (seat.address, at)).collect();
+        record.forgotten = self.forgotten;
+        for (from, known) in self.agents.into_iter().enumerate() {
+            for loss in known.losses {
+                let Some(to) = numbers.get(&loss.to).copied() else { continue };
+                let AgentLoss { entropy, sent_ns, known_ns, .. } = loss;
+                record.losses.push(Loss { from, to, entropy, sent_ns, known_ns });
+            }
+            for event in known.events {
+                let Some(change) = event.change else { continue };
+                let Some(to) = numbers.get(&change.to).copied() else { continue };
+                let states = (change.from, change.now);
+                record.changes.push(Change { from, to, entropy: change.entropy, states, at_ns: event.at_ns });
+            }
+        }
+    }
+}
+
+/// Returns the mean round trip of all pairs that talked.
+pub(super) fn mean_rtt_ns(stations: &[Station<'_>]) -> u64 {
+    let (mut sum, mut count) = (0, 0);
+    for rtt_ns in stations.iter().flat_map(|station| station.agent.round_trips()) {
+        (sum, count) = (sum + rtt_ns, count + 1);
+    }
+    sum / count.max(1)
+}
+
+/// Returns the packets that left over each plane.
+pub(super) fn planes(stations: &[Station<'_>]) -> Vec<u64> {
+    let mut planes = Vec::new();
+    for station in stations {
+        planes.resize(planes.len().max(station.planes().len()), 0);
+        planes.iter_mut().zip(station.planes()).for_each(|(sum, sent): (&mut u64, _)| *sum += sent);
+    }
+    planes
+}

@@ -1,0 +1,304 @@
+//! A NIC: its agent, and the lines of its ports.
+//!
+//! In: frames as they arrive, messages to send. Out: frames with the time at which they have left, messages that arrived.
+//! Invariants: nothing happens at two stations at once that could influence one another, so each runs for itself; a
+//! line sends one frame after another at its rate.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use closc_nic::agent::{Agent, At, Counters, Options, PortBurst};
+use closc_nic::batch::Batch;
+use closc_nic::region::Region;
+use closc_paths::Table;
+
+use super::super::orders::Orders;
+use super::super::seat::Seat;
+use super::{inner, switches};
+use crate::LabError;
+use crate::model::{Model, PortId};
+use crate::tree::{GroupTable, Mac, Tree};
+
+/// A node that nobody configured sends from a locally administered address.
+const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+/// Room in a batch for what answers a frame.
+const SPARE: usize = 4;
+/// Frames that a port sends at once after it was idle, before its pace counts.
+const BURST_FRAMES: u64 = 2;
+/// The next header of frames that are numbered.
+const NUMBERED: u8 = 60;
+
+/// What an agent has room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    channels: usize,
+    window: u32,
+    idle_ns: u64,
+}
+
+impl Room {
+    /// Agents of a large job are smaller: a NIC of thousands talks to few at a time.
+    pub(super) fn of(nics: usize) -> Room {
+        if nics <= 256 {
+            Room { channels: 256, window: 192, idle_ns: 10_000_000_000 }
+        } else {
+            Room { channels: 32, window: 32, idle_ns: 50_000_000 }
+        }
+    }
+}
+
+/// A frame that leaves.
+#[derive(Debug)]
+pub(super) struct Leaving {
+    pub(super) at_ns: u64,
+    pub(super) plane: u8,
+    pub(super) frame: Vec<u8>,
+}
+
+/// A message that arrived.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrived {
+    /// Its number among those of the station.
+    pub(super) number: u64,
+    /// Its place among all.
+    pub(super) message: usize,
+    pub(super) at_ns: u64,
+    pub(super) packets: (u64, u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    write: u64,
+    number: u64,
+    message: usize,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Coming {
+    at_ns: u64,
+    count: u64,
+    plane: u8,
+    frame: Vec<u8>,
+}
+
+/// The station of a NIC.
+pub(super) struct Station<'a> {
+    table: &'a Table<'a>,
+    pub(super) agent: Agent,
+    ethernet: Vec<Option<[u8; 14]>>,
+    carrier: Vec<bool>,
+    port_mbps: u32,
+    unit: usize,
+    /// When the line of each port is free.
+    free_ns: Vec<u64>,
+    coming: BinaryHeap<Reverse<Coming>>,
+    count: u64,
+    due_ns: u64,
+    busy: Vec<Busy>,
+    sent: Vec<Leaving>,
+    arrived: Vec<Arrived>,
+    /// Numbered packets that left by each port.
+    planes: Vec<u64>,
+}
+
+impl<'a> Station<'a> {
+    pub(super) fn new(
+        (at, seat): (usize, &Seat),
+        tree: &Tree,
+        model: &Model,
+        (group, table): (&GroupTable, &'a Table<'a>),
+        orders: &Orders,
+        room: Room,
+    ) -> Result<Station<'a>, LabError> {
+        let nic = group.nics.iter().find(|nic| nic.address == seat.address);
+        let fault = |what: String| LabError::Agent { nic: seat.name.clone(), what };
+        let nic = nic.ok_or_else(|| fault("is in no path table".to_owned()))?;
+        let frame_bytes = u64::from(orders.unit) + super::HEADERS;
+        let options = Options {
+            downlink: nic.downlink,
+            channels: room.channels,
+            window: room.window,
+            idle_ns: room.idle_ns,
+            transport: orders.transport,
+            port_mbps: Some(orders.port_mbps),
+            port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
+            dscp: group.dscp,
+            ..Options::default()
+        };
+        let now = At { table, now_ns: 0 };
+        let agent = Agent::new(&now, options, Region::Pattern { wrong: 0 }, at as u16 ^ 1);
+        let agent = agent.map_err(|error| fault(error.to_string()))?;
+        let ethernet = ethernet(seat, tree, model, group);
+        let planes = ethernet.len();
+        let mut station = Station {
+            table,
+            agent,
+            ethernet,
+            carrier: vec![false; planes],
+            port_mbps: orders.port_mbps,
+            unit: orders.unit as usize,
+            free_ns: vec![0; planes],
+            coming: BinaryHeap::new(),
+            count: 0,
+            due_ns: 0,
+            busy: Vec::new(),
+            sent: Vec::new(),
+            arrived: Vec::new(),
+            planes: vec![0; planes],
+        };
+        for plane in 0..planes {
+            station.set_carrier(plane as u8, true, 0);
+        }
+        Ok(station)
+    }
+
+    /// Gives a port a carrier, or takes it away.
+    pub(super) fn set_carrier(&mut self, plane: u8, up: bool, now_ns: u64) {
+        let place = usize::from(plane);
+        let ethernet = self.ethernet[place];
+        let up = up && ethernet.is_some();
+        if self.carrier[place] != up {
+            self.carrier[place] = up;
+            self.agent.port(&At { table: self.table, now_ns }, plane, ethernet, up);
+            self.due_ns = self.due_ns.min(now_ns);
+        }
+    }
+
+    /// Takes an order: to whom, from where, how much, in pieces of what size. Tells whether there was room.
+    pub(super) fn order(
+        &mut self,
+        (to, place, bytes, unit): ([u8; 16], u64, u64, u32),
+        (number, message): (u64, usize),
+        now_ns: u64,
+    ) -> bool {
+        let at = At { table: self.table, now_ns };
+        let Some(write) = self.agent.write(&at, to, (place, place, bytes, Some(unit))) else { return false };
+        self.busy.push(Busy { write, number, message });
+        self.due_ns = self.due_ns.min(now_ns);
+        true
+    }
+
+    /// Takes a frame that will be here at a time.
+    pub(super) fn arrive(&mut self, at_ns: u64, plane: u8, mut frame: Vec<u8>) {
+        inner::unwrap(&mut frame);
+        self.count += 1;
+        self.coming.push(Reverse(Coming { at_ns, count: self.count, plane, frame }));
+    }
+
+    /// Returns when there is something to do.
+    pub(super) fn next_ns(&self) -> u64 {
+        let coming = self.coming.peek().map_or(u64::MAX, |Reverse(coming)| coming.at_ns);
+        coming.min(self.due_ns)
+    }
+
+    /// Does what there is to do before a time.
+    pub(super) fn run(&mut self, end_ns: u64) {
+        if self.next_ns() >= end_ns {
+            return;
+        }
+        let mut batch = Batch::new(self.unit + super::HEADERS as usize + 512);
+        while self.next_ns() < end_ns {
+            self.turn(self.next_ns(), &mut batch);
+        }
+    }
+
+    fn turn(&mut self, now_ns: u64, batch: &mut Batch) {
+        let at = At { table: self.table, now_ns };
+        // It always runs: there is no time that it could have missed.
+        self.agent.waits(u64::MAX);
+        while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
+            let Some(Reverse(coming)) = self.coming.pop() else { break };
+            // What was on a cable that was unplugged is gone.
+            if self.carrier[usize::from(coming.plane)] {
+                self.agent.receive(&at, &coming.frame, batch, &mut |_| {});
+            }
+            if batch.room() < SPARE {
+                self.leave(now_ns, batch);
+            }
+        }
+        if self.due_ns <= now_ns {
+            self.agent.tick(&at, batch, &mut |_| {});
+            self.leave(now_ns, batch);
+        }
+        while self.agent.pump(&at, batch) {
+            self.leave(now_ns, batch);
+        }
+        self.leave(now_ns, batch);
+        self.due_ns = self.agent.due_at(now_ns).max(now_ns + 1);
+        self.look(now_ns);
+    }
+
+    /// Puts frames on the lines.
+    fn leave(&mut self, now_ns: u64, batch: &mut Batch) {
+        for frame in batch.ready() {
+            let place = usize::from(frame.plane);
+            if !self.carrier[place] {
+                continue;
+            }
+            self.planes[place] += u64::from(frame.bytes()[20] == NUMBERED);
+            let bytes = inner::wrap(frame.bytes());
+            let line_ns = switches::packet_ns(bytes.len() as u64, self.port_mbps);
+            let at_ns = self.free_ns[place].max(now_ns) + line_ns;
+            self.free_ns[place] = at_ns;
+            self.sent.push(Leaving { at_ns, plane: frame.plane, frame: bytes });
+        }
+        batch.clear();
+    }
+
+    /// Looks which messages arrived.
+    fn look(&mut self, now_ns: u64) {
+        let (agent, arrived) = (&self.agent, &mut self.arrived);
+        self.busy.retain(|busy| {
+            let done = agent.written(busy.write);
+            if let Some(tally) = done {
+                let packets = (tally.sent, tally.resent);
+                arrived.push(Arrived { number: busy.number, message: busy.message, at_ns: now_ns, packets });
+            }
+            done.is_none()
+        });
+    }
+
+    /// Hands over what left.
+    pub(super) fn sent(&mut self) -> Vec<Leaving> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Hands over which messages arrived.
+    pub(super) fn arrived(&mut self) -> Vec<Arrived> {
+        std::mem::take(&mut self.arrived)
+    }
+
+    fn counters(&self) -> &Counters {
+        self.agent.counters()
+    }
+
+    /// Returns bytes of messages that came.
+    pub(super) fn received(&self) -> u64 {
+        self.counters().written_bytes
+    }
+
+    /// Returns bytes that came and were not sent.
+    pub(super) fn wrong_bytes(&self) -> u64 {
+        self.agent.wrong_bytes()
+    }
+
+    /// Returns numbered packets that left by each port.
+    pub(super) fn planes(&self) -> &[u64] {
+        &self.planes
+    }
+}
+
+/// What frames of each port begin with: MAC addresses of its T0 and its own, and the type; none where no cable is plugged in.
+fn ethernet(seat: &Seat, tree: &Tree, model: &Model, group: &GroupTable) -> Vec<Option<[u8; 14]>> {
+    let head = |(port, t0): (&Option<PortId>, &Mac)| {
+        let (device, name) = model.end((*port)?);
+        let device = tree.devices.get(&model.devices[device.0].name);
+        let own = device.and_then(|device| device.batch.macs.get(name)).map_or(MAC, |mac| mac.0);
+        let mut head = [0; 14];
+        head[..6].copy_from_slice(&t0.0);
+        head[6..12].copy_from_slice(&own);
+        head[12..].copy_from_slice(&[0x86, 0xdd]);
+        Some(head)
+    };
+    seat.ports.iter().zip(&group.t0_macs).map(head).collect()
+}

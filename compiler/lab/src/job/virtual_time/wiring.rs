@@ -1,0 +1,166 @@
+//! Which cable is where, which are down, which lose packets.
+//!
+//! In: what is broken. Out: whom a packet of a NIC reaches, and which NIC a packet of a switch reaches. Invariants: what is
+//! broken follows from the list of faults that stand, not from how they came about.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use closc_switch::{LinkEnd, Node};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use super::super::seat::Seat;
+use super::station::Station;
+use super::switches::Switches;
+use crate::LabError;
+use crate::lab::fault::{Fault, Harm};
+use crate::model::{CableId, Model, PortId};
+
+/// A cable of a NIC that loses packets by chance.
+#[derive(Debug)]
+struct Lossy {
+    ppm: u32,
+    random: SplitMix64,
+}
+
+/// The cables of a fabric.
+pub(super) struct Wiring<'a> {
+    model: &'a Model,
+    seed: u64,
+    /// What is plugged into each port, by its number.
+    mates: Vec<u32>,
+    /// The station and plane of each port of a NIC.
+    homes: Vec<Option<(u32, u8)>>,
+    /// The port of each station and plane.
+    ports: Vec<Vec<Option<u32>>>,
+    /// The port that each end of a switch is.
+    numbers: HashMap<(u32, u32), u32>,
+    down: BTreeSet<u32>,
+    swapped: Vec<(CableId, CableId)>,
+    /// How many of a million each cable loses.
+    losses: BTreeMap<CableId, u32>,
+    lossy: HashMap<u32, Lossy>,
+}
+
+impl<'a> Wiring<'a> {
+    pub(super) fn new(model: &'a Model, seats: &[Seat], switches: &Switches, seed: u64) -> Wiring<'a> {
+        let n = model.all_ports().count();
+        let mut homes = vec![None; n];
+        let mut ports = Vec::with_capacity(seats.len());
+        for (station, seat) in (0..).zip(seats) {
+            for (plane, port) in (0..).zip(&seat.ports) {
+                if let Some(port) = port {
+                    homes[port.number() as usize] = Some((station, plane));
+                }
+            }
+            ports.push(seat.ports.iter().map(|port| port.map(PortId::number)).collect());
+        }
+        let numbers = switches.ends().map(|(number, end)| ((end.node.0, end.port), number)).collect();
+        Wiring {
+            model,
+            seed,
+            mates: model.all_ports().map(|port| port.far().number()).collect(),
+            homes,
+            ports,
+            numbers,
+            down: BTreeSet::new(),
+            swapped: Vec::new(),
+            losses: BTreeMap::new(),
+            lossy: HashMap::new(),
+        }
+    }
+
+    fn is_up(&self, port: u32) -> bool {
+        !self.down.contains(&port) && !self.down.contains(&self.mates[port as usize])
+    }
+
+    /// Draws whether a packet that passes a port of a NIC is lost on its cable.
+    fn loses(&mut self, port: u32) -> bool {
+        self.lossy
+            .get_mut(&port)
+            .is_some_and(|lossy| lossy.random.next_u64() % 1_000_000 < u64::from(lossy.ppm))
+    }
+
+    /// Returns the station and plane that a packet reaches which leaves a switch; none where the cable loses it.
+    pub(super) fn reaches(&mut self, node: Node, port: u32) -> Option<(usize, u8)> {
+        let mate = self.mates[*self.numbers.get(&(node.0, port))? as usize];
+        let (station, plane) = self.homes[mate as usize]?;
+        (self.is_up(mate) && !self.loses(mate)).then_some((station as usize, plane))
+    }
+
+    /// Returns the end of a switch that a packet reaches which leaves a station; none where the cable loses it.
+    pub(super) fn leaves(&mut self, switches: &Switches, station: usize, plane: u8) -> Option<LinkEnd> {
+        let port = self.ports[station].get(usize::from(plane)).copied().flatten()?;
+        if !self.is_up(port) || self.loses(port) {
+            return None;
+        }
+        switches.end(self.mates[port as usize])
+    }
+
+    /// Makes what is broken be what stands now.
+    pub(super) fn change(
+        &mut self,
+        standing: &[Fault],
+        now_ns: u64,
+        switches: &mut Switches,
+        stations: &mut [Station<'_>],
+    ) -> Result<(), LabError> {
+        let (mut down, mut swapped, mut losses) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        for fault in standing {
+            match fault.harm(self.model)? {
+                Harm::Down(ports) => down.extend(ports.iter().map(|port| port.number())),
+                Harm::Lossy(cable, ppm) => drop(losses.insert(cable, ppm)),
+                Harm::Swapped(a, b) => swapped.push((a, b)),
+            }
+        }
+        self.replug(swapped, switches)?;
+        let touched: BTreeSet<u32> = self.down.union(&down).copied().collect();
+        self.down = down;
+        for port in touched {
+            let (mate, up) = (self.mates[port as usize], self.is_up(port));
+            switches.set_link(port, up);
+            for home in [port, mate].into_iter().filter_map(|port| self.homes[port as usize]) {
+                stations[home.0 as usize].set_carrier(home.1, up, now_ns);
+            }
+        }
+        self.lose(losses, switches);
+        Ok(())
+    }
+
+    /// Puts cables back that no longer are swapped, and swaps others at their upper ends.
+    fn replug(&mut self, swapped: Vec<(CableId, CableId)>, switches: &mut Switches) -> Result<(), LabError> {
+        let before = std::mem::replace(&mut self.swapped, swapped);
+        let gone = before.iter().filter(|pair| !self.swapped.contains(pair)).map(|pair| (*pair, false));
+        let new = self.swapped.iter().filter(|pair| !before.contains(pair)).map(|pair| (*pair, true));
+        let changes: Vec<((CableId, CableId), bool)> = gone.chain(new).collect();
+        for ((a, b), swap) in changes {
+            for cable in [a, b] {
+                switches.unplug(cable.lower().number());
+                switches.unplug(cable.upper().number());
+            }
+            let (first, second) = if swap { (b, a) } else { (a, b) };
+            for (lower, upper) in [(a.lower(), first.upper()), (b.lower(), second.upper())] {
+                let (lower, upper) = (lower.number(), upper.number());
+                (self.mates[lower as usize], self.mates[upper as usize]) = (upper, lower);
+                switches.plug(lower, upper)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, losses: BTreeMap<CableId, u32>, switches: &mut Switches) {
+        let before = std::mem::replace(&mut self.losses, losses);
+        let touched: BTreeSet<CableId> = before.keys().chain(self.losses.keys()).copied().collect();
+        for cable in touched {
+            let ppm = self.losses.get(&cable).copied().unwrap_or(0);
+            if before.get(&cable).copied().unwrap_or(0) == ppm {
+                continue;
+            }
+            let (lower, seed) = (cable.lower().number(), self.seed ^ (cable.0 as u64) << 32);
+            if !switches.set_loss(lower, ppm, seed) {
+                let lossy = Lossy { ppm, random: SplitMix64::seed_from_u64(seed) };
+                self.lossy.insert(lower, lossy);
+            }
+        }
+    }
+}
