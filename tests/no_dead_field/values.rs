@@ -112,6 +112,7 @@ fn srv6(leaf: &str) -> Option<Vec<Try>> {
     let roles = |field: &str, code: u8| json!({ "srv6": { "roles": { field: code } } });
     Some(match leaf {
         "srv6.block" => plain([json!("fcbb:cccc::/32")]),
+        "srv6.plan" => plain([json!("plane-in-block")]),
         "srv6.widths.index" => pairs([(widths("zone", 4), json!(7))]),
         "srv6.widths.zone" | "srv6.widths.plane" => pairs([(widths("index", 7), json!(4))]),
         "srv6.widths.role" => pairs([(widths("index", 7), json!(3))]),

@@ -104,8 +104,7 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
         0 => {
             let found = switch(TierId::ALL[usize::from(d % 3)])?;
             // In rows some numbers of T2s are left out.
-            let there = found.tier != TierId::T2
-                || topology.t2_rows().is_none_or(|rows| found.index % rows < topology.t1_count);
+            let there = found.tier != TierId::T2 || found.index % topology.t2_rows() < topology.t1_count;
             there.then(|| (topology.naming.switch(found).to_string(), gone))
         }
         1 => {

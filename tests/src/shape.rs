@@ -125,6 +125,17 @@ impl Shape {
     }
 }
 
+/// Gives every plane of a shape's file a block of its own.
+pub fn in_blocks(yaml: &str) -> String {
+    let mut text = String::with_capacity(yaml.len());
+    for line in yaml.lines() {
+        let own = if line.starts_with("srv6: ") { "srv6: { plan: plane-in-block }" } else { line };
+        text.push_str(own);
+        text.push('\n');
+    }
+    text
+}
+
 /// Makes every way of routing.
 pub fn any_routing() -> impl Strategy<Value = Routing> {
     prop_oneof![Just(Routing::Srv6Static), Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]

@@ -5,13 +5,16 @@
 //! every field of the file is here, and a file with another one is refused.
 
 use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 
 use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// Version of the form.
-pub const FORMAT: &str = "closc-path-table/2";
+/// Version of the form where all planes share a block, and T1s no row of T2s.
+const FORMAT: &str = "closc-path-table/2";
+/// Version of the form with [`Segments::plan`] or [`Segments::t2_rows`].
+const FORMAT_OF_BLOCKS: &str = "closc-path-table/3";
 
 /// The file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +55,10 @@ pub struct Document {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
-    /// The block in front of the uSIDs.
+    /// Where an address says in which plane it is, if not in every uSID: `plane-in-block`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<InBlock>,
+    /// The block in front of the uSIDs; with `plan` that of plane 0.
     pub block: Ipv6Net,
     /// Width of the role.
     pub role_bits: u8,
@@ -73,9 +79,34 @@ pub struct Segments {
     /// What a step of the T1 uplink adds to the uSID of the T2; absent without a T2 tier, as the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_step: Option<u16>,
-    /// What the T1's index adds to it.
+    /// What the T1's row adds to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_row: Option<u16>,
+    /// Rows that T1s share: a T1's row is its index modulo this; absent where it is its index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t2_rows: Option<NonZeroU16>,
+}
+
+/// Says that every plane has a block of its own: that of plane 0, its number higher by the number of the plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InBlock {
+    /// The one word.
+    #[serde(rename = "plane-in-block")]
+    PlaneInBlock,
+}
+
+impl Segments {
+    /// Returns the block of a plane.
+    pub fn block_of(&self, plane: u8) -> Ipv6Net {
+        let number = self.plan.map_or(0, |InBlock::PlaneInBlock| u128::from(plane));
+        let bits = u128::from(self.block.network()).wrapping_add(number << 96);
+        Ipv6Net::new_assert(bits.into(), self.block.prefix_len())
+    }
+
+    /// Returns the version of the form that has these fields.
+    pub fn format(&self) -> &'static str {
+        if self.plan.is_some() || self.t2_rows.is_some() { FORMAT_OF_BLOCKS } else { FORMAT }
+    }
 }
 
 /// The code of each role.
@@ -278,11 +309,13 @@ impl Document {
     /// Parses a path table.
     pub fn parse(bytes: &[u8]) -> Result<Document, DocumentError> {
         match serde_json::from_slice::<Document>(bytes) {
-            Ok(document) if document.format == FORMAT => Ok(document),
+            Ok(document) if document.format == document.segments.format() => Ok(document),
             Ok(document) => Err(DocumentError::Format(document.format)),
             // A later form may have other fields: say which form it is, not which field is strange.
             Err(error) => match serde_json::from_slice::<Form>(bytes) {
-                Ok(form) if form.format != FORMAT => Err(DocumentError::Format(form.format)),
+                Ok(form) if form.format != FORMAT && form.format != FORMAT_OF_BLOCKS => {
+                    Err(DocumentError::Format(form.format))
+                }
                 Ok(_) | Err(_) => Err(DocumentError::Parse(error)),
             },
         }

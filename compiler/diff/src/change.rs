@@ -15,8 +15,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, Services, Site,
-    Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, SegmentPlan,
+    Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -275,7 +275,9 @@ fabric_settings! {
     /// Where NICs are plugged in.
     Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots" => interface_names;
     /// The block of all segments.
-    Block(Ipv6Net) = srv6.block, "srv6.block" => segments, segments;
+    Block(Ipv6Net) = srv6.first_block, "srv6.block" => segments, segments;
+    /// Where an address says in which plane it is.
+    SegmentPlan(SegmentPlan) = srv6.plan, "srv6.plan" => segment_plan, segments;
     /// How 16 bits name a role, a plane, a zone and an index.
     Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
     /// What takes one uplink instead of a group.

@@ -13,8 +13,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId, Services,
-    Site, Wiring, ZoneId,
+    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId,
+    SegmentPlan, Services, Site, Wiring, ZoneId,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -139,6 +139,12 @@ impl Shown for Vec<HostSlot> {
         };
         let slots: Vec<String> = self.iter().map(slot).collect();
         if slots.is_empty() { "none".to_owned() } else { slots.join("; ") }
+    }
+}
+
+impl Shown for SegmentPlan {
+    fn shown(&self) -> String {
+        self.word().to_owned()
     }
 }
 

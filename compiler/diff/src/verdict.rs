@@ -158,6 +158,14 @@ pub(crate) mod rule {
         at_once("a path names segments in every plane; hosts and switches must agree on them")
     }
 
+    /// A switch has one block, so no file describes a fabric on its way from one plan to the other.
+    pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        at_once(
+            "every segment moves to another block and switches have one at a time: stop the jobs, push all switches, then \
+             give hosts their tables",
+        )
+    }
+
     pub(crate) fn nic_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
         at_once("a NIC has one address for all planes, and every connection names it")
     }

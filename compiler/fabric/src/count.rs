@@ -1,40 +1,117 @@
-//! How many of everything there is, counted from the fabric and not from formulas.
+//! How many of everything there is: what the numbers make, less what exceptions take away.
+//!
+//! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the fabric; what
+//! is counted is what walking the fabric finds.
+
+use std::collections::BTreeMap;
 
 use closc_artefacts::Counts;
-use closc_topology::{Link, TierId};
+use closc_topology::{Link, Node, Switch, TierId, ZoneId};
 
-use crate::Fabric;
+use crate::{Fabric, wiring};
 
 impl Fabric {
-    /// Counts everything, after exceptions, by walking the fabric once.
+    /// Counts everything, after exceptions.
     pub fn counts(&self) -> Counts {
         let topology = self.topology();
-        let planes = u64::from(topology.planes);
+        let (planes, zones) = (u64::from(topology.planes), u64::from(topology.zones));
         let zone = planes * u64::from(topology.t0.up.count);
         let far = topology.t2.as_ref().map_or(0, |_| zone * u64::from(topology.t1.up.count));
-        let mut counts = Counts {
+        let of_tier = |tier| self.all_of(tier) - self.absent(tier).count() as u64;
+        let nics = zones * u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
+        let absent_nics = topology.exceptions.absent_nics.len() as u64;
+        let nodes = zones * u64::from(topology.units()) * u64::from(topology.nodes_per_unit());
+        Counts {
             planes,
-            zones: u64::from(topology.zones),
-            nics: self.nics().count() as u64,
-            nodes: self.nodes().count() as u64,
+            zones,
+            nodes: nodes - self.empty_nodes(),
+            nics: nics - absent_nics,
+            t0: of_tier(TierId::T0),
+            t1: of_tier(TierId::T1),
+            t2: of_tier(TierId::T2),
+            host_links: planes * (nics - absent_nics) - self.lost_host_links(),
+            fabric_links: self.fabric_links(TierId::T0) + self.fabric_links(TierId::T1),
             paths_local: planes,
             paths_zone: zone,
             paths_far: far,
-            ..Counts::default()
+        }
+    }
+
+    /// Switches of a tier before exceptions.
+    fn all_of(&self, tier: TierId) -> u64 {
+        let topology = self.topology();
+        let (planes, count) = (u64::from(topology.planes), topology.count(tier));
+        match tier {
+            TierId::T0 | TierId::T1 => planes * u64::from(topology.zones) * u64::from(count),
+            // Rows that are kept free leave holes.
+            TierId::T2 => {
+                let is_there = |index: &u16| index % topology.t2_rows() < topology.t1_count;
+                planes * (0..count).filter(is_there).count() as u64
+            }
+        }
+    }
+
+    /// Switches of a tier that exceptions take away.
+    fn absent(&self, tier: TierId) -> impl Iterator<Item = Switch> + '_ {
+        self.topology().exceptions.absent_switches.iter().copied().filter(move |switch| switch.tier == tier)
+    }
+
+    /// Nodes without any NIC left.
+    fn empty_nodes(&self) -> u64 {
+        let topology = self.topology();
+        let mut lost: BTreeMap<Node, u8> = BTreeMap::new();
+        for nic in &topology.exceptions.absent_nics {
+            *lost.entry(topology.node_of(*nic).0).or_default() += 1;
+        }
+        lost.values().filter(|nics| **nics == topology.hosts.nics_per_node).count() as u64
+    }
+
+    /// Cables of NICs that are there, to T0s that are not, or that are absent themselves.
+    fn lost_host_links(&self) -> u64 {
+        let exceptions = &self.topology().exceptions;
+        let mut absent_in: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
+        for nic in &exceptions.absent_nics {
+            *absent_in.entry((nic.zone, nic.group)).or_default() += 1;
+        }
+        let per_group = u64::from(self.topology().hosts.per_group);
+        let left = |t0: Switch| per_group - absent_in.get(&(t0.zone, t0.index)).copied().unwrap_or(0);
+        let alone = exceptions.absent_links.iter().filter(|link| match link {
+            Link::Host(port) => self.has_nic(port.nic) && self.has_switch(port.nic.t0(port.plane)),
+            Link::Fabric { .. } => false,
+        });
+        self.absent(TierId::T0).map(left).sum::<u64>() + alone.count() as u64
+    }
+
+    /// Cables that are there from the switches of a tier to the tier above.
+    fn fabric_links(&self, lower: TierId) -> u64 {
+        let topology = self.topology();
+        let Some(upper) = (match lower {
+            TierId::T0 => Some(TierId::T1),
+            TierId::T1 => topology.t2.as_ref().map(|_| TierId::T2),
+            TierId::T2 => None,
+        }) else {
+            return 0;
         };
-        for switch in self.switches() {
-            match switch.tier {
-                TierId::T0 => counts.t0 += 1,
-                TierId::T1 => counts.t1 += 1,
-                TierId::T2 => counts.t2 += 1,
+        let up = topology.tier(lower).map_or(0, |tier| u64::from(tier.up.count));
+        let all = (self.all_of(lower) - self.absent(lower).count() as u64) * up;
+        let below = |switch: Switch| {
+            let ports = topology.tier(upper).map_or(0, |tier| tier.down.count);
+            let there = move |port: &u16| {
+                wiring::down(topology, switch, *port).is_some_and(|far| self.has_switch(far.switch))
+            };
+            (0..ports).filter(there).count() as u64
+        };
+        let alone = topology.exceptions.absent_links.iter().filter(|link| match link {
+            Link::Host(_) => false,
+            Link::Fabric { lower: from, up } => {
+                let far = || self.upper_end(**link).is_some_and(|(switch, _)| self.has_switch(switch));
+                from.tier == lower && u64::from(*up) < self.uplinks(*from) && self.has_switch(*from) && far()
             }
-        }
-        for link in self.links() {
-            match link {
-                Link::Host(_) => counts.host_links += 1,
-                Link::Fabric { .. } => counts.fabric_links += 1,
-            }
-        }
-        counts
+        });
+        all - self.absent(upper).map(below).sum::<u64>() - alone.count() as u64
+    }
+
+    fn uplinks(&self, switch: Switch) -> u64 {
+        self.topology().tier(switch.tier).map_or(0, |tier| u64::from(tier.up.count))
     }
 }

@@ -99,7 +99,7 @@ impl Fabric {
         let topology = &*self.topology;
         let in_row = match switch.tier {
             TierId::T0 | TierId::T1 => true,
-            TierId::T2 => topology.t2_rows().is_none_or(|rows| switch.index % rows < topology.t1_count),
+            TierId::T2 => switch.index % topology.t2_rows() < topology.t1_count,
         };
         in_row
             && switch.index < topology.count(switch.tier)

@@ -3,6 +3,7 @@
 //! In: a topology. Out: [`Shape`]: sizes, and the place of a thing in an array of its kind. Invariants: a place depends on
 //! numbers alone, whatever exceptions take away; `t0_link` undoes [`Shape::place`], and so does `t1_link`.
 
+use std::iter::StepBy;
 use std::ops::Range;
 
 use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
@@ -35,8 +36,8 @@ pub struct Shape {
     pub t2s: usize,
     /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2.
     pub speed: [f64; 3],
-    /// Indices between two T2s of one T1; nothing where every T1 reaches every T2.
-    rows: Option<usize>,
+    /// Indices between two T2s of one T1, see [`Topology::t2_rows`].
+    rows: usize,
 }
 
 impl Shape {
@@ -60,7 +61,7 @@ impl Shape {
                 gbps(topology.t0.up.breakout.speed.mbps()),
                 gbps(t1_up.breakout.speed.mbps()),
             ],
-            rows: topology.t2_rows().map(usize::from),
+            rows: usize::from(topology.t2_rows()),
         }
     }
 
@@ -124,16 +125,13 @@ impl Shape {
     /// Returns the T2 at the end of an uplink of a T1.
     pub fn t2_of(&self, t1: usize, up: usize) -> usize {
         let step = up / self.t1_parallel;
-        self.rows.map_or(step, |rows| step * rows + t1)
+        step * self.rows + t1 % self.rows
     }
 
     /// Returns the T1s of each zone that reach a T2, and their uplinks that do.
-    pub fn below_t2(&self, t2: usize) -> (Range<usize>, Range<usize>) {
-        let (t1s, step) = match self.rows {
-            None => (0..self.t1s, t2),
-            Some(rows) => (t2 % rows..t2 % rows + 1, t2 / rows),
-        };
-        (t1s, step * self.t1_parallel..(step + 1) * self.t1_parallel)
+    pub fn below_t2(&self, t2: usize) -> (StepBy<Range<usize>>, Range<usize>) {
+        let (row, step) = (t2 % self.rows, t2 / self.rows);
+        ((row..self.t1s).step_by(self.rows), step * self.t1_parallel..(step + 1) * self.t1_parallel)
     }
 
     /// Returns the switch of a group in a plane.

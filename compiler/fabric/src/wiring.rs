@@ -5,7 +5,7 @@
 //! over its cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2
 //! ports reserved for a zone, and the T2 indices reserved for a row.
 
-use closc_topology::{PortRef, Side, Switch, TierId, Topology, Wiring, ZoneId};
+use closc_topology::{PortRef, Side, Switch, TierId, Topology, ZoneId};
 
 /// A port of a switch at the far end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,7 @@ pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
         TierId::T0 | TierId::T1 => lower.index * parallel + cable,
         TierId::T2 => {
             let t2 = topology.t2.as_ref()?;
-            let first = lower.zone.0 * t2.zone_ports;
-            match t2.wiring {
-                Wiring::Full => first + lower.index * parallel + cable,
-                Wiring::Rows => first + cable,
-            }
+            lower.zone.0 * t2.zone_ports + lower.index / topology.t2_rows() * parallel + cable
         }
     };
     Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
@@ -53,11 +49,8 @@ pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far>
 fn below_t2(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {
     let (t2, parallel) = (topology.t2.as_ref()?, topology.t1.parallel);
     let (zone, within) = (down / t2.zone_ports, down % t2.zone_ports);
-    let (index, step, cable) = match t2.wiring {
-        Wiring::Full => (within / parallel, upper.index, within % parallel),
-        Wiring::Rows if within >= parallel => return None,
-        Wiring::Rows => (upper.index % t2.rows, upper.index / t2.rows, within),
-    };
+    let (rows, cable) = (topology.t2_rows(), within % parallel);
+    let index = (within / parallel).checked_mul(rows)?.checked_add(upper.index % rows)?;
     let lower = Switch { plane: upper.plane, tier: TierId::T1, zone: ZoneId(zone), index };
-    Some((lower, step * parallel + cable))
+    Some((lower, upper.index / rows * parallel + cable))
 }

@@ -22,6 +22,7 @@ use crate::LabError;
 use crate::model::{CableId, DeviceId, PortId};
 use crate::packet::Packet;
 use crate::progress::Watch;
+use crate::segment::Segment;
 
 /// Something that carries packets: network namespaces, an embedded switch, BMv2.
 pub trait Backend {
@@ -150,7 +151,7 @@ pub struct Counters {
     /// By port.
     pub ports: BTreeMap<PortId, PortCounter>,
     /// By device and segment.
-    pub segments: BTreeMap<(DeviceId, u16), SegmentCounter>,
+    pub segments: BTreeMap<(DeviceId, Segment), SegmentCounter>,
 }
 
 /// Packets of a port.

@@ -17,6 +17,7 @@ pub mod mininet;
 pub mod model;
 pub mod packet;
 pub mod probe;
+pub mod segment;
 pub mod test;
 pub mod trace;
 pub mod traffic;

@@ -12,6 +12,7 @@ use closc_artefacts::paths;
 use ipnet::Ipv6Net;
 
 use crate::error::{LabError, TreeFault};
+use crate::segment::Segment;
 use crate::tree::{DeviceKind, GroupTable, Nic, Software, Tree};
 
 /// A device, by its place in [`Model::devices`].
@@ -71,9 +72,9 @@ pub struct Device {
     /// Its ports.
     pub ports: Vec<PortId>,
     /// Segments it answers to, ascending: a switch shifts them, a node decapsulates them.
-    pub segments: Vec<u16>,
+    pub segments: Vec<Segment>,
     /// Port that its own route for a segment leaves by; asked only where cables alone do not say.
-    ways: BTreeMap<u16, String>,
+    ways: BTreeMap<Segment, String>,
 }
 
 /// A cable.
@@ -92,27 +93,28 @@ pub struct Cable {
 /// A fabric as its cable list has it.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// Block of the segments.
-    pub block: Ipv6Net,
+    /// Blocks of the segments: one, or one for each plane, by plane.
+    pub blocks: Vec<Ipv6Net>,
     /// Devices by name.
     pub devices: Vec<Device>,
     /// Cables in the order of the lists.
     pub cables: Vec<Cable>,
     /// Segment that each NIC port receives.
-    nic_segments: BTreeMap<PortId, u16>,
+    nic_segments: BTreeMap<PortId, Segment>,
     ports: BTreeMap<(DeviceId, String), PortId>,
     /// Ports of a device whose cables lead to whoever answers to a segment, in the order of its ports.
-    leading: BTreeMap<(DeviceId, u16), Vec<PortId>>,
+    leading: BTreeMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
 impl Model {
     /// Reads a tree.
     pub fn of(tree: &Tree) -> Result<Model, LabError> {
-        let block = tree.tables.first().map(|table| table.block).unwrap_or_default();
+        let blocks = tree.tables.first().map(|table| table.blocks.clone()).unwrap_or_default();
+        let devices = tree.devices.iter().map(|(name, device)| read_device(&blocks, name, device));
         let fault = |path: Utf8PathBuf, fault| LabError::Tree { path, fault };
         let mut model = Model {
-            block,
-            devices: tree.devices.iter().map(|(name, device)| read_device(block, name, device)).collect(),
+            devices: devices.collect(),
+            blocks,
             cables: Vec::with_capacity(tree.cables.len()),
             nic_segments: BTreeMap::new(),
             ports: BTreeMap::new(),
@@ -127,7 +129,7 @@ impl Model {
     }
 
     /// Finds out where the cables of every port lead.
-    fn lead(&self) -> BTreeMap<(DeviceId, u16), Vec<PortId>> {
+    fn lead(&self) -> BTreeMap<(DeviceId, Segment), Vec<PortId>> {
         let mut leading: BTreeMap<_, Vec<PortId>> = BTreeMap::new();
         for (at, device) in self.devices.iter().enumerate() {
             for port in &device.ports {
@@ -265,7 +267,7 @@ impl Model {
                         node.segments.insert(place, segment);
                     }
                     Err(_) => {
-                        let segment = self.prefix(segment).to_string();
+                        let segment = segment.prefix().to_string();
                         return Err(TreeFault::NoDecapsulation { port: self.port_name(port), segment });
                     }
                 }
@@ -279,20 +281,19 @@ impl Model {
         Ok(())
     }
 
-    /// Returns block and segment as a prefix.
-    pub fn prefix(&self, segment: u16) -> Ipv6Net {
-        let bits = u128::from(self.block.network()) | u128::from(segment) << 80;
-        Ipv6Net::new_assert(bits.into(), 48)
+    /// Tells whether an address is in the block of a plane.
+    pub(crate) fn is_inside(&self, address: std::net::Ipv6Addr) -> bool {
+        self.blocks.iter().any(|block| block.contains(&address))
     }
 
     /// Returns the segment that a NIC port receives.
-    pub fn nic_segment(&self, port: PortId) -> Option<u16> {
+    pub fn nic_segment(&self, port: PortId) -> Option<Segment> {
         self.nic_segments.get(&port).copied()
     }
 
     /// Returns the port of a device whose cable leads to whoever answers to a segment: for a NIC its own cable,
     /// for a switch the cable of the segment's number among parallel ones.
-    pub fn towards(&self, from: DeviceId, segment: u16) -> Option<PortId> {
+    pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
         let cables = self.leading.get(&(from, segment))?;
         let first = *cables.first()?;
         if self.nic_segment(first.far()) == Some(segment) {
@@ -309,15 +310,15 @@ impl Model {
     }
 }
 
-fn read_device(block: Ipv6Net, name: &str, device: &crate::tree::Device) -> Device {
-    let usid = |prefix: &Ipv6Net| (u128::from(prefix.network()) >> 80) as u16;
-    let inside = |prefix: &Ipv6Net| prefix.prefix_len() == 48 && block.contains(prefix);
-    let mut segments: Vec<u16> = device
+fn read_device(blocks: &[Ipv6Net], name: &str, device: &crate::tree::Device) -> Device {
+    let of = |prefix: &Ipv6Net| Segment::of(prefix.network());
+    let inside = |prefix: &Ipv6Net| prefix.prefix_len() == 48 && blocks.iter().any(|b| b.contains(prefix));
+    let mut segments: Vec<Segment> = device
         .batch
         .segments
         .iter()
         .filter(|segment| inside(&segment.prefix))
-        .map(|segment| usid(&segment.prefix))
+        .map(|segment| of(&segment.prefix))
         .collect();
     segments.sort_unstable();
     segments.dedup();
@@ -327,7 +328,7 @@ fn read_device(block: Ipv6Net, name: &str, device: &crate::tree::Device) -> Devi
         kind: device.kind,
         ports: Vec::new(),
         segments,
-        ways: ways.map(|(prefix, port)| (usid(prefix), port.clone())).collect(),
+        ways: ways.map(|(prefix, port)| (of(prefix), port.clone())).collect(),
     }
 }
 

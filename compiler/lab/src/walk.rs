@@ -6,7 +6,10 @@
 
 use std::net::Ipv6Addr;
 
+use ipnet::Ipv6Net;
+
 use crate::model::{DeviceId, Model, PortId};
+use crate::segment::Segment;
 
 /// Where a packet ought to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +17,7 @@ pub struct PacketPath {
     /// Ports it leaves by, in order; it comes in at the far port of each.
     pub crossings: Vec<PortId>,
     /// Devices it passes and the segments it has there; the last is the NIC's.
-    pub segments: Vec<(DeviceId, u16)>,
+    pub segments: Vec<(DeviceId, Segment)>,
 }
 
 impl PacketPath {
@@ -31,20 +34,20 @@ pub enum WalkFault {
     #[error("{0} is not in the block of the fabric")]
     OutsideBlock(Ipv6Addr),
     /// The first segment is not that of the switch at the other end of the cable.
-    #[error("the cable leads to `{found}`, which does not answer to {segment:04x}")]
+    #[error("the cable leads to `{found}`, which does not answer to {segment}")]
     WrongSwitch {
         /// What is at the other end.
         found: String,
         /// The segment.
-        segment: u16,
+        segment: Segment,
     },
     /// No cable leads to a device with the next segment.
-    #[error("`{at}` has no cable to a device that answers to {segment:04x}")]
+    #[error("`{at}` has no cable to a device that answers to {segment}")]
     NoCable {
         /// Where the walk stands.
         at: String,
         /// The segment.
-        segment: u16,
+        segment: Segment,
     },
     /// The list goes on after a NIC, or ends at a switch.
     #[error("the list ends at `{0}`")]
@@ -54,13 +57,13 @@ pub enum WalkFault {
 impl Model {
     /// Walks a packet from the port of a NIC.
     pub fn walk(&self, from: PortId, destination: Ipv6Addr) -> Result<PacketPath, WalkFault> {
-        if !self.block.contains(&destination) {
+        if !self.is_inside(destination) {
             return Err(WalkFault::OutsideBlock(destination));
         }
         let list = segments(destination);
         let mut route = PacketPath { crossings: vec![from], segments: Vec::with_capacity(list.len()) };
         let (mut at, _) = self.end(from.far());
-        let first = list.first().copied().unwrap_or(0);
+        let first = list.first().copied().unwrap_or_else(|| Segment::of(destination));
         if self.devices[at.0].segments.binary_search(&first).is_err() {
             return Err(WalkFault::WrongSwitch { found: self.devices[at.0].name.clone(), segment: first });
         }
@@ -83,6 +86,8 @@ impl Model {
 }
 
 /// The segments of a destination address behind a 32-bit block, up to the end of the list.
-fn segments(destination: Ipv6Addr) -> Vec<u16> {
-    destination.segments()[2..].iter().copied().take_while(|segment| *segment != 0).collect()
+fn segments(destination: Ipv6Addr) -> Vec<Segment> {
+    let block = Ipv6Net::new_assert(destination, 32).trunc();
+    let usids = destination.segments().into_iter().skip(2).take_while(|usid| *usid != 0);
+    usids.map(|usid| Segment::within(block, usid)).collect()
 }

@@ -163,7 +163,15 @@ fn three_tiers_deliver_every_path() {
 
 #[test]
 fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
-    let Some(mut up) = Up::new("lab/two-planes", "td") else { return };
+    // Where planes have blocks of their own, uSIDs are alike in all of them.
+    let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
+    for (yaml, name) in [(shipped("lab/two-planes"), "td"), (blocks, "tf")] {
+        let Some(up) = Up::of(&yaml, name) else { return };
+        a_miswire_is_found(up);
+    }
+}
+
+fn a_miswire_is_found(mut up: Up) {
     let pairs = [
         // Two downlinks of a T1, two uplinks of a T0, two planes, two NICs, a NIC and a fabric cable.
         ("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-001"),

@@ -29,12 +29,14 @@ struct closc_paths_table {
     uint16_t active, backup, min_active; /* min_active over all planes, the others in each */
     uint16_t udp_port, mtu;              /* of the transport; of packets inside the outer header */
     uint16_t t1_start, t2_usid;          /* 0 in two tiers */
+    uint16_t t2_rows;                    /* rows that T1s share; 0 where a T1's row is its index */
+    uint8_t plane_in_block;              /* the block says the plane, and uSIDs do not */
     uint8_t planes, plane_shift, uplink_bits, plane_bits, t1_uplink_bits, pool_len;
 };
 
 struct closc_paths_destination {
     uint16_t usid[6]; /* plane 0, uplink 0 */
-    uint32_t block;
+    uint32_t block; /* of plane 0 */
     uint8_t segments; /* 2, 4 or 6 */
     uint16_t zone, group, downlink;
 };
@@ -70,7 +72,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     if (len < 128) return CLOSC_PATHS_SHORT;
     if (memcmp(bytes, "CLPT", 4) != 0) return CLOSC_PATHS_MAGIC;
     uint16_t version = closc_paths_u16(bytes + 4);
-    if (version != 1 && version != 2) return CLOSC_PATHS_VERSION;
+    if (version < 1 || version > 3) return CLOSC_PATHS_VERSION;
     uint32_t total = closc_paths_u32(bytes + 8);
     if (total > len) return CLOSC_PATHS_SHORT;
     if (total < 128 || closc_paths_u16(bytes + 6) != 128) return CLOSC_PATHS_LAYOUT;
@@ -90,7 +92,11 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     t->udp_port = closc_paths_u16(bytes + 52), t->mtu = closc_paths_u16(bytes + 54);
     t->t1_start = closc_paths_u16(bytes + 120), t->t2_usid = closc_paths_u16(bytes + 122);
     /* Version 1 is for two tiers: in three it led all sets over the same few T1 uplinks. */
-    if ((t->t1_uplinks > 0) != (version == 2)) return CLOSC_PATHS_VERSION;
+    if (version != 3 && (t->t1_uplinks > 0) != (version == 2)) return CLOSC_PATHS_VERSION;
+    t->plane_in_block = version == 3 ? bytes[124] : 0;
+    t->t2_rows = version == 3 ? closc_paths_u16(bytes + 126) : 0;
+    if (t->plane_in_block > 1) return CLOSC_PATHS_LAYOUT;
+    if (t->plane_in_block) t->plane_shift = 0;
     t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
     t->denied = closc_paths_u32(bytes + 80), t->denied_count = closc_paths_u32(bytes + 84);
     int inside = closc_paths_inside(t->destinations, (uint64_t)t->zones * t->groups * 24, total) &&
@@ -154,7 +160,8 @@ static inline uint32_t closc_paths_entropy(const struct closc_paths_table *t, ui
 /* Fills the fields of a choice into a list: unsigned arithmetic modulo 2^16, as the fields are. */
 static inline void closc_paths_fill(const struct closc_paths_table *t, struct closc_paths_choice c, uint8_t segments,
                                     uint16_t usid[6]) {
-    for (int n = 0; n < segments; n++) usid[n] = (uint16_t)(usid[n] + ((uint32_t)c.plane << t->plane_shift));
+    for (int n = 0; n < segments && !t->plane_in_block; n++)
+        usid[n] = (uint16_t)(usid[n] + ((uint32_t)c.plane << t->plane_shift));
     if (segments <= 2) return;
     uint32_t j = c.t0_uplink / t->parallel0, cable0 = c.t0_uplink % t->parallel0;
     uint32_t t1 = j * t->per_t1;
@@ -164,9 +171,15 @@ static inline void closc_paths_fill(const struct closc_paths_table *t, struct cl
         return;
     }
     uint32_t step = c.t1_uplink / t->parallel1, cable1 = c.t1_uplink % t->parallel1;
-    usid[2] = (uint16_t)(usid[2] + step * t->t2_step + j * t->t2_row + cable1);
+    uint32_t row = t->t2_rows > 0 ? j % t->t2_rows : j;
+    usid[2] = (uint16_t)(usid[2] + step * t->t2_step + row * t->t2_row + cable1);
     usid[3] = (uint16_t)(usid[3] + t1 + cable1);
     usid[4] = (uint16_t)(usid[4] + cable0);
+}
+
+/* Returns the block of a plane. */
+static inline uint32_t closc_paths_block(const struct closc_paths_table *t, uint32_t first, uint8_t plane) {
+    return t->plane_in_block ? first + plane : first;
 }
 
 static inline void closc_paths_address(uint32_t block, const uint16_t usid[6], uint8_t outer[16]) {
@@ -184,7 +197,7 @@ static inline uint8_t closc_paths_outer(const struct closc_paths_table *t, const
     uint16_t usid[6];
     for (int n = 0; n < 6; n++) usid[n] = n < to->segments ? to->usid[n] : 0;
     closc_paths_fill(t, c, to->segments, usid);
-    closc_paths_address(to->block, usid, outer);
+    closc_paths_address(closc_paths_block(t, to->block, c.plane), usid, outer);
     return c.plane;
 }
 
@@ -203,7 +216,7 @@ static inline int closc_paths_probe(const struct closc_paths_table *t, uint8_t s
     }
     usid[segments - 1] = (uint16_t)(usid[segments - 1] + downlink);
     closc_paths_fill(t, over, segments, usid);
-    closc_paths_address(block, usid, outer);
+    closc_paths_address(closc_paths_block(t, block, over.plane), usid, outer);
     return 1;
 }
 

@@ -7,6 +7,8 @@ pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
 pub(crate) const TWO_TIERS: u16 = 1;
 /// Tables of three tiers: with where entropy sets start among the T1 uplinks, and the T2s' uSID.
 pub(crate) const THREE_TIERS: u16 = 2;
+/// Tables of two or three tiers that also say where the plane is, and which T1s share a row.
+pub(crate) const WITH_BLOCKS: u16 = 3;
 pub(crate) const HEADER: usize = 128;
 
 pub(crate) const AT_VERSION: usize = 4;
@@ -47,6 +49,13 @@ pub(crate) const AT_T0_PROBE: usize = 88;
 pub(crate) const AT_T1_PROBE: usize = 104;
 pub(crate) const AT_T1_START: usize = 120;
 pub(crate) const AT_T2_USID: usize = 122;
+pub(crate) const AT_PLANE_IN: usize = 124;
+pub(crate) const AT_T2_ROWS: usize = 126;
+
+/// The plane is in every uSID.
+pub(crate) const IN_USIDS: u8 = 0;
+/// The plane is in the block.
+pub(crate) const IN_BLOCK: u8 = 1;
 
 pub(crate) const DESTINATION: usize = 24;
 pub(crate) const DENIED: usize = 20;

@@ -23,4 +23,4 @@ pub mod write;
 
 pub use choice::{Choice, Kind};
 pub use denied::{Denied, Reason, Scope};
-pub use table::{Destination, Fault, Header, Outer, Table};
+pub use table::{Destination, Fault, Header, Outer, PlaneAt, Table};

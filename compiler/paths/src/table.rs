@@ -26,8 +26,8 @@ pub struct Table<'a> {
 pub struct Header {
     /// Planes, which is also the number of ports of a NIC.
     pub planes: u8,
-    /// How far left the plane is in a uSID.
-    pub plane_shift: u8,
+    /// Where the plane is in an outer address.
+    pub plane: PlaneAt,
     /// Bits of the T0 uplink in an entropy value, at the bottom.
     pub uplink_bits: u8,
     /// Bits of the plane, above.
@@ -50,8 +50,10 @@ pub struct Header {
     pub t1_uplinks: u16,
     /// What a step of the T1 uplink adds to the T2's uSID.
     pub t2_step: u16,
-    /// What the T1's index adds to the T2's uSID.
+    /// What the T1's row adds to the T2's uSID.
     pub t2_row: u16,
+    /// Rows that T1s share, where a T1's row is its index modulo this; 0 where it is its index.
+    pub t2_rows: u16,
     /// Zone of the table's group.
     pub zone: u16,
     /// The table's group.
@@ -76,6 +78,30 @@ pub struct Header {
     pub t1_start: u16,
     /// uSID of the first T2 in plane 0; 0 in two tiers.
     pub t2_usid: u16,
+}
+
+/// Where the plane is in an outer address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaneAt {
+    /// In every uSID, so far left.
+    Usids {
+        /// Bits to the right of it.
+        shift: u8,
+    },
+    /// In the block: plane 0 has the block of the templates, plane p the one whose number is p higher.
+    Block,
+}
+
+impl PlaneAt {
+    /// Returns what each plane adds to an address with a list of so many uSIDs.
+    fn step(self, segments: u32) -> u128 {
+        match self {
+            PlaneAt::Usids { shift } => {
+                (0..segments).fold(0, |sum, n| sum | 1 << (80 - 16 * n + u32::from(shift)))
+            }
+            PlaneAt::Block => 1 << 96,
+        }
+    }
 }
 
 /// Why bytes are not a table.
@@ -141,7 +167,7 @@ impl<'a> Table<'a> {
             return Err(Fault::Magic);
         }
         let version = u16_at(bytes, at::AT_VERSION);
-        if version != at::TWO_TIERS && version != at::THREE_TIERS {
+        if ![at::TWO_TIERS, at::THREE_TIERS, at::WITH_BLOCKS].contains(&version) {
             return Err(Fault::Version(version));
         }
         let total = u32_at(bytes, at::AT_TOTAL) as usize;
@@ -152,9 +178,9 @@ impl<'a> Table<'a> {
         if crc32(&bytes[at::CHECKED_FROM..]) != u32_at(bytes, at::AT_CRC) {
             return Err(Fault::Checksum);
         }
-        let header = Header::read(bytes);
+        let header = Header::read(bytes, version)?;
         // Version 1 led all sets of a three-tier table over the same few T1 uplinks.
-        if (header.t1_uplinks > 0) != (version == at::THREE_TIERS) {
+        if version != at::WITH_BLOCKS && (header.t1_uplinks > 0) != (version == at::THREE_TIERS) {
             return Err(Fault::Version(version));
         }
         let uplink_mask = mask(header.uplink_bits)?;
@@ -175,9 +201,13 @@ impl<'a> Table<'a> {
         let inside = sections.into_iter().all(|(field, len)| {
             (u32_at(self.bytes, field) as usize).checked_add(len).is_some_and(|end| end <= self.bytes.len())
         });
+        let shift = match h.plane {
+            PlaneAt::Usids { shift } => shift,
+            PlaneAt::Block => 0,
+        };
         let numbers = h.parallel0 > 0
             && h.parallel1 > 0
-            && h.plane_shift < 16
+            && shift < 16
             && width <= 32
             && h.pool_len <= 48
             && h.t0_uplinks > 0
@@ -217,8 +247,7 @@ impl<'a> Table<'a> {
             3 => (Kind::Far, 6),
             _ => return None,
         };
-        let planes =
-            (0..segments).fold(0u128, |sum, n| sum | 1 << (80 - 16 * n + u32::from(self.header.plane_shift)));
+        let planes = self.header.plane.step(segments);
         let template = address_at(record, 0).wrapping_add(u128::from(downlink) << (96 - 16 * segments));
         Some(Destination { template, planes, kind, zone, group, downlink })
     }
@@ -245,7 +274,7 @@ impl<'a> Table<'a> {
     #[inline]
     pub fn outer(&self, to: &Destination, entropy: u32) -> Outer {
         let choice = self.choice(entropy);
-        let planes = to.planes * u128::from(choice.plane);
+        let planes = to.planes.wrapping_mul(u128::from(choice.plane));
         let address = to.template.wrapping_add(planes).wrapping_add(self.uplinks(to.kind, choice));
         Outer { port: choice.plane, address: address.to_be_bytes() }
     }
@@ -265,7 +294,8 @@ impl<'a> Table<'a> {
                     return up + slot(3, cable0);
                 }
                 let (step, cable1) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
-                let t2 = step.wrapping_mul(h.t2_step).wrapping_add(index.wrapping_mul(h.t2_row));
+                let row = index.checked_rem(h.t2_rows).unwrap_or(index);
+                let t2 = step.wrapping_mul(h.t2_step).wrapping_add(row.wrapping_mul(h.t2_row));
                 up + slot(3, t2.wrapping_add(cable1)) + slot(4, t1.wrapping_add(cable1)) + slot(5, cable0)
             }
         }
@@ -319,14 +349,14 @@ impl<'a> Table<'a> {
 
     /// Returns the address of a probe to the T0 and back.
     pub fn t0_probe(&self, plane: u8, downlink: u16) -> [u8; 16] {
-        let planes = self.plane_fields(2) * u128::from(plane);
+        let planes = self.planes(2, plane);
         let template = address_at(self.bytes, at::AT_T0_PROBE).wrapping_add(u128::from(downlink) << 64);
         template.wrapping_add(planes).to_be_bytes()
     }
 
     /// Returns the address of a probe over a T0 uplink to the T1 and back.
     pub fn t1_probe(&self, plane: u8, uplink: u16, downlink: u16) -> [u8; 16] {
-        let planes = self.plane_fields(4) * u128::from(plane);
+        let planes = self.planes(4, plane);
         let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
         let template = address_at(self.bytes, at::AT_T1_PROBE).wrapping_add(u128::from(downlink) << 32);
         template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Zone, choice)).to_be_bytes()
@@ -337,7 +367,7 @@ impl<'a> Table<'a> {
         if self.header.t1_uplinks == 0 {
             return None;
         }
-        let planes = self.plane_fields(6) * u128::from(plane);
+        let planes = self.planes(6, plane);
         let choice = Choice { plane, t0_uplink: uplink, t1_uplink };
         // The T1 probe's block, T0 and T1; then T2, the same T1 and T0 again, and the NIC.
         let around = address_at(self.bytes, at::AT_T1_PROBE);
@@ -348,17 +378,23 @@ impl<'a> Table<'a> {
         Some(template.wrapping_add(planes).wrapping_add(self.uplinks(Kind::Far, choice)).to_be_bytes())
     }
 
-    fn plane_fields(&self, segments: u32) -> u128 {
-        (0..segments).fold(0, |sum, n| sum | 1 << (80 - 16 * n + u32::from(self.header.plane_shift)))
+    fn planes(&self, segments: u32, plane: u8) -> u128 {
+        self.header.plane.step(segments).wrapping_mul(u128::from(plane))
     }
 }
 
 impl Header {
-    fn read(bytes: &[u8]) -> Header {
+    fn read(bytes: &[u8], version: u16) -> Result<Header, Fault> {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        Header {
+        let more = version == at::WITH_BLOCKS;
+        let plane = match if more { byte(at::AT_PLANE_IN) } else { at::IN_USIDS } {
+            at::IN_USIDS => PlaneAt::Usids { shift: byte(at::AT_PLANE_SHIFT) },
+            at::IN_BLOCK => PlaneAt::Block,
+            _ => return Err(Fault::Layout),
+        };
+        Ok(Header {
             planes: byte(at::AT_PLANES),
-            plane_shift: byte(at::AT_PLANE_SHIFT),
+            plane,
             uplink_bits: byte(at::AT_UPLINK_BITS),
             plane_bits: byte(at::AT_PLANE_BITS),
             t1_uplink_bits: byte(at::AT_T1_UPLINK_BITS),
@@ -371,6 +407,7 @@ impl Header {
             t1_uplinks: u16_at(bytes, at::AT_T1_UPLINKS),
             t2_step: u16_at(bytes, at::AT_T2_STEP),
             t2_row: u16_at(bytes, at::AT_T2_ROW),
+            t2_rows: if more { u16_at(bytes, at::AT_T2_ROWS) } else { 0 },
             zone: u16_at(bytes, at::AT_ZONE),
             group: u16_at(bytes, at::AT_GROUP),
             zones: u16_at(bytes, at::AT_ZONES),
@@ -383,7 +420,7 @@ impl Header {
             mtu: u16_at(bytes, at::AT_MTU),
             t1_start: u16_at(bytes, at::AT_T1_START),
             t2_usid: u16_at(bytes, at::AT_T2_USID),
-        }
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::checksum::crc32;
 use crate::choice::Kind;
 use crate::denied::{self, Denied, Reason};
 use crate::layout as at;
-use crate::table::Header;
+use crate::table::{Header, PlaneAt};
 
 /// What is written behind the header.
 #[derive(Debug, Clone, Default)]
@@ -65,17 +65,26 @@ pub fn write(header: &Header, body: &Body) -> Vec<u8> {
 
 fn write_header(out: &mut [u8], h: &Header) {
     put(out, 0, &at::MAGIC);
-    let version = if h.t1_uplinks > 0 { at::THREE_TIERS } else { at::TWO_TIERS };
+    let (plane_in, shift) = match h.plane {
+        PlaneAt::Usids { shift } => (at::IN_USIDS, shift),
+        PlaneAt::Block => (at::IN_BLOCK, 0),
+    };
+    let version = match h.t1_uplinks {
+        _ if plane_in != at::IN_USIDS || h.t2_rows > 0 => at::WITH_BLOCKS,
+        0 => at::TWO_TIERS,
+        _ => at::THREE_TIERS,
+    };
     put(out, at::AT_VERSION, &version.to_le_bytes());
     put(out, at::AT_HEADER_LEN, &(at::HEADER as u16).to_le_bytes());
     put(out, at::AT_POOL, &h.pool.to_be_bytes());
     for (field, value) in [
         (at::AT_PLANES, h.planes),
-        (at::AT_PLANE_SHIFT, h.plane_shift),
+        (at::AT_PLANE_SHIFT, shift),
         (at::AT_UPLINK_BITS, h.uplink_bits),
         (at::AT_PLANE_BITS, h.plane_bits),
         (at::AT_T1_UPLINK_BITS, h.t1_uplink_bits),
         (at::AT_POOL_LEN, h.pool_len),
+        (at::AT_PLANE_IN, plane_in),
     ] {
         put(out, field, &[value]);
     }
@@ -99,6 +108,7 @@ fn write_header(out: &mut [u8], h: &Header) {
         (at::AT_MTU, h.mtu),
         (at::AT_T1_START, h.t1_start),
         (at::AT_T2_USID, h.t2_usid),
+        (at::AT_T2_ROWS, h.t2_rows),
     ] {
         put(out, field, &value.to_le_bytes());
     }

@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use std::process::{Command, Stdio};
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Choice, Denied, Fault, Header, Kind, Reason, Scope, Table};
+use closc_paths::{Choice, Denied, Fault, Header, Kind, PlaneAt, Reason, Scope, Table};
 use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng as _;
@@ -19,7 +19,7 @@ fn address(text: &str) -> u128 {
 fn sample() -> (Header, Body) {
     let header = Header {
         planes: 4,
-        plane_shift: 11,
+        plane: PlaneAt::Usids { shift: 11 },
         uplink_bits: 8,
         plane_bits: 3,
         t1_uplink_bits: 11,
@@ -32,6 +32,7 @@ fn sample() -> (Header, Body) {
         t1_uplinks: 4,
         t2_step: 8,
         t2_row: 2,
+        t2_rows: 0,
         zone: 0,
         group: 0,
         zones: 2,
@@ -120,6 +121,50 @@ fn two_tiers_are_version_1_and_three_are_2() {
     let crc = crc32(&two[16..]).to_le_bytes();
     two[12..16].copy_from_slice(&crc);
     assert_eq!(Table::open(&two).unwrap_err(), Fault::Version(1));
+}
+
+/// The same fabric with a block for every plane, and T1s that share two rows.
+fn blocks() -> (Header, Body) {
+    let (header, body) = sample();
+    (Header { plane: PlaneAt::Block, t2_rows: 2, ..header }, body)
+}
+
+#[test]
+fn a_block_says_the_plane_and_rows_are_shared() {
+    let (header, body) = blocks();
+    let bytes = write(&header, &body);
+    assert_eq!((bytes[4], bytes[17], bytes[124], bytes[125], bytes[126]), (3, 0, 1, 0, 2));
+    let table = Table::open(&bytes).unwrap();
+    assert_eq!(*table.header(), header);
+    let outer = |to: &str, ev: u32| {
+        let to = table.destination(inner(to)).unwrap();
+        Ipv6Addr::from(table.outer(&to, ev).address).to_string()
+    };
+    assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbd:1:8003::");
+    assert_eq!(outer("2001:db8:1000:2::1", entropy(3, 5, 0)), "fcbb:bbbe:1:4006:4:8001::");
+    // T1 2 is in row 0 of two: T2 1 + 8 + 0 * 2 + 1.
+    assert_eq!(table.choice(entropy(1, 5, 3)).t0_uplink / header.parallel0, 2);
+    let t2 = table.t2_probe(1, 5, 3, 2).map(|probe| Ipv6Addr::from(probe).to_string());
+    assert_eq!(t2.as_deref(), Some("fcbb:bbbc:1:4006:c00a:4006:2:8003"));
+    assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbc:1:8003::");
+    assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbc:1:4006:2:8003::");
+    // A place of the plane that nobody knows.
+    let mut other = bytes.clone();
+    other[124] = 2;
+    let crc = crc32(&other[16..]).to_le_bytes();
+    other[12..16].copy_from_slice(&crc);
+    assert_eq!(Table::open(&other).unwrap_err(), Fault::Layout);
+}
+
+/// What readers of versions 1 and 2 say of version 3: its number, and nothing of what is in it.
+#[test]
+fn a_later_version_is_refused_by_its_number() {
+    let (header, body) = blocks();
+    let mut bytes = write(&header, &body);
+    bytes[4] = 4;
+    let fault = Table::open(&bytes).unwrap_err();
+    assert_eq!(fault, Fault::Version(4));
+    assert_eq!(fault.to_string(), "path tables of version 4 are not known here");
 }
 
 #[test]
@@ -222,23 +267,37 @@ fn the_c_header_agrees_with_the_rust_reader() {
     };
     let whole = bytes();
     assert_eq!(run(&whole), (true, walk(&Table::open(&whole).unwrap())));
-    // Numbers as large as the fields take them: nothing overflows, nothing outside is read, whatever comes out.
-    let (header, body) = sample();
-    let wild = Header { per_t1: u16::MAX, t2_step: u16::MAX, t2_row: u16::MAX, uplink_bits: 16, ..header };
-    let wild = Header { parallel0: 1, parallel1: 1, active: 999, plane_shift: 15, t2_usid: 0xffff, ..wild };
-    let wild = write(&wild, &body);
+    let (header, body) = blocks();
+    let in_blocks = write(&header, &body);
+    assert_eq!(run(&in_blocks), (true, walk(&Table::open(&in_blocks).unwrap())));
+    let wild = wild();
     assert!(Table::open(&wild).is_ok());
     assert!(run(&wild).0, "the C reader does something undefined");
     assert!(!run(&whole[..whole.len() - 1]).0);
     let mut opened = 0u64;
     for seed in 0..CORRUPT {
-        let corrupt = corrupt(&whole, seed);
+        let corrupt = corrupt(if seed % 2 == 0 { &whole } else { &in_blocks }, seed);
         let is_table = Table::open(&corrupt).is_ok();
         opened += u64::from(is_table);
         assert_eq!(run(&corrupt).0, is_table, "table {seed}");
     }
     assert!((1..CORRUPT).contains(&opened), "{opened} of {CORRUPT} are tables: some should be, and some not");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Numbers as large as the fields take them: nothing overflows, nothing outside is read, whatever comes out.
+fn wild() -> Vec<u8> {
+    let (header, body) = sample();
+    let wild = Header { per_t1: u16::MAX, t2_step: u16::MAX, t2_row: u16::MAX, uplink_bits: 16, ..header };
+    let wild = Header {
+        parallel0: 1,
+        parallel1: 1,
+        active: 999,
+        plane: PlaneAt::Usids { shift: 15 },
+        t2_usid: 0xffff,
+        ..wild
+    };
+    write(&wild, &body)
 }
 
 /// Corrupt tables that the reader in C is given.

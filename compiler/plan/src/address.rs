@@ -130,7 +130,7 @@ impl<'a> AddressPlan<'a> {
         }))
     }
 
-    /// Returns the router id of a switch: never 0.0.0.0, unique in the fabric.
+    /// Returns the router id of a switch: never 0.0.0.0, unique in the fabric. Fits where the fabric speaks BGP (E0504).
     pub fn router_id(&self, switch: Switch) -> Ipv4Addr {
         Ipv4Addr::from((u32::from(tier(switch)) + 1) << 24 | device_bits(switch))
     }

@@ -67,6 +67,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIn
     let here = |side: &BgpSide| neighbours.iter().any(|n| n.direction == side.direction);
     BgpIntent {
         asn: addresses.asn(switch),
+        router_id: addresses.router_id(switch),
         multipath: plan.topology().hardware(switch).0.limits.ecmp_width.min(MULTIPATH_MAX) as u16,
         networks: group.into_iter().chain([loopback]).collect(),
         accepts: vec![

@@ -72,7 +72,6 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
     System {
         mac: addresses.switch_mac(switch),
         loopback: addresses.loopback(switch),
-        router_id: addresses.router_id(switch),
         asn: plan.topology().routing.speaks_bgp().then(|| addresses.asn(switch)),
         management,
         services: &plan.topology().services,
@@ -81,8 +80,11 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
 
 fn srv6(plan: &Plan, switch: Switch) -> Srv6Intent {
     let segments = plan.segments();
-    let locators = segments.own(switch).map(|usid| Locator { usid, prefix: segments.prefix(usid) }).collect();
-    Srv6Intent { block: plan.topology().srv6.block, locators }
+    let locators = segments
+        .own(switch)
+        .map(|usid| Locator { usid, prefix: segments.prefix(switch.plane, usid) })
+        .collect();
+    Srv6Intent { block: plan.topology().srv6.block(switch.plane), locators }
 }
 
 fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {

@@ -13,7 +13,7 @@
 //! fewer values than pairs of uplinks as a rule; where it starts ([`EntropySets::t1_start`]) is such that the groups of
 //! a zone cover the T1 uplinks evenly, however many they are.
 
-use closc_topology::{Nic, PlaneId, Topology, ZoneId};
+use closc_topology::{Nic, PlaneId, SegmentPlan, Topology, ZoneId};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -118,7 +118,8 @@ fn mix(value: u64) -> u64 {
 }
 
 /// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the
-/// uSID layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, less one.
+/// uSID layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, less one. They are at most
+/// 32 bits: where the block says the plane, uSIDs have 14 for zone and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
     /// Bits of the T0 uplink, at the bottom.
@@ -129,13 +130,19 @@ pub struct EntropyFormat {
     pub t1_uplink_bits: u8,
 }
 
+/// Bits that tell the planes of the largest fabric apart, where uSIDs have none for them.
+const PLANE_BITS: u8 = 4;
+
 impl EntropyFormat {
     /// Returns the format of a topology.
     pub fn of(topology: &Topology) -> Self {
         let layout = topology.srv6.layout;
         EntropyFormat {
             uplink_bits: layout.index_bits,
-            plane_bits: layout.plane_bits,
+            plane_bits: match topology.srv6.plan {
+                SegmentPlan::PlaneInUsid => layout.plane_bits,
+                SegmentPlan::PlaneInBlock => PLANE_BITS,
+            },
             t1_uplink_bits: topology.t2.as_ref().map_or(0, |_| layout.zone_bits + layout.index_bits),
         }
     }

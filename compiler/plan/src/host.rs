@@ -44,7 +44,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         name: topology.naming.node(node),
         fabric: &topology.name,
         routing: topology.routing,
-        block: plan.is_source_routed().then_some(topology.srv6.block),
+        blocks: blocks(plan),
         nics,
         unbound,
         reach: topology.addresses.hosts,
@@ -56,6 +56,17 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         payload_mtu: topology.mtu.payload,
         qos: &topology.qos,
     }
+}
+
+/// Returns the blocks that segments are in: one, or one for each plane.
+fn blocks(plan: &Plan) -> Vec<Ipv6Net> {
+    let topology = plan.topology();
+    if !plan.is_source_routed() {
+        return Vec::new();
+    }
+    let mut blocks: Vec<Ipv6Net> = topology.plane_ids().map(|plane| topology.srv6.block(plane)).collect();
+    blocks.dedup();
+    blocks
 }
 
 fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> NicIntent {
@@ -203,8 +214,8 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         t0_port: plan.port_name(t0, t0_port),
         gateway: addresses.link(link, CableEnd::Upper),
         gateway_mac: addresses.switch_mac(t0),
-        decapsulate: srv6.then(|| segments.prefix(segments.nic(at.plane, at.nic))),
-        first_segment: srv6.then(|| segments.prefix(segments.switch(t0, 0))),
+        decapsulate: srv6.then(|| segments.prefix(at.plane, segments.nic(at.plane, at.nic))),
+        first_segment: srv6.then(|| segments.prefix(at.plane, segments.switch(t0, 0))),
         drained: plan.fabric().is_drained(link),
         domains: domains(topology, at),
         cable: plan.fabric().cable(link).clone(),

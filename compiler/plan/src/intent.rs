@@ -6,7 +6,7 @@
 pub(crate) mod bgp;
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use closc_artefacts::Routing;
 use closc_platform::{Os, PhysicalPort, Platform};
@@ -65,8 +65,6 @@ pub struct System<'a> {
     pub mac: Mac,
     /// Loopback address, /128.
     pub loopback: Ipv6Addr,
-    /// 32-bit identifier.
-    pub router_id: Ipv4Addr,
     /// Autonomous system number, where switches exchange routes with BGP: nothing else checks that it fits.
     pub asn: Option<u32>,
     /// Management port, where a pool is given.
@@ -87,7 +85,7 @@ pub struct Management {
 /// Segments of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Srv6Intent {
-    /// The block of the fabric.
+    /// The block of the switch's plane.
     pub block: Ipv6Net,
     /// Own uN segments: one, or one for each parallel link.
     pub locators: Vec<Locator>,
@@ -262,8 +260,8 @@ pub struct HostIntent<'a> {
     pub fabric: &'a str,
     /// How packets find their way.
     pub routing: Routing,
-    /// Block of the segments; absent where routing does not use them.
-    pub block: Option<Ipv6Net>,
+    /// Blocks of the segments: one, or one for each plane; none where routing does not use them.
+    pub blocks: Vec<Ipv6Net>,
     /// Its NICs, in order.
     pub nics: Vec<NicIntent>,
     /// Which of them sends what is bound to no address, where switches choose the path.

@@ -139,7 +139,7 @@ impl Plan {
         let mut enters = PortRef { side: Side::Down, index: from.downlink };
         for (passed, link) in self.cables(plane, from, to, choice).into_iter().enumerate() {
             let (leaves, next) = self.cross(at, link);
-            let destination = segments.address(&list[passed + 1..]);
+            let destination = segments.address(plane, &list[passed + 1..]);
             hops.push(PathHop { switch: at, enters, leaves, link, destination });
             if let Some((switch, port)) = next {
                 (at, enters) = (switch, port);
@@ -149,7 +149,7 @@ impl Plan {
             plane,
             choice,
             entropy: EntropyFormat::of(self.topology()).pack(plane, choice),
-            destination: segments.address(&list),
+            destination: segments.address(plane, &list),
             list,
             first: Link::Host(NicPort { plane, nic: from }),
             hops,

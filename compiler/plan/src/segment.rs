@@ -1,7 +1,7 @@
 //! Segment lists: which uSIDs name a path.
 //!
 //! In: source group, uplink choice, destination NIC, plane. Out: the list that goes into the outer destination
-//! address. Invariants: plane bits are equal in every uSID of a list; a list ends in a NIC's uSID, never in a
+//! address. Invariants: the plane is in every uSID of a list, or in the block in front of it; a list ends in a NIC's uSID, never in a
 //! switch's own (Tomahawk 5 drops a packet whose next uSID is 0); it has 2, 4 or 6 uSIDs.
 //!
 //! Parallel links: every cable between two switches has a uSID of its own at both ends. A switch therefore
@@ -10,8 +10,9 @@
 //! planes times uplinks, as without parallel links.
 
 use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 
-use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, ZoneId};
+use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, Wiring, ZoneId};
 use ipnet::Ipv6Net;
 
 /// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
@@ -69,14 +70,14 @@ impl<'a> Segments<'a> {
         self.topology.srv6.layout.nic(plane, nic)
     }
 
-    /// Returns block and uSID as a /48.
-    pub fn prefix(&self, usid: Usid) -> Ipv6Net {
-        Ipv6Net::new_assert(self.address(&[usid]), 48)
+    /// Returns block and uSID as a /48, in a plane.
+    pub fn prefix(&self, plane: PlaneId, usid: Usid) -> Ipv6Net {
+        Ipv6Net::new_assert(self.address(plane, &[usid]), 48)
     }
 
-    /// Returns the destination address that carries a list.
-    pub fn address(&self, list: &[Usid]) -> Ipv6Addr {
-        address(self.topology.srv6.block, list)
+    /// Returns the destination address that carries a list in a plane.
+    pub fn address(&self, plane: PlaneId, list: &[Usid]) -> Ipv6Addr {
+        address(self.topology.srv6.block(plane), list)
     }
 
     /// Returns the list from a T0 group to a NIC in a plane.
@@ -103,21 +104,26 @@ impl<'a> Segments<'a> {
 
     /// Returns the index of the T2 that T1 `t1_index` reaches in step `step`.
     pub fn t2_index(&self, t1_index: u16, step: u16) -> u16 {
-        match self.topology.t2_rows() {
-            None => step,
-            Some(rows) => step * rows + t1_index,
-        }
+        let rows = self.topology.t2_rows();
+        step * rows + t1_index % rows
     }
 
-    /// Returns what a step of the T1 uplink and what the T1's index add to the uSID of the T2 that is reached.
+    /// Returns what a step of the T1 uplink and what the T1's row add to the uSID of the T2 that is reached.
     ///
     /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number.
     pub fn t2_strides(&self) -> (u16, u16) {
         let per_t2 = self.per_switch(TierId::T2);
-        match self.topology.t2_rows() {
-            None => (per_t2, 0),
-            Some(rows) => (rows * per_t2, per_t2),
+        match self.topology.t2.as_ref().map(|t2| t2.wiring) {
+            None | Some(Wiring::Full) => (per_t2, 0),
+            Some(Wiring::Rows) => (self.topology.t2_rows() * per_t2, per_t2),
         }
+    }
+
+    /// Returns the number of rows where several T1s of a zone share one: a T1's row is its index modulo that. Nothing where
+    /// a T1's row is its index, or there is one for all.
+    pub(crate) fn shared_rows(self) -> Option<NonZeroU16> {
+        let rows = self.topology.t2_rows();
+        NonZeroU16::new(rows).filter(|rows| rows.get() > 1 && rows.get() < self.topology.t1_count)
     }
 
     /// Returns the role of a tier's segments.

@@ -7,11 +7,14 @@
 //! of NICs or paths.
 
 use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 
 use closc_qos::bdp::Delay;
 use closc_qos::profile::Profile;
 use closc_qos::units::Nanoseconds;
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, Usid, UsidLayout, ZoneId};
+use closc_topology::{
+    Link, Nic, NicPort, PlaneId, SegmentPlan, Switch, TierId, Topology, Usid, UsidLayout, ZoneId,
+};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -94,7 +97,9 @@ pub struct TableSize {
 /// How uSIDs are cut and named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSegments {
-    /// The block that all uSIDs are in.
+    /// Where an address says in which plane it is.
+    pub plan: SegmentPlan,
+    /// The block of plane 0.
     pub block: Ipv6Net,
     /// The fields of a uSID.
     pub layout: UsidLayout,
@@ -106,12 +111,14 @@ pub struct TableSegments {
     pub per_t1: u16,
     /// What a step of the T1 uplink adds to the uSID of the T2 that is reached.
     pub t2_step: u16,
-    /// What the index of the T1 adds to it.
+    /// What the row of the T1 adds to it.
     pub t2_row: u16,
+    /// Rows that T1s share: a T1's row is its index modulo this; nothing where it is its index.
+    pub t2_rows: Option<NonZeroU16>,
 }
 
 impl TableSegments {
-    /// Returns the destination address that carries a list.
+    /// Returns the destination address that carries a list of plane 0.
     pub fn address(&self, list: &[Usid]) -> Ipv6Addr {
         address(self.block, list)
     }
@@ -305,13 +312,15 @@ fn segments(plan: &Plan) -> TableSegments {
     let topology = plan.topology();
     let (t2_step, t2_row) = plan.segments().t2_strides();
     TableSegments {
-        block: topology.srv6.block,
+        plan: topology.srv6.plan,
+        block: topology.srv6.block(PlaneId(0)),
         layout: topology.srv6.layout,
         parallel_t0_t1: topology.t0.parallel,
         parallel_t1_t2: topology.t1.parallel,
         per_t1: plan.segments().per_switch(TierId::T1),
         t2_step,
         t2_row,
+        t2_rows: plan.segments().shared_rows(),
     }
 }
 
@@ -418,14 +427,15 @@ impl View<'_> {
             TierId::T0 if (switch.zone, switch.index) == (self.zone, self.group) => vec![base],
             TierId::T0 => vec![Scope { zone: Some(switch.zone), group: Some(switch.index), ..base }],
             TierId::T1 => self.through_t1(switch, Scope { uplinks: cables(switch.index, k0), ..base }),
-            TierId::T2 => match topology.t2_rows() {
-                None => vec![Scope { t1_uplinks: cables(switch.index, k1), ..base }],
-                Some(rows) => vec![Scope {
-                    uplinks: cables(switch.index % rows, k0),
-                    t1_uplinks: cables(switch.index / rows, k1),
-                    ..base
-                }],
-            },
+            TierId::T2 => {
+                let rows = topology.t2_rows();
+                let step = Scope { t1_uplinks: cables(switch.index / rows, k1), ..base };
+                if rows == 1 {
+                    return vec![step];
+                }
+                let over = |t1| Scope { uplinks: cables(t1, k0), ..step };
+                topology.t1s_below(switch.index).map(over).collect()
+            }
         }
     }
 

@@ -6,7 +6,8 @@ use std::net::Ipv6Addr;
 
 use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
-use closc_tests::shape::{Shape, T2, any_routing, three_tiers, two_tiers};
+use closc_tests::exceptions::excepted;
+use closc_tests::shape::{Shape, T2, any_routing, in_blocks, plan, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ fn places_are_those_of_the_wiring(plan: &Plan) {
             assert_eq!(numbers.t2_of(t1, up), t2);
             let (t1s, uplinks) = numbers.below_t2(t2);
             for other in 0..numbers.t1_up {
-                let reaches = t1s.contains(&t1) && uplinks.contains(&other);
+                let reaches = t1s.clone().any(|other| other == t1) && uplinks.contains(&other);
                 assert_eq!(reaches, numbers.t2_of(t1, other) == t2, "{lower:?} {other}");
             }
         }
@@ -117,7 +118,7 @@ fn every_address_is_unique(plan: &Plan) {
         once(addresses.management(switch).unwrap().to_string());
         once(plan.topology().naming.switch(switch).to_string());
         for usid in plan.segments().own(switch) {
-            once(format!("usid {usid}"));
+            once(format!("usid {}", plan.segments().prefix(switch.plane, usid)));
             assert!((1..=0xdfff).contains(&usid.0));
         }
         for port in plan.device(switch).ports {
@@ -188,17 +189,22 @@ fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
     added
 }
 
+/// Plans a shape whose planes share a block, or have one each.
+fn planned(shape: &Shape, blocks: bool) -> Plan {
+    if blocks { plan(&in_blocks(&shape.yaml())) } else { shape.plan() }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn two_tier_lists_walk_to_their_nic(shape in two_tiers()) {
-        walk_everything(&shape.plan());
+    fn two_tier_lists_walk_to_their_nic(shape in two_tiers(), blocks in any::<bool>()) {
+        walk_everything(&planned(&shape, blocks));
     }
 
     #[test]
-    fn three_tier_lists_walk_to_their_nic(shape in three_tiers()) {
-        walk_everything(&shape.plan());
+    fn three_tier_lists_walk_to_their_nic(shape in three_tiers(), blocks in any::<bool>()) {
+        walk_everything(&planned(&shape, blocks));
     }
 
     #[test]
@@ -207,8 +213,20 @@ proptest! {
     }
 
     #[test]
-    fn addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()]) {
-        every_address_is_unique(&shape.plan());
+    fn counts_are_what_walking_finds(shape in excepted()) {
+        let plan = shape.plan();
+        let (fabric, counts) = (plan.fabric(), plan.fabric().counts());
+        let tier = |tier| fabric.switches().filter(|switch| switch.tier == tier).count() as u64;
+        prop_assert_eq!((counts.t0, counts.t1, counts.t2), (tier(TierId::T0), tier(TierId::T1), tier(TierId::T2)));
+        prop_assert_eq!((counts.nics, counts.nodes), (fabric.nics().count() as u64, fabric.nodes().count() as u64));
+        let hosts = fabric.links().filter(|link| matches!(link, Link::Host(_))).count() as u64;
+        prop_assert_eq!(counts.host_links, hosts);
+        prop_assert_eq!(counts.fabric_links, fabric.links().count() as u64 - hosts);
+    }
+
+    #[test]
+    fn addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()], blocks in any::<bool>()) {
+        every_address_is_unique(&planned(&shape, blocks));
     }
 
     #[test]
@@ -228,6 +246,30 @@ proptest! {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
                 growth_removes_nothing(&before, &routed(&grown));
             }
+        }
+    }
+
+    /// Where planes have blocks of their own, more of anything moves nothing either, a plane included.
+    #[test]
+    fn growth_renumbers_nothing_in_blocks(shape in prop_oneof![two_tiers(), three_tiers()]) {
+        let before = planned(&shape, true);
+        let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
+        let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
+        let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
+        for grown in [t1, group, nic] {
+            growth_removes_nothing(&before, &planned(&grown, true));
+        }
+        if let Some(t2) = &shape.t2 {
+            let zone = T2 { zones: t2.zones + 1, ..t2.clone() };
+            let step = T2 { steps: t2.steps + 1, ..t2.clone() };
+            for grown in [zone, step] {
+                let grown = Shape { t2: Some(grown), ..shape.clone() };
+                growth_removes_nothing(&before, &planned(&grown, true));
+            }
+        }
+        let plane = planned(&Shape { planes: shape.planes % 16 + 1, ..shape.clone() }, true);
+        for switch in before.switches().filter(|switch| plane.fabric().has_switch(*switch)) {
+            prop_assert_eq!(before.device(switch).srv6, plane.device(switch).srv6);
         }
     }
 
@@ -267,6 +309,64 @@ fn one_more_t1_adds_one_port_to_each_t0() {
     // Each of 2 x 24 T0s gains one port and one route.
     assert_eq!(added, 96);
     println!("8 spines x 24 leaves x 2 planes, one more T1 per plane: 0 lines removed, {added} added");
+}
+
+/// Four T1s of a zone share two rows: every list walks, and more T1s in the rows move nothing.
+#[test]
+fn t1s_share_rows() {
+    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: true };
+    let shape = Shape {
+        planes: 2,
+        groups: 2,
+        per_group: 1,
+        rails: 1,
+        t1: 4,
+        parallel: 1,
+        t2: Some(t2),
+        exceptions: String::new(),
+    };
+    let shared =
+        |shape: &Shape| plan(&in_blocks(&shape.yaml()).replace("rows: 8", "rows: 2, ports_per_zone: 8"));
+    let before = shared(&shape);
+    assert_eq!(before.topology().count(TierId::T2), 4);
+    walk_everything(&before);
+    places_are_those_of_the_wiring(&before);
+    every_address_is_unique(&before);
+    let after = shared(&Shape { t1: 6, ..shape.clone() });
+    walk_everything(&after);
+    assert!(growth_removes_nothing(&before, &after) > 0);
+}
+
+/// A list of one plane meets no route in another: every address dies at the first switch that it meets.
+#[test]
+fn a_list_of_another_plane_dies_at_the_first_switch() {
+    let shape = Shape {
+        planes: 3,
+        groups: 2,
+        per_group: 1,
+        rails: 1,
+        t1: 2,
+        parallel: 1,
+        t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: false }),
+        exceptions: String::new(),
+    };
+    let plan = planned(&shape, true);
+    let walker = Walker::new(&plan);
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    let mut tried = 0;
+    for path in plan.paths(nics[0], nics[3]) {
+        let here = path.hops.iter().map(|hop| hop.destination).chain([path.destination]);
+        for address in here {
+            for switch in plan.switches().filter(|switch| switch.plane != path.plane) {
+                assert_eq!(walker.walk(switch, address), None, "{address} at {switch:?}");
+                let device = plan.device(switch);
+                let matches = |route: &&closc_plan::Route| route.prefix.contains(&address);
+                assert_eq!(device.routes.iter().find(matches), None, "{address} at {switch:?}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1000, "{tried} tried");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn same_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
         let t0 = plan.segments().switch(nic.t0(plane), 0);
         assert_eq!(
             Ipv6Addr::from(compact.t0_probe(plane.0, nic.downlink)),
-            plan.segments().address(&[t0, own])
+            plan.segments().address(plane, &[t0, own])
         );
     }
 }

@@ -89,6 +89,7 @@ mod udp_port;
 mod unknown_medium;
 mod unknown_platform;
 mod unusable_pool;
+mod usid_blocks;
 mod usid_gib;
 mod usid_index;
 mod usid_plane;
@@ -195,6 +196,7 @@ const CHECKS: &[Check] = checks![
     usid_gib,
     container,
     block_length,
+    usid_blocks,
     host_bits,
     pool_too_small,
     pools_overlap,
@@ -301,6 +303,7 @@ const SETTINGS: &[&Rule] = &[
     &usid_gib::RULE,
     &container::RULE,
     &block_length::RULE,
+    &usid_blocks::RULE,
     &host_bits::RULE,
     &pool_too_small::RULE,
     &pools_overlap::RULE,

@@ -52,8 +52,45 @@ impl HostOutput {
 pub enum Wiring {
     /// Every T1 of a plane reaches every T2 of it.
     Full,
-    /// T1 number j of every zone reaches only the T2s of row j.
+    /// T1 number j of every zone reaches only the T2s of row j, counted around where there are fewer rows than T1s.
     Rows,
+}
+
+/// Where an outer address says in which plane it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum SegmentPlan {
+    /// All planes share a block, and every uSID has bits for the plane.
+    PlaneInUsid,
+    /// Every plane has a block of its own: the stated one plus the number of the plane. uSIDs are alike in all planes.
+    PlaneInBlock,
+}
+
+impl SegmentPlan {
+    /// All of them, in the order of the language.
+    pub const ALL: [SegmentPlan; 2] = [SegmentPlan::PlaneInUsid, SegmentPlan::PlaneInBlock];
+
+    /// Returns the word used in YAML and in path tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            SegmentPlan::PlaneInUsid => "plane-in-usid",
+            SegmentPlan::PlaneInBlock => "plane-in-block",
+        }
+    }
+
+    /// Tells whether it is what files that state none have: these mean what they meant before there was another.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == SegmentPlan::PlaneInUsid
+    }
+
+    /// Returns what a plane adds to the number of the block, the first 32 bits of an address.
+    pub(crate) fn step(self) -> u32 {
+        match self {
+            SegmentPlan::PlaneInUsid => 0,
+            SegmentPlan::PlaneInBlock => 1,
+        }
+    }
 }
 
 /// What takes one uplink as long as that leads there.

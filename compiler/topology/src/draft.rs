@@ -148,6 +148,14 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Returns how many T1s of a zone reach a T2.
+    pub(crate) fn t1s_below_t2(&self) -> u64 {
+        match self.wiring {
+            Wiring::Full => self.t1.count,
+            Wiring::Rows => self.t1.count.div_ceil(self.rows.max(1)),
+        }
+    }
+
     /// Returns the same fabric with another routing; nothing where it is itself tried by such.
     pub(crate) fn with_routing(&self, routing: Routing) -> Option<Self> {
         (!self.is_trial).then(|| Draft { is_trial: true, routing, ..self.clone() })
@@ -316,7 +324,9 @@ fn shape(
         t1_up: clamp(t1.up.count),
         t1_parallel: divisor(t1.parallel),
         t2_count: t2.map_or(0, |t2| clamp(t2.count)),
-        wiring,
-        rows: divisor(rows),
+        rows: match wiring {
+            Wiring::Full => 1,
+            Wiring::Rows => divisor(rows),
+        },
     }
 }

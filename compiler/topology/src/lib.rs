@@ -34,7 +34,7 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
-pub use choice::{HostOs, HostOutput, Pin, Wiring};
+pub use choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use field::{Field, FieldPath, touches};

@@ -14,7 +14,7 @@ use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use crate::choice::{HostOs, HostOutput, Pin, Wiring};
+use crate::choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::naming::Naming;
@@ -151,8 +151,9 @@ pub struct T2 {
     /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
     /// the zones that the uSID layout can name.
     pub zone_ports: u16,
-    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index). Set
-    /// in the file (`tiers.t2.rows`), required there; at least the T1s there are. Unused with [`Wiring::Full`].
+    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index modulo rows). Set
+    /// in the file (`tiers.t2.rows`), required there; it divides the T1s there are where it is not larger. Unused with
+    /// [`Wiring::Full`].
     pub rows: u16,
 }
 
@@ -189,10 +190,27 @@ pub struct Site {
 /// Segment identifiers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Srv6 {
-    /// The block, /32.
-    pub block: Ipv6Net,
+    /// The block of plane 0, /32; that of another plane is [`Srv6::block`].
+    pub first_block: Ipv6Net,
     /// How 16 bits are cut up.
     pub layout: UsidLayout,
+    /// Where an address says in which plane it is.
+    #[serde(skip_serializing_if = "SegmentPlan::is_default")]
+    pub plan: SegmentPlan,
+}
+
+impl Srv6 {
+    /// Returns the block of a plane: where all planes share one that, else the first one plus the number of the plane.
+    pub fn block(&self, plane: PlaneId) -> Ipv6Net {
+        block_of(self.first_block, self.plan, plane)
+    }
+}
+
+/// Returns the block of a plane.
+pub(crate) fn block_of(first: Ipv6Net, plan: SegmentPlan, plane: PlaneId) -> Ipv6Net {
+    let number = u128::from(plan.step()) * u128::from(plane.0);
+    let bits = u128::from(first.network()).wrapping_add(number << 96);
+    Ipv6Net::new_assert(bits.into(), first.prefix_len())
 }
 
 /// How traffic is spread where switches choose the path.
@@ -339,14 +357,19 @@ impl Topology {
         }
     }
 
-    /// Returns the T2 indices between two T2s of one T1, where a T1 reaches those of its row; nothing where every T1
-    /// reaches every T2 of its plane.
-    pub fn t2_rows(&self) -> Option<u16> {
-        let t2 = self.t2.as_ref()?;
-        match t2.wiring {
-            Wiring::Full => None,
-            Wiring::Rows => Some(t2.rows.max(1)),
-        }
+    /// Returns the rows of T2s: T1 number j reaches the T2s whose index modulo this number is j modulo it. It is 1 where
+    /// every T1 reaches every T2 of its plane.
+    pub fn t2_rows(&self) -> u16 {
+        self.t2.as_ref().map_or(1, |t2| match t2.wiring {
+            Wiring::Full => 1,
+            Wiring::Rows => t2.rows.max(1),
+        })
+    }
+
+    /// Returns the T1s of a zone that reach a T2, by index.
+    pub fn t1s_below(&self, t2: u16) -> impl Iterator<Item = u16> + use<> {
+        let rows = self.t2_rows();
+        (t2 % rows..self.t1_count).step_by(usize::from(rows))
     }
 
     /// Returns the hardware and operating system of one switch.

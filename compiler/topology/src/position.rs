@@ -5,7 +5,6 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::choice::Wiring;
 use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
@@ -27,8 +26,7 @@ impl Topology {
             t1_up: self.t1.up.count,
             t1_parallel: self.t1.parallel,
             t2_count: self.count(TierId::T2),
-            wiring: self.t2.as_ref().map_or(Wiring::Full, |t2| t2.wiring),
-            rows: self.t2.as_ref().map_or(1, |t2| t2.rows.max(1)),
+            rows: self.t2_rows(),
         }
     }
 

@@ -4,7 +4,6 @@
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
-use crate::choice::Wiring;
 use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 
@@ -24,7 +23,7 @@ pub(crate) struct Shape {
     pub(crate) t1_parallel: u16,
     /// 0 without a T2 tier.
     pub(crate) t2_count: u16,
-    pub(crate) wiring: Wiring,
+    /// Rows of T2s: 1 where every T1 reaches every T2.
     pub(crate) rows: u16,
 }
 
@@ -64,10 +63,7 @@ impl Shape {
         let upper = match lower.tier {
             TierId::T0 => Switch { tier: TierId::T1, index: step, ..lower },
             TierId::T1 => {
-                let index = match self.wiring {
-                    Wiring::Full => step,
-                    Wiring::Rows => step.checked_mul(self.rows)?.checked_add(lower.index)?,
-                };
+                let index = step.checked_mul(self.rows)?.checked_add(lower.index % self.rows)?;
                 Switch { plane: lower.plane, tier: TierId::T2, zone: ZoneId(0), index }
             }
             TierId::T2 => return None,
@@ -77,9 +73,9 @@ impl Shape {
 
     pub(crate) fn uplink(&self, lower: Switch, upper: Switch, link: u16) -> Option<u16> {
         let (_, parallel) = self.uplinks(lower.tier)?;
-        let step = match (lower.tier, self.wiring) {
-            (TierId::T1, Wiring::Rows) => upper.index / self.rows,
-            (TierId::T0 | TierId::T1 | TierId::T2, _) => upper.index,
+        let step = match lower.tier {
+            TierId::T1 => upper.index / self.rows,
+            TierId::T0 | TierId::T2 => upper.index,
         };
         let up = step.checked_mul(parallel)?.checked_add(link)?;
         (self.upper(lower, up)? == (upper, link)).then_some(up)
@@ -107,10 +103,7 @@ impl Shape {
     /// Tells whether the numbers reach a switch.
     pub(crate) fn has_switch(&self, switch: Switch) -> bool {
         let zones = if switch.tier == TierId::T2 { 1 } else { self.zones };
-        let in_row = match (switch.tier, self.wiring) {
-            (TierId::T2, Wiring::Rows) => switch.index % self.rows < self.t1_count,
-            (TierId::T0 | TierId::T1 | TierId::T2, _) => true,
-        };
+        let in_row = switch.tier != TierId::T2 || switch.index % self.rows < self.t1_count;
         in_row
             && u16::from(switch.plane.0) < self.planes
             && switch.zone.0 < zones
@@ -161,7 +154,6 @@ mod tests {
             t1_up: 8,
             t1_parallel: 2,
             t2_count: 4 * 5,
-            wiring: Wiring::Rows,
             rows: 5,
         }
     }
@@ -187,8 +179,8 @@ mod tests {
 
     #[test]
     fn uplinks_undo_themselves() {
-        for wiring in [Wiring::Full, Wiring::Rows] {
-            let shape = Shape { wiring, ..shape() };
+        for rows in [1, 2, 3, 5] {
+            let shape = Shape { rows, ..shape() };
             for (tier, ups) in [(TierId::T0, shape.t0_up), (TierId::T1, shape.t1_up)] {
                 let lower = Switch { plane: PlaneId(1), tier, zone: ZoneId(2), index: 2 };
                 for up in 0..ups {

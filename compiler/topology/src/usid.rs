@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::choice::SegmentPlan;
 use crate::coordinate::{Nic, PlaneId, Switch, TierId};
 
 /// A 16-bit micro segment identifier.
@@ -83,6 +84,24 @@ impl UsidLayout {
     pub const DEFAULT_ZONED: UsidLayout =
         UsidLayout { role_bits: 2, plane_bits: 3, zone_bits: 3, index_bits: 8, codes: [0, 1, 2, 3] };
 
+    /// The layout of two-tier fabrics whose planes have blocks of their own: 2 | 0 | 0 | 14.
+    pub(crate) const IN_BLOCK: UsidLayout =
+        UsidLayout { role_bits: 2, plane_bits: 0, zone_bits: 0, index_bits: 14, codes: [0, 1, 2, 3] };
+
+    /// The layout of fabrics with a T2 tier whose planes have blocks of their own: 2 | 0 | 4 | 10.
+    pub(crate) const IN_BLOCK_ZONED: UsidLayout =
+        UsidLayout { role_bits: 2, plane_bits: 0, zone_bits: 4, index_bits: 10, codes: [0, 1, 2, 3] };
+
+    /// Returns the layout of fabrics that state none.
+    pub(crate) fn default_of(plan: SegmentPlan, zoned: bool) -> UsidLayout {
+        match (plan, zoned) {
+            (SegmentPlan::PlaneInUsid, false) => UsidLayout::DEFAULT,
+            (SegmentPlan::PlaneInUsid, true) => UsidLayout::DEFAULT_ZONED,
+            (SegmentPlan::PlaneInBlock, false) => UsidLayout::IN_BLOCK,
+            (SegmentPlan::PlaneInBlock, true) => UsidLayout::IN_BLOCK_ZONED,
+        }
+    }
+
     /// Returns the code of a role.
     pub fn code(&self, role: Role) -> u16 {
         match role {
@@ -120,7 +139,9 @@ impl UsidLayout {
 
     fn compose(&self, role: Role, plane: PlaneId, zone: u16, ordinal: u16) -> Usid {
         let low = u16::from(self.zone_bits + self.index_bits);
-        let high = self.code(role) << self.plane_bits | u16::from(plane.0);
+        // Where the block says the plane, a uSID has no bits for it.
+        let plane = u16::from(plane.0) & ((1 << self.plane_bits) - 1);
+        let high = self.code(role) << self.plane_bits | plane;
         Usid(high << low | zone << self.index_bits | ordinal)
     }
 }

@@ -145,16 +145,21 @@ impl Table<'_> {
         let mut add = match segments {
             2 => vec![0, d],
             4 => vec![0, t1 + c, c, d],
-            _ => vec![0, t1 + c, step * s("t2_step") + j * s("t2_row") + e, t1 + e, c, d],
+            _ => {
+                let row = self.0["segments"]["t2_rows"].as_u64().map_or(j, |rows| j % rows);
+                vec![0, t1 + c, step * s("t2_step") + row * s("t2_row") + e, t1 + e, c, d]
+            }
         };
+        let in_block = self.0["segments"]["plan"] == "plane-in-block";
         for add in &mut add {
-            *add += pick.plane << (s("zone_bits") + s("index_bits"));
+            *add += if in_block { 0 } else { pick.plane << (s("zone_bits") + s("index_bits")) };
         }
         let mut words = template.parse::<Ipv6Addr>().unwrap().segments();
         assert!(is_probe || words[2 + segments..].iter().all(|word| *word == 0));
         for (at, add) in add.into_iter().enumerate() {
             words[2 + at] += u16::try_from(add).unwrap();
         }
+        words[1] += if in_block { u16::try_from(pick.plane).unwrap() } else { 0 };
         Ipv6Addr::from(words)
     }
 

@@ -1,8 +1,8 @@
 //! Which failures cost the same, because renaming what nobody has touched turns one into the other.
 //!
 //! In: what has been touched already (exceptions of the file, earlier failures) and losses. Out: a key; equal keys cost
-//! the same. Invariants: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, T1s of a plane, parallel
-//! cables and T2s that nothing names can be exchanged without a pair gaining or losing a path or a node its NICs (a T1
+//! the same. Invariants: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, rows of a
+//! plane, T1s and T2s of a row and parallel cables that nothing names can be exchanged without a pair gaining or losing a path or a node its NICs (a T1
 //! together with the T1s of its number in the other zones, since a path takes the same number at both ends). Losses with
 //! different keys may cost the same, too.
 
@@ -21,6 +21,8 @@ enum Axis {
     Group,
     Node,
     Nic,
+    /// T1s of a zone that reach the same T2s, and these.
+    Row,
     T1,
     /// A cable among the parallel ones between a T0 and a T1.
     T0Cable,
@@ -43,7 +45,7 @@ pub(crate) struct Touched(BTreeSet<Place>);
 const FRESH: u32 = 1 << 16;
 
 /// The most coordinates that a loss names.
-const PLACES: usize = 6;
+const PLACES: usize = 7;
 
 /// A loss as a kind and the coordinates that it names, outer ones first.
 struct Effect {
@@ -138,32 +140,32 @@ fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
     [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
 }
 
-fn of_t1(plane: PlaneId, index: u16) -> [Place; 2] {
-    [of_plane(plane), (Axis::T1, [u16::from(plane.0), 0, 0, 0], index)]
+/// A row of a plane; all T1s and T2s are in one where every T1 reaches every T2.
+fn of_row(plane: PlaneId, row: u16) -> [Place; 2] {
+    [of_plane(plane), (Axis::Row, [u16::from(plane.0), 0, 0, 0], row)]
 }
 
-/// The row of a T2 as a number to lie within: 0 where every T1 reaches every T2.
-fn row(topology: &Topology, t1: u16) -> u16 {
-    if topology.t2_rows().is_some() { t1 + 1 } else { 0 }
+fn of_t1(topology: &Topology, plane: PlaneId, index: u16) -> [Place; 3] {
+    let row = index % topology.t2_rows();
+    let [plane_place, row_place] = of_row(plane, row);
+    [plane_place, row_place, (Axis::T1, [u16::from(plane.0), row, 0, 0], index)]
 }
 
-/// A T2 by its step; in rows it lies within the T1s of its row.
-fn of_t2(topology: &Topology, plane: PlaneId, t1: u16, step: u16) -> Place {
-    (Axis::T2, [u16::from(plane.0), row(topology, t1), 0, 0], step)
+/// A T2 by its step, within its row.
+fn of_t2(plane: PlaneId, row: u16, step: u16) -> Place {
+    (Axis::T2, [u16::from(plane.0), row, 0, 0], step)
 }
 
 fn of_switch(topology: &Topology, switch: Switch) -> Effect {
     let plane = switch.plane;
     match switch.tier {
         TierId::T0 => Effect::new(1, [of_plane(plane)], of_group(topology, switch.zone, switch.index)),
-        TierId::T1 => Effect::new(2, of_t1(plane, switch.index), [of_zone(switch.zone)]),
-        TierId::T2 => match topology.t2_rows() {
-            None => Effect::new(3, [of_plane(plane)], [of_t2(topology, plane, 0, switch.index)]),
-            Some(rows) => {
-                let (t1, step) = (switch.index % rows, switch.index / rows);
-                Effect::new(3, of_t1(plane, t1), [of_t2(topology, plane, t1, step)])
-            }
-        },
+        TierId::T1 => Effect::new(2, of_t1(topology, plane, switch.index), [of_zone(switch.zone)]),
+        TierId::T2 => {
+            let rows = topology.t2_rows();
+            let (row, step) = (switch.index % rows, switch.index / rows);
+            Effect::new(3, of_row(plane, row), [of_t2(plane, row, step)])
+        }
     }
 }
 
@@ -173,17 +175,17 @@ fn of_link(topology: &Topology, link: Link) -> Effect {
         Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
             let parallel = topology.t0.parallel.max(1);
             let (index, cable) = (up / parallel, up % parallel);
-            let [plane, t1] = of_t1(lower.plane, index);
+            let [plane, row, t1] = of_t1(topology, lower.plane, index);
             let cable = (Axis::T0Cable, [u16::from(lower.plane.0), index, 0, 0], cable);
-            Effect::new(6, [plane, t1, cable], of_group(topology, lower.zone, lower.index))
+            Effect::new(6, [plane, row, t1, cable], of_group(topology, lower.zone, lower.index))
         }
         Link::Fabric { lower, up } => {
             let parallel = topology.t1.parallel.max(1);
             let (step, cable) = (up / parallel, up % parallel);
-            let row = row(topology, lower.index);
+            let row = lower.index % topology.t2_rows();
             let cable = (Axis::T1Cable, [u16::from(lower.plane.0), row, step, 0], cable);
-            let rest = [of_zone(lower.zone), of_t2(topology, lower.plane, lower.index, step), cable];
-            Effect::new(7, of_t1(lower.plane, lower.index), rest)
+            let rest = [of_zone(lower.zone), of_t2(lower.plane, row, step), cable];
+            Effect::new(7, of_t1(topology, lower.plane, lower.index), rest)
         }
     }
 }

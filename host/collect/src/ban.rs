@@ -40,10 +40,12 @@ fn of_switch(topology: &Topology, switch: Switch, sender: Nic, any: Ban) -> Ban 
         TierId::T1 => Ban { uplinks: Some(range(switch.index, k0)), zone, ..any },
         TierId::T2 => {
             let k1 = topology.t1.parallel.max(1);
-            let (step, row) = match topology.t2_rows() {
-                None => (switch.index, None),
-                Some(rows) => (switch.index / rows, Some(range(switch.index % rows, k0))),
-            };
+            let rows = topology.t2_rows();
+            let step = switch.index / rows;
+            // A denial has one range of T0 uplinks. T1s that share a row are not side by side: there the T2s of the
+            // same step in the other rows go with it.
+            let alone = rows > 1 && rows >= topology.t1_count;
+            let row = alone.then(|| range(switch.index % rows, k0));
             Ban { uplinks: row, t1_uplinks: Some(range(step, k1)), ..any }
         }
     }

@@ -12,7 +12,7 @@ mod view;
 
 use std::collections::{HashMap, VecDeque};
 
-use closc_paths::Table;
+use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
 pub use crate::pace::PortBurst;
@@ -28,7 +28,7 @@ use crate::probes::Probes;
 use crate::region::Region;
 use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
-use crate::wire::Identity;
+use crate::wire::{Identity, Segment};
 
 /// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
 const EVENTS_PER_CHANNEL: usize = 128;
@@ -132,7 +132,7 @@ pub struct Agent {
     identity: Identity,
     own: [u8; 16],
     /// The segment of this NIC in each plane.
-    segments: Vec<u16>,
+    segments: Vec<Segment>,
     epoch: u16,
     engine: Engine,
     ports: Vec<Port>,
@@ -233,8 +233,8 @@ impl Agent {
         &self.identity
     }
 
-    /// Returns the segments of the NIC, plane by plane: the 16 bits after the block.
-    pub fn segments(&self) -> &[u16] {
+    /// Returns the segments of the NIC, plane by plane.
+    pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
@@ -294,8 +294,13 @@ fn identity(table: &Table<'_>, options: &Options) -> Identity {
     let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
     // Without a cookie of its own, a fabric is distinguished by its addresses: against accidents, not against attackers.
     let derived = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
+    let blocks = match h.plane {
+        PlaneAt::Usids { .. } => 1,
+        PlaneAt::Block => h.planes,
+    };
     Identity {
         block,
+        blocks,
         pool: h.pool,
         pool_len: h.pool_len,
         udp_port: options.udp_port,
@@ -309,8 +314,11 @@ fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
 }
 
-fn segments(table: &Table<'_>, downlink: u16) -> Vec<u16> {
+fn segments(table: &Table<'_>, downlink: u16) -> Vec<Segment> {
     // A T0 probe is a list of two: the T0, and this NIC.
-    let of = |plane| (u128::from_be_bytes(table.t0_probe(plane, downlink)) >> 64) as u16;
+    let of = |plane| {
+        let probe = u128::from_be_bytes(table.t0_probe(plane, downlink));
+        Segment { block: (probe >> 96) as u32, usid: (probe >> 64) as u16 }
+    };
     (0..table.header().planes).map(of).collect()
 }

@@ -148,8 +148,8 @@ impl Schedule {
 mod tests {
     use std::collections::BTreeMap;
 
-    use closc_paths::Kind;
     use closc_paths::write::{Body, write};
+    use closc_paths::{Kind, PlaneAt};
 
     use super::*;
 
@@ -157,7 +157,7 @@ mod tests {
     fn table(group: u16) -> Vec<u8> {
         let header = Header {
             planes: 2,
-            plane_shift: 11,
+            plane: PlaneAt::Usids { shift: 11 },
             uplink_bits: 8,
             plane_bits: 3,
             t1_uplink_bits: 8,
@@ -170,6 +170,7 @@ mod tests {
             t1_uplinks: 3,
             t2_step: 1,
             t2_row: 0,
+            t2_rows: 0,
             zone: 0,
             group,
             zones: 1,

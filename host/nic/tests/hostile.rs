@@ -15,6 +15,7 @@ use common::{Net, nic, table};
 fn identity() -> Identity {
     Identity {
         block: 0xfcbb_bbbb,
+        blocks: 1,
         pool: 0xfd00_c105_0001 << 80,
         pool_len: 48,
         udp_port: 49791,

@@ -83,14 +83,8 @@ impl<'a> View<'a> {
             }
             TierId::T2 => {
                 let (k0, k1) = (topology.t0.parallel, topology.t1.parallel);
-                let (rows, step) = match topology.t2_rows() {
-                    None => (0..topology.t0.up.count, switch.index),
-                    Some(rows) => {
-                        let row = switch.index % rows;
-                        (row * k0..(row + 1) * k0, switch.index / rows)
-                    }
-                };
-                for uplink in rows {
+                let step = switch.index / topology.t2_rows();
+                for uplink in topology.t1s_below(switch.index).flat_map(|t1| t1 * k0..(t1 + 1) * k0) {
                     self.block_upper(plane, uplink, step * k1..(step + 1) * k1);
                 }
             }

@@ -21,6 +21,7 @@ use v1::entity::Entity;
 use super::Counters;
 use crate::LabError;
 use crate::model::{DeviceId, Model, PortId};
+use crate::segment::Segment;
 use crate::tree::{self, Software, Tree};
 
 /// Name of the inventory in the folder of a lab.
@@ -198,7 +199,7 @@ impl Reader {
         let packets = packets(entry.counter_data.as_ref());
         let Some(key) = tree::exact(entry) else { return };
         if entry.table_id == ids.my_sid {
-            counters.segments.entry((self.device, key as u16)).or_default().packets += packets;
+            counters.segments.entry((self.device, Segment::of_key(key))).or_default().packets += packets;
         } else if let Some(port) = self.ports.get(&(key as u32)) {
             counters.ports.entry(*port).or_default().received += packets;
         }

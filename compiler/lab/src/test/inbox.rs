@@ -80,7 +80,7 @@ impl Sink for Inbox<'_, '_> {
             Arrival::Wire { port, destination, inner } => {
                 let Some(at) = self.find(packet::payload(inner)) else { return };
                 let Ok(route) = &self.paths[at].route else { return };
-                let last = route.segments.last().map(|(_, segment)| self.model.prefix(*segment).network());
+                let last = route.segments.last().map(|(_, segment)| segment.prefix().network());
                 let end = &mut self.ends[at];
                 if port != route.end() {
                     end.wrong.push(port);

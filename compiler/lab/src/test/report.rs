@@ -214,7 +214,7 @@ impl TestReport {
             for segment in &device.segments {
                 let place = (DeviceId(at), *segment);
                 let (want, have) = (get(&expected.segments, &place), get(&counted.segments, &place));
-                self.compare_segment(&device.name, model.prefix(*segment).to_string(), want, have);
+                self.compare_segment(&device.name, segment.prefix().to_string(), want, have);
             }
         }
         leaking

@@ -15,14 +15,15 @@ use ipnet::Ipv6Net;
 use super::contents::Contents;
 use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
+use crate::segment::Segment;
 
 /// The path table of a T0 group.
 #[derive(Debug)]
 pub struct GroupTable {
     /// The fabric it belongs to.
     pub fabric: String,
-    /// Block of the segments.
-    pub block: Ipv6Net,
+    /// Blocks of the segments: one, or one for each plane, by plane.
+    pub blocks: Vec<Ipv6Net>,
     /// The NICs of the group.
     pub nics: Vec<Nic>,
     /// Number of planes.
@@ -97,11 +98,14 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
         downlink: entry.downlink.saturating_sub(1),
         address: entry.address,
     };
+    let planes = u8::try_from(document.planes.len()).unwrap_or(u8::MAX).min(header.planes);
+    let mut blocks: Vec<Ipv6Net> = (0..planes).map(|plane| document.segments.block_of(plane)).collect();
+    blocks.dedup();
     Ok(GroupTable {
         fabric: document.fabric.into(),
-        block: document.segments.block,
+        blocks,
         nics: document.nics.into_iter().map(nic).collect(),
-        planes: u8::try_from(document.planes.len()).unwrap_or(u8::MAX).min(header.planes),
+        planes,
         t0_macs,
         parallel: (header.parallel0, header.parallel1),
         dscp: dscp(&document.qos),
@@ -160,10 +164,13 @@ impl GroupTable {
     }
 
     /// Returns the segment that a NIC decapsulates in a plane.
-    pub fn nic_segment(&self, nic: &Nic, plane: u8) -> u16 {
+    pub fn nic_segment(&self, nic: &Nic, plane: u8) -> Segment {
         let s = &self.segments;
-        let role = s.roles.nic << s.plane_bits | u16::from(plane);
-        role << (s.zone_bits + s.index_bits) | (nic.downlink + 1)
+        // Where the block says the plane, uSIDs have no bits for it.
+        let in_usid = u16::from(plane) & ((1 << s.plane_bits) - 1);
+        let role = s.roles.nic << s.plane_bits | in_usid;
+        let usid = role << (s.zone_bits + s.index_bits) | (nic.downlink + 1);
+        Segment::within(s.block_of(plane), usid)
     }
 
     /// Returns the UDP destination port of the transport.

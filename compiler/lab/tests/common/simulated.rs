@@ -10,6 +10,7 @@ use closc_lab::LabError;
 use closc_lab::backend::{Arrival, Backend, Counters, Sink};
 use closc_lab::model::{CableId, DeviceId, Model, PortId};
 use closc_lab::packet::Packet;
+use closc_lab::segment::Segment;
 use closc_lab::tree::{Nic, Tree};
 use closc_lab::{packet, traffic};
 
@@ -69,7 +70,7 @@ impl<'a> Simulated<'a> {
             let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.far())) else { return };
             self.counters.ports.entry(enters).or_default().received += 1;
             let (device, _) = self.model.end(enters);
-            let segment = destination.segments()[2];
+            let segment = Segment::of(destination);
             let own = self.model.devices[device.0].segments.contains(&segment);
             if self.model.nic_segment(enters).is_some() {
                 self.wires.push((enters, destination, packet.inner.clone()));
@@ -90,7 +91,7 @@ impl<'a> Simulated<'a> {
             }
             self.counters.segments.entry((device, segment)).or_default().packets += 1;
             destination = shift(destination);
-            let Some(next) = self.model.towards(device, destination.segments()[2]) else { return };
+            let Some(next) = self.model.towards(device, Segment::of(destination)) else { return };
             leaves = next;
         }
     }

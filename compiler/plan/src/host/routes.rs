@@ -115,7 +115,7 @@ fn lists(plan: &Plan, table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic)
     let mut out: Vec<(Ipv6Addr, u16)> = Vec::new();
     for choice in choices(table, from, plane, to) {
         let list = plan.segments().list(plane, (from.zone, from.group), to, choice);
-        let address = plan.segments().address(&list);
+        let address = plan.segments().address(plane, &list);
         match out.iter().position(|(known, _)| *known == address) {
             Some(at) => out[at].1 += 1,
             None => out.push((address, 1)),

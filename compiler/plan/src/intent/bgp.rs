@@ -2,6 +2,8 @@
 //!
 //! In: nothing; these are plain data. Out: what renderers read. Invariants: sides without neighbours are left out.
 
+use std::net::Ipv4Addr;
+
 use closc_artefacts::BgpTimers;
 use ipnet::Ipv6Net;
 
@@ -10,6 +12,8 @@ use ipnet::Ipv6Net;
 pub struct BgpIntent {
     /// Own autonomous system number.
     pub asn: u32,
+    /// 32-bit identifier.
+    pub router_id: Ipv4Addr,
     /// Paths to one prefix that are used at a time.
     pub multipath: u16,
     /// What it announces of its own.

@@ -1,9 +1,11 @@
 //! The compact form, written by `closc-paths`.
 
+use std::num::NonZeroU16;
+
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Header, Kind, Reason, Scope};
+use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope};
 use closc_plan::{Destination, PathKind, PathTable, ProbeKind};
-use closc_topology::Usid;
+use closc_topology::{SegmentPlan, Usid};
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     let body = Body {
@@ -21,7 +23,12 @@ fn header(table: &PathTable<'_>) -> Header {
     let t2 = table.probes.iter().find(|probe| probe.kind == ProbeKind::T2);
     Header {
         planes: size.planes,
-        plane_shift: segments.layout.zone_bits + segments.layout.index_bits,
+        plane: match segments.plan {
+            SegmentPlan::PlaneInUsid => {
+                PlaneAt::Usids { shift: segments.layout.zone_bits + segments.layout.index_bits }
+            }
+            SegmentPlan::PlaneInBlock => PlaneAt::Block,
+        },
         uplink_bits: table.format.uplink_bits,
         plane_bits: table.format.plane_bits,
         t1_uplink_bits: table.format.t1_uplink_bits,
@@ -34,6 +41,7 @@ fn header(table: &PathTable<'_>) -> Header {
         t1_uplinks: size.t1_uplinks,
         t2_step: segments.t2_step,
         t2_row: segments.t2_row,
+        t2_rows: segments.t2_rows.map_or(0, NonZeroU16::get),
         zone: table.zone.0,
         group: table.group,
         zones: size.zones,

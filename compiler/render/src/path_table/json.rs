@@ -5,20 +5,21 @@ use closc_artefacts::path_table as form;
 use closc_plan::{
     Denied, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane, TableSegments,
 };
-use closc_topology::Role;
+use closc_topology::{Role, SegmentPlan};
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
     document(table).to_bytes()
 }
 
 fn document(table: &PathTable<'_>) -> form::Document {
+    let segments = segments(table);
     form::Document {
-        format: form::FORMAT.into(),
+        format: segments.format().into(),
         fabric: table.fabric.into(),
         zone: table.zone.0,
         group: table.group + 1,
         prefix: table.prefix,
-        segments: segments(table),
+        segments,
         entropy: entropy(table),
         planes: table.planes.iter().zip(&table.orders).map(|(p, order)| plane(p, order)).collect(),
         nics: table.nics.iter().map(nic).collect(),
@@ -40,9 +41,22 @@ fn delay(table: &PathTable<'_>) -> form::Delay {
 }
 
 fn segments(table: &PathTable<'_>) -> form::Segments {
-    let TableSegments { block, layout, parallel_t0_t1, parallel_t1_t2, per_t1, t2_step, t2_row } =
-        table.segments;
+    let TableSegments {
+        plan,
+        block,
+        layout,
+        parallel_t0_t1,
+        parallel_t1_t2,
+        per_t1,
+        t2_step,
+        t2_row,
+        t2_rows,
+    } = table.segments;
     form::Segments {
+        plan: match plan {
+            SegmentPlan::PlaneInUsid => None,
+            SegmentPlan::PlaneInBlock => Some(form::InBlock::PlaneInBlock),
+        },
         block,
         role_bits: layout.role_bits,
         plane_bits: layout.plane_bits,
@@ -59,6 +73,7 @@ fn segments(table: &PathTable<'_>) -> form::Segments {
         usids_per_t1: per_t1,
         t2_step: table.size.has_t2.then_some(t2_step),
         t2_row: table.size.has_t2.then_some(t2_row),
+        t2_rows,
     }
 }
 

@@ -11,35 +11,32 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
     what: "Zones, groups and indices fit the places that addresses have for them: 16 zones and 4,095 groups \
-           in NIC addresses, 4,095 switches of a tier in AS numbers and router ids, and zone and index \
-           together 12 bits in IPv4 management addresses.",
+           in NIC addresses; with `bgp-unnumbered` 4,095 switches of a tier in AS numbers and router ids; zone \
+           and index together 12 bits in IPv4 management addresses.",
     why: "A coordinate that is cut off gives two devices one address.",
     example: "hosts: { groups: 5000 }",
     fix: "Make zones smaller or fewer; for management use an IPv6 pool.",
 };
 
+/// The largest index, from 1, of 12 bits.
+const INDICES: u64 = 4095;
+
 /// Compares coordinates with their places.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     const ZONES: u64 = 16;
-    const INDICES: u64 = 4095;
-    let limits = [
+    const ASN: &str = "12 bits of index in an AS number and a router id";
+    let mut limits = vec![
         (field!("zones"), draft.zones, ZONES, "zones", "4 bits of zone in a NIC address"),
         (field!("hosts.groups"), draft.groups, INDICES, "T0 groups", "12 bits of group in a NIC address"),
-        (
-            field!("tiers.t0.up"),
-            draft.t1.count,
-            INDICES,
-            "T1s in a plane and zone",
-            "12 bits of index in an AS number",
-        ),
-        (
-            field!("tiers.t1.up"),
-            draft.t2.as_ref().map_or(0, |t2| t2.count),
-            INDICES,
-            "T2s in a plane",
-            "12 bits of index in an AS number",
-        ),
     ];
+    // Without BGP no switch has either number.
+    if draft.routing.speaks_bgp() {
+        let t2s = draft.t2.as_ref().map_or(0, |t2| t2.count);
+        limits.extend([
+            (field!("tiers.t0.up"), draft.t1.count, INDICES, "T1s in a plane and zone", ASN),
+            (field!("tiers.t1.up"), t2s, INDICES, "T2s in a plane", ASN),
+        ]);
+    }
     for (path, number, max, what, place) in limits {
         if number > max && u16::try_from(number).is_ok() {
             out.push(
@@ -56,11 +53,29 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(IpNet::V4(_)) = draft.addresses.management else { return };
     let shift = draft.layout.index.min(32);
-    let index = [draft.groups, draft.t1.count].into_iter().max().unwrap_or(0);
-    let largest = (draft.zones.saturating_sub(1) << shift) + index;
-    if largest < 1 << 12 || index >= 1 << 12 {
-        return; // It fits, or the index alone is too large, which was said above.
+    let t2s = draft.t2.as_ref().map_or(0, |t2| t2.count);
+    let beyond = |number: u64| u16::try_from(number).is_err();
+    if draft.groups > INDICES || [draft.t1.count, t2s].into_iter().any(beyond) {
+        return; // Groups do not fit NIC addresses, or numbers nothing, which is said elsewhere.
     }
+    let index = draft.groups.max(draft.t1.count);
+    let zones = (draft.zones.saturating_sub(1) << shift) + index;
+    if zones.max(t2s) <= INDICES {
+        return;
+    }
+    if zones <= INDICES {
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("{t2s} T2s in a plane, an IPv4 management address has room for {INDICES}"),
+            )
+            .at(draft.at(field!("addresses.management")), "12 bits of zone and index")
+            .and(draft.at(field!("tiers.t1.up")), "")
+            .help("use an IPv6 prefix for `addresses.management`"),
+        );
+        return;
+    }
+    let largest = zones;
     out.push(
         Diagnostic::error(
             &RULE,
@@ -91,5 +106,23 @@ mod tests {
             message("{ zones: 3, srv6: { widths: { zone: 0, index: 11 } } }", "E0504"),
             "zone and index reach 4352, an IPv4 management address has room to 4095"
         );
+    }
+
+    /// Numbers that only BGP has are no limit of a fabric without it.
+    #[test]
+    fn as_numbers_bound_fabrics_with_bgp_only() {
+        let many = |routing: &str, more: &str| {
+            format!(
+                "{{ routing: {routing}, zones: 2, addresses: {{ {more} }}, hosts: {{ groups: 64 }}, \
+                 tiers: {{ t0: {{ up: 128 }}, t1: {{ up: 64 }}, \
+                 t2: {{ platform: th5-256x200g, wiring: rows, rows: 128, ports_per_zone: 1 }} }} }}"
+            )
+        };
+        let v6 = "management: \"2001:db8::/64\"";
+        let text = "8192 T2s in a plane do not fit the addresses, 4095 do";
+        assert_eq!(message(&many("bgp-unnumbered", v6), "E0504"), text);
+        assert!(!codes(&many("ecmp-static", v6)).contains(&"E0504"));
+        let text = "8192 T2s in a plane, an IPv4 management address has room for 4095";
+        assert_eq!(message(&many("ecmp-static", "management: 10.64.0.0/14"), "E0504"), text);
     }
 }

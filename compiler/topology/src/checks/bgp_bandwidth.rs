@@ -2,7 +2,6 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 
@@ -32,10 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let (up, parallel) = (draft.t1.up.count, draft.t0.parallel);
-    let zone = match draft.wiring {
-        Wiring::Full => draft.t1.count.saturating_mul(draft.t1.parallel),
-        Wiring::Rows => draft.t1.parallel,
-    };
+    let zone = draft.t1s_below_t2().saturating_mul(draft.t1.parallel);
     let paths = up.saturating_mul(zone).saturating_mul(parallel);
     if paths <= BANDWIDTH_CABLES_MAX {
         return;

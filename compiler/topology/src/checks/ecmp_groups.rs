@@ -3,7 +3,6 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
-use crate::choice::Wiring;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier};
 
@@ -56,11 +55,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the groups for what is above and for what is below.
 fn groups(draft: &Draft<'_>, tier: &DraftTier) -> (u64, u64) {
     let up = u64::from(tier.up.count > 1);
-    let down = match (tier.id, draft.wiring) {
-        (TierId::T1, _) if draft.t0.parallel > 1 => draft.groups,
-        (TierId::T2, Wiring::Full) if draft.t1.count * draft.t1.parallel > 1 => draft.zones,
-        (TierId::T2, Wiring::Rows) if draft.t1.parallel > 1 => draft.zones,
-        (TierId::T0 | TierId::T1 | TierId::T2, _) => 0,
+    let down = match tier.id {
+        TierId::T1 if draft.t0.parallel > 1 => draft.groups,
+        TierId::T2 if draft.t1s_below_t2() * draft.t1.parallel > 1 => draft.zones,
+        TierId::T0 | TierId::T1 | TierId::T2 => 0,
     };
     (up, down)
 }

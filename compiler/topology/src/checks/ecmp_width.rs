@@ -5,7 +5,6 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::or_routing;
 use crate::checks::words::count;
-use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
@@ -66,11 +65,10 @@ fn links(number: u64, (noun, rest): (&str, &str)) -> String {
 
 /// Returns the widest group of a switch, what is in it, and on which side that is.
 fn widest(draft: &Draft<'_>, tier: &DraftTier) -> (u64, (&'static str, &'static str), Side) {
-    let below = match (tier.id, draft.wiring) {
-        (TierId::T0, _) => 1,
-        (TierId::T1, _) => draft.t0.parallel,
-        (TierId::T2, Wiring::Full) => draft.t1.count * draft.t1.parallel,
-        (TierId::T2, Wiring::Rows) => draft.t1.parallel,
+    let below = match tier.id {
+        TierId::T0 => 1,
+        TierId::T1 => draft.t0.parallel,
+        TierId::T2 => draft.t1s_below_t2() * draft.t1.parallel,
     };
     match tier.id {
         TierId::T1 if below > tier.up.count => (below, ("link", " to each T0"), Side::Down),

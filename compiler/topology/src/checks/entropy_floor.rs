@@ -18,6 +18,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares floor and start.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() {
+        return; // Elsewhere there are no path tables, and W0403 says so.
+    }
     let (active, floor) = (draft.entropy.active, draft.entropy.min_active);
     if floor <= active {
         return;

@@ -19,6 +19,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares the values of one plane with its uplinks.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() {
+        return; // Elsewhere there are no path tables, and W0403 says so.
+    }
     let (planes, uplinks) = (draft.planes.max(1), draft.t0.up.count);
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
     let needed = (active + backup).div_ceil(planes);

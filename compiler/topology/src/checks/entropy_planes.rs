@@ -18,6 +18,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Divides the values by the planes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() {
+        return; // Elsewhere there are no path tables, and W0403 says so.
+    }
     let planes = draft.planes;
     if planes == 0 {
         return;

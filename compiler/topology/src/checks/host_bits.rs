@@ -3,9 +3,12 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
+use crate::choice::SegmentPlan;
+use crate::coordinate::PlaneId;
 use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
+use crate::model::block_of;
 
 /// A prefix is not written as its network address.
 pub(crate) static RULE: Rule = Rule {
@@ -54,6 +57,14 @@ pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
         pools.push(Pool { path: field!("srv6.block"), net: draft.block.into() });
     }
     pools
+}
+
+/// Returns the blocks of other planes than the first that are kept, where each has its own.
+pub(super) fn more_blocks(draft: &Draft<'_>) -> Vec<IpNet> {
+    if !draft.routing.is_source_routed() || draft.layout.plan != SegmentPlan::PlaneInBlock {
+        return Vec::new();
+    }
+    (1..16).map(|plane| block_of(draft.block, draft.layout.plan, PlaneId(plane)).into()).collect()
 }
 
 #[cfg(test)]

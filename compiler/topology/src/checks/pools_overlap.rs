@@ -1,15 +1,18 @@
 //! E0503: a prefix lies in another.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use ipnet::IpNet;
 
-use super::host_bits::{Pool, pools};
+use super::host_bits::{Pool, more_blocks, pools};
 use crate::draft::Draft;
+use crate::field;
 
 /// A prefix lies in another.
 pub(crate) static RULE: Rule = Rule {
     code: "E0503",
     title: "two address pools overlap",
-    what: "No pool lies in another, nor in the SRv6 block.",
+    what: "No pool lies in another, nor in the SRv6 block; with `srv6.plan: plane-in-block` nor in the 15 behind it, which are kept \
+           for other planes.",
     why: "One address would belong to two things, for example to a NIC and to a cable.",
     example: "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }",
     fix: "Choose prefixes that do not contain each other.",
@@ -17,11 +20,14 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares every two pools.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let pools = pools(draft);
+    let (pools, blocks) = (pools(draft), more_blocks(draft));
     for (place, pool) in pools.iter().enumerate() {
         for other in &pools[..place] {
-            let overlap = pool.net.contains(&other.net) || other.net.contains(&pool.net);
-            if !overlap {
+            let meets = |net: &IpNet, other: &IpNet| net.contains(other) || other.contains(net);
+            // The block of the segments comes last.
+            let is_block = pool.path == field!("srv6.block");
+            let more = is_block && blocks.iter().any(|block| meets(block, &other.net));
+            if !more && !meets(&pool.net, &other.net) {
                 continue;
             }
             let label = |pool: &Pool| {

@@ -12,17 +12,17 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0315",
     title: "rows and wiring do not go together",
-    what: "With `wiring: rows`, `tiers.t2.rows` says how many T1s of a zone there is room for, and is at \
-           least the T1s there are; with `wiring: full` it is absent.",
+    what: "With `wiring: rows`, `tiers.t2.rows` is at least the T1s of a zone, one for each row, or divides them, so that \
+           as many T1s share each row; with `wiring: full` it is absent.",
     why: "T2 numbers count row by row. Were the rows those of today, a new T1 would renumber every T2 \
-           behind the first step.",
+           behind the first step; were rows shared unequally, T2s of some rows would have more to carry.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 16, oversubscription: \"4:1\" }\n\
-           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 32 }",
-    fix: "Set `rows` to the largest number of T1s that a zone shall ever have.",
+           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 24 }",
+    fix: "Set `rows` to the largest number of T1s that a zone shall ever have, or to a number that divides them.",
 };
 
 /// Checks the rows of a T2 tier.
@@ -42,21 +42,25 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     "set `tiers.t2.rows` to the most T1s that a zone shall ever have; there are {t1s} now"
                 )),
         ),
-        (Wiring::Rows, Some(rows)) if rows.value != 0 && u64::from(rows.value) < t1s => out.push(
+        (Wiring::Rows, Some(rows)) if shares_unequally(rows.value.into(), t1s) => out.push(
             Diagnostic::error(
                 &RULE,
-                format!(
-                    "there are {} in a zone and room for {}",
-                    count(t1s, "T1"),
-                    count(rows.value.into(), "row")
-                ),
+                format!("{} of a zone do not share {}", count(t1s, "T1"), count(rows.value.into(), "row")),
             )
             .at(rows.span, count(rows.value.into(), "row"))
             .and(draft.ports_span(TierId::T0, Side::Up), format!("make {}", count(t1s, "T1")))
-            .help(format!("set `tiers.t2.rows` to {t1s} or more; every change renumbers T2s")),
+            .note(format!("{t1s} / {} leaves {}", rows.value, t1s % u64::from(rows.value)))
+            .help(format!(
+                "set `tiers.t2.rows` to {t1s} or more, or to a number that divides {t1s}; every change renumbers T2s"
+            )),
         ),
         (Wiring::Full, None) | (Wiring::Rows, Some(_)) => {}
     }
+}
+
+/// Tells whether there are fewer rows than T1s, and some have more of them than others.
+fn shares_unequally(rows: u64, t1s: u64) -> bool {
+    rows != 0 && rows < t1s && !t1s.is_multiple_of(rows)
 }
 
 #[cfg(test)]
@@ -74,9 +78,10 @@ mod tests {
         assert_eq!(codes(&zoned("wiring: rows, rows: 64")), Vec::<&str>::new());
         assert_eq!(codes(&zoned("wiring: rows")), ["E0315"]);
         assert_eq!(codes(&zoned("ports_per_zone: 64, rows: 64")), ["E0315"]);
+        assert_eq!(codes(&zoned("wiring: rows, rows: 32")), Vec::<&str>::new());
         assert_eq!(
-            message(&zoned("wiring: rows, rows: 32"), "E0315"),
-            "there are 64 T1s in a zone and room for 32 rows"
+            message(&zoned("wiring: rows, rows: 24"), "E0315"),
+            "64 T1s of a zone do not share 24 rows"
         );
     }
 }

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0314",
     title: "the number of T2s does not agree with the uplinks",
     what: "Where `tiers.t2.count` is given, it is what follows from the wiring: `t1.up / t1.parallel` T2s \
-           in each plane with `wiring: full`, that many for each T1 of a zone with `wiring: rows`.",
+           in each plane with `wiring: full`, that many for each row with `wiring: rows`.",
     why: "Every uplink of a T1 leads to a T2 of its plane; the number of T2s is no choice of its own.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
@@ -31,12 +31,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (follows, arithmetic) = match draft.wiring {
         Wiring::Full => (steps, format!("{up} uplinks / {parallel} parallel = {steps} T2s in each plane")),
         Wiring::Rows => {
-            let all = steps * draft.t1.count;
+            let rows = draft.t1.count.min(draft.rows.max(1));
+            let all = steps * rows;
             (
                 all,
                 format!(
                     "{up} uplinks / {parallel} parallel x {} = {all} T2s in each plane",
-                    count(draft.t1.count, "row")
+                    count(rows, "row")
                 ),
             )
         }

@@ -34,7 +34,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Wiring::Full => {
             (t1s * parallel, format!("{} x {parallel} parallel = {}", count(t1s, "T1"), t1s * parallel))
         }
-        Wiring::Rows => (parallel, format!("1 T1 of the row x {parallel} parallel = {parallel}")),
+        Wiring::Rows => {
+            let links = draft.t1s_below_t2() * parallel;
+            let t1s = count(draft.t1s_below_t2(), "T1");
+            (links, format!("{t1s} of the row x {parallel} parallel = {links}"))
+        }
     };
     let stated = draft.states(field!("tiers.t2.ports_per_zone"));
     let kept_at = draft.at(field!("tiers.t2.ports_per_zone"));

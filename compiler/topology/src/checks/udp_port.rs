@@ -17,6 +17,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the port.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() {
+        return; // Elsewhere there are no path tables, and W0403 says so.
+    }
     if draft.entropy.udp_port == 0 {
         out.push(
             Diagnostic::error(&RULE, "the UDP port of the transport is 0, which is reserved")

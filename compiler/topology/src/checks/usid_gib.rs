@@ -17,7 +17,8 @@ pub(crate) static RULE: Rule = Rule {
     example: "planes: 8\n\
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
            srv6: { roles: { nic: 3 } }",
-    fix: "Set `srv6.widths` or `srv6.roles` as the message proposes. This renames segments.",
+    fix: "Set `srv6.widths` or `srv6.roles` as the message proposes, or `srv6.plan: plane-in-block`, which needs no bits \
+          for planes. This renames segments.",
 };
 
 /// Computes the largest uSID of each role.
@@ -36,7 +37,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
             role.word()
         );
-        let planes = format!("planes to {}", draft.planes.saturating_sub(1));
+        let plane = draft.layout.planes_in_usid(&demand) - 1;
+        let planes = format!("planes to {plane}");
         let diagnostic = Diagnostic::error(&RULE, message);
         let diagnostic = match draft.stated(path(role)) {
             Some(span) => diagnostic
@@ -46,12 +48,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         out.push(
             diagnostic
-                .note(format!(
-                    "role {code}, plane {}, index {index} in widths {}",
-                    draft.planes.saturating_sub(1),
-                    draft.layout
-                ))
-                .help(propose(&demand)),
+                .note(format!("role {code}, plane {plane}, index {index} in widths {}", draft.layout))
+                .help(propose(draft)),
         );
     }
 }

@@ -3,10 +3,11 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::and_if;
+use crate::choice::SegmentPlan;
 use crate::draft::{Demand, Draft, DraftLayout};
 use crate::field;
 use crate::field::Field;
-use crate::usid::Role;
+use crate::usid::{Role, UsidLayout};
 
 /// There are more switches or NICs than a uSID can number.
 pub(crate) static RULE: Rule = Rule {
@@ -16,8 +17,8 @@ pub(crate) static RULE: Rule = Rule {
            for each parallel link, and the NICs of a T0.",
     why: "An index that is cut off names another switch, and packets arrive there.",
     example: "srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
-    fix: "Set `srv6.widths` as the message proposes. This renames every segment, so choose widths with \
-           room to grow.",
+    fix: "Set `srv6.widths` as the message proposes, or `srv6.plan: plane-in-block` where bits for the plane leave too few. \
+          Both rename every segment, so choose widths with room to grow.",
 };
 
 /// Compares the largest index of each role with its bits.
@@ -45,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             diagnostic
                 .note(format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout))
-                .help(propose(&demand)),
+                .help(propose(draft)),
         );
     }
 }
@@ -97,17 +98,30 @@ pub(super) fn demand(draft: &Draft<'_>) -> Demand {
     }
 }
 
-/// Says which widths would do.
-pub(super) fn propose(demand: &Demand) -> String {
-    match DraftLayout::propose(demand) {
-        Some(layout) => format!("set `srv6.widths: {layout}`"),
-        None => "no widths fit: make the fabric smaller, or split it".to_owned(),
+/// Says which widths would do, or else whether those would that need no bits for the plane.
+pub(super) fn propose(draft: &Draft<'_>) -> String {
+    let demand = demand(draft);
+    if let Some(layout) = DraftLayout::propose(draft.layout.plan, &demand) {
+        return format!("set `srv6.widths: {layout}`");
+    }
+    let in_block = SegmentPlan::PlaneInBlock;
+    match DraftLayout::propose(in_block, &demand) {
+        Some(layout) if draft.layout.plan != in_block => {
+            let default = UsidLayout::default_of(in_block, draft.t2.is_some());
+            let is_default = layout.finish() == Some(default) && !draft.states(field!("srv6.widths"));
+            let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
+            format!(
+                "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane a block of its own",
+                in_block.word()
+            )
+        }
+        Some(_) | None => "no widths fit: make the fabric smaller, or split it".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn the_largest_index_fits() {
@@ -117,6 +131,23 @@ mod tests {
             message("srv6: { widths: { zone: 3, index: 8 } }", "E0401"),
             "T0s need indices up to 256, 8 bits count to 255"
         );
+    }
+
+    /// A million NICs.
+    const MILLION: &str = "planes: 8, zones: 16, hosts: { groups: 256, per_group: 256, nic: { speed: 800G, lanes: 8 } }, \
+        tiers: { t0: { platform: th5-512x100g, up: 256 }, t1: { platform: th5-512x100g, up: 256 }, \
+        t2: { platform: th5-512x100g, wiring: rows, rows: 8, ports_per_zone: 32 } }";
+
+    #[test]
+    fn what_does_not_fit_beside_the_plane_is_advised_to_leave_it_to_the_block() {
+        let text = help(&format!("{{ {MILLION} }}"), "E0401");
+        assert_eq!(
+            text,
+            "no widths fit beside the plane: set `srv6.plan: plane-in-block`, which gives every plane a block of its own"
+        );
+        let management = "addresses: { management: \"2001:db8:4000::/48\" }";
+        let followed = format!("{{ {MILLION}, {management}, srv6: {{ plan: plane-in-block }} }}");
+        assert_eq!(codes(&followed), Vec::<&str>::new());
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use super::usid_index::{demand, propose};
+use super::usid_index::propose;
 use crate::checks::words::count;
+use crate::choice::SegmentPlan;
 use crate::draft::Draft;
 
 /// There are more planes than a uSID can number.
@@ -15,11 +16,15 @@ pub(crate) static RULE: Rule = Rule {
            misdelivers; a plane that is cut off would look like another.",
     example: "planes: 16\n\
            hosts: { nic: { speed: 3200G, lanes: 16 } }",
-    fix: "Set `srv6.widths` as the message proposes. This renames every segment.",
+    fix: "Set `srv6.widths` as the message proposes, or `srv6.plan: plane-in-block`, where the block says the plane. \
+          Both rename every segment.",
 };
 
 /// Compares the planes with their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.layout.plan == SegmentPlan::PlaneInBlock {
+        return; // The block says the plane.
+    }
     let (bits, planes) = (draft.layout.plane.min(32), draft.planes);
     if !draft.routing.is_source_routed() || draft.layout.sum() != 16 || planes <= 1 << bits || planes > 16 {
         return;
@@ -29,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(&RULE, format!("{planes} planes do not fit {}", count(bits, "plane bit")))
             .at(draft.doc.planes.span, count(planes, "plane"))
             .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
-            .help(propose(&demand(draft))),
+            .help(propose(draft)),
     );
 }
 

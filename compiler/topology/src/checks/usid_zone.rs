@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use super::usid_index::{demand, propose};
+use super::usid_index::propose;
 use crate::checks::words::count;
 use crate::draft::Draft;
 use crate::field;
@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(&RULE, format!("{zones} zones do not fit {}", count(bits, "zone bit")))
             .at(draft.at(field!("zones")), count(zones, "zone"))
             .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
-            .help(propose(&demand(draft))),
+            .help(propose(draft)),
     );
 }
 

@@ -30,6 +30,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let only_widths = !draft.states(field!("srv6.block")) && !draft.states(field!("srv6.roles"));
     let (message, advice) = match (places.as_slice(), only_widths) {
         ([], _) => ("`srv6` has no effect: this routing uses no segments", "remove `srv6`"),
+        (_, true) if !draft.states(field!("srv6.widths")) => (
+            "`srv6.plan` only places numbers: this routing uses no segments",
+            "remove `srv6` where the widths of the other plan do",
+        ),
         (_, true) => (
             "`srv6.widths` only places numbers: this routing uses no segments",
             "remove `srv6` where the default widths do",
@@ -49,7 +53,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// What the stated widths place without segments.
 fn places(draft: &Draft<'_>) -> Vec<&'static str> {
     let mut places = Vec::new();
-    if !draft.states(field!("srv6.widths")) {
+    // A plan has default widths of its own.
+    if !draft.states(field!("srv6.widths")) && !draft.states(field!("srv6.plan")) {
         return places;
     }
     if draft.t2.is_some() && !draft.states(field!("tiers.t2.ports_per_zone")) {

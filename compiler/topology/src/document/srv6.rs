@@ -2,17 +2,25 @@
 
 use ipnet::Ipv6Net;
 
-use crate::read::{PrefixText, Spanned, document};
+use crate::choice::SegmentPlan;
+use crate::read::{PrefixText, Spanned, document, word};
+
+word!(SegmentPlan, "address plan", SegmentPlan::word);
 
 document! {
     /// Segment identifiers: micro segments of 16 bits in a block of 32 (F3216).
     #[derive(Default)]
     pub struct Srv6Doc as "Srv6" {
-        /// The block that all uSIDs share, a /32. Default: `fcbb:bbbb::/32`.
+        /// Where an address says in which plane it is: `plane-in-usid` in every uSID; `plane-in-block` in the block, of
+        /// which each plane has its own, so that uSIDs have more bits for zone and index. A change renames every segment
+        /// of the fabric. Default: `plane-in-usid`.
+        pub plan: Option<Spanned<SegmentPlan>> = "plan",
+        /// The block that all uSIDs share, a /32. With `plan: plane-in-block` that of plane 0; plane p has the block
+        /// whose number is p higher, and 16 are kept free of other pools. Default: `fcbb:bbbb::/32`.
         #[schemars(with = "Option<PrefixText>")]
         pub block: Option<Spanned<Ipv6Net>> = "block",
-        /// How the 16 bits of a uSID are cut up. Default: 2, 3, 0, 11; with a T2 tier 2, 3, 3, 8. A change renames
-        /// every segment of the fabric.
+        /// How the 16 bits of a uSID are cut up. Default: 2, 3, 0, 11; with a T2 tier 2, 3, 3, 8; with
+        /// `plan: plane-in-block` 2, 0, 0, 14 and 2, 0, 4, 10. A change renames every segment of the fabric.
         pub widths: Option<WidthsDoc> = "widths",
         /// The code of each role. Default: T0 0, T1 1, NIC 2, T2 3.
         pub roles: Option<RolesDoc> = "roles",
@@ -27,7 +35,7 @@ document! {
         /// Bits of the role code.
         #[schemars(range(min = 2, max = 16))]
         pub role: Option<Spanned<u8>> = "role",
-        /// Bits of the plane.
+        /// Bits of the plane; 0 with `plan: plane-in-block`.
         #[schemars(range(max = 16))]
         pub plane: Option<Spanned<u8>> = "plane",
         /// Bits of the zone, in the uSIDs of T0s and T1s.

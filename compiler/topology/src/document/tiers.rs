@@ -72,7 +72,7 @@ document! {
 
 document! {
     /// The third tier. Its count follows from the wiring: `t1.up / t1.parallel` T2s in each plane with
-    /// `wiring: full`, and that many steps of `rows` with `wiring: rows`.
+    /// `wiring: full`, and that many in each row with `wiring: rows`.
     pub struct T2Doc as "T2" {
         /// The hardware: a name of the catalogue.
         pub platform: Spanned<SmolStr> = "platform" => [AROUND, HOSTS, LISTS],
@@ -86,7 +86,8 @@ document! {
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
         /// Which T2s a T1 reaches: `full` all of its plane, `rows` those of its own row. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
-        /// With `wiring: rows`, the T1s of a zone that there is room for; at least the T1s there are.
+        /// With `wiring: rows`, the T1s of a zone that there is room for, one in each row. Fewer rows than T1s divide
+        /// them: T1 number j is in row j modulo `rows`, and a T2 reaches all T1s of its row.
         #[schemars(range(min = 1))]
         pub rows: Option<Spanned<u16>> = "rows" => [ALL],
         /// Downlinks kept for each zone, so that a new zone or T1 moves no cable. Default: the ports of the panel

@@ -1,12 +1,14 @@
 //! The uSID layout as it was asked for, and the one to ask for where it does not fit.
 
 use super::number;
+use crate::choice::SegmentPlan;
 use crate::document::Srv6Doc;
 use crate::usid::{GIB_MAX, Role, UsidLayout};
 
 /// Widths and codes, however wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DraftLayout {
+    pub(crate) plan: SegmentPlan,
     pub(crate) role: u64,
     pub(crate) plane: u64,
     pub(crate) zone: u64,
@@ -27,10 +29,12 @@ pub(crate) struct Demand {
 impl DraftLayout {
     /// Returns the stated layout over the default one.
     pub(super) fn new(doc: Option<&Srv6Doc>, zoned: bool) -> Self {
-        let default = if zoned { UsidLayout::DEFAULT_ZONED } else { UsidLayout::DEFAULT };
+        let plan = doc.and_then(|srv6| srv6.plan).map_or(SegmentPlan::PlaneInUsid, |plan| plan.value);
+        let default = UsidLayout::default_of(plan, zoned);
         let widths = doc.and_then(|srv6| srv6.widths.clone()).unwrap_or_default();
         let roles = doc.and_then(|srv6| srv6.roles.clone()).unwrap_or_default();
         DraftLayout {
+            plan,
             role: number(widths.role, default.role_bits.into()),
             plane: number(widths.plane, default.plane_bits.into()),
             zone: number(widths.zone, default.zone_bits.into()),
@@ -77,16 +81,24 @@ impl DraftLayout {
         let shift = |value: u64, bits: u64| value.checked_shl(bits as u32).unwrap_or(u64::MAX);
         let low = self.zone + self.index;
         shift(self.code(role), self.plane + low)
-            .saturating_add(shift(demand.planes.saturating_sub(1), low))
+            .saturating_add(shift(self.planes_in_usid(demand) - 1, low))
             .saturating_add(shift(zone, self.index))
             .saturating_add(index)
+    }
+
+    /// Returns how many planes a uSID tells apart.
+    pub(crate) fn planes_in_usid(&self, demand: &Demand) -> u64 {
+        match self.plan {
+            SegmentPlan::PlaneInUsid => demand.planes.max(1),
+            SegmentPlan::PlaneInBlock => 1,
+        }
     }
 
     /// Tells whether every number that a fabric asks for fits its bits.
     pub(crate) fn holds(&self, demand: &Demand) -> bool {
         self.sum() == 16
             && self.codes.iter().all(|code| *code < 1 << self.role.min(16))
-            && bits(demand.planes) <= self.plane
+            && bits(self.planes_in_usid(demand)) <= self.plane
             && bits(demand.zones) <= self.zone
             && Role::ALL
                 .iter()
@@ -103,18 +115,23 @@ impl DraftLayout {
                 .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
-    /// Finds widths that fit, with room for eight planes and zones as long as the index allows it; codes are the
-    /// default ones.
-    pub(crate) fn propose(demand: &Demand) -> Option<DraftLayout> {
-        const ROOMY: u64 = 3;
-        let zone_max = if demand.zones > 1 { ROOMY } else { 0 };
+    /// Finds widths that fit a plan, with room for eight planes and as many zones as by default as long as the index
+    /// allows it; codes are the default ones.
+    pub(crate) fn propose(plan: SegmentPlan, demand: &Demand) -> Option<DraftLayout> {
+        let zoned = demand.indices[3] > 0;
+        let roomy = UsidLayout::default_of(plan, zoned);
+        let zone_max = if demand.zones > 1 { u64::from(roomy.zone_bits) } else { 0 };
+        let (planes, plane_max) = match plan {
+            SegmentPlan::PlaneInUsid => (demand.planes, u64::from(roomy.plane_bits)),
+            SegmentPlan::PlaneInBlock => (1, 0),
+        };
         let widths = |needed: u64, roomy: u64| (needed..=needed.max(roomy)).rev();
         let codes = [0, 1, 2, 3];
         for role in 2..=3 {
-            for plane in widths(bits(demand.planes), ROOMY) {
+            for plane in widths(bits(planes), plane_max) {
                 for zone in widths(bits(demand.zones), zone_max) {
                     let Some(index) = 16_u64.checked_sub(role + plane + zone) else { continue };
-                    let layout = DraftLayout { role, plane, zone, index, codes };
+                    let layout = DraftLayout { plan, role, plane, zone, index, codes };
                     if layout.fits(demand) {
                         return Some(layout);
                     }
@@ -162,7 +179,7 @@ mod tests {
     fn proposes_the_layout_of_sixteen_planes() {
         let demand = Demand { planes: 16, zones: 1, indices: [512, 256, 256, 0] };
         assert_eq!(
-            DraftLayout::propose(&demand).unwrap().to_string(),
+            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand).unwrap().to_string(),
             "{role: 2, plane: 4, zone: 0, index: 10}"
         );
     }
@@ -172,14 +189,24 @@ mod tests {
         // With two role bits the T2s of planes 4 to 7 would start at 0xe000.
         let demand = Demand { planes: 8, zones: 4, indices: [100, 100, 100, 100] };
         assert_eq!(
-            DraftLayout::propose(&demand).unwrap().to_string(),
+            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand).unwrap().to_string(),
             "{role: 3, plane: 3, zone: 3, index: 7}"
+        );
+    }
+
+    #[test]
+    fn proposes_widths_of_a_million_nics_where_the_block_says_the_plane() {
+        let demand = Demand { planes: 8, zones: 16, indices: [256, 256, 256, 2048] };
+        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand), None);
+        assert_eq!(
+            DraftLayout::propose(SegmentPlan::PlaneInBlock, &demand).unwrap().to_string(),
+            "{role: 2, plane: 0, zone: 4, index: 10}"
         );
     }
 
     #[test]
     fn proposes_nothing_where_nothing_fits() {
         let demand = Demand { planes: 16, zones: 16, indices: [4000, 10, 10, 10] };
-        assert_eq!(DraftLayout::propose(&demand), None);
+        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand), None);
     }
 }

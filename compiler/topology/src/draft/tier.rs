@@ -114,7 +114,8 @@ impl DraftTier {
         let steps = t1.up.count / t1.parallel.max(1);
         let count = match wiring {
             Wiring::Full => steps,
-            Wiring::Rows => steps.saturating_sub(1) * rows + t1.count.min(steps * t1.count),
+            // The last step has as many as there are rows in use.
+            Wiring::Rows => steps.saturating_sub(1) * rows + t1.count.min(rows).min(steps * t1.count),
         };
         Self::new(&common, catalogue, count, 1, [(tier.down.as_ref(), 0), (None, 0)])
     }

@@ -36,7 +36,7 @@ impl Draft<'_> {
                 Some(t2) => Some(self.t2(t2)?),
                 None => None,
             },
-            srv6: Srv6 { block: self.block, layout: self.layout.finish()? },
+            srv6: Srv6 { plan: self.layout.plan, first_block: self.block, layout: self.layout.finish()? },
             ecmp: Ecmp { pins: Arc::new(self.pins.finish()?), ..self.ecmp.clone() },
             addresses: self.addresses.clone(),
             cables: self.cables(),

@@ -58,6 +58,11 @@ pub(crate) struct Binding<'c, 'd> {
 }
 
 impl Binding<'_, '_> {
+    /// Returns the plane of the switch by its cables; 0 for one without a cable, which no packet reaches.
+    pub(crate) fn plane(&self) -> u8 {
+        self.context.positions.get(&self.id).map_or(0, |(_, plane)| *plane)
+    }
+
     /// Returns the name of the switch.
     pub(crate) fn name(&self) -> &str {
         self.context.cabling.switch(self.id)

@@ -5,6 +5,7 @@ use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
 use closc_diagnostics::Rule;
+use ipnet::Ipv6Net;
 
 use crate::finding::Findings;
 use crate::finding::Violation;
@@ -61,7 +62,7 @@ pub(crate) fn bind(
             continue;
         };
         let (end, own) = work.end(facts, port, found);
-        node.first.push(work.first(port, own));
+        node.first.push(work.first(port, cable.plane, own));
         node.ends.push(end);
     }
     work.strangers(id);
@@ -125,7 +126,7 @@ impl Binding<'_> {
     }
 
     /// The first segments that lead out over a port, and whether the next hop is right.
-    fn first(&mut self, port: &str, own: Option<Ipv6Addr>) -> Vec<(Usid, bool)> {
+    fn first(&mut self, port: &str, plane: u8, own: Option<Ipv6Addr>) -> Vec<(Usid, bool)> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
         let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
@@ -145,12 +146,12 @@ impl Binding<'_> {
                     format!("`{}` does not lead to the other end of the cable in `{port}`", way.text);
                 self.broken(&FIRST, &format!("route replace {} ", way.text), &message);
             }
-            match layout.usid(way.prefix) {
+            match layout.usid(plane, way.prefix) {
                 Some(usid) => out.push((usid, right)),
                 None => self.broken(
                     &FIRST,
                     &format!("route replace {} ", way.text),
-                    &format!("`{}` is no segment of the block `{}`", way.text, layout.block),
+                    &format!("`{}` is no segment of the block `{}`", way.text, layout.block(plane)),
                 ),
             }
         }
@@ -186,25 +187,33 @@ impl Binding<'_> {
             }
         }
         self.findings.checked(&FIRST, 1);
-        if host.blackholes != [layout.block] {
-            self.broken(&FIRST, "blackhole", &format!("the blackhole is not `{}` alone", layout.block));
+        let mut blackholes = host.blackholes.clone();
+        blackholes.sort_unstable();
+        if blackholes != layout.blocks() {
+            let blocks = layout.named_blocks();
+            let message = match layout.blocks().len() {
+                1 => format!("the blackhole is not {blocks} alone"),
+                _ => format!("the blackholes are not {blocks} alone"),
+            };
+            self.broken(&FIRST, "blackhole", &message);
         }
     }
 
-    fn decapsulated(&mut self) -> Vec<Usid> {
+    fn decapsulated(&mut self) -> Vec<Ipv6Net> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
-        let mut usids = Vec::new();
+        let mut segments = Vec::new();
         for (prefix, text) in &host.decapsulates {
-            if let Some(usid) = layout.usid(*prefix) {
-                usids.push(usid);
+            if (0..layout.planes).any(|plane| layout.usid(plane, *prefix).is_some()) {
+                segments.push(*prefix);
             } else {
-                let message = format!("`{text}` is no segment of the block `{}`", layout.block);
+                let what = if layout.in_block { "the blocks" } else { "the block" };
+                let message = format!("`{text}` is no segment of {what} {}", layout.named_blocks());
                 self.broken(&DECAPSULATION, &format!("route replace {text} "), &message);
             }
         }
-        usids.sort_unstable();
-        usids
+        segments.sort_unstable();
+        segments
     }
 
     fn source(&mut self, node: &Node) {

@@ -35,12 +35,12 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     }
     binding.findings.checked(&BLACKHOLE, 1);
     if !routes.blackhole {
-        let message = format!("`{}` is no blackhole", layout.block);
+        let message = format!("`{}` is no blackhole", layout.block(binding.plane()));
         binding.broken(&BLACKHOLE, About::Routes, &message);
     }
     routes.segments.sort_unstable();
     for pair in routes.segments.windows(2).filter(|pair| pair[0].usid == pair[1].usid) {
-        let prefix = layout.prefix(pair[0].usid).to_string();
+        let prefix = layout.prefix(binding.plane(), pair[0].usid).to_string();
         binding.broken(&SINGLE, About::Route(&prefix), &format!("`{prefix}` has two routes"));
     }
     binding.findings.checked(&SINGLE, routes.segments.len() as u64);
@@ -49,8 +49,9 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
 
 fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes: &mut Routes) {
     let about = About::Route(&route.text);
-    match (layout.usid(route.prefix), &route.via) {
-        (None, Via::Blackhole) if route.prefix == layout.block => routes.blackhole = true,
+    let plane = binding.plane();
+    match (layout.usid(plane, route.prefix), &route.via) {
+        (None, Via::Blackhole) if route.prefix == layout.block(plane) => routes.blackhole = true,
         (Some(usid), Via::One(hop)) => match next(binding, route, *hop) {
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
             (None, gateway) => {

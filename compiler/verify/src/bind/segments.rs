@@ -9,15 +9,16 @@ use crate::rules::segments::{COUNT, UN, VALUE};
 pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let Some(layout) = binding.context.layout else { return Vec::new() };
     let mut usids = Vec::with_capacity(binding.device.segments.len());
-    let device = binding.device;
+    let (device, plane) = (binding.device, binding.plane());
     for segment in &device.segments {
         binding.findings.checked(&UN, 1);
         let about = About::Segment(&segment.text);
-        if let Some(usid) = layout.usid(segment.prefix) {
+        if let Some(usid) = layout.usid(plane, segment.prefix) {
             value(binding, layout, usid, about);
             usids.push(usid);
         } else {
-            let message = format!("segment `{}` is no /48 in the block `{}`", segment.text, layout.block);
+            let block = layout.block(plane);
+            let message = format!("segment `{}` is no /48 in the block `{block}`", segment.text);
             binding.broken(&UN, about, &message);
         }
     }
@@ -38,7 +39,7 @@ fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: Abou
     }
     // A switch without a cable has no position, and no packet reaches it.
     let Some((tier, plane)) = binding.context.positions.get(&binding.id).copied() else { return };
-    if layout.plane(usid) != u16::from(plane) {
+    if !layout.is_of_plane(usid, plane) {
         let message =
             format!("uSID {usid} has plane bits {}, and the switch is in plane {plane}", layout.plane(usid));
         binding.broken(&VALUE, about, &message);

@@ -106,11 +106,12 @@ fn block(
     findings: &mut Findings,
 ) {
     let Some(layout) = &fabric.layout else { return };
-    findings.expect(!layout.contains(address), &BLOCK, || {
+    let around = layout.block_around(address);
+    findings.expect(around.is_none(), &BLOCK, || {
         let message = format!(
             "`{}` has address {address}, which is inside the block `{}`",
             fabric.cabling.switch(id),
-            layout.block
+            around.map_or_else(String::new, |block| block.to_string())
         );
         Violation::new(&BLOCK, fabric.place(id, about), message)
     });
@@ -150,7 +151,7 @@ fn nics(fabric: &Fabric, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
     for group in &fabric.groups {
         findings.checked(&BLOCK, group.nics.len() as u64);
-        for nic in group.nics.iter().filter(|nic| layout.contains(nic.address)) {
+        for nic in group.nics.iter().filter(|nic| layout.block_around(nic.address).is_some()) {
             let message = format!("`{}` has address {}, which is inside the block", nic.name, nic.address);
             findings.broken(Violation::new(&BLOCK, group.nic_place(nic), message));
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv6Addr;
 
 use closc_paths::{Destination, Table};
+use ipnet::Ipv6Net;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::NodeId;
@@ -11,7 +12,7 @@ use crate::model::device::other_half;
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, GroupNic, destination, entropy, list};
 use crate::model::place::Place;
-use crate::model::segment::{Layout, Usid};
+use crate::model::segment::Layout;
 use crate::read::linux::node::{ROUTES, Spray};
 use crate::read::linux::place::FILE;
 use crate::rules::hosts::{DECAPSULATION, FIRST, SPRAY};
@@ -19,7 +20,7 @@ use crate::rules::hosts::{DECAPSULATION, FIRST, SPRAY};
 /// Checks what nodes have against the path tables: decapsulated segments, first segments, inner addresses.
 pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
-    let mut expected: BTreeMap<NodeId, (Vec<Usid>, Vec<Ipv6Addr>)> = BTreeMap::new();
+    let mut expected: BTreeMap<NodeId, (Vec<Ipv6Net>, Vec<Ipv6Addr>)> = BTreeMap::new();
     for (at, group) in fabric.groups.iter().enumerate() {
         for (number, nic) in group.nics.iter().enumerate() {
             let Some(node) = nic.node.filter(|node| fabric.node(*node).is_some()) else { continue };
@@ -27,7 +28,8 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
             entry.1.push(nic.address);
             for plane in 0..group.planes.len() {
                 let Some(id) = nics.cable(at, group.planes.len(), number, plane) else { continue };
-                entry.0.extend(nics.usids[id.0 as usize]);
+                let usid = nics.usids[id.0 as usize];
+                entry.0.extend(usid.map(|usid| layout.prefix(plane as u8, usid)));
                 first(fabric, layout, group, (node, id), plane as u8, findings);
             }
         }
@@ -40,15 +42,15 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
             findings.broken(Violation::new(&crate::rules::files::COMPLETE, place, message));
         }
     }
-    for (id, (mut usids, mut inner)) in expected {
+    for (id, (mut segments, mut inner)) in expected {
         let Some(node) = fabric.node(id) else { continue };
         let name = &fabric.cabling.nodes[id.0 as usize];
         let place = |needle: &str| Place::text(format!("hosts/{name}/{FILE}"), vec![needle.to_owned()]);
-        usids.sort_unstable();
-        findings.expect(usids == node.decapsulates, &DECAPSULATION, || {
-            let show = |usids: &[Usid]| usids.iter().map(Usid::to_string).collect::<Vec<_>>().join(", ");
+        segments.sort_unstable();
+        findings.expect(segments == node.decapsulates, &DECAPSULATION, || {
+            let show = |all: &[Ipv6Net]| all.iter().map(Ipv6Net::to_string).collect::<Vec<_>>().join(", ");
             let message =
-                format!("`{name}` decapsulates {} and must {}", show(&node.decapsulates), show(&usids));
+                format!("`{name}` decapsulates {} and must {}", show(&node.decapsulates), show(&segments));
             Violation::new(&DECAPSULATION, place("End.DT6"), message)
         });
         let mut own = node.inner.clone();

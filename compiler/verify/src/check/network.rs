@@ -20,6 +20,7 @@ use crate::model::device::other_half;
 use crate::model::fabric::Fabric;
 use crate::model::network::{Does, Interface, MAIN, NicTables, NodeNetwork, TableRoute};
 use crate::model::place::Place;
+use crate::model::segment::Layout;
 use crate::model::stated::Stated;
 use crate::model::switch::EndState;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
@@ -36,7 +37,7 @@ fn wanted(fabric: &Fabric, nics: &NicCables) -> Wanted {
             for plane in 0..group.planes.len() {
                 let Some(id) = nics.cable(at, group.planes.len(), number, plane) else { continue };
                 let first = layout.t0(plane as u8, group.zone, group.group, 0);
-                wanted.insert(id, (nic.address, first.map(|usid| layout.prefix(usid))));
+                wanted.insert(id, (nic.address, first.map(|usid| layout.prefix(plane as u8, usid))));
             }
         }
     }
@@ -83,7 +84,7 @@ fn node(
     let ports = work.ports();
     work.names();
     if let Some(layout) = &fabric.layout {
-        work.dropped(layout.block);
+        work.dropped(layout);
         work.first(&ports);
         return Vec::new();
     }
@@ -276,14 +277,20 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What the loopback drops: the block of the segments, and nothing else.
-    fn dropped(&mut self, block: Ipv6Net) {
+    /// What the loopback drops: the blocks of the segments, and nothing else.
+    fn dropped(&mut self, layout: &Layout) {
         self.findings.checked(&FIRST, 1);
         let routes = &self.network.dropped;
-        let fits = |route: &TableRoute| (route.to, route.does, route.table) == (block, Does::Drops, MAIN);
-        if !matches!(routes.as_slice(), [route] if fits(route)) {
-            let file = &self.network.loopback;
-            self.whole(&FIRST, file, &format!("the blackhole is not `{block}` alone"));
+        let drops = |route: &TableRoute| (route.does, route.table) == (Does::Drops, MAIN);
+        let mut dropped: Vec<Ipv6Net> = routes.iter().map(|route| route.to).collect();
+        dropped.sort_unstable();
+        if dropped != layout.blocks() || !routes.iter().all(drops) {
+            let (file, blocks) = (&self.network.loopback, layout.named_blocks());
+            let message = match layout.blocks().len() {
+                1 => format!("the blackhole is not {blocks} alone"),
+                _ => format!("the blackholes are not {blocks} alone"),
+            };
+            self.whole(&FIRST, file, &message);
         }
     }
 

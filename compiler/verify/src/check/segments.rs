@@ -25,7 +25,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
                     fabric.cabling.switch(other),
                     fabric.cabling.switch(id)
                 );
-                let prefix = layout.prefix(*usid).to_string();
+                let prefix = layout.prefix(plane, *usid).to_string();
                 let place = |id| fabric.place(id, About::Segment(&prefix));
                 findings.broken(Violation::new(&OWNER, place(id), message).and(place(other)));
             }

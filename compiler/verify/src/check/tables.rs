@@ -134,13 +134,13 @@ impl Work<'_> {
         let fits = match (&found, expected) {
             (Some(found), Some(expected)) => {
                 found.kind == kind(self.own(), to)
-                    && self.address(found, FIRST) == address(self.layout, expected)
+                    && self.address(found, FIRST) == address(self.layout, 0, expected)
             }
             _ => false,
         };
         findings.expect(fits, &TEMPLATE, || {
             let wanted =
-                expected.map_or("nothing".to_owned(), |usids| address(self.layout, usids).to_string());
+                expected.map_or("nothing".to_owned(), |usids| address(self.layout, 0, usids).to_string());
             let found = found.map_or("nothing".to_owned(), |found| self.address(&found, FIRST).to_string());
             let message = format!(
                 "`{}`: the template of group {} is {found} and must be {wanted}",
@@ -197,7 +197,7 @@ impl Work<'_> {
             .expected(to, downlink, choice)
             .filter(|usids| self.legal(usids, kind(self.own(), to), choice));
         let found = destination(&self.table, to.0, to.1, downlink).map(|to| self.address(&to, choice));
-        let fits = expected.is_some_and(|usids| Some(address(self.layout, usids)) == found);
+        let fits = expected.is_some_and(|usids| Some(address(self.layout, choice.plane, usids)) == found);
         findings.expect(fits, &FIELDS, || {
             let found = found.map_or("nothing".to_owned(), |found| found.to_string());
             let message = format!(
@@ -216,9 +216,9 @@ impl Work<'_> {
 
     fn legal(&self, usids: &[Usid; SLOTS], kind: Kind, choice: Choice) -> bool {
         let (used, rest) = usids.split_at(length(kind));
-        used.iter().all(|usid| {
-            (1..=GIB_MAX).contains(&usid.0) && self.layout.plane(*usid) == u16::from(choice.plane)
-        }) && rest.iter().all(|usid| usid.0 == 0)
+        used.iter()
+            .all(|usid| (1..=GIB_MAX).contains(&usid.0) && self.layout.is_of_plane(*usid, choice.plane))
+            && rest.iter().all(|usid| usid.0 == 0)
             && used.last().is_some_and(|usid| self.layout.role(*usid) == self.layout.roles.nic)
     }
 
@@ -229,12 +229,12 @@ impl Work<'_> {
             for downlink in [0, h.nics.saturating_sub(1)] {
                 let back = self.expected(self.own(), downlink, Choice { plane, ..FIRST });
                 let found = Ipv6Addr::from(self.table.t0_probe(plane, downlink));
-                self.probe("t0", back, found, findings);
+                self.probe(("t0", plane), back, found, findings);
                 for uplink in 0..h.t0_uplinks {
                     let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
                     let around = around(self.layout, h, (zone, group), downlink, choice);
                     let found = Ipv6Addr::from(self.table.t1_probe(plane, uplink, downlink));
-                    self.probe("t1", around, found, findings);
+                    self.probe(("t1", plane), around, found, findings);
                     self.t2_probes(choice, downlink, findings);
                 }
             }
@@ -251,12 +251,23 @@ impl Work<'_> {
             let choice = Choice { t1_uplink, ..choice };
             let top = over_the_top(self.layout, h, self.own(), downlink, choice);
             let found = self.table.t2_probe(choice.plane, choice.t0_uplink, t1_uplink, downlink);
-            self.probe("t2", top, found.map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from), findings);
+            self.probe(
+                ("t2", choice.plane),
+                top,
+                found.map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from),
+                findings,
+            );
         }
     }
 
-    fn probe(&self, kind: &str, expected: Option<[Usid; SLOTS]>, found: Ipv6Addr, findings: &mut Findings) {
-        let expected = expected.map(|usids| address(self.layout, usids));
+    fn probe(
+        &self,
+        (kind, plane): (&str, u8),
+        expected: Option<[Usid; SLOTS]>,
+        found: Ipv6Addr,
+        findings: &mut Findings,
+    ) {
+        let expected = expected.map(|usids| address(self.layout, plane, usids));
         findings.expect(expected == Some(found), &PROBES, || {
             let expected = expected.map_or("nothing".to_owned(), |expected| expected.to_string());
             let message =
@@ -299,7 +310,8 @@ pub(crate) fn expected(
         Kind::Local => [start, end, none, none, none, none],
         Kind::Zone => [start, up(from.0, cable)?, down?, end, none, none],
         Kind::Far => {
-            let before = u32::from(step) * u32::from(h.t2_step) + u32::from(row) * u32::from(h.t2_row);
+            let before =
+                u32::from(step) * u32::from(h.t2_step) + u32::from(layout.row_of(row)) * u32::from(h.t2_row);
             let top = layout.t2(p, before, above)?;
             [start, up(from.0, cable)?, top, up(to.0, above)?, down?, end]
         }
@@ -338,13 +350,13 @@ fn over_the_top(
     let [start, up, down, nic, ..] = around(layout, h, own, downlink, choice)?;
     let row = choice.t0_uplink / h.parallel0;
     let (step, cable) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
-    let before = u32::from(step) * u32::from(h.t2_step) + u32::from(row) * u32::from(h.t2_row);
+    let before = u32::from(step) * u32::from(h.t2_step) + u32::from(layout.row_of(row)) * u32::from(h.t2_row);
     let top = layout.t2(choice.plane, before, cable)?;
     Some([start, up, top, layout.t1(choice.plane, own.0, row, cable)?, down, nic])
 }
 
-fn address(layout: &Layout, usids: [Usid; SLOTS]) -> Ipv6Addr {
-    let block = u128::from(layout.block.network());
+fn address(layout: &Layout, plane: u8, usids: [Usid; SLOTS]) -> Ipv6Addr {
+    let block = u128::from(layout.block(plane).network());
     let list = usids.iter().fold(0u128, |list, usid| list << 16 | u128::from(usid.0));
     Ipv6Addr::from(block | list)
 }

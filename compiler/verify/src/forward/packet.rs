@@ -88,7 +88,7 @@ impl<'a> Network<'a> {
                 Party::Switch(id) => id,
             };
             let Some(switch) = self.fabric.switch(switch_id) else { return Ending::NoRoute };
-            let own = switch.owns(slots(address)[0]) && self.inside(address);
+            let own = switch.owns(slots(address)[0]) && self.inside(switch, address);
             if own {
                 address = shifted(address);
             }
@@ -116,21 +116,24 @@ impl<'a> Network<'a> {
         Ending::Loop
     }
 
-    fn inside(&self, address: Ipv6Addr) -> bool {
-        self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(address))
+    /// Tells whether an address is in the block that a switch has segments and routes in, which is that of its plane.
+    fn inside(&self, switch: &Switch, address: Ipv6Addr) -> bool {
+        let plane = switch.plane.unwrap_or(0);
+        self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(plane, address))
     }
 
     /// Longest prefix match over all routes.
     fn decide(&self, switch: &Switch, address: Ipv6Addr) -> Decision {
         let odd = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
         let odd = odd.max_by_key(|route| route.prefix.prefix_len());
-        let segment = if self.inside(address) { switch.route(slots(address)[0]) } else { None };
+        let inside = self.inside(switch, address);
+        let segment = if inside { switch.route(slots(address)[0]) } else { None };
         match (segment, odd) {
             (Some(route), None) => Decision::Over(route.slot, route.gateway),
             (Some(route), Some(odd)) if odd.prefix.prefix_len() < 48 => {
                 Decision::Over(route.slot, route.gateway)
             }
-            (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && self.inside(address)) => {
+            (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && inside) => {
                 match &*odd.ways {
                     [] => Decision::Drop(Ending::Blackhole),
                     [NextHop { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
@@ -138,7 +141,7 @@ impl<'a> Network<'a> {
                     [..] => Decision::Drop(Ending::Several),
                 }
             }
-            (None, _) if switch.blackhole && self.inside(address) => Decision::Drop(Ending::Blackhole),
+            (None, _) if switch.blackhole && inside => Decision::Drop(Ending::Blackhole),
             _ => Decision::Drop(Ending::NoRoute),
         }
     }

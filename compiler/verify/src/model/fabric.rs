@@ -68,7 +68,10 @@ impl Fabric {
     /// Returns the place of the route of a uSID on a switch.
     pub(crate) fn route_place(&self, id: SwitchId, usid: Usid) -> Place {
         match &self.layout {
-            Some(layout) => self.place(id, About::Route(&layout.prefix(usid).to_string())),
+            Some(layout) => {
+                let plane = self.switch(id).and_then(|switch| switch.plane).unwrap_or(0);
+                self.place(id, About::Route(&layout.prefix(plane, usid).to_string()))
+            }
             None => self.place(id, About::Routes),
         }
     }

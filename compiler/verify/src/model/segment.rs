@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 
 use closc_artefacts::path_table;
 use ipnet::Ipv6Net;
@@ -18,6 +19,9 @@ impl fmt::Display for Usid {
 
 /// The largest uSID of the global block that targets agree on (RFC 9800; IOS XR and EOS: 0x0001-0xDFFF).
 pub(crate) const GIB_MAX: u16 = 0xdfff;
+
+/// Planes of the largest fabric.
+const PLANES_MAX: u8 = 16;
 
 /// uSIDs behind the block in one address.
 pub(crate) const SLOTS: usize = 6;
@@ -46,7 +50,12 @@ impl fmt::Display for Tier {
 /// How uSIDs are cut up, as the path tables state it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) block: Ipv6Net,
+    /// Planes of the fabric.
+    pub(crate) planes: u8,
+    /// Whether every plane has a block of its own.
+    pub(crate) in_block: bool,
+    /// The block of plane 0.
+    first_block: Ipv6Net,
     pub(crate) role_bits: u8,
     pub(crate) plane_bits: u8,
     pub(crate) zone_bits: u8,
@@ -57,6 +66,7 @@ pub(crate) struct Layout {
     pub(crate) usids_per_t1: u16,
     pub(crate) t2_step: Option<u16>,
     pub(crate) t2_row: Option<u16>,
+    pub(crate) t2_rows: Option<u16>,
 }
 
 /// The code of each role.
@@ -68,11 +78,14 @@ pub(crate) struct Roles {
     pub(crate) t2: u16,
 }
 
-impl From<path_table::Segments> for Layout {
-    fn from(stated: path_table::Segments) -> Layout {
+impl Layout {
+    /// Takes what a path table states, and how many planes it has.
+    pub(crate) fn new(stated: path_table::Segments, planes: usize) -> Layout {
         let path_table::Roles { t0, t1, nic, t2 } = stated.roles;
         Layout {
-            block: stated.block,
+            planes: planes as u8,
+            in_block: stated.plan.is_some(),
+            first_block: stated.block,
             role_bits: stated.role_bits,
             plane_bits: stated.plane_bits,
             zone_bits: stated.zone_bits,
@@ -83,15 +96,48 @@ impl From<path_table::Segments> for Layout {
             usids_per_t1: stated.usids_per_t1,
             t2_step: stated.t2_step,
             t2_row: stated.t2_row,
+            t2_rows: stated.t2_rows.map(NonZeroU16::get),
         }
     }
 }
 
 impl Layout {
-    /// Tells whether the widths fit 16 bits; nothing else may be asked of a layout whose widths do not.
+    /// Tells whether the widths fit 16 bits, and the plane is in uSIDs or in the block; nothing else may be asked of a
+    /// layout that does not fit.
     pub(crate) fn fits(&self) -> bool {
         let widths = [self.role_bits, self.plane_bits, self.zone_bits, self.index_bits];
-        widths.into_iter().map(u32::from).sum::<u32>() <= 16 && self.block.prefix_len() == 32
+        let once = !self.in_block || self.plane_bits == 0;
+        widths.into_iter().map(u32::from).sum::<u32>() <= 16 && self.first_block.prefix_len() == 32 && once
+    }
+
+    /// Returns the block of a plane.
+    pub(crate) fn block(&self, plane: u8) -> Ipv6Net {
+        let number = if self.in_block { u128::from(plane) } else { 0 };
+        let bits = u128::from(self.first_block.network()).wrapping_add(number << 96);
+        Ipv6Net::new_assert(Ipv6Addr::from(bits), 32)
+    }
+
+    /// Returns the blocks of all planes, each once.
+    pub(crate) fn blocks(&self) -> Vec<Ipv6Net> {
+        let mut blocks: Vec<Ipv6Net> = (0..self.planes).map(|plane| self.block(plane)).collect();
+        blocks.dedup();
+        blocks
+    }
+
+    /// Returns the blocks of all planes, for people.
+    pub(crate) fn named_blocks(&self) -> String {
+        let blocks: Vec<String> = self.blocks().iter().map(|block| format!("`{block}`")).collect();
+        blocks.join(", ")
+    }
+
+    /// Tells whether a uSID may be one of a plane: where the block says the plane, every one may.
+    pub(crate) fn is_of_plane(&self, usid: Usid, plane: u8) -> bool {
+        self.in_block || self.plane(usid) == u16::from(plane)
+    }
+
+    /// Returns the row of a T1.
+    pub(crate) fn row_of(&self, t1: u16) -> u16 {
+        self.t2_rows.and_then(|rows| t1.checked_rem(rows)).unwrap_or(t1)
     }
 
     /// How far left the plane is in a uSID.
@@ -131,6 +177,8 @@ impl Layout {
 
     /// Returns the uSID of a role with what stands below the plane bits; nothing where it does not fit.
     fn compose(&self, role: u16, plane: u8, below: u32) -> Option<Usid> {
+        // Where the block says the plane, uSIDs have no bits for it.
+        let plane = if self.in_block { 0 } else { plane };
         let high = u64::from(role) << self.plane_bits | u64::from(plane);
         let fits = below < 1 << self.plane_shift() && u32::from(plane) < 1 << self.plane_bits;
         u16::try_from(high << self.plane_shift() | u64::from(below)).ok().filter(|_| fits).map(Usid)
@@ -163,22 +211,27 @@ impl Layout {
         self.compose(role, plane, u32::from(zone) << self.index_bits | index).filter(|_| fits)
     }
 
-    /// Returns block and uSID as a /48.
-    pub(crate) fn prefix(&self, usid: Usid) -> Ipv6Net {
-        let bits = u128::from(self.block.network()) | u128::from(usid.0) << 80;
+    /// Returns the block of a plane and a uSID as a /48.
+    pub(crate) fn prefix(&self, plane: u8, usid: Usid) -> Ipv6Net {
+        let bits = u128::from(self.block(plane).network()) | u128::from(usid.0) << 80;
         Ipv6Net::new_assert(Ipv6Addr::from(bits), 48)
     }
 
-    /// Returns the uSID of a /48 behind the block.
-    pub(crate) fn usid(&self, prefix: Ipv6Net) -> Option<Usid> {
+    /// Returns the uSID of a /48 behind the block of a plane.
+    pub(crate) fn usid(&self, plane: u8, prefix: Ipv6Net) -> Option<Usid> {
         let bits = u128::from(prefix.network());
-        let inside = self.block.contains(&prefix.network()) && prefix.prefix_len() == 48;
+        let inside = self.contains(plane, prefix.network()) && prefix.prefix_len() == 48;
         inside.then_some(Usid((bits >> 80) as u16))
     }
 
-    /// Tells whether an address stands behind the block.
-    pub(crate) fn contains(&self, address: Ipv6Addr) -> bool {
-        self.block.contains(&address)
+    /// Tells whether an address is in the block of a plane.
+    pub(crate) fn contains(&self, plane: u8, address: Ipv6Addr) -> bool {
+        self.block(plane).contains(&address)
+    }
+
+    /// Returns the block of any plane that an address is in, those of planes that a fabric may get included.
+    pub(crate) fn block_around(&self, address: Ipv6Addr) -> Option<Ipv6Net> {
+        (0..PLANES_MAX).map(|plane| self.block(plane)).find(|block| block.contains(&address))
     }
 }
 
@@ -204,7 +257,9 @@ mod tests {
 
     fn layout() -> Layout {
         Layout {
-            block: "fcbb:bbbb::/32".parse().unwrap(),
+            planes: 8,
+            in_block: false,
+            first_block: "fcbb:bbbb::/32".parse().unwrap(),
             role_bits: 2,
             plane_bits: 3,
             zone_bits: 0,
@@ -215,7 +270,23 @@ mod tests {
             usids_per_t1: 1,
             t2_step: None,
             t2_row: None,
+            t2_rows: None,
         }
+    }
+
+    /// Where the block says the plane, the same list is of plane 3 by its block alone.
+    #[test]
+    fn a_block_says_the_plane() {
+        let layout = Layout { in_block: true, plane_bits: 0, index_bits: 14, ..layout() };
+        assert!(layout.fits() && !Layout { plane_bits: 1, index_bits: 13, ..layout }.fits());
+        let usid = layout.t1(3, 0, 1, 0).unwrap();
+        assert_eq!((usid, layout.t1(0, 0, 1, 0).unwrap()), (Usid(0x4002), Usid(0x4002)));
+        assert_eq!(layout.prefix(3, usid).to_string(), "fcbb:bbbe:4002::/48");
+        assert_eq!(layout.usid(3, layout.prefix(3, usid)), Some(usid));
+        assert_eq!(layout.usid(2, layout.prefix(3, usid)), None);
+        assert!(layout.block_around("fcbb:bbca::1".parse().unwrap()).is_some());
+        assert!(layout.block_around("fcbb:bbcb::1".parse().unwrap()).is_none());
+        assert_eq!(layout.blocks().len(), 8);
     }
 
     /// The worked example of two tiers: plane 3, T0 1, T1 2, T0 4, downlink 2.
@@ -230,8 +301,8 @@ mod tests {
         assert_eq!(layout().tier(slots[1]), Some(Tier::T1));
         assert_eq!(layout().tier(slots[3]), None);
         assert_eq!(shifted(address).to_string(), "fcbb:bbbb:5802:1804:9802::");
-        assert_eq!(layout().prefix(slots[0]).to_string(), "fcbb:bbbb:1801::/48");
-        assert_eq!(layout().usid(layout().prefix(slots[0])), Some(slots[0]));
+        assert_eq!(layout().prefix(3, slots[0]).to_string(), "fcbb:bbbb:1801::/48");
+        assert_eq!(layout().usid(3, layout().prefix(3, slots[0])), Some(slots[0]));
         let composed =
             [layout().t0(3, 0, 0, 0), layout().t1(3, 0, 1, 0), layout().t0(3, 0, 3, 0), layout().nic(3, 1)];
         assert_eq!(composed.map(Option::unwrap), slots[..4]);

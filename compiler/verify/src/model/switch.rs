@@ -274,7 +274,7 @@ pub(crate) struct Node {
     /// For each slot, the first segments that lead out there.
     pub(crate) first: Vec<Vec<(Usid, bool)>>,
     /// Segments it decapsulates.
-    pub(crate) decapsulates: Vec<Usid>,
+    pub(crate) decapsulates: Vec<Ipv6Net>,
     /// Inner addresses.
     pub(crate) inner: Vec<Ipv6Addr>,
     /// Addresses of NICs by their number, where switches choose the way.

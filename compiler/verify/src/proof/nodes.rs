@@ -1,5 +1,7 @@
 //! Whether nodes send lists, and take packets for their segments.
 
+use ipnet::Ipv6Net;
+
 use crate::forward::carry::carries;
 use crate::model::cabling::{Cable, Party, Side};
 use crate::model::fabric::Fabric;
@@ -18,8 +20,8 @@ pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool
     answers && way && carries(fabric, cable, Side::Lower, Gateway::Peer)
 }
 
-/// Tells whether the NIC at the lower end of a cable takes packets for a uSID.
-pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, usid: Usid) -> bool {
+/// Tells whether the NIC at the lower end of a cable takes packets for a segment.
+pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, segment: Ipv6Net) -> bool {
     let Party::Node(id) = cable.lower.party else { return false };
-    fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&usid).is_ok())
+    fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&segment).is_ok())
 }

@@ -260,7 +260,8 @@ impl Follow<'_> {
         let down = self.way(t0, usid, Some(cable.lower.party));
         let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
         let sends = nodes::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
-        let accepts = usid.is_some_and(|usid| nodes::accepts(self.fabric, cable, usid));
+        let accepts =
+            usid.is_some_and(|usid| nodes::accepts(self.fabric, cable, self.layout.prefix(plane, usid)));
         let way = |carries| Hop { carries, drained: cable.drained, cable: Some(id) };
         [way(here && sends), way(down.carries && down.cable == Some(id) && accepts)]
     }
@@ -274,7 +275,7 @@ impl Follow<'_> {
             for uplink in 0..self.numbers.t1_uplinks as u16 {
                 let (step, cable) = (uplink / self.numbers.parallel1, uplink % self.numbers.parallel1);
                 let before = u32::from(step) * u32::from(self.numbers.t2_step)
-                    + u32::from(row) * u32::from(self.numbers.t2_row);
+                    + u32::from(self.layout.row_of(row)) * u32::from(self.numbers.t2_row);
                 let up = self.layout.t2(plane, before, cable);
                 let down = self.layout.t1(plane, zone, row, cable);
                 let (t1, t2) = (self.owner(plane, down), self.owner(plane, up));

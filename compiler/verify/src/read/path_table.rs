@@ -4,10 +4,11 @@
 //! the JSON adds names, and every number that both have must be the same.
 
 use std::net::Ipv6Addr;
+use std::num::NonZeroU16;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::path_table::{self as form, Document, DocumentError};
-use closc_paths::{Choice, Denied, Kind, Reason, Scope, Table};
+use closc_paths::{Choice, Denied, Kind, PlaneAt, Reason, Scope, Table};
 use ipnet::Ipv6Net;
 
 use crate::finding::{Findings, Violation};
@@ -21,6 +22,9 @@ use crate::rules::tables::FORMS;
 
 /// Where a binary table says how long it is.
 const TOTAL: std::ops::Range<usize> = 8..12;
+
+/// Where it says its version.
+const VERSION: usize = 4;
 
 /// Why a table cannot be read: which of the two files, and what is wrong with it.
 pub(crate) struct Unreadable {
@@ -78,7 +82,13 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let records = usize::from(header.zones) * usize::from(header.groups);
     let written = orders + 2 * usize::from(header.planes) * usize::from(header.t0_uplinks);
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
-    (124..128).chain(rests).chain(written..denials)
+    // Version 3 has more in the header, and nothing where older ones say how far left the plane is.
+    let unused: &[usize] = match (binary.get(VERSION), header.plane) {
+        (Some(3), PlaneAt::Block) => &[17, 125],
+        (Some(3), PlaneAt::Usids { .. }) => &[125],
+        _ => &[124, 125, 126, 127],
+    };
+    unused.iter().copied().chain(rests).chain(written..denials)
 }
 
 fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
@@ -110,9 +120,10 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
         class: class.traffic_class,
         trim: class.trim,
     };
-    let layout = Layout::from(document.segments);
+    let layout = Layout::new(document.segments, document.planes.len());
     if !layout.fits() {
-        return Err("the fields of a uSID take more than 16 bits, or the block is no /32".to_owned());
+        return Err("the fields of a uSID take more than 16 bits, the plane is in uSIDs and in the block, or that is no /32"
+            .to_owned());
     }
     for (at, plane) in document.planes.iter().enumerate() {
         if usize::from(plane.number) != at || plane.nic_port != plane.number {
@@ -200,11 +211,15 @@ impl Compare<'_> {
             ("t2_row", segments.t2_row.unwrap_or(h.t2_row), h.t2_row),
             ("payload_mtu", document.qos.payload_mtu, h.mtu),
             ("planes", document.planes.len() as u16, h.planes.into()),
-            ("plane_shift", self.group.layout.plane_shift() as u16, h.plane_shift.into()),
+            ("t2_rows", segments.t2_rows.map_or(0, NonZeroU16::get), h.t2_rows),
         ];
         for (name, json, binary) in pairs {
             self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")]));
         }
+        let layout = &self.group.layout;
+        let shift = layout.plane_shift() as u8;
+        let stated = if layout.in_block { PlaneAt::Block } else { PlaneAt::Usids { shift } };
+        self.equal(&stated, &h.plane, || ("where the plane is".into(), vec!["\"plane_bits\":".into()]));
         let tiers = [entropy.t1_start.is_some(), segments.t2_step.is_some(), segments.t2_row.is_some()];
         self.equal(&tiers, &[h.t1_uplinks > 0; 3], || {
             ("that `t1_start`, `t2_step` and `t2_row` are there".into(), vec!["\"t1_uplinks\":".into()])

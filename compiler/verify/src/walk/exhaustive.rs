@@ -5,6 +5,7 @@
 //! through whatever routes there are.
 
 use closc_paths::{Choice, Kind, Table};
+use ipnet::Ipv6Net;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::bind::nics::NicCables;
 use crate::forward::packet::{Ending, Network};
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, destination, length, list};
-use crate::model::segment::{Usid, slots};
+use crate::model::segment::Usid;
 use crate::proof::nodes::{accepts, sends};
 
 /// What walking every path found.
@@ -151,7 +152,7 @@ impl Walk<'_> {
             }
         });
         let Ending::Nic(last, left) = ending else { return Fate::Lost };
-        if !accepts(fabric, fabric.cabling.cable(last), slots(left)[0]) {
+        if !accepts(fabric, fabric.cabling.cable(last), Ipv6Net::new_assert(left, 48).trunc()) {
             return Fate::Lost;
         }
         let there = self.nics.cable(to, self.planes, receiver, self.plane) == Some(last);

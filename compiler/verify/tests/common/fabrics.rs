@@ -62,6 +62,9 @@ impl Fabrics {
         loop {
             let tree = exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics");
             let yaml = target.apply(&tree.current().yaml());
+            // Every third round of targets has planes with blocks of their own.
+            let blocks = self.count / Target::ALL.len() % 3 == 2;
+            let yaml = if blocks { shape::in_blocks(&yaml) } else { yaml };
             if let Ok(plan) = shape::try_plan(&yaml) {
                 return (target, yaml, plan);
             }

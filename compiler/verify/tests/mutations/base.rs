@@ -23,6 +23,11 @@ pub(crate) enum Base {
     Zones,
     /// Two cables between a T0 and a T1.
     Parallel,
+    /// Planes with blocks of their own.
+    Blocks,
+    BlocksP4,
+    /// The same with three tiers, where two T1s of a zone share a row.
+    BlocksZones,
     /// With switches and cables that are absent or drained.
     Declared,
     /// BGP on FRRouting: three tiers, two cables between a T0 and a T1.
@@ -50,7 +55,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 20] = [
+    pub(crate) const ALL: [Base; 23] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -58,6 +63,9 @@ impl Base {
         Base::P4,
         Base::Zones,
         Base::Parallel,
+        Base::Blocks,
+        Base::BlocksP4,
+        Base::BlocksZones,
         Base::Declared,
         Base::Bgp,
         Base::BgpGap,
@@ -83,6 +91,9 @@ impl Base {
             | Base::P4
             | Base::Zones
             | Base::Parallel
+            | Base::Blocks
+            | Base::BlocksP4
+            | Base::BlocksZones
             | Base::Fixed
             | Base::Tools
             | Base::Declared => "srv6-static",
@@ -104,8 +115,12 @@ impl Base {
             Base::Sonic => (Target::Sonic, small),
             Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
-            Base::Linux => (Target::Linux, small),
-            Base::P4 => (Target::P4, small),
+            Base::Linux | Base::Blocks => (Target::Linux, small),
+            Base::P4 | Base::BlocksP4 => (Target::P4, small),
+            Base::BlocksZones => {
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: true };
+                (Target::Linux, Shape { per_group: 1, t1: 4, t2: Some(t2), ..small })
+            }
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
@@ -157,6 +172,8 @@ impl Base {
         let yaml = match self {
             Base::Tools => yaml.replace("  os: linux\ntiers:", tools),
             Base::ChosenTools => yaml.replace("tiers:", tools),
+            Base::Blocks | Base::BlocksP4 => shape::in_blocks(&yaml),
+            Base::BlocksZones => shape::in_blocks(&yaml).replace("rows: 8", "rows: 2"),
             _ => yaml,
         };
         let yaml = if self == Base::Fixed { yaml.replace("qos: lossless", fixed) } else { yaml };

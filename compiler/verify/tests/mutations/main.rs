@@ -8,6 +8,7 @@ mod common;
 
 mod base;
 mod bgp;
+mod blocks;
 mod cables;
 mod choices;
 mod everywhere;
@@ -33,7 +34,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 30] = [
+const TABLES: [&[Mutation]; 31] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -51,6 +52,7 @@ const TABLES: [&[Mutation]; 30] = [
     tables::BYTES,
     tables::BOTH,
     cables::LISTS,
+    blocks::TREES,
     bgp::FRR,
     bgp::SONIC,
     choices::SONIC,

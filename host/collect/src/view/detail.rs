@@ -225,13 +225,14 @@ pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<Decoded> {
         let switch = plan.switches().find(|switch| addresses.loopback(*switch) == address)?;
         return plain(format!("loopback of switch {}", topology.naming.switch(switch)));
     }
-    let block = topology.srv6.block;
-    if !plan.is_source_routed() || !block.contains(&address) {
+    let planes: Vec<PlaneId> =
+        topology.plane_ids().filter(|plane| topology.srv6.block(*plane).contains(&address)).collect();
+    if !plan.is_source_routed() || planes.is_empty() {
         return None;
     }
     let hextets = address.segments();
     let list: Vec<u16> = hextets[2..].iter().copied().take_while(|usid| *usid != 0).collect();
-    let segments: Vec<String> = list.iter().map(|usid| segment(plan, *usid, &list)).collect();
+    let segments: Vec<String> = list.iter().map(|usid| segment(plan, &planes, *usid, &list)).collect();
     Some(Decoded { what: format!("{} segments", segments.len()), segments })
 }
 
@@ -253,11 +254,11 @@ fn cable_end(plan: &Plan, address: Ipv6Addr) -> Option<(Link, CableEnd)> {
     ends.into_iter().find(|end| plan.addresses().link(link, *end) == address).map(|end| (link, end))
 }
 
-/// Names a segment: a switch, with the number of the cable where it has several, or a NIC below the last T0 of the list.
-fn segment(plan: &Plan, usid: u16, list: &[u16]) -> String {
+/// Names a segment of one of the planes that have the block: a switch, with the number of the cable where it has several, or a NIC below the last T0 of the list.
+fn segment(plan: &Plan, planes: &[PlaneId], usid: u16, list: &[u16]) -> String {
     let segments = plan.segments();
     let named = |usid: u16| {
-        plan.switches().find_map(|switch| {
+        plan.switches().filter(|switch| planes.contains(&switch.plane)).find_map(|switch| {
             let at = segments.own(switch).position(|own| own.0 == usid)?;
             Some((switch, at))
         })

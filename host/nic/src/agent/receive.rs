@@ -9,7 +9,7 @@ use crate::probes::Target;
 use crate::reorder::Taken;
 use crate::sent::{Cargo, Verdict};
 use crate::wire::{
-    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Sack, SelfProbe, Sequence, Status,
+    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Sack, Segment, SelfProbe, Sequence, Status,
 };
 use crate::writes::Place;
 
@@ -55,7 +55,8 @@ impl Agent {
     /// Tells whether the outer address is a segment of this NIC and nothing more.
     fn is_mine(&self, frame: &[u8]) -> bool {
         let Some(address) = frame.get(38..54) else { return false };
-        let segment = u16::from_be_bytes([address[4], address[5]]);
+        let block = u32::from_be_bytes([address[0], address[1], address[2], address[3]]);
+        let segment = Segment { block, usid: u16::from_be_bytes([address[4], address[5]]) };
         self.segments.contains(&segment) && address[6..].iter().all(|byte| *byte == 0)
     }
 

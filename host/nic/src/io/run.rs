@@ -105,7 +105,7 @@ fn unix_now() -> f64 {
 impl Machine {
     /// Opens the socket for frames and looks at the ports.
     pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16) -> Result<Machine, SetupFault> {
-        let packets = sys::open_packets(agent.identity().block, agent.segments());
+        let packets = sys::open_packets(agent.segments());
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
         let mut machine =
@@ -175,7 +175,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let tun = match &setup.tun {
         Some(name) => {
             let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
-            setup::routes(&table, name, agent.own(), agent.identity().block, agent.segments())?;
+            setup::routes(&table, name, agent.own(), agent.segments())?;
             Some(File::from(tun))
         }
         None => None,

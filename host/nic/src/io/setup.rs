@@ -13,6 +13,8 @@ use closc_paths::Table;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::wire::Segment;
+
 /// Routes of packets that the agent takes.
 const ROUTES: u32 = 4242;
 /// Before any rule of an administrator, after that of local addresses.
@@ -78,19 +80,13 @@ pub fn inner_mtu(table: &Table<'_>) -> usize {
 
 /// Leads packets to NICs, and the NIC's own segments, to the TUN device. A segment's route has a better metric than that
 /// by which the kernel receives, and a node does not forward: so the kernel drops what the agent takes.
-pub fn routes(
-    table: &Table<'_>,
-    tun: &str,
-    own: [u8; 16],
-    block: u32,
-    segments: &[u16],
-) -> Result<(), SetupFault> {
+pub fn routes(table: &Table<'_>, tun: &str, own: [u8; 16], segments: &[Segment]) -> Result<(), SetupFault> {
     clean_rule(table);
     // A TUN device drops what its queue has no room for, and TCP then sends it again.
     let mut batch = format!("link set dev {tun} addrgenmode none txqueuelen 2000\n");
     let _ = writeln!(batch, "link set dev {tun} mtu {} up", inner_mtu(table));
     for segment in segments {
-        let address = Ipv6Addr::from(u128::from(block) << 96 | u128::from(*segment) << 80);
+        let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
         let _ = writeln!(batch, "route replace {address}/48 dev {tun} metric 1");
     }
     let (pool, own) = (pool(table), Ipv6Addr::from(own));

@@ -20,6 +20,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use crate::batch::{BATCH, Frame};
+use crate::wire::Segment;
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -54,15 +55,15 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(device.into())
 }
 
-/// Opens a socket for frames of all ports, that gets those whose bytes 38 to 43 are the block and one of the segments.
-pub fn open_packets(block: u32, segments: &[u16]) -> io::Result<OwnedFd> {
+/// Opens a socket for frames of all ports, that gets those whose bytes 38 to 43 are one of the segments.
+pub fn open_packets(segments: &[Segment]) -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: the kernel made it for us and nobody else has it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let one: libc::c_int = 1;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
-    attach_filter(fd, block, segments)?;
+    attach_filter(fd, segments)?;
     let room: libc::c_int = 8 << 20;
     // Without the privilege to exceed the limit, the limit is what there is.
     if set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &room).is_err() {
@@ -79,20 +80,29 @@ pub fn open_packets(block: u32, segments: &[u16]) -> io::Result<OwnedFd> {
 }
 
 /// Lets only frames to the segments through, so that nothing else of the node wakes the agent.
-fn attach_filter(fd: RawFd, block: u32, segments: &[u16]) -> io::Result<()> {
+fn attach_filter(fd: RawFd, segments: &[Segment]) -> io::Result<()> {
     let op = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
     let jump = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
     let (drop, pass) =
         (op(libc::BPF_RET | libc::BPF_K, 0, 0, 0), op(libc::BPF_RET | libc::BPF_K, 0x40000, 0, 0));
-    let mut program = vec![
-        op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 38, 0, 0),
-        op(jump, block, 1, 0),
-        drop,
-        op(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 42, 0, 0),
-    ];
-    // A jump is at most 255 long, so each comparison has a way out of its own.
-    for segment in segments {
-        program.extend([op(jump, u32::from(*segment), 0, 1), pass]);
+    let mut program = Vec::new();
+    let mut rest = segments;
+    // Segments of a block are side by side: the block is compared once, and what has another goes on to the next one.
+    while let Some(first) = rest.first() {
+        let same = rest.iter().take_while(|segment| segment.block == first.block).count();
+        let (own, others) = rest.split_at(same);
+        rest = others;
+        // A conditional jump is at most 255 long, so it goes to a long one.
+        let past = op(libc::BPF_JMP | libc::BPF_JA, 2 * same as u32 + 1, 0, 0);
+        program.extend([
+            op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 38, 0, 0),
+            op(jump, first.block, 1, 0),
+            past,
+        ]);
+        program.push(op(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 42, 0, 0));
+        for segment in own {
+            program.extend([op(jump, u32::from(segment.usid), 0, 1), pass]);
+        }
     }
     program.push(drop);
     if program.len() > libc::BPF_MAXINSNS as usize {

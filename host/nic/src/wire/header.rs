@@ -27,8 +27,10 @@ const HOP_LIMIT: u8 = 64;
 /// What a packet has to be to be ours.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
-    /// The first 32 bits of segments.
+    /// The first 32 bits of segments in plane 0.
     pub block: u32,
+    /// Blocks of segments: 1, or one for each plane, each one higher than that of the plane before.
+    pub blocks: u8,
     /// The NICs' pool and its length.
     pub pool: u128,
     /// Length of the pool.
@@ -50,6 +52,15 @@ impl Identity {
     pub fn tag(&self) -> u16 {
         (self.cookie ^ self.cookie >> 16 ^ self.cookie >> 32 ^ self.cookie >> 48) as u16
     }
+}
+
+/// A segment that a NIC receives: the first 48 bits of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The block, 32 bits.
+    pub block: u32,
+    /// The uSID.
+    pub usid: u16,
 }
 
 /// The number of a packet from one NIC to another.
@@ -114,8 +125,8 @@ pub fn parse<'a>(frame: &'a [u8], own: &Identity) -> Result<Packet<'a>, Fault> {
     let len = usize::from(u16::from_be_bytes([ip[4], ip[5]]));
     let body = ip.get(IPV6..IPV6 + len).ok_or(Fault::Short)?;
     let source: [u8; 16] = ip[8..24].try_into().map_err(|_| Fault::Short)?;
-    let to_block = u32::from_be_bytes([ip[24], ip[25], ip[26], ip[27]]) == own.block;
-    if !to_block || !own.holds(&source) {
+    let to = u32::from_be_bytes([ip[24], ip[25], ip[26], ip[27]]);
+    if to.wrapping_sub(own.block) >= u32::from(own.blocks) || !own.holds(&source) {
         return Err(Fault::Outside);
     }
     let marked = ip[1] >> 4 & 0b11 == 0b11;

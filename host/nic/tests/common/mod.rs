@@ -7,7 +7,7 @@ use closc_nic::agent::{Agent, At, Options};
 use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
 use closc_paths::write::{Body, write};
-use closc_paths::{Header, Kind, Table};
+use closc_paths::{Header, Kind, PlaneAt, Table};
 
 pub(crate) const PLANES: u8 = 4;
 pub(crate) const UPLINKS: u16 = 4;
@@ -23,7 +23,7 @@ pub(crate) fn nic(group: u16) -> [u8; 16] {
 pub(crate) fn table(group: u16) -> Vec<u8> {
     let header = Header {
         planes: PLANES,
-        plane_shift: 11,
+        plane: PlaneAt::Usids { shift: 11 },
         uplink_bits: 11,
         plane_bits: 3,
         t1_uplink_bits: 0,
@@ -36,6 +36,7 @@ pub(crate) fn table(group: u16) -> Vec<u8> {
         t1_uplinks: 0,
         t2_step: 0,
         t2_row: 0,
+        t2_rows: 0,
         zone: 0,
         group,
         zones: 1,

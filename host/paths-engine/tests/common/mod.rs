@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Header, Kind};
+use closc_paths::{Denied, Header, Kind, PlaneAt};
 
 /// What of a table matters here.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub(crate) fn table(shape: &Shape) -> Vec<u8> {
     let uplinks = shape.active + shape.backup;
     let header = Header {
         planes: shape.planes,
-        plane_shift: 11,
+        plane: PlaneAt::Usids { shift: 11 },
         uplink_bits: 11,
         plane_bits: 3,
         t1_uplink_bits: 0,
@@ -45,6 +45,7 @@ pub(crate) fn table(shape: &Shape) -> Vec<u8> {
         t1_uplinks: 0,
         t2_step: 0,
         t2_row: 0,
+        t2_rows: 0,
         zone: 0,
         group: 0,
         zones: 1,

@@ -274,9 +274,12 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
     // A segment that nobody has, and a list that ends at the switch.
     let segments = plan.segments();
     let first = segments.own(path.hops[0].switch).next().expect("one uSID");
-    let unknown = segments.address(&[first, closc_topology::Usid(0x3fff)]);
+    let unknown = segments.address(path.plane, &[first, closc_topology::Usid(0x3fff)]);
     assert_eq!(send(own, own, unknown.to_bits()).as_deref(), Some("blackhole"));
-    assert_eq!(send(own, own, segments.address(&[first]).to_bits()).as_deref(), Some("next uSID is zero"));
+    assert_eq!(
+        send(own, own, segments.address(path.plane, &[first]).to_bits()).as_deref(),
+        Some("next uSID is zero")
+    );
 }
 
 /// A Linux node has one outer source for all its NICs.

@@ -12,6 +12,7 @@ use super::wire::Frame;
 use crate::backend::{Arrival, Counters, Sink};
 use crate::model::{DeviceId, Model, PortId};
 use crate::packet::{self, Packet};
+use crate::segment::Segment;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
 
@@ -84,8 +85,8 @@ impl Nodes {
         }
         let (node, _) = self.model.end(port);
         let device = &self.model.devices[node.0];
-        let segment = destination.segments()[2];
-        let last = self.model.prefix(segment).network();
+        let segment = Segment::of(destination);
+        let last = segment.prefix().network();
         if device.kind != DeviceKind::Node || last != destination || !device.segments.contains(&segment) {
             return;
         }

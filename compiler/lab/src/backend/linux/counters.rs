@@ -8,6 +8,7 @@ use super::netlink;
 use crate::LabError;
 use crate::backend::{Counters, PortCounter};
 use crate::model::{DeviceId, Model, PortId};
+use crate::segment::Segment;
 
 /// Reads everything.
 pub(super) fn read(model: &Model, namespaces: &[Namespace], jobs: usize) -> Result<Counters, LabError> {
@@ -16,8 +17,8 @@ pub(super) fn read(model: &Model, namespaces: &[Namespace], jobs: usize) -> Resu
     for (at, (ports, segments)) in both.into_iter().enumerate() {
         counters.ports.extend(ports);
         for (address, prefix_len, counter) in segments {
-            if prefix_len == 48 && model.block.contains(&address) {
-                counters.segments.insert((DeviceId(at), address.segments()[2]), counter);
+            if prefix_len == 48 && model.is_inside(address) {
+                counters.segments.insert((DeviceId(at), Segment::of(address)), counter);
             }
         }
     }

@@ -76,7 +76,7 @@ impl<'a> BgpView<'a> {
         let timers = bgp.timers;
         Some(BgpView {
             asn: bgp.asn,
-            router_id: intent.system.router_id.to_string(),
+            router_id: bgp.router_id.to_string(),
             multipath: bgp.multipath,
             networks: bgp.networks.iter().map(ToString::to_string).collect(),
             accepts: bgp.accepts.iter().map(accepted).collect(),

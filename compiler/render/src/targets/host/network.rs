@@ -20,8 +20,8 @@ struct View {
     name: String,
     fabric: String,
     ports: Vec<Port>,
-    /// Block of the segments; empty text where routing does not use them.
-    block: String,
+    /// Blocks of the segments; none where routing does not use them.
+    blocks: Vec<String>,
     /// Whether any port has a rule.
     has_rules: bool,
 }
@@ -84,7 +84,7 @@ pub(super) fn networkd(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> 
         }
         units.push(files.text(&unit("network"), "port.network.j2", port)?);
     }
-    if !view.block.is_empty() {
+    if !view.blocks.is_empty() {
         units.push(files.text("networkd/50-closc-lo.network", "lo.network.j2", &view)?);
     }
     if view.ports.iter().any(|port| !port.pci.is_empty()) {
@@ -99,7 +99,7 @@ fn view(intent: &HostIntent<'_>) -> View {
     View {
         name: intent.name.to_string(),
         fabric: intent.fabric.to_owned(),
-        block: intent.block.map(|block| block.to_string()).unwrap_or_default(),
+        blocks: intent.blocks.iter().map(ToString::to_string).collect(),
         has_rules: ports.iter().any(|port| !port.rules.is_empty()),
         ports,
     }

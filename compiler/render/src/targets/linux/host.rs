@@ -11,7 +11,7 @@ pub(super) struct View {
     name: String,
     fabric: String,
     /// Block of the segments; empty text where routing does not use them.
-    block: String,
+    blocks: Vec<String>,
     nics: Vec<Nic>,
     /// Ports of all NICs, in the order of NICs and planes.
     ports: Vec<Port>,
@@ -77,7 +77,7 @@ impl View {
         View {
             name: intent.name.to_string(),
             fabric: intent.fabric.to_owned(),
-            block: intent.block.map(|block| block.to_string()).unwrap_or_default(),
+            blocks: intent.blocks.iter().map(ToString::to_string).collect(),
             nics: intent.nics.iter().map(nic).collect(),
             ports: ports().map(|(_, p)| port(intent, p)).collect(),
             decapsulates: ports().filter_map(|(_, p)| Some(p.decapsulate?.to_string())).collect(),

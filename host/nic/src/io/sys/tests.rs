@@ -14,6 +14,11 @@ const BLOCK: u32 = 0xfcbb_bbbb;
 /// Set for the process that becomes another user.
 const BECOME: &str = "CLOSC_TEST_BECOME";
 
+/// Segments of the block.
+fn own(usids: &[u16]) -> Vec<Segment> {
+    usids.iter().map(|usid| Segment { block: BLOCK, usid: *usid }).collect()
+}
+
 /// Runs some work in a network namespace with the interfaces `left` and `right`, which goes with the thread.
 fn between(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
@@ -65,7 +70,7 @@ fn stay() {
 
 /// Sends until something arrives: an interface that has just come up loses what it gets.
 fn until_frames_pass() {
-    let socket = open_packets(BLOCK, &[9]).expect("root");
+    let socket = open_packets(&own(&[9])).expect("root");
     let (mut inbox, left) = (Inbox::new(60), interface_index("left").expect("it is there"));
     while inbox.fill(socket.as_fd()) == 0 {
         send(socket.as_fd(), frames(&[(60, 9)]).ready(), &[left]);
@@ -117,7 +122,7 @@ fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -
 fn frames_to_a_segment_arrive_and_others_wake_nobody() {
     between(|| {
         let (sender, socket) =
-            (open_packets(BLOCK, &[]).expect("root"), open_packets(BLOCK, &[1, 0xffff]).expect("root"));
+            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[1, 0xffff])).expect("root"));
         let a = interface_index("left").expect("it is there");
         let mut inbox = Inbox::new(MTU + 14);
         assert_eq!(inbox.fill(socket.as_fd()), 0);
@@ -147,7 +152,7 @@ fn frames_to_a_segment_arrive_and_others_wake_nobody() {
 fn what_is_refused_is_lost_alone() {
     between(|| {
         let (sender, socket) =
-            (open_packets(BLOCK, &[]).expect("root"), open_packets(BLOCK, &[7]).expect("root"));
+            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[7])).expect("root"));
         let a = interface_index("left").expect("it is there");
         let batch = frames(&[(0, 7), (60, 7), (1, 7), (MTU + 15, 7), (61, 7), (13, 7), (62, 7)]);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 3);
@@ -171,7 +176,7 @@ fn what_is_refused_is_lost_alone() {
 fn rooms_that_are_too_small_keep_to_themselves() {
     between(|| {
         let (sender, socket) =
-            (open_packets(BLOCK, &[]).expect("root"), open_packets(BLOCK, &[7]).expect("root"));
+            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[7])).expect("root"));
         let a = interface_index("left").expect("it is there");
         let sizes = [44, 60, 1_514, MTU + 14];
         for each in [0, 1, 13, 43, 44, 45, 59, 60, 61, 1_513, 1_514, 9_000, MTU + 13, MTU + 14] {
@@ -191,25 +196,42 @@ fn rooms_that_are_too_small_keep_to_themselves() {
 fn filters_have_any_number_of_segments_that_the_kernel_takes() {
     between(|| {
         let a = interface_index("left").expect("it is there");
-        let sender = open_packets(BLOCK, &[]).expect("root");
+        let sender = open_packets(&own(&[])).expect("root");
         for count in [1_u16, 127, 254, 255, 256, 300, 1_000, 2_045] {
-            let segments: Vec<u16> = (1..=count).collect();
-            let socket = open_packets(BLOCK, &segments).expect("root");
+            let segments = own(&(1..=count).collect::<Vec<u16>>());
+            let socket = open_packets(&segments).expect("root");
             let batch = frames(&[(60, 0), (61, 1), (62, count), (63, count + 1)]);
             assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 4);
             let lengths: Vec<usize> =
                 received(&sender, 1, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
             assert_eq!(lengths, [61, 62], "{count}");
         }
-        let error = open_packets(BLOCK, &[0; 2_046]).expect_err("too many");
+        let error = open_packets(&own(&[0; 2_046])).expect_err("too many");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    });
+}
+
+/// Each segment counts in its own block alone.
+#[test]
+fn filters_have_segments_of_several_blocks() {
+    between(|| {
+        let a = interface_index("left").expect("it is there");
+        let sender = open_packets(&[]).expect("root");
+        let of = |block, usid| Segment { block, usid };
+        let segments = [of(BLOCK - 1, 1), of(BLOCK - 1, 3), of(BLOCK, 2), of(BLOCK, 4), of(BLOCK + 1, 5)];
+        let socket = open_packets(&segments).expect("root");
+        let batch = frames(&[(60, 1), (61, 2), (62, 3), (63, 4), (64, 5)]);
+        assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 5);
+        let lengths: Vec<usize> =
+            received(&sender, 2, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [61, 63]);
     });
 }
 
 #[test]
 fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
     between(|| {
-        let any = open_packets(BLOCK, &[]).expect("root");
+        let any = open_packets(&own(&[])).expect("root");
         ip(&["link", "set", "left", "address", "02:00:00:00:00:0a"]);
         assert_eq!(interface(any.as_fd(), "left").expect("it is there"), ([2, 0, 0, 0, 0, 10], true));
         let (links, mut ready) = (open_links().expect("a socket"), Vec::new());

@@ -1,0 +1,86 @@
+//! E0409: the plane is in the block and in uSIDs, or the blocks of planes do not fit.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::choice::SegmentPlan;
+use crate::draft::Draft;
+use crate::field;
+
+/// The plane is in the block and in uSIDs, or the blocks of planes do not fit.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0409",
+    title: "the plane does not fit the block",
+    what: "With `srv6.plan: plane-in-block` uSIDs have no bits for the plane, and the number of the block, its first 32 bits, \
+           has room for 15 more.",
+    why: "The block of a plane is the first block plus the number of the plane. Bits of a uSID that say it again would be 0 \
+          in every plane; a number that overflows is the block of somebody else.",
+    example: "srv6: { plan: plane-in-block, widths: { role: 2, plane: 3, zone: 0, index: 11 } }",
+    fix: "Give the bits of the plane to the index, or choose a lower block.",
+};
+
+/// Planes of the largest fabric.
+const PLANES: u32 = 16;
+
+/// Checks bits of the plane, and the last block.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() || draft.layout.plan != SegmentPlan::PlaneInBlock {
+        return;
+    }
+    let (layout, plan) = (&draft.layout, draft.at(field!("srv6.plan")));
+    if layout.plane > 0 {
+        let index = layout.index + layout.plane;
+        let bits = if layout.plane == 1 { "1 bit".to_owned() } else { format!("{} bits", layout.plane) };
+        out.push(
+            Diagnostic::error(&RULE, format!("uSIDs keep {bits} for the plane, which the block says"))
+                .at(draft.at(field!("srv6.widths.plane")), bits)
+                .and(plan, "a block for every plane")
+                .help(format!("set `plane` to 0, and `index` to {index}")),
+        );
+    }
+    let first = (u128::from(draft.block.network()) >> 96) as u32;
+    if first.checked_add(PLANES - 1).is_none() {
+        out.push(
+            Diagnostic::error(&RULE, format!("there are no {PLANES} blocks from {} on", draft.block.trunc()))
+                .at(draft.at(field!("srv6.block")), "the block of plane 0")
+                .and(plan, "a block for every plane")
+                .help("choose a lower block"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn the_plane_is_said_once() {
+        assert_eq!(codes(RULE.example), ["E0409"]);
+        assert_eq!(message(RULE.example, "E0409"), "uSIDs keep 3 bits for the plane, which the block says");
+        assert_eq!(codes("srv6: { plan: plane-in-block }"), Vec::<&str>::new());
+        assert_eq!(
+            codes(&RULE.example.replace("plane: 3", "plane: 0").replace("11", "14")),
+            Vec::<&str>::new()
+        );
+    }
+
+    #[test]
+    fn sixteen_blocks_are_there() {
+        let of = |block: &str| format!("srv6: {{ plan: plane-in-block, block: \"{block}\" }}");
+        assert_eq!(codes(&of("5f00:fff0::/32")), Vec::<&str>::new());
+        assert!(codes(&of("ffff:fff1::/32")).contains(&"E0409"));
+        assert_eq!(message(&of("ffff:fff1::/32"), "E0409"), "there are no 16 blocks from ffff:fff1::/32 on");
+    }
+
+    /// Blocks of planes that the fabric may get are kept free, too.
+    #[test]
+    fn pools_lie_outside_every_block() {
+        let of = |hosts: &str| {
+            format!("{{ srv6: {{ plan: plane-in-block }}, addresses: {{ hosts: \"{hosts}\" }} }}")
+        };
+        assert_eq!(codes(&of("fcbb:bbca:1000::/48")), ["E0503"]);
+        assert_eq!(codes(&of("fcbb:bbcb:1000::/48")), Vec::<&str>::new());
+        assert_eq!(codes(&of("fcbb:bbba:1000::/48")), Vec::<&str>::new());
+        assert_eq!(codes(&of("fcbb:b000::/20")), ["E0503"]);
+    }
+}
