@@ -1,7 +1,8 @@
 //! Compiles small fabrics in memory, as far as it takes to see whether anything changes.
 //!
 //! In: a document. Out: the codes of its findings and, without an error, a digest of each unit of its tree. Invariants: all
-//! stages run as they do for a file on a disk; the manifest is left out, because it repeats what the file says.
+//! stages run as they do for a file on a disk; of the manifest, which repeats what the file says, only the hardware is
+//! taken, by whose limits `verify` judges a switch whose files do not name it, and domains count by who is in one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,6 +14,7 @@ use closc_compile::{Selection, Unit};
 use closc_diff::{Difference, Touched};
 use closc_plan::Plan;
 use closc_render::Templates;
+use closc_topology::DomainRule;
 use serde_json::Value;
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::shipped);
@@ -50,7 +52,8 @@ impl Compiled {
     /// Renders everything.
     pub(crate) fn digests(&self) -> Digests {
         let Some(plan) = &self.plan else { return Digests::new() };
-        units(plan).into_iter().map(|unit| (unit.name(plan), digest(plan, unit))).collect()
+        let units = units(plan).into_iter().map(|unit| (unit.name(plan), digest(plan, unit)));
+        units.chain(beside(plan)).collect()
     }
 
     /// Lists what differs from another tree and what `diff` would not say of it: that anything differs at all, or which
@@ -80,10 +83,30 @@ impl Compiled {
     /// Tells whether a tree differs from another, and stops at the first unit that does.
     pub(crate) fn differs(&self, before: &Digests) -> bool {
         let Some(plan) = &self.plan else { return !before.is_empty() };
-        let units = units(plan);
-        units.len() != before.len()
+        let (units, beside) = (units(plan), beside(plan));
+        units.len() + beside.len() != before.len()
+            || beside.iter().any(|(name, digest)| before.get(name) != Some(digest))
             || units.into_iter().any(|unit| before.get(&unit.name(plan)) != Some(&digest(plan, unit)))
     }
+}
+
+/// What follows from a file beside units: the hardware of switches, and what fails together.
+fn beside(plan: &Plan) -> Vec<(String, u64)> {
+    let topology = plan.topology();
+    let mut hardware = DefaultHasher::new();
+    for switch in plan.kinds() {
+        let (platform, os) = topology.hardware(switch);
+        (switch.tier.label(), platform.id.as_str(), os.word()).hash(&mut hardware);
+    }
+    let mut domains = DefaultHasher::new();
+    for (kind, rule) in &topology.domains {
+        (kind.as_str(), matches!(rule, DomainRule::Members(_)).then(|| format!("{rule:?}")))
+            .hash(&mut domains);
+        for switch in plan.fabric().switches() {
+            topology.domain(kind, switch).hash(&mut domains);
+        }
+    }
+    vec![("hardware".to_owned(), hardware.finish()), ("domains".to_owned(), domains.finish())]
 }
 
 /// Returns the units of a tree: those that are made in no time first, and one switch of each tier before all others.

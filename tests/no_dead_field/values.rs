@@ -3,6 +3,7 @@
 //! In: the path of a leaf. Out: values, each with what the file has to say besides. Invariants: none of this decides which
 //! leaves are tried.
 
+use closc_platform::{Breakout, Catalogue};
 use serde_json::{Map, Value, json};
 
 /// A value to try.
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Try {
     /// What the file says besides, before the change and after.
     pub(crate) setup: Value,
-    /// What has to change too. Alone it is refused or without an effect, which the test proves.
+    /// What has to change too. Where it alone has an effect, the leaf has to add one.
     pub(crate) with: Value,
     /// The value.
     pub(crate) value: Value,
@@ -26,23 +27,77 @@ fn tries(setup: &Value, values: impl IntoIterator<Item = Value>) -> Vec<Try> {
     values.into_iter().map(of).collect()
 }
 
-fn pairs<const N: usize>(pairs: [(Value, Value); N]) -> Vec<Try> {
+fn pairs(pairs: impl IntoIterator<Item = (Value, Value)>) -> Vec<Try> {
     pairs.into_iter().map(|(with, value)| Try { setup: Value::Null, with, value }).collect()
 }
 
 /// What a leaf is tried with where the schema lists no values that will do; nothing where it does.
-pub(crate) fn values(leaf: &str) -> Option<Vec<Try>> {
+pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let parts: Vec<&str> = leaf.split('.').collect();
     match parts[..] {
         ["qos", ..] => qos(leaf),
-        ["tiers", tier, ..] => tiers(leaf, tier),
-        ["hosts", ..] => hosts(leaf),
+        ["tiers", tier, ..] => tiers(leaf, tier, base),
+        ["hosts", ..] => hosts(leaf, base),
         ["srv6", ..] => srv6(leaf),
-        _ => others(leaf),
+        ["domains", ..] => domains(leaf, base),
+        _ => others(leaf, base),
     }
 }
 
-fn others(leaf: &str) -> Option<Vec<Try>> {
+/// Tells whether a document has a third tier, which its names of switches say.
+fn is_zoned(document: &Value) -> bool {
+    document["tiers"]["t2"].is_object()
+}
+
+/// A switch that a document has.
+fn switch(document: &Value, name: &str) -> Value {
+    json!(if is_zoned(document) { format!("z0-{name}") } else { name.to_owned() })
+}
+
+/// The ways to split ports of a tier otherwise than they are, with one that no platform has.
+fn other_breakouts(base: &Value, tier: &str) -> Vec<Breakout> {
+    let catalogue = Catalogue::builtin();
+    let platform = base["tiers"][tier]["platform"].as_str().and_then(|name| catalogue.get(name));
+    let panel = platform.map(|platform| &platform.panel);
+    let known = panel.into_iter().flat_map(|panel| {
+        panel.breakouts.iter().copied().filter(|breakout| *breakout != panel.default_breakout)
+    });
+    known.chain("3x200G".parse()).collect()
+}
+
+/// Other speeds of a port towards a NIC: how cages are split, the speed of the NIC, and its lanes, where others are needed.
+fn nic_speeds(base: &Value) -> Vec<(Breakout, String, Option<u16>)> {
+    let (planes, catalogue) = (base["planes"].as_u64().unwrap_or(1), Catalogue::builtin());
+    let platform = base["tiers"]["t0"]["platform"].as_str().and_then(|name| catalogue.get(name));
+    let lanes = platform.map_or(1, |platform| u16::from(platform.panel.lanes));
+    let of = |breakout: Breakout| {
+        let mbps = u64::from(breakout.speed.mbps()) * planes;
+        let speed = if mbps % 1000 == 0 { format!("{}G", mbps / 1000) } else { format!("{mbps}M") };
+        let each = lanes / u16::from(breakout.ports).max(1);
+        [None, Some(each * 2)].map(|lanes| (breakout, speed.clone(), lanes))
+    };
+    let is_now = |speed: &str| json!(speed) == base["hosts"]["nic"]["speed"];
+    other_breakouts(base, "t0").into_iter().flat_map(of).filter(|(_, speed, _)| !is_now(speed)).collect()
+}
+
+fn domains(leaf: &str, base: &Value) -> Option<Vec<Try>> {
+    let racks = |more: Value| {
+        let mut racks = json!({ "by": ["plane", "index"] });
+        lay(&mut racks, &more);
+        json!({ "domains": { "racks": racks } })
+    };
+    let outside = json!({ "domains": { "racks": { "members": [switch(base, "p0-t1-001")] } } });
+    Some(match leaf {
+        "domains.*.by.[]" => tries(&racks(json!({})), [json!("tier")]),
+        "domains.*.count" => tries(&racks(json!({})), [json!(1)]),
+        "domains.*.members.[]" => tries(&outside, [switch(base, "p0-t0-001")]),
+        "domains.*.run" => tries(&racks(json!({})), [json!(2)]),
+        "domains.*.tiers.[]" => tries(&racks(json!({})), [json!("t1"), json!("t2")]),
+        _ => return None,
+    })
+}
+
+fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let few = json!({ "entropy": { "active": 2 } });
     let management = json!({ "addresses": { "management": "10.128.0.0/14" } });
     let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
@@ -64,19 +119,24 @@ fn others(leaf: &str) -> Option<Vec<Try>> {
         | "cables.t0-t1.medium"
         | "cables.t1-t2.medium" => plain([json!("aoc"), json!("dr4")]),
         "ecmp.pin" => plain([json!("downlink")]),
-        "ecmp.pins" => plain([json!("pins.csv")]),
+        "ecmp.pins" => plain([json!(if is_zoned(base) { "pins.csv" } else { "pins-two-tiers.csv" })]),
         "entropy.backup" => tries(&few, [json!(2), json!(4), json!(0)]),
         "entropy.seed" => plain([json!(7)]),
         "entropy.udp_port" => plain([json!(4_800)]),
-        "exceptions.absent.[]" | "exceptions.drained.[]" => plain([json!("z0-p0-t1-002")]),
+        "exceptions.absent.[]" | "exceptions.drained.[]" => plain([switch(base, "p0-t1-002")]),
         "exceptions.devices.*.platform" => platforms(),
         "fabric" => plain([json!("other")]),
-        "mtu.link" => plain([json!(9_000)]),
+        "mtu.link" => plain([json!(9_000), json!(4_200)]),
         "mtu.payload" => plain([json!(4_000)]),
-        "naming.node" => plain([json!("z{zone}-u{unit}-n{node}")]),
-        "naming.t0" => plain([json!("z{zone}-p{plane}-leaf-{index}")]),
-        "naming.t1" => plain([json!("z{zone}-p{plane}-spine-{index}")]),
+        "naming.node" => plain(["z{zone}-u{unit}-n{node}", "u{unit}-n{node}"].map(|name| json!(name))),
+        "naming.t0" => {
+            plain(["z{zone}-p{plane}-leaf-{index}", "p{plane}-leaf-{index}"].map(|name| json!(name)))
+        }
+        "naming.t1" => {
+            plain(["z{zone}-p{plane}-spine-{index}", "p{plane}-spine-{index}"].map(|name| json!(name)))
+        }
         "naming.t2" => plain([json!("p{plane}-core-{index}")]),
+        "zones" => plain([json!(3)]),
         "planes" => pairs([(down("2x400G"), json!(4)), (down("1x200G"), json!(1))]),
         "services.ntp.[]" | "services.syslog.[]" => plain([json!("192.0.2.77")]),
         "services.snmp.contact" | "services.snmp.location" => plain([json!("somewhere")]),
@@ -89,16 +149,26 @@ fn platforms() -> Vec<Try> {
     plain(names.map(|name| json!(name)))
 }
 
-fn hosts(leaf: &str) -> Option<Vec<Try>> {
+fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let slots = json!({ "hosts": { "slots": [
         { "pci": "0000:18:00.0", "gpu": "0000:1b:00.0", "numa": 0, "power": "a" },
         { "pci": "0000:3c:00.0", "gpu": "0000:43:00.0", "numa": 0, "power": "a" },
     ] } });
-    let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
     let room = json!({ "tiers": { "t0": { "down": { "count": 4 } } } });
     Some(match leaf {
         "hosts.per_group" => tries(&room, [json!(4)]),
-        "hosts.nic.speed" => pairs([(down("2x400G"), json!("800G")), (down("1x200G"), json!("400G"))]),
+        "hosts.nic.speed" => {
+            let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {
+                let down = json!({ "breakout": breakout.to_string() });
+                let mut with = json!({ "tiers": { "t0": { "down": down } } });
+                lay(
+                    &mut with,
+                    &lanes.map_or(Value::Null, |lanes| json!({ "hosts": { "nic": { "lanes": lanes } } })),
+                );
+                (with, json!(speed))
+            };
+            pairs(nic_speeds(base).into_iter().map(of))
+        }
         "hosts.slots.[].gpu" => tries(&slots, [json!("0000:2b:00.0")]),
         "hosts.slots.[].pci" => tries(&slots, [json!("0000:19:00.0")]),
         "hosts.slots.[].numa" => tries(&slots, [json!(1)]),
@@ -124,16 +194,18 @@ fn srv6(leaf: &str) -> Option<Vec<Try>> {
     })
 }
 
-fn tiers(leaf: &str, tier: &str) -> Option<Vec<Try>> {
+fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     let no_qos = json!({ "qos": "none" });
     if leaf.ends_with(".platform") && leaf.contains("by_plane") {
         return Some(platforms());
     }
-    let breakouts = |tier: &str, side: &str| {
-        let with = |breakout: &str| json!({ "tiers": { tier: { side: { "breakout": breakout } } } });
-        pairs([(with("2x400G"), json!("2x400G")), (with("1x200G"), json!("1x200G"))])
+    let breakouts = |far: &str, side: &str| {
+        let of = |breakout: Breakout| {
+            let breakout = json!(breakout.to_string());
+            (json!({ "tiers": { far: { side: { "breakout": breakout } } } }), breakout)
+        };
+        pairs(other_breakouts(base, tier).into_iter().map(of))
     };
-    let nic = |speed: &str| json!({ "hosts": { "nic": { "speed": speed } } });
     let wide = json!({ "hosts": { "per_group": 4 }, "tiers": { "t0": { "down": { "count": 4 } } } });
     let narrow = json!({ "tiers": { "t1": { "up": { "count": 1 } } } });
     let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 4 } } });
@@ -155,7 +227,14 @@ fn tiers(leaf: &str, tier: &str) -> Option<Vec<Try>> {
         "tiers.t1.parallel" => tries(&room, [json!(2)]),
         "tiers.t2.rows" => tries(&rows, [json!(8)]),
         "tiers.t2.wiring" => pairs([(four_rows, json!("rows"))]),
-        "tiers.t0.down.breakout" => pairs([(nic("800G"), json!("2x400G")), (nic("400G"), json!("1x200G"))]),
+        "tiers.t0.down.breakout" => {
+            let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {
+                let mut nic = json!({ "speed": speed });
+                lay(&mut nic, &lanes.map_or(Value::Null, |lanes| json!({ "lanes": lanes })));
+                (json!({ "hosts": { "nic": nic } }), json!(breakout.to_string()))
+            };
+            pairs(nic_speeds(base).into_iter().map(of))
+        }
         "tiers.t0.up.breakout" => breakouts("t1", "down"),
         "tiers.t1.down.breakout" => breakouts("t0", "up"),
         "tiers.t1.up.breakout" => breakouts("t2", "down"),
@@ -192,7 +271,10 @@ fn qos(leaf: &str) -> Option<Vec<Try>> {
         "qos.buffer_shares.lossless" | "qos.buffer_shares.lossy" => with(shares, json!(5)),
         "qos.default" => with(Value::Null, json!("cnp")),
         "qos.ecn_last_hop" => with(Value::Null, json!(false)),
-        "qos.lossless_traffic.mtu" => with(traffic, json!("4096B")),
+        "qos.lossless_traffic.mtu" => {
+            let sizes = ["4096B", "1500B", "2048B", "9000B"];
+            tries(&lossless(&traffic), sizes.map(|size| json!(size)))
+        }
         "qos.lossless_traffic.small_packets" => with(traffic, json!(90)),
         "qos.name" => with(Value::Null, json!("mine")),
         "qos.shared_headroom" => with(ratio, json!("off")),
@@ -260,7 +342,7 @@ fn trimming(part: &str) -> Option<Vec<Try>> {
 }
 
 /// Where a map or list is entered: the key or index that the base has, or makes.
-fn step(leaf: &str, at: usize) -> &'static str {
+fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
     let parts: Vec<&str> = leaf.split('.').collect();
     match (parts[at], parts.get(at.wrapping_sub(1)).copied()) {
         ("[]", _) => "0",
@@ -274,8 +356,10 @@ fn step(leaf: &str, at: usize) -> &'static str {
                 "data"
             }
         }
-        (_, Some("cables")) => "z0-p0-t0-001--z0-p0-t1-001",
-        (_, Some("devices")) => "z0-p0-t0-001",
+        (_, Some("cables")) if is_zoned => "z0-p0-t0-001--z0-p0-t1-001",
+        (_, Some("cables")) => "p0-t0-001--p0-t1-001",
+        (_, Some("devices")) if is_zoned => "z0-p0-t0-001",
+        (_, Some("devices")) => "p0-t0-001",
         (_, _) => "racks",
     }
 }
@@ -296,6 +380,7 @@ pub(crate) fn lay(base: &mut Value, over: &Value) {
 /// Writes a value at a leaf; what is in the way is replaced.
 pub(crate) fn set(document: &mut Value, leaf: &str, value: Value) {
     let parts: Vec<&str> = leaf.split('.').collect();
+    let is_zoned = is_zoned(document);
     let mut place = document;
     for (at, part) in parts.iter().enumerate() {
         place = match *part {
@@ -310,7 +395,7 @@ pub(crate) fn set(document: &mut Value, leaf: &str, value: Value) {
                 &mut list[0]
             }
             part => {
-                let key = if part == "*" { step(leaf, at) } else { part };
+                let key = if part == "*" { step(leaf, at, is_zoned) } else { part };
                 if !place.is_object() {
                     *place = Value::Object(Map::new());
                 }

@@ -268,4 +268,10 @@ fn domains_that_take_a_whole_are_pointed_at() {
          spine-feed: { by: [index], count: 2, tiers: [t1] }\n",
     );
     assert_eq!(text, "");
+    // The fabric has two tiers.
+    let text = check("  hall: { by: [index], tiers: [t2] }\n");
+    assert!(
+        text.starts_with("warning[W0305]: no switch is in a domain of kind `hall`\n  --> feeds.yaml:11:3"),
+        "{text}"
+    );
 }

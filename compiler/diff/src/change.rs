@@ -325,7 +325,7 @@ fabric_settings! {
     /// Servers that every device receives.
     Services(Services) = services, "services" => services;
     /// What fails together.
-    Domains(Domains) = domains, "domains" => names;
+    Domains(Domains) = domains, "domains" => host_files;
 }
 
 tier_settings! {

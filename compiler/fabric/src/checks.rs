@@ -3,11 +3,11 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_topology::field;
 
-pub use crate::shared_fate::WHOLE;
+pub use crate::shared_fate::{EMPTY, WHOLE};
 use crate::{Fabric, FabricGraph, shared_fate};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &WHOLE];
+pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &WHOLE, &EMPTY];
 
 /// A NIC that no plane reaches.
 pub static CUT_OFF: Rule = Rule {
@@ -32,6 +32,7 @@ pub static ISLANDS: Rule = Rule {
 /// Checks the expanded fabric.
 pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     shared_fate::check(fabric, diagnostics);
+    shared_fate::empty(fabric, diagnostics);
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
     // Only an absence leaves a NIC alone or makes islands; the graph of a large fabric is not built for nothing.

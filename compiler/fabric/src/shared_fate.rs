@@ -1,4 +1,5 @@
-//! What a domain of shared fate takes away whole: a T0 group in all planes, or all T1s of a plane.
+//! What a domain of shared fate takes away whole: a T0 group in all planes, or all T1s of a plane. And kinds of domains that
+//! no switch is in.
 //!
 //! In: a fabric. Out: diagnostics. Invariants: at most two for a kind of domains, whatever the number of its domains.
 
@@ -20,6 +21,18 @@ pub static WHOLE: Rule = Rule {
               domains: { rack: { by: [tier, index] } }",
     fix: "Let neighbouring planes or numbers go by other domains, for example `by: [plane, index], count: 2`; \
           `closc whatif --each domain` says what each costs.",
+};
+
+/// A kind of domain that no switch is in.
+pub static EMPTY: Rule = Rule {
+    code: "W0305",
+    title: "no switch is in any domain of a kind",
+    what: "A kind of domain that goes by position holds switches of the fabric.",
+    why: "`whatif` fails nothing with such a domain, and no backup port avoids it: what the file says fails together is \
+          never tried. T2s have no zone, and a fabric of two tiers has no T2s.",
+    example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
+              domains: { hall: { by: [index], tiers: [t2] } }",
+    fix: "Name tiers and coordinates that switches of the fabric have, or remove the kind.",
 };
 
 /// How many switches of a group or of a plane are in a domain.
@@ -80,6 +93,22 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             let what = format!("its loss takes 1 of {of} planes, {part:.1} % of every pair across T0s");
             warn(format!("`{name}` holds all {held} T1s of plane {plane}{zone}"), &what, names - 1);
         }
+    }
+}
+
+/// Checks that some switch is in a domain of each kind that goes by position.
+pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+    let topology = fabric.topology();
+    for (kind, rule) in &topology.domains {
+        let holds = |switch| topology.domain(kind, switch).is_some();
+        if matches!(rule, DomainRule::Members(_)) || fabric.switches().any(holds) {
+            continue;
+        }
+        let mut found = Diagnostic::warning(&EMPTY, format!("no switch is in a domain of kind `{kind}`"));
+        if let Some(span) = topology.spans.get(field!("domains.*").keyed(kind)) {
+            found = found.at(span, "holds nothing");
+        }
+        diagnostics.push(found.help("name tiers and coordinates that switches have, or remove the kind"));
     }
 }
 

@@ -10,6 +10,7 @@ mod open;
 mod own;
 
 use std::io::Read as _;
+use std::os::unix::fs::FileTypeExt as _;
 
 use camino::Utf8Path;
 
@@ -49,12 +50,19 @@ pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
 
 /// Reads to the end, or to the limit.
 fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
-    let size = file.metadata()?.len();
+    let (kind, size) = (file.metadata()?.file_type(), file.metadata()?.len());
+    // A device such as `/dev/zero` never ends, and nobody has gigabytes for it.
+    let is_device = kind.is_char_device() || kind.is_block_device();
+    let max = if is_device { max.min(TEXT_MAX) } else { max };
     if size > max {
         return Err(Reason::TooLarge { max });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     // Files of the kernel have no size, and others grow.
     file.take(max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max { Err(Reason::TooLarge { max }) } else { Ok(bytes) }
+    match bytes.len() as u64 > max {
+        true if is_device => Err(Reason::NotRegular),
+        true => Err(Reason::TooLarge { max }),
+        false => Ok(bytes),
+    }
 }

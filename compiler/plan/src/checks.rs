@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_qos::QosError;
 use closc_qos::buffer::BufferError;
+use closc_qos::ecn::EcnError;
 use closc_qos::units::Length;
 use closc_topology::{FieldPath, HostOs, Switch, TierId, Topology, field, tier_field};
 
@@ -184,7 +185,8 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
             other => Diagnostic::error(
                 &MARKS,
                 format!("`{name}` cannot do what profile `{profile}` wants: {other}"),
-            ),
+            )
+            .help(way_out(other)),
         };
         let diagnostic = match spans(field!("qos").into()) {
             Some(span) => diagnostic.at(span, ""),
@@ -212,6 +214,28 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     }
     diagnostic = diagnostic.note(error.to_string());
     refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
+}
+
+/// What helps where a queue cannot be marked in time, or headroom cannot be computed.
+fn way_out(error: &QosError) -> String {
+    match error {
+        QosError::Ecn(EcnError::ThresholdOrder { max, .. }) => {
+            format!(
+                "keep `min` of the class's `ecn` below {max}, or leave `ecn` out for the profile's own thresholds"
+            )
+        }
+        QosError::Ecn(EcnError::AboveLimit { limit, .. }) => {
+            format!("keep `max` of the class's `ecn` below {limit}, or write `ecn: {{computed: {{}}}}`")
+        }
+        QosError::Ecn(EcnError::NoRoom { .. }) => {
+            "use a platform with more buffer for each port, a smaller `mtu.link`, or `ecn: off` for the class"
+                .to_owned()
+        }
+        QosError::Headroom(_) | QosError::Model(_) | QosError::Buffer(_) => {
+            "use another speed or length of cable, or a platform whose `headroom` model covers these"
+                .to_owned()
+        }
+    }
 }
 
 /// Finds where the file says how long a cable is: at a cable of the switch itself, or at a kind of cable it has.

@@ -100,10 +100,12 @@ mod w_absent_anyway;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
+mod w_host_files;
 mod w_lossless_traffic;
 mod w_no_effect;
 mod w_no_hwsku;
 mod w_no_qp_hash;
+mod w_no_t2;
 mod w_oversubscribed;
 mod w_parallel_locators;
 mod w_public_asn;
@@ -249,6 +251,7 @@ const CHECKS: &[Check] = checks![
     w_no_hwsku,
     w_oversubscribed,
     w_dark_ports,
+    w_no_t2,
     w_srv6_unused,
     w_parallel_locators,
     w_routing_unused,
@@ -261,6 +264,7 @@ const CHECKS: &[Check] = checks![
     w_no_effect,
     w_absent_anyway,
     w_services_unused,
+    w_host_files,
     w_no_qp_hash,
     w_ecmp_unused,
 ];

@@ -69,7 +69,7 @@ document! {
         /// Servers that every switch uses.
         pub services: Option<ServicesDoc> = "services" => [SWITCHES],
         /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
-        pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [],
+        pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// What differs from the numbers: what is absent, drained, or made of something else.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
     }

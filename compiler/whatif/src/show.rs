@@ -179,7 +179,7 @@ pub fn each(each: &Each) -> String {
         "worst loses",
         "of a plane",
         "mean",
-        "alone Gb/s",
+        "one pair Gb/s",
         "pairs cut off",
         "NICs",
         if each.overview { "the worst" } else { "for example" },
@@ -212,7 +212,7 @@ pub fn trials(trials: &Trials) -> String {
             ]
         })
         .collect();
-    let heads = ["seed", "fail", "minimum", "median", "mean", "alone", "pairs cut off", "NICs"];
+    let heads = ["seed", "fail", "minimum", "median", "mean", "one pair", "pairs cut off", "NICs"];
     out.push_str(&table::draw(&heads, &rows));
     out
 }
@@ -262,7 +262,7 @@ pub fn trace(trace: &Trace) -> String {
         "median",
         "Gb/s min",
         "median",
-        "alone",
+        "one pair",
         "pairs cut off",
         "NICs",
         "what happens",
@@ -312,7 +312,7 @@ pub fn against(against: &Against) -> String {
         }
     }
     let heads =
-        ["kind", "fabric", "worst loses", "of a plane", "mean", "alone Gb/s", "pairs cut off", "NICs"];
+        ["kind", "fabric", "worst loses", "of a plane", "mean", "one pair Gb/s", "pairs cut off", "NICs"];
     out.push_str(&table::draw(&heads, &rows));
     out
 }

@@ -43,6 +43,10 @@ mod tests {
         assert_eq!(codes("exceptions: { absent: [\"p0-t0-[024-017]\"] }"), ["E0807"]);
         assert_eq!(codes("exceptions: { absent: [\"p0-t0-[017-024]\"] }"), Vec::<&str>::new());
         assert_eq!(
+            message("exceptions: { absent: [\"p0-t0-[1-9999999999]\"] }", "E0807"),
+            "the range in `p0-t0-[1-9999999999]` cannot be used: `[1-9999999999]` has a number of more than 9 digits"
+        );
+        assert_eq!(
             message("exceptions: { absent: [\"p[0-1]-t0-[1-99999]\"] }", "E0807"),
             "the range in `p[0-1]-t0-[1-99999]` cannot be used: it stands for more than 100000 names"
         );

@@ -9,7 +9,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0322",
     title: "a domain cannot be resolved",
     what: "Every kind of domain has either `by`, with coordinates or one other kind that has numbers, or `members`; \
-           `run` and `count` are at least 1 and go with `by`.",
+           `run` and `count` are at least 1 and go with `by`; no list is \
+           empty.",
     why: "What fails together decides which failures are asked for; a domain that means nothing asks for none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
@@ -33,6 +34,8 @@ mod tests {
             "a: { by: [index], members: [p0-t0-001] }",
             "a: { run: 2, members: [p0-t0-001] }",
             "a: { by: [] }",
+            "a: { members: [] }",
+            "a: { by: [index], tiers: [] }",
             "a: { by: [index], run: 0 }",
             "a: { by: [plane, plane] }",
             "a: { by: [b] }",

@@ -12,7 +12,7 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0801",
     title: "an override changes nothing",
-    what: "Every override of a plane, device or cable differs from what it overrides.",
+    what: "Every override of a plane, zone, device or cable differs from what it overrides.",
     why: "It is a leftover, or the value that was meant was not written.",
     example: "exceptions: { devices: { p0-t0-001: { os: sonic } } }",
     fix: "Remove the override, or write the value that is meant.",
@@ -32,6 +32,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some(tier) = draft.tier(switch.tier) else { continue };
         if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
             warn(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
+        }
+    }
+    for (zone, cable) in &draft.cables.by_zone {
+        if draft.cables.t1_t2.as_ref().is_some_and(|kind| kind.cable == cable.cable) {
+            let other = draft.stated(field!("cables.t1-t2"));
+            warn(&format!("the T1 to T2 cables of zone {}", zone.value), zone.span, other, out);
         }
     }
     for (entry, doc) in draft.exceptions.cables() {
@@ -64,6 +70,9 @@ mod tests {
         assert!(!codes("exceptions: { devices: { p0-t0-001: { os: frr } } }").contains(&"W0801"));
         assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: th5-256x200g } } } }"), ["W0801"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 30m } } }"), ["W0801"]);
+        let zones = "zones: 2, cables: { t1-t2: { length: 30m }, by_zone: { 1: { length: 30m } } }, \
+                     tiers: { t1: { up: 64 }, t2: { platform: th5-256x200g, os: sonic } }";
+        assert!(codes(&format!("{{ {zones} }}")).contains(&"W0801"));
         assert_eq!(
             message("exceptions: { cables: { p0-t0-001--p0-t1-001: {} } }", "W0801"),
             "the override of cable `p0-t0-001--p0-t1-001` changes nothing"

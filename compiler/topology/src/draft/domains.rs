@@ -43,6 +43,10 @@ impl DraftDomains {
                 {
                     Some("`run`, `count` and `tiers` go with `by`")
                 }
+                (None, Some(members)) if members.is_empty() => Some("`members` names nothing"),
+                (Some(_), None) if domain.tiers.as_ref().is_some_and(Vec::is_empty) => {
+                    Some("`tiers` names no tier")
+                }
                 (None, Some(_)) | (Some(_), None) => None,
             };
             let fault = fault.map(str::to_owned).or_else(|| stated.name_fault(&name.value));

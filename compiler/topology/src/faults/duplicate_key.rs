@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 /// A mapping holds a key twice.
 pub(crate) static RULE: Rule = Rule {
     code: "E0106",
-    title: "a key stands twice",
+    title: "a key appears twice",
     what: "No mapping holds the same key twice.",
     why: "Most YAML readers keep the last one without a word, so one of two values that somebody wrote would \
            be lost.",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Points at both places of a key.
 pub(crate) fn duplicate_key(key: Option<&str>, second: Span, first: Option<Span>) -> Diagnostic {
     let named = key.map_or_else(|| "a key".to_owned(), |key| format!("`{key}`"));
-    let diagnostic = Diagnostic::error(&RULE, format!("{named} stands twice in one mapping"))
+    let diagnostic = Diagnostic::error(&RULE, format!("{named} appears twice in one mapping"))
         .at(second, "again here")
         .help("keep one of the two");
     match first {

@@ -9,12 +9,19 @@ pub(crate) static RULE: Rule = Rule {
     what: "The file is text in UTF-8, with or without a byte order mark, and without control characters.",
     why: "A binary file read as text gives errors about keys and brackets that lead nowhere.",
     example: "# any file with bytes that are not UTF-8, or with control characters",
-    fix: "Check that the path names the fabric file; save it as UTF-8.",
+    fix: "Check that the path names the fabric file; remove control characters, and save it as UTF-8.",
 };
 
 /// Says which byte makes a file no text.
 pub(crate) fn not_text(name: &str, byte: u8, offset: usize, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{name}` is not text in UTF-8"))
+    let is_control = byte.is_ascii_control();
+    let message = if is_control { "has a control character in it" } else { "is not text in UTF-8" };
+    let help = if is_control {
+        "check that this is the fabric file, and remove the character: of control characters only tabs and line ends are text"
+    } else {
+        "check that this is the fabric file, and save it as UTF-8"
+    };
+    Diagnostic::error(&RULE, format!("`{name}` {message}"))
         .at(span, format!("byte 0x{byte:02x} at offset {offset}"))
-        .help("check that this is the fabric file, and save it as UTF-8")
+        .help(help)
 }

@@ -20,7 +20,7 @@ pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 /// Says that a file is larger than what is read.
 pub(crate) fn too_large(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{name}` has more than {BYTES_MAX} bytes, and no more are read"))
+    Diagnostic::error(&RULE, format!("`{name}` has more than {} MiB, and no more are read", BYTES_MAX >> 20))
         .at(span, "")
         .note("a fabric of 131,072 NICs takes about 2,000 bytes")
         .help("describe the fabric by numbers and exceptions instead of listing devices")

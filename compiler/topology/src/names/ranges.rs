@@ -91,6 +91,9 @@ impl<'a> NameRange<'a> {
     }
 }
 
+/// The most digits of a number: no fabric counts further.
+const DIGITS_MAX: usize = 9;
+
 /// Reads `017-024`, `1,3` or `1-4,7`, and counts the numbers.
 fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
     let mut runs = Vec::new();
@@ -98,6 +101,11 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let width = first.len();
+        let is_large = |text: &str| text.len() > DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
+        if is_large(first) || is_large(last) {
+            let text = shorten(text);
+            return Err(wrong(&format!("`[{text}]` has a number of more than {DIGITS_MAX} digits")));
+        }
         let (Some(first), Some(last)) = (number(first), number(last)) else {
             return Err(wrong(&format!("`[{}]` is no range: write `[017-024]` or `[1,3,5]`", shorten(text))));
         };
@@ -129,7 +137,7 @@ fn too_many() -> NameFault {
 const RUNS_MAX: usize = 1_000;
 
 fn number(text: &str) -> Option<u32> {
-    let is_number = !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
+    let is_number = !text.is_empty() && text.len() <= DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
 }
 

@@ -1,0 +1,90 @@
+//! Small fabrics for every target with every way of routing, in every context that a setting may depend on.
+//!
+//! In: a context. Out: base documents by name. Invariants: each of them compiles, and takes every setting of its target.
+
+use serde_json::{Value, json};
+
+/// A target with hardware, and the ways of routing that it can do.
+const TARGETS: &[(&str, &str, &str, &[&str])] = &[
+    ("sonic", "spectrum4-sn5600", "1600G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
+    ("frr", "linux", "200G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
+    ("linux", "linux", "200G", &["srv6-static", "ecmp-static"]),
+    ("p4", "bmv2", "200G", &["srv6-static", "ecmp-static"]),
+];
+
+/// What settings may depend on besides target and routing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context {
+    /// Whether there are zones below a third tier.
+    pub(crate) is_zoned: bool,
+    /// Whether files are written for every node.
+    pub(crate) has_outputs: bool,
+}
+
+impl Context {
+    /// The one in which most settings have an effect.
+    pub(crate) const FULL: Context = Context { is_zoned: true, has_outputs: true };
+
+    /// All others.
+    pub(crate) const OTHERS: [Context; 3] = [
+        Context { is_zoned: false, has_outputs: true },
+        Context { is_zoned: true, has_outputs: false },
+        Context { is_zoned: false, has_outputs: false },
+    ];
+
+    /// Names it.
+    pub(crate) fn name(self) -> String {
+        let tiers = if self.is_zoned { "three tiers" } else { "two tiers" };
+        let outputs = if self.has_outputs { "files for nodes" } else { "no files for nodes" };
+        format!("{tiers}, {outputs}")
+    }
+
+    /// Makes it of a fabric of three tiers with everything.
+    fn of(self, mut base: Value) -> Value {
+        let mut drop = |pointer: &str, key: &str| {
+            base.pointer_mut(pointer).and_then(Value::as_object_mut).and_then(|place| place.remove(key));
+        };
+        if !self.is_zoned {
+            let of_zones = [("", "zones"), ("/tiers", "t2"), ("/tiers/t1", "up"), ("/cables", "t1-t2")];
+            for (pointer, key) in of_zones {
+                drop(pointer, key);
+            }
+        }
+        if !self.has_outputs {
+            drop("/hosts", "outputs");
+        }
+        base
+    }
+}
+
+/// The name and the base of every target with every way of routing.
+pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
+    let of = |(os, platform, speed, routings): &(&str, &str, &str, &[&str])| {
+        let named =
+            |routing: &&str| (format!("{os} {routing}"), context.of(base(os, platform, speed, routing)));
+        routings.iter().map(named).collect::<Vec<_>>()
+    };
+    TARGETS.iter().flat_map(of).collect()
+}
+
+/// A small fabric of three tiers with everything that every target takes.
+fn base(os: &str, platform: &str, speed: &str, routing: &str) -> Value {
+    let lanes = if speed == "200G" { 2 } else { 16 };
+    let medium = if platform == "spectrum4-sn5600" { "aec" } else { "virtual" };
+    json!({
+        "fabric": "base", "planes": 2, "zones": 2, "routing": routing,
+        "hosts": { "groups": 2, "per_group": 2, "nics_per_node": 2, "nic": { "speed": speed, "lanes": lanes },
+                   "outputs": ["nic", "netplan", "networkd", "nccl"] },
+        "tiers": {
+            "t0": { "platform": platform, "os": os, "down": { "count": 2 }, "up": { "count": 2 }, "parallel": 1 },
+            "t1": { "platform": platform, "os": os, "up": { "count": 2 } },
+            "t2": { "platform": platform, "os": os, "ports_per_zone": 4 },
+        },
+        "cables": {
+            "nic-t0": { "length": "1m", "medium": medium },
+            "t0-t1": { "length": "1m", "medium": medium },
+            "t1-t2": { "length": "1m", "medium": medium },
+        },
+        "qos": { "base": "lossy-trim" },
+    })
+}

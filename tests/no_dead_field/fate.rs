@@ -1,0 +1,198 @@
+//! What becomes of a leaf of the language: an artefact changes, a diagnostic says why not, or nothing happens.
+//!
+//! In: a document, a leaf, and values for it. Out: its [`Fate`]. Invariants: a leaf is dead if any value that is taken is
+//! without an effect and none has one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::{Value, json};
+
+use crate::compiled::{Compiled, Digests, compile};
+use crate::values::{Try, lay, set};
+
+/// Fields that state what follows from others, or what a target without a panel has no line for: a value that does not fit
+/// is refused, with this code.
+pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
+    Some(match leaf {
+        "fabric" => (json!("My Fabric"), "E0510"),
+        "hosts.nic.lanes" => (json!(1), "E0211"),
+        "qos.classes.*.role" => (json!("cts"), "E0701"),
+        "qos.buffer_shares.headroom" => (json!(0), "E0720"),
+        "tiers.t0.down" | "tiers.t0.down.count" => (json!(1), "E0303"),
+        "tiers.t0.down.spare" | "tiers.t0.up.spare" | "tiers.t1.up.spare" => (json!(60_000), "E0203"),
+        "tiers.t1.count" => (json!(3), "E0308"),
+        "tiers.t1.down" | "tiers.t1.down.count" | "tiers.t2.down" | "tiers.t2.down.count" => {
+            (json!(1), "E0309")
+        }
+        "tiers.t1.down.spare" => (json!(60_000), "E0310"),
+        "tiers.t2.count" => (json!(1), "E0314"),
+        "tiers.t2.down.spare" => (json!(60_000), "E0313"),
+        // What a port of a kernel runs at is in no file of it.
+        "hosts.nic.speed" => (json!("6G"), "E0205"),
+        "tiers.t0.down.breakout" => (json!("1x200G"), "E0205"),
+        "tiers.t0.up.breakout"
+        | "tiers.t1.down.breakout"
+        | "tiers.t1.up.breakout"
+        | "tiers.t2.down.breakout" => (json!("1x200G"), "E0206"),
+        _ => return None,
+    })
+}
+
+/// Warnings that name a setting which a target drops, whatever it is changed to, by the beginning of its path.
+const DROPPED: &[(&str, &str)] = &[
+    ("hosts.slots", "W0804"),
+    ("addresses.management", "W0803"),
+    ("entropy", "W0403"),
+    ("qos", "W0701"),
+    ("qos", "W0703"),
+    ("qos.buffer_shares.lossless", "W0705"),
+    ("qos.buffer_shares.lossy", "W0705"),
+    ("qos.lossless_traffic", "W0706"),
+    ("qos.classes.*.egress_threshold", "W0707"),
+];
+
+/// A compiled document that others are compared with; its tree is rendered when it is first needed.
+pub(crate) struct Known {
+    pub(crate) compiled: Compiled,
+    digests: OnceLock<Digests>,
+}
+
+impl Known {
+    /// Tells whether another document gives another tree.
+    fn differs(&self, other: &Compiled) -> bool {
+        other.differs(self.digests.get_or_init(|| self.compiled.digests()))
+    }
+}
+
+/// Compiled documents by their text.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<BTreeMap<String, Arc<Known>>>);
+
+impl Cache {
+    pub(crate) fn get(&self, document: &Value) -> Arc<Known> {
+        let key = document.to_string();
+        if let Some(known) = self.0.lock().expect("no thread panics with it").get(&key) {
+            return known.clone();
+        }
+        let known = Arc::new(Known { compiled: compile(document), digests: OnceLock::new() });
+        self.0.lock().expect("no thread panics with it").entry(key).or_insert(known).clone()
+    }
+}
+
+/// What became of a leaf on a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// A file of the tree changes.
+    Changes,
+    /// A warning came up with it.
+    Warned(&'static str),
+    /// Every value is refused.
+    Refused(&'static str),
+    /// Nothing.
+    Dead,
+}
+
+impl Fate {
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Fate::Changes => "yes",
+            Fate::Warned(code) | Fate::Refused(code) => code,
+            Fate::Dead => "DEAD",
+        }
+    }
+
+    /// Whether anything at all was seen to follow from the leaf, the least first.
+    fn rank(self) -> u8 {
+        match self {
+            Fate::Refused(_) => 0,
+            Fate::Warned(_) => 1,
+            Fate::Dead => 2,
+            Fate::Changes => 3,
+        }
+    }
+}
+
+/// What a leaf with one value does.
+fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
+    let error = |compiled: &Compiled| {
+        compiled.codes.iter().copied().find(|code| code.starts_with('E')).unwrap_or("no error")
+    };
+    if !before.compiled.has_tree() {
+        // What is around the leaf is refused already.
+        return Fate::Refused(error(&before.compiled));
+    }
+    if !after.has_tree() {
+        return Fate::Refused(error(after));
+    }
+    if before.differs(after) {
+        return Fate::Changes;
+    }
+    // A warning that comes, or one that goes because the file now says that it is meant.
+    if let Some(code) = after.codes.symmetric_difference(&before.compiled.codes).next() {
+        return Fate::Warned(code);
+    }
+    let dropped = DROPPED.iter().filter(|(path, _)| leaf.starts_with(path));
+    match dropped.map(|(_, code)| *code).find(|code| after.codes.contains(code)) {
+        Some(code) => Fate::Warned(code),
+        None => Fate::Dead,
+    }
+}
+
+/// Changes a leaf in every way that is known, until one has an effect.
+pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (Fate, Vec<String>) {
+    let mut worst = Fate::Refused("no value");
+    for attempt in values {
+        let alone = Try { setup: Value::Null, with: Value::Null, value: attempt.value.clone() };
+        for attempt in [attempt, &alone] {
+            let (found, unseen) = tried(base, leaf, attempt, cache);
+            if found == Some(Fate::Changes) {
+                return (Fate::Changes, unseen);
+            }
+            if let Some(found) = found
+                && (worst == Fate::Refused("no value") || found.rank() > worst.rank())
+            {
+                worst = found;
+            }
+            // What a value needs may be refused here, and the value alone taken without a word.
+            if !matches!(found, Some(Fate::Refused(_))) {
+                break;
+            }
+        }
+    }
+    if worst != Fate::Dead {
+        return (worst, Vec::new());
+    }
+    let refused = stated(leaf).filter(|(value, code)| {
+        let mut after = base.clone();
+        lay(&mut after, &values.first().map_or(Value::Null, |value| value.setup.clone()));
+        set(&mut after, leaf, value.clone());
+        compile(&after).codes.contains(code)
+    });
+    (refused.map_or(Fate::Dead, |(_, code)| Fate::Refused(code)), Vec::new())
+}
+
+/// Changes a leaf in one way; nothing where the document says that already.
+fn tried(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<Fate>, Vec<String>) {
+    let Try { setup, with, value } = attempt;
+    let mut before = base.clone();
+    lay(&mut before, setup);
+    let mut known = cache.get(&before);
+    let mut after = before.clone();
+    lay(&mut after, with);
+    if !with.is_null() {
+        let alone = cache.get(&after);
+        if known.compiled.has_tree() && alone.compiled.has_tree() && known.differs(&alone.compiled) {
+            // What has to change too has an effect of its own here: the leaf is judged by what it adds.
+            (before, known) = (after.clone(), alone);
+        }
+    }
+    set(&mut after, leaf, value.clone());
+    if after == before {
+        return (None, Vec::new());
+    }
+    let compiled = compile(&after);
+    let found = effect(leaf, &known, &compiled);
+    let unseen = if found == Fate::Changes { compiled.unseen(&known.compiled) } else { Vec::new() };
+    (Some(found), unseen)
+}
