@@ -144,7 +144,9 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
     let mut worst = Fate::Refused("no value");
     for attempt in values {
         let alone = Try { setup: Value::Null, with: Value::Null, value: attempt.value.clone() };
-        for attempt in [attempt, &alone] {
+        // A value of a profile is one over that profile; over another one it may be what holds anyway.
+        let of_profile = [&attempt.setup, &attempt.with].iter().any(|part| !part["qos"].is_null());
+        for attempt in [Some(attempt), Some(&alone).filter(|_| !of_profile)].into_iter().flatten() {
             let (found, unseen) = tried(base, leaf, attempt, cache);
             if found == Some(Fate::Changes) {
                 return (Fate::Changes, unseen);
