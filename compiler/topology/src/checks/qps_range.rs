@@ -41,8 +41,11 @@ mod tests {
 
     #[test]
     fn queue_pairs_are_few() {
-        let fragment =
-            |qps: u16| format!("{{ routing: ecmp-static, ecmp: {{ qps_per_connection: {qps} }} }}");
+        let fragment = |qps: u16| {
+            format!(
+                "{{ routing: ecmp-static, hosts: {{ outputs: [nccl] }}, ecmp: {{ qps_per_connection: {qps} }} }}"
+            )
+        };
         assert_eq!(codes(&fragment(0)), ["E0712", "W0901"]);
         assert_eq!(codes(&fragment(128)), ["W0901"]);
         assert_eq!(

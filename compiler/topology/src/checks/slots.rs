@@ -65,7 +65,7 @@ mod tests {
 
     fn slots(pci: [&str; 4]) -> String {
         let list: Vec<String> = pci.iter().map(|pci| format!("{{ pci: \"{pci}\" }}")).collect();
-        format!("hosts: {{ slots: [{}] }}", list.join(", "))
+        format!("hosts: {{ outputs: [networkd], slots: [{}] }}", list.join(", "))
     }
 
     #[test]
