@@ -24,7 +24,7 @@ const REWRITES: [(&str, &[Rewrite]); 10] = [
     ("frr.conf", CONF),
     ("daemons", DAEMONS),
     ("ip.batch", BATCH),
-    ("devices.batch", COMMENTS),
+    ("devices.batch", DEVICES),
     ("sysctl.conf", SYSCTL),
     ("routes.batch", COMMENTS),
     ("netplan.yaml", NETPLAN),
@@ -153,6 +153,12 @@ const BATCH: &[Rewrite] = &[
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
 ];
 
+const DEVICES: &[Rewrite] = &[
+    ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
+    ("a dummy", |text| Some(text.replace("type bridge", "type dummy"))),
+    ("without `name`", |text| Some(text.replace("add name ", "add "))),
+];
+
 const COMMENTS: &[Rewrite] = &[
     ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
     ("spaces", |text| Some(text.replace(' ', "  "))),
@@ -193,6 +199,10 @@ const NETPLAN: &[Rewrite] = &[
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
     ("without a renderer", |text| Some(without(text, |line| line.contains("renderer:")))),
     ("DHCP not said", |text| Some(without(text, |line| line.contains("dhcp")))),
+    ("not awaited, woken", |text| {
+        Some(text.replace("      mtu: ", "      optional: true\n      wakeonlan: true\n      mtu: "))
+    }),
+    ("sections of nothing", |text| Some(text.replace("  version: 2", "  version: 2\n  tunnels: {}"))),
     ("blocks for lists", |text| {
         Some(lines(text, |line| match line.split_once("- {to: ") {
             Some((indent, rest)) => {
@@ -226,6 +236,7 @@ const UNIT: &[Rewrite] = &[
         Some(text.replace("[RoutingPolicyRule]\nFrom", "[RoutingPolicyRule]\nFamily=ipv6\nFrom"))
     }),
     ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+    ("not awaited", |text| Some(text.replace("MTUBytes=", "RequiredForOnline=no\nMTUBytes="))),
 ];
 
 fn parsed(text: &str) -> Value {

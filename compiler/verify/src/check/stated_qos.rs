@@ -1,5 +1,6 @@
 //! V1106 and V1107: quality of service is as the fabric states in its manifest, and losses are counted.
 
+mod beyond;
 mod maps;
 mod ranked;
 mod room;
@@ -151,6 +152,7 @@ impl Compared<'_> {
             faults.extend(ranked::faults(self));
         } else {
             faults.extend(self.queues());
+            faults.extend(beyond::faults(self));
         }
         if self.buffered() {
             faults.extend(self.pauses());

@@ -4,6 +4,7 @@ use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::fabric::Fabric;
 use crate::model::switch::Switch;
+use crate::read::sonic::metadata::MEANT;
 use crate::rules::files::SETTINGS;
 
 /// What tells flows apart (RoCE has its entropy in the source port of UDP).
@@ -52,12 +53,9 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
         }
     };
     expect("docker_routing_config_mode", modes);
-    expect("frr_mgmt_framework_config", &[None, Some("false")]);
-    // orchagent of a VOQ line card, or of one of two ToRs, forwards in another way.
-    expect("switch_type", &[None, Some("npu")]);
-    expect("subtype", &[None]);
-    // Buffers are written out; the other model computes its own.
-    expect("buffer_model", &[None, Some("traditional")]);
+    for (name, meant) in MEANT {
+        expect(name, meant);
+    }
     let hashed = setting("ecmp_hash").unwrap_or_default();
     let lacks = HASHED.iter().find(|field| !hashed.split(',').any(|other| other == **field));
     if let Some(field) = lacks.filter(|_| chooses) {

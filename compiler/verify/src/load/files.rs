@@ -15,7 +15,7 @@ use crate::finding::{Findings, Violation};
 use crate::model::place::Place;
 use crate::read::error::ReadError;
 use crate::read::room::FILES_MAX;
-use crate::rules::files::{DIGEST, PARSES};
+use crate::rules::files::{DIGEST, KNOWN, PARSES};
 
 /// The files of a tree, read and counted.
 pub(crate) struct Files<'a> {
@@ -89,10 +89,11 @@ fn number(path: &Utf8Path) -> u64 {
 
 /// Reports a file that does not parse.
 pub(crate) fn unreadable(path: &Utf8Path, error: &ReadError, findings: &mut Findings) {
-    findings.checked(&PARSES, 1);
+    let rule = if error.unknown { &KNOWN } else { &PARSES };
+    findings.checked(rule, 1);
     let path = &error.file.map_or_else(|| path.to_owned(), |file| path.with_file_name(file));
     let place = error.line.map_or_else(|| Place::file(path), |line| Place::line(path, line));
-    findings.broken(Violation::new(&PARSES, place, format!("`{path}`: {}", error.message)));
+    findings.broken(Violation::new(rule, place, format!("`{path}`: {}", error.message)));
 }
 
 thread_local! {

@@ -199,5 +199,5 @@ impl From<String> for Wrong {
 
 fn fault(error: &csv::Error) -> ReadError {
     let line = error.position().map(|position| position.line() as usize);
-    ReadError { line, message: error.to_string(), file: None }
+    ReadError { line, message: error.to_string(), file: None, unknown: false }
 }

@@ -13,17 +13,24 @@ pub(crate) struct ReadError {
     pub(crate) message: String,
     /// The file beside the one that was read, if it is in that.
     pub(crate) file: Option<&'static str>,
+    /// Whether the file is of its language, and a word in it is none that the proof knows.
+    pub(crate) unknown: bool,
 }
 
 impl ReadError {
     /// Says what is wrong with a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
-        ReadError { line: Some(line), message: message.into(), file: None }
+        ReadError { line: Some(line), message: message.into(), file: None, unknown: false }
     }
 
     /// Says what is wrong with a file.
     pub(crate) fn whole(message: impl Into<String>) -> Self {
-        ReadError { line: None, message: message.into(), file: None }
+        ReadError { line: None, message: message.into(), file: None, unknown: false }
+    }
+
+    /// Says which word of a line is none that the proof knows.
+    pub(crate) fn unknown(line: usize, message: impl Into<String>) -> Self {
+        ReadError { unknown: true, ..ReadError::at(line, message) }
     }
 
     /// Says that it is in a file beside the one that was read.
@@ -46,6 +53,7 @@ impl From<serde_json::Error> for ReadError {
             line: Some(error.line()).filter(|line| *line > 0),
             message: error.to_string(),
             file: None,
+            unknown: false,
         }
     }
 }

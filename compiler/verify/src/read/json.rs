@@ -33,6 +33,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
+/// Text, or a list of texts as one with commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words<'a>(pub(crate) Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Either<'a> {
+            #[serde(borrow)]
+            One(Str<'a>),
+            #[serde(borrow)]
+            List(Vec<Str<'a>>),
+        }
+        Ok(Words(match Either::deserialize(deserializer)? {
+            Either::One(text) => text.0,
+            Either::List(list) => list.iter().map(|text| &*text.0).collect::<Vec<&str>>().join(",").into(),
+        }))
+    }
+}
+
 /// A table: calls a function with each key and row.
 pub(crate) struct Rows<'f, V, F> {
     each: &'f mut F,

@@ -1,9 +1,12 @@
 //! Reads `netplan.yaml` of a node.
 
+mod words;
+
 use std::collections::BTreeMap;
 
 use ipnet::Ipv6Net;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::error::ReadError;
 use super::value::parse;
@@ -17,13 +20,11 @@ pub(crate) const FILE: &str = "netplan.yaml";
 pub(crate) const METRIC: u32 = 1024;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct File {
     network: Network,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Network {
     version: u8,
     renderer: Option<String>,
@@ -32,7 +33,7 @@ struct Network {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 struct Ethernet {
     r#match: Option<Match>,
     macaddress: Option<String>,
@@ -52,13 +53,11 @@ struct Ethernet {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Match {
     name: String,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Route {
     to: String,
     via: Option<String>,
@@ -68,7 +67,6 @@ struct Route {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Policy {
     from: Option<String>,
     table: u32,
@@ -77,10 +75,9 @@ struct Policy {
 
 /// Reads the file.
 pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
-    let file: File = serde_saphyr::from_str(text).map_err(|error| {
-        let line = error.location().map(|at| at.line() as usize);
-        ReadError { line, message: error.to_string(), file: None }
-    })?;
+    let whole: Value = serde_saphyr::from_str(text).map_err(|error| refused(&error))?;
+    words::check(text, &whole)?;
+    let file: File = serde_saphyr::from_str(text).map_err(|error| refused(&error))?;
     if file.network.version != 2 {
         return Err(ReadError::whole(format!("version {} of the language", file.network.version)));
     }
@@ -107,6 +104,11 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
         network.interfaces.push(interface(name, anchor, &ethernet)?);
     }
     Ok(network)
+}
+
+fn refused(error: &serde_saphyr::Error) -> ReadError {
+    let line = error.location().map(|at| at.line() as usize);
+    ReadError { line, ..ReadError::whole(error.to_string()) }
 }
 
 fn interface(name: String, anchor: String, ethernet: &Ethernet) -> Result<Interface, ReadError> {
@@ -179,14 +181,32 @@ mod tests {
         assert_eq!(network.interfaces[0].mtu, Some(9000));
         assert!(network.interfaces[0].open.is_empty());
         for bad in [
-            "{mtu: 9000, wakeonlan: true}",
             "{mtu: many}",
             "{addresses: [10.0.0.1/24]}",
             "{routes: [{to: \"fd00::/64\"}]}",
             "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", type: throw}]}",
-            "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", on-link: true}]}",
         ] {
-            assert!(read(&whole(bad)).is_err(), "{bad}");
+            let error = read(&whole(bad)).expect_err(bad);
+            assert!(!error.unknown, "{bad}: {error}");
+        }
+        for unknown in [
+            "{mtu: 9000, ignore-carrier: true}",
+            "{optional: true, set-name: nic9}",
+            "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", on-link: true}]}",
+            "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", weight: 20}]}",
+            "{routing-policy: [{from: \"fd00::1\", table: 7, priority: 5, mark: 3}]}",
+            "{match: {name: nic0p0, driver: mlx5_core}}",
+        ] {
+            let error = read(&whole(unknown)).expect_err(unknown);
+            assert!(error.unknown && error.line == Some(1), "{unknown}: {error}");
+        }
+        for harmless in ["{optional: true}", "{wakeonlan: true, emit-lldp: true}", "{nameservers: {}}"] {
+            assert_eq!(read(&whole(harmless)).map(|network| network.interfaces.len()), Ok(1), "{harmless}");
+        }
+        for (section, fits) in [("tunnels: {}", true), ("bridges: {br0: {interfaces: [nic0p0]}}", false)] {
+            let text = format!("network:\n  version: 2\n  {section}\n");
+            let line = read(&text).err().map(|error| (error.unknown, error.line));
+            assert_eq!(line, (!fits).then_some((true, Some(3))), "{section}");
         }
         assert_eq!(read(&whole("{}")).expect("it is whole").interfaces[0].open.len(), 2);
     }

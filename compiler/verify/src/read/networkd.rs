@@ -14,6 +14,17 @@ struct Section<'a> {
     keys: Vec<(&'a str, &'a str)>,
 }
 
+/// Keys that move no packet: what booting waits for, what wakes a port, whom it tells its name, texts for people.
+const HARMLESS: [(&str, &str); 7] = [
+    ("Link", "RequiredForOnline"),
+    ("Link", "RequiredFamilyForOnline"),
+    ("Link", "Description"),
+    ("Link", "WakeOnLan"),
+    ("Network", "Description"),
+    ("Network", "EmitLLDP"),
+    ("Network", "LLDP"),
+];
+
 impl<'a> Section<'a> {
     /// Takes the last value of a key away.
     fn take(&mut self, key: &str) -> Option<&'a str> {
@@ -25,9 +36,12 @@ impl<'a> Section<'a> {
 
     /// Ends the section: what is left in it is not known.
     fn end(self) -> Result<(), ReadError> {
-        let left = self.keys.first();
+        let left = self.keys.iter().find(|(key, _)| !HARMLESS.contains(&(self.name, *key)));
         left.map_or(Ok(()), |(key, _)| {
-            Err(ReadError::at(self.line, format!("`{key}` in `[{}]` is not known to the proof", self.name)))
+            Err(ReadError::unknown(
+                self.line,
+                format!("`{key}` in `[{}]` is not known to the proof", self.name),
+            ))
         })
     }
 
@@ -79,6 +93,7 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
     let (mut dhcp, mut advertised, mut link_local) = (false, true, true);
     for mut section in sections(text)? {
         match section.name {
+            _ if section.keys.is_empty() => continue,
             "Match" => section.take("Name").unwrap_or_default().clone_into(&mut own.name),
             "Link" => {
                 own.mtu = section.parsed("MTUBytes")?;
@@ -101,7 +116,10 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
             "Route" => own.routes.push(route(&mut section)?),
             "RoutingPolicyRule" => own.rules.push(rule(&mut section)?),
             other => {
-                return Err(ReadError::at(section.line, format!("`[{other}]` is not known to the proof")));
+                return Err(ReadError::unknown(
+                    section.line,
+                    format!("`[{other}]` is not known to the proof"),
+                ));
             }
         }
         section.end()?;
@@ -179,7 +197,10 @@ fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadErr
                 given.mtu = section.parsed("MTUBytes")?;
             }
             other => {
-                return Err(ReadError::at(section.line, format!("`[{other}]` is not known to the proof")));
+                return Err(ReadError::unknown(
+                    section.line,
+                    format!("`[{other}]` is not known to the proof"),
+                ));
             }
         }
         section.end()?;
@@ -248,6 +269,7 @@ mod tests {
         {
             let error = one("50-nic0p0.network", &format!("{UNIT}{more}")).expect_err("it is not known");
             assert_eq!(error.line, Some(line), "{more}: {}", error.message);
+            assert_eq!(error.unknown, more.starts_with("[Bridge]"), "{more}");
         }
         assert!(one("50-nic0p0.netdev", UNIT).is_err());
     }

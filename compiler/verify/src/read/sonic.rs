@@ -1,6 +1,7 @@
 //! The room of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
 pub(crate) mod config;
+pub(crate) mod metadata;
 pub(crate) mod place;
 mod qos;
 mod site;

@@ -95,7 +95,8 @@ pub(crate) static SHARE: Rule = Rule {
     what: "The weights of a route's next hops are as the parts of capacity that are left behind them, counted from the \
            cable lists; exactly, or as near as the width of a group lets them be. Where the language has no weights, the \
            next hops are those that carry most if all get the same. With BGP they are as the cables of the T0 that are behind \
-           each, added up, to within one part of 255. A /128 of a T0 over one uplink is a pin, and may be over any.",
+           each, added up, to within one part of 255. A node, \
+           which knows of nothing behind its T0s, uses its planes with one weight. A /128 of a T0 over one uplink is a pin, and may be over any.",
     why: "The narrowest way is full first, and flows over it are late while others have room.",
     example: "weight 1 for each of two T1s, of which one has lost one of its two cables to the T0",
     fix: "Compile again.",

@@ -65,7 +65,7 @@ pub(crate) static ALIKE: Rule = Rule {
 pub(crate) static STATED: Rule = Rule {
     code: "V1106",
     title: "quality of service is not as the fabric states",
-    what: "Code points, schedulers, thresholds of buffers, pauses, watchdogs, marks and trimming of every kind of port are those of the profile that the manifest states; pools are as large as the stated buffer leaves them with the cables of the switch, and marking thresholds that are shares of a pool are the same shares of it.",
+    what: "Code points, schedulers, thresholds of buffers, pauses, watchdogs, marks and trimming of every kind of port are those of the profile that the manifest states; pools are as large as the stated buffer leaves them with the cables of the switch, and marking thresholds that are shares of a pool are the same shares of it. What is not stated is not there: no other code points are written, nothing else is dropped early, no other watchdog acts.",
     why: "What all switches say alike is not right for that: with marks off everywhere no sender slows down.",
     example: "\"ecn\": \"ecn_none\" in every WRED_PROFILE",
     fix: "Compile again.",

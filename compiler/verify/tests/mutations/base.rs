@@ -186,6 +186,11 @@ pub(crate) struct Trees(BTreeMap<Base, (Plan, Memory)>);
 
 impl Trees {
     pub(crate) fn new() -> Self {
+        Trees::of(&Base::ALL)
+    }
+
+    /// Compiles some.
+    pub(crate) fn of(bases: &[Base]) -> Self {
         let compiled = |base: Base| {
             let plan = base.plan();
             let tree = tree(&plan);
@@ -193,7 +198,7 @@ impl Trees {
             assert!(report.holds(), "{base:?} holds before it is damaged\n{}", report.text());
             (base, (plan, tree))
         };
-        Trees(Base::ALL.into_iter().map(compiled).collect())
+        Trees(bases.iter().copied().map(compiled).collect())
     }
 
     pub(crate) fn plan(&self, base: Base) -> &Plan {

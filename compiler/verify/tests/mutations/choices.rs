@@ -138,11 +138,15 @@ pub(crate) const ZONES: &[Mutation] = &[
     ("no blackhole for the pool", ChosenZones, ZONE_T2, Lost("blackhole fd00:c105:1::/48"), "V1708"),
 ];
 
+const NODES_ALL: &str = "hosts/*/ip.batch";
 const NODE: &str = "hosts/su001-n001/ip.batch";
 
 #[rustfmt::skip] // A table: one row a line.
 pub(crate) const NODES: &[Mutation] = &[
     ("a plane left out", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", " nexthop via fd00:c105:2:100:1:1:0:b dev nic0p1", ""), "V1712"),
+    ("a plane heavier", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", "dev nic0p0", "dev nic0p0 weight 20"), "V1709"),
+    ("a plane heavier everywhere", ChosenLinux, NODES_ALL, All("dev nic0p0 nexthop", "dev nic0p0 weight 20 nexthop"), "V1709"),
+    ("the last plane heavier everywhere", ChosenLinux, NODES_ALL, All("dev nic0p1\n", "dev nic0p1 weight 2\n"), "V1709"),
     ("a next hop that is not the T0", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", "1:1:0:b", "1:2:0:b"), "V1712"),
     ("no routes from its address", ChosenLinux, NODE, Cut("route replace fd00:c105:1::/48 from", "route replace blackhole"), "V1712"),
     ("routes from an address that it does not have", ChosenLinux, NODE, Text("from fd00:c105:1:1::1/128 nexthop", "from fd00:c105:1:1::9/128 nexthop"), "V1712"),

@@ -1,7 +1,7 @@
 //! Damage that all switches share, or that no peer shows: what must be there is in the manifest and in standards.
 
 use crate::Mutation;
-use crate::base::Base::{Bgp, Frr, Linux, Lossless, P4, Sonic};
+use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic};
 use crate::common::damage::Damage::{All, Lost, More, Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
@@ -67,6 +67,9 @@ pub(crate) const OTHERS: &[Mutation] = &[
     ("small packets everywhere", Linux, "switches/*/ip.batch", All("mtu 9216", "mtu 1500"), "V0305"),
     ("nobody sees swapped cables", P4, "p4/fabric.p4info.txtpb", More("# gutted\n"), "V0108"),
     ("a gutted program", P4, "p4/fabric.bmv2.json", Text("{", "{ "), "V0108"),
+    ("devices for CAN on all switches", ChosenLinux, "switches/*/devices.batch", All("type bridge", "type vcan"), "V0105"),
+    ("devices for CAN on all nodes", ChosenLinux, "hosts/*/devices.batch", All("type bridge", "type vcan"), "V0105"),
+    ("weights of routes everywhere", ChosenTools, "hosts/*/netplan.yaml", All("metric: 1024", "metric: 1024, weight: 20"), "V0103"),
     ("copper of 60 m", Linux, "cables/plane-0.csv", Text("1m,virtual", "60m,dac"), "V0207"),
     ("a medium that nobody knows", Linux, "cables/plane-0.csv", Text(",virtual,", ",smf,"), "V0207"),
     ("settings of a node are another's", Linux, "hosts/su001-n001/sysctl.conf", Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),

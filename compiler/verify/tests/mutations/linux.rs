@@ -57,6 +57,12 @@ pub(crate) const SWITCHES: &[Mutation] = &[
     ("one port takes redirects", Linux, SETTINGS, Text("eth501.accept_redirects = 0", "eth501.accept_redirects = 1"), "V0105"),
     ("settings of another kind", Linux, SETTINGS, More("net.ipv6.conf.all.proxy_ndp = 1\n"), "V0105"),
     ("the segments' device is not made", Linux, DEVICES, Lost("link add"), "V0105"),
+    ("the segments' device is one for CAN", Linux, DEVICES, Text("type bridge", "type vcan"), "V0105"),
+    ("the segments' device is a VRF", Linux, DEVICES, Text("type bridge", "type vrf"), "V0105"),
+    ("the segments' device is of no kind", Linux, DEVICES, Text("type bridge", "type nothing"), "V0105"),
+    ("the segments' device filters tags", Linux, DEVICES, Text("type bridge", "type bridge vlan_filtering 1"), "V0105"),
+    ("a second device", Linux, DEVICES, More("link add name br0 type bridge\n"), "V0105"),
+    ("a route beside the device", Linux, DEVICES, More("route replace default via fd00:c105:2:1000:1:1:0:b dev eth501\n"), "V0105"),
     ("the segments' device is another", Linux, DEVICES, Text("name sr0", "name sr1"), "V0105"),
     ("no settings", Linux, SETTINGS, Gone, "V0105"),
 ];

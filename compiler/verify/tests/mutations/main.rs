@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod added;
 mod base;
 mod bgp;
 mod blocks;

@@ -4,7 +4,7 @@
 //! sends by its own ports only, over every plane in which cables lead from its T0 to the NIC that is meant, and over none
 //! in which that has no cable. A plane in which only cables between switches are missing may be among them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
@@ -18,7 +18,7 @@ use crate::model::place::Place;
 use crate::model::switch::OtherRoute;
 use crate::proof::chosen::network::{Network, Reach};
 use crate::read::linux::place::FILE;
-use crate::rules::choices::NODE_ROUTES;
+use crate::rules::choices::{NODE_ROUTES, SHARE};
 use crate::rules::hosts::NETWORK;
 
 /// What is known of destinations: which of them cables lead to from each T0.
@@ -77,6 +77,7 @@ fn one(
     let choice = network.classes.choice(own, &|_, _| false);
     let reader = NodeReader { network, from_t0s, node: nic.node, cables: &nic.cables };
     findings.checked(&NODE_ROUTES, choice.rows.len() as u64);
+    findings.checked(&SHARE, choice.rows.len() as u64);
     let mut left = network.accepted.clone();
     for row in &choice.rows {
         for run in row.classes.runs().iter().filter(|_| !row.ways.is_empty()) {
@@ -86,6 +87,10 @@ fn one(
             let to = network.classes.address(class);
             let message = format!("`{name}`: from {address} to {to} {message}");
             findings.broken(Violation::new(&NODE_ROUTES, place(Some(row.prefix)), message));
+        }
+        if let Some(message) = reader.shares(row) {
+            let message = format!("`{name}`: from {address} to {} {message}", row.prefix);
+            findings.broken(Violation::new(&SHARE, place(Some(row.prefix)), message));
         }
     }
     let lost = left.iter().find(|class| !reader.planes(*class, false).is_empty() && !reader.own(*class));
@@ -112,6 +117,7 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
             node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.clone()).collect();
         let choice = network.classes.choice(&own, &|_, _| false);
         findings.checked(&NODE_ROUTES, 1);
+        findings.checked(&SHARE, 1);
         let mut left = network.accepted.clone();
         for row in choice.rows.iter().filter(|row| !row.ways.is_empty()) {
             row.classes.runs().iter().for_each(|run| left.clear_run(run));
@@ -125,6 +131,14 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
             nics.any(|nic| !nic.planes(class, false).is_empty())
         };
         let lost = left.iter().find(|class| reached(*class) && !readers[0].own(*class));
+        let uneven = choice.rows.iter().find_map(|row| Some((row.prefix, readers.first()?.shares(row)?)));
+        if let Some((prefix, message)) = uneven {
+            let name = &fabric.cabling.nodes[id.0 as usize];
+            let message = format!("`{name}`: packets that have no address yet, to {prefix}: {message}");
+            let file = Utf8PathBuf::from(closc_artefacts::paths::HOSTS).join(name.as_str()).join(FILE);
+            let place = Place::text(file, vec![format!("route replace {prefix} ")]);
+            findings.broken(Violation::new(&SHARE, place, message));
+        }
         let lost = lost.map(|class| (class, "have no route".to_owned()));
         let wrong = choice.rows.iter().find_map(|row| sender(&readers, row).and_then(|nic| nic.row(row)));
         if let Some((class, message)) = lost.or(wrong) {
@@ -171,6 +185,23 @@ impl NodeReader<'_> {
     fn own(&self, class: ClassId) -> bool {
         let nics = &self.network.classes.nics[class as usize];
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
+    }
+
+    /// What is wrong with the weights of a route: a node knows of no capacity behind its T0s, and uses all planes alike.
+    fn shares(&self, row: &Row) -> Option<String> {
+        let cabling = &self.network.fabric.cabling;
+        let plugs = cabling.at_node(self.node);
+        let mut weights: BTreeMap<u8, u64> = BTreeMap::new();
+        for way in row.ways.iter() {
+            let plane = cabling.cable(plugs[usize::from(way.slot?)].cable).plane;
+            *weights.entry(plane).or_default() += u64::from(way.weight);
+        }
+        let (least, most) = (weights.values().min()?, weights.values().max()?);
+        (least != most || *least == 0).then(|| {
+            let show: Vec<String> =
+                weights.iter().map(|(plane, weight)| format!("{plane} ({weight})")).collect();
+            format!("packets leave by planes of different weights: {}", show.join(", "))
+        })
     }
 
     /// What is wrong with a route, and the first class for which it is.

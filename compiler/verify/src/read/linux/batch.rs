@@ -17,7 +17,7 @@ pub(crate) type Line<'a> = (usize, Command<'a>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command<'a> {
     /// `link add`: a device that is made.
-    Add { device: &'a str },
+    Add { device: &'a str, kind: &'a str },
     /// `link set ... up`.
     Up { port: &'a str },
     /// `link set` with a MAC address, an MTU, or whether a link-local address is made.
@@ -158,7 +158,9 @@ fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String
 
 fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(), String> {
     match words {
-        ["link", "add", "name", device, "type", _] => push(Command::Add { device }),
+        ["link", "add", "name" | "dev", device, "type", kind] | ["link", "add", device, "type", kind] => {
+            push(Command::Add { device, kind });
+        }
         ["link", "set", "dev", port, rest @ ..] | ["link", "set", port, rest @ ..] => link(port, rest, push)?,
         ["address", "replace", address, rest @ ..] => push(self::address(address, rest)?),
         ["neighbour", "replace", address, rest @ ..] => push(neighbour(address, rest)?),

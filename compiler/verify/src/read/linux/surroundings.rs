@@ -53,22 +53,42 @@ pub(crate) fn deaf<'a>(
         .collect()
 }
 
+/// Kinds of devices that take segments and addresses: IPv6 is on where they are up, whatever is plugged in. One for CAN or
+/// without a port has none (`addrconf_notify`), and what is in a VRF is routed by another table.
+const CARRIERS: [&str; 2] = ["bridge", "dummy"];
+
+/// What is wrong with the devices that are made: one, to which segments are bound. Text to look for and message.
+fn made(devices: &str) -> Option<(String, String)> {
+    let lines = match batch::read(devices) {
+        Ok(lines) => lines,
+        Err(error) => return Some((String::new(), error.message)),
+    };
+    let mut found = false;
+    for (_, command) in &lines {
+        match command {
+            Command::Add { device: SEGMENT_DEVICE, kind } if CARRIERS.contains(kind) => found = true,
+            Command::Add { device: SEGMENT_DEVICE, kind } => {
+                let message = format!(
+                    "`{SEGMENT_DEVICE}` is made as `{kind}`, and segments can be bound to a {} only",
+                    CARRIERS.join(" or ")
+                );
+                return Some((format!("type {kind}"), message));
+            }
+            Command::Add { device, .. } => {
+                return Some((format!(" {device} "), format!("`{device}` is made, which nothing needs")));
+            }
+            _ => return Some((String::new(), format!("more is done than that `{SEGMENT_DEVICE}` is made"))),
+        }
+    }
+    (!found).then(|| {
+        ("link add".to_owned(), format!("`{SEGMENT_DEVICE}`, to which segments are bound, is not made"))
+    })
+}
+
 /// The same, as file, text to look for and message.
 pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
-    let made = match batch::read(devices) {
-        Ok(lines) => {
-            lines.iter().any(|(_, command)| matches!(command, Command::Add { device: SEGMENT_DEVICE }))
-        }
-        Err(error) => {
-            faults.push((DEVICES, String::new(), error.message));
-            true
-        }
-    };
-    if !made {
-        let text = format!("`{SEGMENT_DEVICE}`, to which segments are bound, is not made");
-        faults.push((DEVICES, "link add".to_owned(), text));
-    }
+    faults.extend(made(devices).map(|(needle, message)| (DEVICES, needle, message)));
     for (key, value) in NEEDED.into_iter().chain((!forwards).then_some(SPREAD)) {
         let wanted = if key == FORWARDING { forwarding(forwards) } else { value };
         let found = setting(settings, key);

@@ -13,13 +13,14 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::metadata::{self, Field};
 use super::place::FILE;
 use super::qos::{PORT_TABLES, QosReader, SMALL_TABLES};
 use super::site::is_of_site;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
 use crate::read::error::{ReadError, text};
-use crate::read::json::{Rows, Str};
+use crate::read::json::{Rows, Str, Words};
 use crate::read::value::parse;
 
 /// Tables that move no packet and that switches are rendered with.
@@ -28,19 +29,6 @@ const HARMLESS: [&str; 8] =
 
 /// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
-
-/// Settings of the whole device that are judged, or that move no packet and are alike on all switches.
-const SETTINGS: [&str; 9] = [
-    "buffer_model",
-    "cluster",
-    "default_bgp_status",
-    "default_pfcwd_status",
-    "docker_routing_config_mode",
-    "frr_mgmt_framework_config",
-    "subtype",
-    "switch_type",
-    "synchronous_mode",
-];
 
 /// Reads a file.
 pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<Device<'a>, ReadError> {
@@ -280,12 +268,7 @@ impl<'a> Reader<'a> {
                 Ok(())
             })),
             "DEVICE_METADATA" => {
-                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: BTreeMap<Str<'a>, Str<'a>>| {
-                    if key != "localhost" {
-                        return Err(format!("`DEVICE_METADATA|{key}` is no device"));
-                    }
-                    row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0))
-                }))
+                map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row| self.whole(&key, row)))
             }
             "DEVICE_NEIGHBOR" => map.next_value_seed(Rows::new(&mut |key, row: PeerRow<'a>| {
                 self.ports.port(key).peer = Some((row.name.0, row.port.0));
@@ -379,6 +362,19 @@ impl<'a> Reader<'a> {
         }))
     }
 
+    /// Takes a row of `DEVICE_METADATA`.
+    fn whole(&mut self, key: &str, row: BTreeMap<Str<'a>, Words<'a>>) -> Result<(), String> {
+        match key {
+            "localhost" => row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0)),
+            // The controller of the board has a network of its own.
+            "bmc" => {
+                self.device.not_judged.push(format!("`bmc` of `DEVICE_METADATA` in `{FILE}`"));
+                Ok(())
+            }
+            _ => Err(format!("`DEVICE_METADATA|{key}` is no device")),
+        }
+    }
+
     /// Takes a field of `DEVICE_METADATA|localhost`: what tells switches apart, or what all of them have alike.
     fn metadata(&mut self, field: Cow<'a, str>, value: Cow<'a, str>) -> Result<(), String> {
         match &*field {
@@ -391,8 +387,17 @@ impl<'a> Reader<'a> {
             "platform" => self.device.platform = Some(value),
             "bgp_router_id" => {}
             other => {
-                if !SETTINGS.contains(&other) {
-                    self.device.not_judged.push(format!("`{other}` of `DEVICE_METADATA` in `{FILE}`"));
+                match metadata::field(other) {
+                    Field::Judged | Field::WrittenOut => {}
+                    Field::NotJudged => {
+                        let what = format!("`{other}` of `DEVICE_METADATA` in `{FILE}`");
+                        self.device.not_judged.push(what);
+                    }
+                    Field::Unknown => {
+                        let needles = vec!["\"DEVICE_METADATA\":".to_owned(), format!("\"{other}\"")];
+                        let message = format!("`{other}` of `DEVICE_METADATA` is none that the proof knows");
+                        self.device.fault(FaultKind::Unknown, FILE, needles, message);
+                    }
                 }
                 self.device.settings.push((field, value));
             }

@@ -162,9 +162,7 @@ impl Resolver<'_, '_> {
             let name = PORT_TABLES[*table];
             match serde_json::from_str::<BTreeMap<String, String>>(row) {
                 Ok(row) => {
-                    if let Some(map) = row.get("dscp_to_tc_map").filter(|_| *table == PORT_QOS_MAP) {
-                        self.follow((*table, "global"), "dscp_to_tc_map", "DSCP_TO_TC_MAP", map);
-                    }
+                    self.global(*table, &row);
                     self.set(format!("{name}|global"), fields(&row));
                 }
                 Err(_) => self.fault(*table, "global", "has fields that are no text"),
@@ -182,6 +180,22 @@ impl Resolver<'_, '_> {
             if let Some(marks) = self.queues_marked.get(queue) {
                 self.qos.marks.insert(*class, *marks);
             }
+        }
+    }
+
+    /// A row that is of no port: orchagent takes the map of code points and the times of the watchdog from such rows.
+    fn global(&mut self, table: usize, row: &BTreeMap<String, String>) {
+        let known: &[&str] = match table {
+            PORT_QOS_MAP => &["dscp_to_tc_map"],
+            PFC_WD => &["POLL_INTERVAL", "BIG_RED_SWITCH"],
+            _ => &[],
+        };
+        for field in row.keys().filter(|field| !known.contains(&field.as_str())) {
+            self.fault(table, "global", &format!("has a field `{field}` that the proof does not know"));
+        }
+        if let Some(map) = row.get("dscp_to_tc_map").filter(|_| table == PORT_QOS_MAP) {
+            let map = self.follow((table, "global"), "dscp_to_tc_map", "DSCP_TO_TC_MAP", map);
+            self.set("code points elsewhere".to_owned(), fields(&map));
         }
     }
 

@@ -3,7 +3,7 @@
 //! Invariants: nothing here moves a packet of the fabric, and what is found is named in the report as not judged.
 
 /// Tables by name.
-const TABLES: [&str; 35] = [
+const TABLES: [&str; 38] = [
     "AAA",
     "AUTO_TECHSUPPORT",
     "AUTO_TECHSUPPORT_FEATURE",
@@ -27,6 +27,9 @@ const TABLES: [&str; 35] = [
     "RADIUS_SERVER",
     "RESTAPI",
     "SERIAL_CONSOLE",
+    "SFLOW",
+    "SFLOW_COLLECTOR",
+    "SFLOW_SESSION",
     "SNMP_AGENT_ADDRESS_CONFIG",
     "SNMP_COMMUNITY",
     "SNMP_USER",
