@@ -323,7 +323,7 @@ pub struct NicPortIntent {
     pub interface: SmolStr,
     /// MAC address in labs and where the T0 has a static neighbour.
     pub mac: Mac,
-    /// Whether the T0 knows the port by that MAC address only.
+    /// Whether the T0 knows the port by that MAC address only, so that the port has to take it.
     pub is_static: bool,
     /// PCI address, where the fabric file says in which slot the NIC is.
     pub pci: Option<PciAddress>,

@@ -89,7 +89,8 @@ impl Os {
         self.facts().has_hwskus
     }
 
-    /// Tells whether neighbours of a switch have to know its MAC address beforehand, as nothing on it answers for it.
+    /// Tells whether a switch has static neighbours at its NIC ports, so that NICs have to take the MAC addresses that it
+    /// expects.
     pub fn has_static_neighbours(self) -> bool {
         self.facts().has_static_neighbours
     }

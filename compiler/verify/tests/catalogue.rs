@@ -36,6 +36,10 @@ fn profiles() -> impl Iterator<Item = &'static str> {
     Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN)
 }
 
+/// What nodes get: the operating system of `hosts.os`, and `hosts.outputs`.
+const NODES: [(&str, &str); 4] =
+    [("linux", ""), ("linux", "netplan, networkd"), ("none", "netplan, nccl"), ("none", "networkd, nic")];
+
 /// What a fabric is made of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Mix {
@@ -75,6 +79,13 @@ impl Mix {
     }
 }
 
+/// Gives the nodes of a shape's file an operating system and outputs.
+fn with_nodes(yaml: &str, (os, outputs): (&str, &str)) -> String {
+    let own = "\n  os: linux\n";
+    assert!(yaml.contains(own), "{yaml}");
+    yaml.replacen(own, &format!("\n  os: {os}\n  outputs: [{outputs}]\n"), 1)
+}
+
 /// What the command line knows of all hardware.
 fn options(catalogue: &Catalogue) -> Options {
     let hardware = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
@@ -100,11 +111,18 @@ fn fabrics_of_all_hardware_verify() {
     // All in a normal run would take minutes: every so manyth, and on until every operating system had its turn.
     let step = if wanted.is_some() { 1 } else { 7 };
     let mut turn = 0;
-    let all_systems =
-        |made: &BTreeMap<&Mix, usize>| Os::ALL.iter().all(|os| made.keys().any(|mix| mix.os == *os));
-    while (count < wanted.unwrap_or(FEW) || !all_systems(&made)) && turn < mixes.len() * 20 {
+    // Nodes are configured for the operating system of their T0s, so each meets each.
+    let mut nodes_of = BTreeMap::<Os, usize>::new();
+    let crossed = |of: &BTreeMap<Os, usize>, os: Os| of.get(&os).is_some_and(|made| *made >= NODES.len());
+    let all_crossed = |of: &BTreeMap<Os, usize>| Os::ALL.iter().all(|os| crossed(of, *os));
+    while (count < wanted.unwrap_or(FEW) || !all_crossed(&nodes_of)) && turn < mixes.len() * 20 {
         let mix = &mixes[turn * step % mixes.len()];
         turn += 1;
+        // Beyond the number that is wanted, only what is still missing.
+        if count >= wanted.unwrap_or(FEW) && crossed(&nodes_of, mix.os) {
+            continue;
+        }
+        let nodes = NODES[nodes_of.get(&mix.os).copied().unwrap_or(0) % NODES.len()];
         let platform = catalogue.get(&mix.platform).expect("it is of the catalogue");
         let speeds: BTreeSet<u64> =
             platform.panel.breakouts.iter().map(|breakout| u64::from(breakout.speed.mbps())).collect();
@@ -115,7 +133,7 @@ fn fabrics_of_all_hardware_verify() {
                 exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
             let speed = speeds[(turn + attempt) % speeds.len()];
             [1, 2, 4, 8].into_iter().find_map(|lanes| {
-                let yaml = mix.apply(&drawn.yaml(), drawn.planes, speed, lanes);
+                let yaml = with_nodes(&mix.apply(&drawn.yaml(), drawn.planes, speed, lanes), nodes);
                 accepted(&yaml).map(|plan| (yaml, plan)).map_err(|code| why = code).ok()
             })
         });
@@ -133,10 +151,12 @@ fn fabrics_of_all_hardware_verify() {
             keep(folder, count, &tree, &plan);
         }
         *made.entry(mix).or_default() += 1;
+        *nodes_of.entry(mix.os).or_default() += 1;
         count += 1;
     }
     println!("{count} fabrics of {} combinations hold; {refused:?} refused in {turn} turns", made.len());
     assert!(count >= wanted.unwrap_or(FEW), "{count} fabrics, refused: {refused:?}");
+    assert!(all_crossed(&nodes_of), "not every operating system met every kind of nodes: {nodes_of:?}");
     every_kind_was_made(&made, &catalogue, count < 600);
 }
 

@@ -79,7 +79,7 @@ fn render_all<V: Serialize>(
 struct Port {
     /// Interface.
     name: String,
-    /// Own MAC address.
+    /// Own MAC address; empty where a NIC keeps the one that it has.
     mac: String,
     /// Largest packet.
     mtu: u16,

@@ -36,6 +36,7 @@ pub(crate) const NODES: &[Mutation] = &[
     ("a port is off", Linux, NODE, Lost("link set dev nic0p0 up"), "V0204"),
     ("a port too many", Linux, NODE, More("link set dev nic9p0 up\n"), "V0204"),
     ("small packets only", Linux, NODE, Behind("dev nic0p0", "mtu 9216", "mtu 1500"), "V0302"),
+    ("no MAC address where the T0 expects one", Linux, NODE, Text(" address 02:d0:00:01:00:01", ""), "V0304"),
     ("MAC address that the T0 does not expect", Linux, NODE, Text("02:d0:00:01:00:01", "02:d0:00:01:00:99"), "V0304"),
     ("no address", Linux, NODE, Lost("address replace fd00:c105:2:0:1:1:0:a/127"), "V0301"),
     ("address of another length", Linux, NODE, Text("1:1:0:a/127", "1:1:0:a/64"), "V0301"),

@@ -12,7 +12,7 @@
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
-use super::Files;
+use super::{Files, own_mac};
 use crate::{Artefact, RenderError};
 
 #[derive(Serialize)]
@@ -123,7 +123,7 @@ fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port 
     Port {
         name: port.interface.to_string(),
         far: format!("{} {}", port.t0, port.t0_port),
-        mac: if port.is_static { port.mac.to_string() } else { String::new() },
+        mac: own_mac(port),
         mtu: intent.mtu,
         pci: port.pci.map(|pci| pci.to_string()).unwrap_or_default(),
         addresses: vec![port.address.to_string(), format!("{}/128", nic.address)],

@@ -127,7 +127,7 @@ fn first_segment(number: u8, port: &NicPortIntent) -> Option<FirstSegment> {
 fn port(intent: &HostIntent<'_>, port: &NicPortIntent) -> Port {
     Port {
         name: port.interface.to_string(),
-        mac: port.mac.to_string(),
+        mac: crate::targets::host::own_mac(port),
         mtu: intent.mtu,
         address: port.address.to_string(),
         peer: port.gateway.to_string(),
