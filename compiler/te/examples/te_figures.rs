@@ -42,7 +42,7 @@ fn main() {
         let placed = engineer(&plan, &matrix, &Options::default()).expect("there are not too many pairs");
         let seconds = start.elapsed().as_secs_f64();
         println!(
-            "{name}: {} demands, {seconds:.1} s, {} MiB; te {:.4}, ecmp even {:.4}, hashed {:.4}, bound {:.4}, {} pins",
+            "{name}: {} demands, {seconds:.1} s, {} MiB; te {:.4}, ecmp fluid {:.4}, hashed {:.4}, bound {:.4}, {} pins",
             matrix.demands.len(),
             peak_mib(),
             placed.max(),

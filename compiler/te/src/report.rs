@@ -43,7 +43,7 @@ pub struct Report {
     pub gap: f64,
     /// How many pins there are.
     pub pins: usize,
-    /// How `ecmp-even` and `ecmp-hashed` spread: `even`, over all paths alike, where hosts choose; `weighted`, by the
+    /// How `ecmp-fluid` and `ecmp-hashed` spread: `even`, over all paths alike, where hosts choose; `weighted`, by the
     /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
     /// What was tried.
@@ -59,7 +59,7 @@ pub struct Report {
 /// A way of putting traffic on paths.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Method {
-    /// `te`, `ecmp-even` or `ecmp-hashed`.
+    /// `te`, `ecmp-fluid` or `ecmp-hashed`.
     pub name: &'static str,
     /// The largest utilisation of any cable.
     pub max: f64,
@@ -101,8 +101,8 @@ pub struct HotLink {
     pub planes: usize,
     /// Utilisation as placed.
     pub te: f64,
-    /// Spread evenly.
-    pub ecmp_even: f64,
+    /// Spread wherever there is a choice, as a fluid.
+    pub ecmp_fluid: f64,
     /// Hashed.
     pub ecmp_hashed: f64,
 }
@@ -138,7 +138,7 @@ impl Outcome {
         let more = unplaced.len().saturating_sub(UNPLACED);
         unplaced.truncate(UNPLACED);
         let lost: f64 = self.left.values().sum();
-        let named = [("te", &self.te), ("ecmp-even", &self.even), ("ecmp-hashed", &self.hashed)];
+        let named = [("te", &self.te), ("ecmp-fluid", &self.even), ("ecmp-hashed", &self.hashed)];
         let method = |(name, loads): (&'static str, &Loads)| Method {
             name,
             max: loads.max(&self.network),
@@ -184,7 +184,7 @@ impl Outcome {
                 direction: stage.words(),
                 planes: planes.len(),
                 te,
-                ecmp_even: other(&self.even),
+                ecmp_fluid: other(&self.even),
                 ecmp_hashed: other(&self.hashed),
             }
         };

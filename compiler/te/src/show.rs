@@ -30,17 +30,17 @@ pub fn human(report: &Report) -> String {
         writeln!(text, "  {:<25} {:>9}  {}", "no placement is below", percent(report.bound), report.proof);
     tiers(&mut text, report);
     if !report.hottest.is_empty() {
-        text.push_str("\nfullest cables                                    te  ecmp even  ecmp hashed\n");
+        text.push_str("\nfullest cables                                    te  ecmp fluid  ecmp hashed\n");
     }
     for hot in &report.hottest {
         let planes = if hot.planes > 1 { format!("  in {} planes", hot.planes) } else { String::new() };
         let _ = writeln!(
             text,
-            "  {:<28} {:<10} {:>9}  {:>9}  {:>11}{planes}",
+            "  {:<28} {:<10} {:>9}  {:>10}  {:>11}{planes}",
             hot.cable,
             hot.direction,
             percent(hot.te),
-            percent(hot.ecmp_even),
+            percent(hot.ecmp_fluid),
             percent(hot.ecmp_hashed)
         );
     }
@@ -85,9 +85,9 @@ fn pins(report: &Report) -> String {
 fn words<'a>(method: &'a str, ecmp: &str) -> &'a str {
     match (method, ecmp) {
         ("te", _) => "as placed",
-        ("ecmp-even", "weighted") => "weighted ECMP, as a fluid",
+        ("ecmp-fluid", "weighted") => "weighted ECMP, as a fluid",
         ("ecmp-hashed", "weighted") => "weighted ECMP, hashed",
-        ("ecmp-even", _) => "ECMP, as a fluid",
+        ("ecmp-fluid", _) => "ECMP, as a fluid",
         ("ecmp-hashed", _) => "ECMP, hashed",
         (other, _) => other,
     }

@@ -169,6 +169,10 @@ fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
     close(placed.ecmp_max(), 0.45);
     let report = placed.report(&linux, &[]);
     assert_eq!(report.ecmp, "weighted");
+    let shown = closc_te::human(&report);
+    let names: Vec<&str> = report.methods.iter().map(|method| method.name).collect();
+    assert_eq!(names, ["te", "ecmp-fluid", "ecmp-hashed"]);
+    assert!(shown.contains("weighted ECMP, as a fluid") && !shown.contains("ecmp even"), "{shown}");
     let up = report.methods[1].tiers.iter().find(|tier| tier.tier == "T0 to T1").expect("there are uplinks");
     close(up.figures.max, 0.3);
     let down =
