@@ -49,7 +49,7 @@ pub struct Outcome {
     pub whole: u64,
     /// Planes, which each hold an equal part of the whole.
     pub planes: u64,
-    /// Shares of all pairs, in parts of the whole. It is what a pair gets while all send: paths are loaded evenly.
+    /// Shares of all pairs, in parts of the whole. Paths count alike; whether the cables that are left have room is not asked.
     pub share: Distribution,
     /// Pairs that have fewer paths than before.
     pub touched: u64,

@@ -87,7 +87,7 @@ fn left(out: &mut String, left: &Left) {
     };
     let count = |value: f64| if value.fract() == 0.0 { number(value as u64) } else { format!("{value:.3}") };
     let mut rows = vec![
-        row("Gb/s, all send".to_owned(), &left.gbps_loaded, &gbps),
+        row("Gb/s by share of paths".to_owned(), &left.gbps_loaded, &gbps),
         row("Gb/s, one pair sends".to_owned(), &left.gbps_alone, &gbps),
     ];
     for apart in &left.apart {
@@ -100,7 +100,7 @@ fn left(out: &mut String, left: &Left) {
 
 fn shares(out: &mut String, left: &Left) {
     if left.shares.len() > 1 {
-        out.push_str("shares of the bandwidth, all send\n");
+        out.push_str("shares of paths\n");
         let most = left.shares.iter().map(|(_, _, pairs)| *pairs).max().unwrap_or(1).max(1);
         let rows: Vec<Vec<String>> = left
             .shares

@@ -16,7 +16,7 @@ pub struct Cost {
     pub example: Vec<String>,
     /// Pairs that lose a path.
     pub pairs_touched: u64,
-    /// What the worst pair loses, as a part of its bandwidth while all send.
+    /// What the worst pair loses of its paths, as a part.
     pub loss_max: f64,
     /// What it loses in the plane that loses most, as a part of the plane.
     pub plane_loss_max: f64,

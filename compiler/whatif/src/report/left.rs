@@ -34,7 +34,7 @@ pub struct Worst {
     pub paths_before: u64,
     /// Paths when nothing fails.
     pub paths_planned: u64,
-    /// Bandwidth while all pairs send, in Gb/s.
+    /// The share of its paths that is left to a pair, of its planned rate in Gb/s; the capacity of cables does not count.
     pub gbps: f64,
     /// Pairs between the same groups that are as badly off.
     pub pairs: u64,

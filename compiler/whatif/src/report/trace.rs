@@ -21,7 +21,7 @@ pub struct Step {
     pub paths_min: u64,
     /// Their median.
     pub paths_median: u64,
-    /// Least bandwidth of a pair while all send, in Gb/s.
+    /// Least share of a pair's paths that is left, of its planned rate in Gb/s; the capacity of cables does not count.
     pub gbps_loaded_min: f64,
     /// Its median over pairs.
     pub gbps_loaded_median: f64,

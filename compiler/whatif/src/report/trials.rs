@@ -13,7 +13,7 @@ pub struct Trial {
     pub seed: u64,
     /// How many elements fail.
     pub failed: usize,
-    /// Least bandwidth of a pair while all send, in Gb/s.
+    /// Least share of a pair's paths that is left, of its planned rate in Gb/s; the capacity of cables does not count.
     pub gbps_loaded_min: f64,
     /// Its median over pairs.
     pub gbps_loaded_median: f64,
