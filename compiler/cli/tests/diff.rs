@@ -217,8 +217,8 @@ fn a_saved_difference_has_its_order(place: &Place) {
 fn drain_and_undrain_switches_planes_and_cables() {
     let place = place();
     for (name, line, denied) in [
-        ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of 4 paths in plane 1: 25 % of their bandwidth"),
-        ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their bandwidth"),
+        ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of 4 paths in plane 1: 25 % of their paths"),
+        ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their paths"),
         ("p0-t0-001--p0-t1-001", "drained: [p0-t0-001--p0-t1-001]", "lose 1 of 4 paths in plane 0"),
     ] {
         place.write("a.yaml", p4());
@@ -246,6 +246,32 @@ fn drain_and_undrain_switches_planes_and_cables() {
             .ends(1, &["drain", "p9-t0-001", "a.yaml"])
             .contains("`p9-t0-001` names no plane, switch or cable")
     );
+}
+
+/// Where switches choose the path, a drain moves traffic only if an artefact of those changes who have another way.
+#[test]
+fn a_drain_says_who_sends_past_it() {
+    let place = Place::new();
+    let base = small_fabric("moved", 2, "linux", "frr");
+    let fabric = |routing: &str, os: &str| {
+        base.replace("hosts:", &format!("routing: {routing}\nhosts:"))
+            .replace("nic: {", &format!("os: {os}, nic: {{"))
+    };
+    let none = "no artefact makes nodes leave";
+    for (routing, os, name, hitless, text) in [
+        ("ecmp-static", "none", "p0-t0-001", false, none),
+        ("ecmp-static", "none", "plane 1", false, none),
+        ("ecmp-static", "none", "su001-n001/nic0.p0", false, none),
+        ("bgp-unnumbered", "none", "su001-n001/nic0.p0", false, none),
+        ("ecmp-static", "none", "p0-t1-001", true, "hitless: switches send past it before it is touched"),
+        ("bgp-unnumbered", "none", "p0-t1-001", true, "a last resort (RFC 8326)"),
+        ("ecmp-static", "linux", "p0-t0-001", true, "hitless: nodes send past it before it is touched"),
+    ] {
+        place.write("m.yaml", fabric(routing, os));
+        let shown = place.ends(2, &["drain", name, "m.yaml"]);
+        assert!(shown.contains(text), "{routing}, {os}, {name}:\n{shown}");
+        assert_eq!(!shown.contains("not hitless"), hitless, "{routing}, {os}, {name}:\n{shown}");
+    }
 }
 
 #[test]

@@ -13,8 +13,10 @@ use crate::change::{Change, Exception, Thing};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
 use crate::mode::{Place, RolloutMode, judge};
+use crate::moves::{Moved, Movers};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
+use crate::touched::Artefacts;
 use crate::words::{names, planes_text, plural};
 
 /// Describes what a difference does to traffic.
@@ -109,13 +111,13 @@ fn sentence(row: &PairChange) -> String {
             format!("{pairs} {place} are cut off: they lose all {} paths", number(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} lose {} of {} paths in {planes}: {} of their bandwidth",
+            "{pairs} {place} lose {} of {} paths in {planes}: {} of their paths",
             number(old.usable - new.usable),
             number(old.usable),
             percent((old.usable - new.usable) as f64 / old.planned as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} gain {} in {planes}, to {} of {}: {} of their bandwidth",
+            "{pairs} {place} gain {} in {planes}, to {} of {}: {} of their paths",
             plural(new.usable - old.usable, "path", "paths"),
             number(new.usable),
             number(new.planned),
@@ -135,8 +137,11 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
-/// Describes how a difference can be rolled out.
-pub(crate) fn rollout(difference: &Difference, old: &Plan) -> Rollout {
+/// Describes how a difference can be rolled out, which changes these artefacts.
+pub(crate) fn rollout(difference: &Difference, artefacts: &[Artefacts], old: &Plan) -> Rollout {
+    if let Some(movers) = Movers::of(difference, artefacts, old) {
+        return drains_only(movers, difference, old);
+    }
     let mut drains: Vec<(BTreeSet<Place>, &'static str)> = Vec::new();
     let mut planes: Vec<(BTreeSet<TierId>, &'static str)> = Vec::new();
     let mut at_once: Vec<&'static str> = Vec::new();
@@ -180,6 +185,27 @@ pub(crate) fn rollout(difference: &Difference, old: &Plan) -> Rollout {
         reasons.sort_unstable();
         reasons.dedup();
         steps.push(format!("hitless: {}", reasons.join("; ")));
+    }
+    Rollout { hitless, steps }
+}
+
+/// Describes how drains alone are rolled out: by who sends past what.
+fn drains_only(movers: Movers, difference: &Difference, old: &Plan) -> Rollout {
+    let moved: Vec<Moved> =
+        difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();
+    let hitless = moved.iter().all(|moved| moved.hitless);
+    let reasons = |hitless: bool| {
+        let all: BTreeSet<&str> =
+            moved.iter().filter(|moved| moved.hitless == hitless).map(|moved| moved.why.as_str()).collect();
+        all.into_iter().collect::<Vec<_>>()
+    };
+    let mut steps: Vec<String> =
+        reasons(false).into_iter().map(|why| format!("not hitless: {why}")).collect();
+    let fine = reasons(true).join("; ");
+    match (fine.is_empty(), hitless) {
+        (true, _) => {}
+        (false, true) => steps.push(format!("hitless: {fine}")),
+        (false, false) => steps.push(format!("the others are hitless: {fine}")),
     }
     Rollout { hitless, steps }
 }

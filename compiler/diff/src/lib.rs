@@ -9,6 +9,7 @@ mod compare;
 mod effect;
 mod impact;
 mod mode;
+mod moves;
 mod plans;
 mod population;
 mod report;

@@ -59,9 +59,8 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
     match exception {
         Exception::Drained(Turn::On, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts stop using it; nothing else changes",
-            Routing::EcmpStatic => "switches send past it before it is touched",
-            Routing::BgpUnnumbered => {
-                "it announces that it is a last resort (RFC 8326), and neighbours send past it"
+            Routing::EcmpStatic | Routing::BgpUnnumbered => {
+                "what is drained is left only by devices whose artefacts change: see who they are by draining it alone"
             }
         }),
         Exception::Drained(Turn::Off, _) => hitless(match old.topology().routing {

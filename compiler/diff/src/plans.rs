@@ -30,12 +30,13 @@ impl Report {
         let population = Population::between(before.fabric(), after.fabric());
         let touched = Touched::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
+        let artefacts = artefacts(&touched, before, after, differs);
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),
             impact: effect::impact(&difference, &population, &pairs, before, after),
-            rollout: Some(effect::rollout(&difference, before)),
-            artefacts: artefacts(&touched, before, after, differs),
+            rollout: Some(effect::rollout(&difference, &artefacts, before)),
+            artefacts,
             waves: Vec::new(),
             no_waves: None,
             texts: Vec::new(),

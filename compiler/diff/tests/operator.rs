@@ -87,7 +87,7 @@ fn a_drained_t1() {
     assert_eq!(
         text,
         "~ exceptions.drained  drain T1 `p3-t1-002`\nimpact\n  24 pairs of NICs across T0 groups lose 1 of 16 \
-         paths in plane 3: 6.25 % of their bandwidth\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
+         paths in plane 3: 6.25 % of their paths\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
          it; nothing else changes\nartefacts\n  ~8 nodes, ~4 path tables, ~1 cable lists\n"
     );
 }

@@ -1,0 +1,105 @@
+//! Who sends past what is drained, as the artefacts say.
+//!
+//! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words. Invariants: a
+//! device sends past something only if one of its artefacts changes; nothing is promised in the name of others.
+
+use closc_artefacts::Routing;
+use closc_plan::Plan;
+use closc_topology::{Link, TierId};
+
+use crate::change::{Change, Exception, Thing, Turn};
+use crate::compare::Difference;
+use crate::touched::Artefacts;
+
+/// Which devices change when something is drained and switches choose the path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Movers {
+    switches: bool,
+    nodes: bool,
+    announces: bool,
+}
+
+/// What becomes of traffic over what is drained, or is no longer.
+pub(crate) struct Moved {
+    /// Whether nothing in use is touched.
+    pub(crate) hitless: bool,
+    /// Who acts, or what is left to do.
+    pub(crate) why: String,
+}
+
+impl Movers {
+    /// Reads them from the artefacts; nothing where hosts choose the path, or where changes beside drains change artefacts
+    /// too.
+    pub(crate) fn of(difference: &Difference, artefacts: &[Artefacts], old: &Plan) -> Option<Movers> {
+        let announces = match old.topology().routing {
+            Routing::Srv6Static => return None,
+            Routing::EcmpStatic => false,
+            Routing::BgpUnnumbered => true,
+        };
+        let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(..)));
+        let change = |kind: &str| artefacts.iter().any(|found| found.kind == kind && found.changed > 0);
+        difference.changes.iter().all(drains).then(|| Movers {
+            switches: change("switches"),
+            nodes: change("nodes"),
+            announces,
+        })
+    }
+
+    /// Says what becomes of traffic over a thing.
+    pub(crate) fn judge(self, change: &Change, old: &Plan) -> Option<Moved> {
+        let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
+        Some(match turn {
+            Turn::On => self.drained(*thing, old),
+            Turn::Off => Moved { hitless: true, why: self.back().to_owned() },
+        })
+    }
+
+    fn drained(self, thing: Thing, old: &Plan) -> Moved {
+        // Behind a T0 there is no second way: who sends to its NICs, or from them, has to use another plane.
+        let by_nodes = match thing {
+            Thing::Plane(_) | Thing::Nic(_) | Thing::Link(Link::Host(_)) => true,
+            Thing::Switch(switch) => switch.tier == TierId::T0,
+            Thing::Link(Link::Fabric { .. }) => false,
+        };
+        let moves = if by_nodes { self.nodes } else { self.switches };
+        let name = match thing {
+            Thing::Plane(plane) => format!("plane {plane}"),
+            Thing::Switch(switch) => old.topology().naming.switch(switch).to_string(),
+            Thing::Link(link) => old.link_name(link),
+            Thing::Nic(nic) => {
+                let (node, number) = old.topology().node_of(nic);
+                old.topology().naming.nic(node, number)
+            }
+        };
+        let why = match (moves, by_nodes) {
+            (true, true) if self.switches => {
+                "nodes send past it before it is touched, and switches where they have a choice".to_owned()
+            }
+            (true, true) => "nodes send past it before it is touched; switches stay as they are".to_owned(),
+            (true, false) if self.announces => {
+                "it announces that it is a last resort (RFC 8326), and neighbours send past it".to_owned()
+            }
+            (true, false) => "switches send past it before it is touched".to_owned(),
+            (false, true) => {
+                let switches = if self.switches { "switches change, but " } else { "" };
+                format!(
+                    "{switches}no artefact makes nodes leave {name}: keep their traffic off it yourself before it is \
+                     touched (`hosts.os: linux` and `hosts.outputs` give nodes routes past it where they can)"
+                )
+            }
+            (false, false) => format!(
+                "no artefact moves traffic away from {name}: stop what uses it yourself before it is touched"
+            ),
+        };
+        Moved { hitless: moves, why }
+    }
+
+    fn back(self) -> &'static str {
+        match (self.switches, self.nodes) {
+            (true, true) => "switches and nodes use it again; it must be up before",
+            (true, false) => "switches use it again; it must be up before",
+            (false, true) => "nodes use it again; it must be up before",
+            (false, false) => "no artefact sent past it, so none changes but cable lists",
+        }
+    }
+}
