@@ -96,8 +96,9 @@ impl Binding<'_> {
     /// The end of a cable at a port, and the port's address.
     fn end(&mut self, facts: &Pool<Facts>, port: &str, found: &Port<'_>) -> (EndState, Option<Ipv6Addr>) {
         self.findings.checked(&PROFILE, 1);
-        if found.mac.is_none() || found.wire.mtu.is_none() {
-            self.broken(&PROFILE, port, &format!("port `{port}` has no address of its own, or no MTU"));
+        // A port takes a MAC address only where its T0 expects one; that is compared by the cable.
+        if found.wire.mtu.is_none() {
+            self.broken(&PROFILE, port, &format!("port `{port}` has no MTU"));
         }
         let shared = Facts { up: true, wire: found.wire, ..Facts::default() };
         let mut end = EndState::of(facts.facts(&shared), found.mac);
