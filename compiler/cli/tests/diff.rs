@@ -252,7 +252,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
 #[test]
 fn a_drain_says_who_sends_past_it() {
     let place = Place::new();
-    let base = small_fabric("moved", 2, "linux", "frr");
+    let base = small_fabric("moved", 2, "linux", "frr") + "qos: none\n";
     let fabric = |routing: &str, os: &str| {
         base.replace("hosts:", &format!("routing: {routing}\nhosts:"))
             .replace("nic: {", &format!("os: {os}, nic: {{"))

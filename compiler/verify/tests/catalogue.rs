@@ -86,6 +86,34 @@ fn with_nodes(yaml: &str, (os, outputs): (&str, &str)) -> String {
     yaml.replacen(own, &format!("\n  os: {os}\n  outputs: [{outputs}]\n"), 1)
 }
 
+/// How many fabrics there are of each operating system. Nodes are configured for that of their T0s, so each kind of nodes
+/// meets each.
+#[derive(Debug, Default)]
+struct Crossed(BTreeMap<Os, usize>);
+
+impl Crossed {
+    fn made(&self, os: Os) -> usize {
+        self.0.get(&os).copied().unwrap_or(0)
+    }
+
+    fn has_all(&self, os: Os) -> bool {
+        self.made(os) >= NODES.len()
+    }
+
+    fn is_whole(&self) -> bool {
+        Os::ALL.iter().all(|os| self.has_all(*os))
+    }
+
+    /// The kind of nodes whose turn it is.
+    fn next(&self, os: Os) -> (&'static str, &'static str) {
+        NODES[self.made(os) % NODES.len()]
+    }
+
+    fn add(&mut self, os: Os) {
+        *self.0.entry(os).or_default() += 1;
+    }
+}
+
 /// What the command line knows of all hardware.
 fn options(catalogue: &Catalogue) -> Options {
     let hardware = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
@@ -111,18 +139,16 @@ fn fabrics_of_all_hardware_verify() {
     // All in a normal run would take minutes: every so manyth, and on until every operating system had its turn.
     let step = if wanted.is_some() { 1 } else { 7 };
     let mut turn = 0;
-    // Nodes are configured for the operating system of their T0s, so each meets each.
-    let mut nodes_of = BTreeMap::<Os, usize>::new();
-    let crossed = |of: &BTreeMap<Os, usize>, os: Os| of.get(&os).is_some_and(|made| *made >= NODES.len());
-    let all_crossed = |of: &BTreeMap<Os, usize>| Os::ALL.iter().all(|os| crossed(of, *os));
-    while (count < wanted.unwrap_or(FEW) || !all_crossed(&nodes_of)) && turn < mixes.len() * 20 {
+    let few = wanted.unwrap_or(FEW);
+    let mut crossed = Crossed::default();
+    while (count < few || !crossed.is_whole()) && turn < mixes.len() * 20 {
         let mix = &mixes[turn * step % mixes.len()];
         turn += 1;
         // Beyond the number that is wanted, only what is still missing.
-        if count >= wanted.unwrap_or(FEW) && crossed(&nodes_of, mix.os) {
+        if count >= few && crossed.has_all(mix.os) {
             continue;
         }
-        let nodes = NODES[nodes_of.get(&mix.os).copied().unwrap_or(0) % NODES.len()];
+        let nodes = crossed.next(mix.os);
         let platform = catalogue.get(&mix.platform).expect("it is of the catalogue");
         let speeds: BTreeSet<u64> =
             platform.panel.breakouts.iter().map(|breakout| u64::from(breakout.speed.mbps())).collect();
@@ -151,12 +177,12 @@ fn fabrics_of_all_hardware_verify() {
             keep(folder, count, &tree, &plan);
         }
         *made.entry(mix).or_default() += 1;
-        *nodes_of.entry(mix.os).or_default() += 1;
+        crossed.add(mix.os);
         count += 1;
     }
     println!("{count} fabrics of {} combinations hold; {refused:?} refused in {turn} turns", made.len());
-    assert!(count >= wanted.unwrap_or(FEW), "{count} fabrics, refused: {refused:?}");
-    assert!(all_crossed(&nodes_of), "not every operating system met every kind of nodes: {nodes_of:?}");
+    assert!(count >= few, "{count} fabrics, refused: {refused:?}");
+    assert!(crossed.is_whole(), "not every operating system met every kind of nodes: {crossed:?}");
     every_kind_was_made(&made, &catalogue, count < 600);
 }
 
