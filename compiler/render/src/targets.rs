@@ -9,6 +9,7 @@ use crate::{Artefact, RenderError, Templates};
 pub mod frr;
 pub mod host;
 pub mod linux;
+mod mac;
 pub mod sonic;
 
 /// A switch operating system that artefacts can be rendered for.

@@ -16,7 +16,7 @@ mod nic;
 
 use camino::Utf8PathBuf;
 use closc_artefacts::paths;
-use closc_plan::{HostIntent, NicPortIntent};
+use closc_plan::HostIntent;
 use closc_topology::HostOutput;
 use serde::Serialize;
 
@@ -35,11 +35,6 @@ pub fn render(
         HostOutput::Networkd => network::networkd(&files),
         HostOutput::Nccl => nccl::render(&files),
     }
-}
-
-/// Returns the MAC address that a port takes; empty text where it keeps its own, as its T0 resolves neighbours.
-pub(super) fn own_mac(port: &NicPortIntent) -> String {
-    if port.is_static { port.mac.to_string() } else { String::new() }
 }
 
 /// Renders files of one node.

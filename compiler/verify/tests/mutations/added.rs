@@ -18,7 +18,7 @@ enum Comes {
     Named,
 }
 
-use Comes::{Found, Named};
+use self::Comes::{Found, Named};
 
 /// Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang that tell no switches apart.
 #[rustfmt::skip] // A table: one row a line.

@@ -12,7 +12,8 @@
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
-use super::{Files, own_mac};
+use super::Files;
+use crate::targets::mac::own_mac;
 use crate::{Artefact, RenderError};
 
 #[derive(Serialize)]

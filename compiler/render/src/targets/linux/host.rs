@@ -4,6 +4,7 @@ use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
 use super::Port;
+use crate::targets::mac::own_mac;
 
 /// A node.
 #[derive(Debug, Serialize)]
@@ -127,7 +128,7 @@ fn first_segment(number: u8, port: &NicPortIntent) -> Option<FirstSegment> {
 fn port(intent: &HostIntent<'_>, port: &NicPortIntent) -> Port {
     Port {
         name: port.interface.to_string(),
-        mac: crate::targets::host::own_mac(port),
+        mac: own_mac(port),
         mtu: intent.mtu,
         address: port.address.to_string(),
         peer: port.gateway.to_string(),
