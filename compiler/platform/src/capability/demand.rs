@@ -1,24 +1,37 @@
 //! What a QoS profile asks of a switch.
 //!
-//! In: a profile. Out: capabilities. Invariants: a profile of one class that neither pauses, marks nor
-//! trims asks for nothing: that is what a switch does without any setting.
+//! In: a profile. Out: capabilities. Invariants: the one class of `none` asks for nothing: that is what a switch does
+//! without any setting. Another value of it is a setting.
 
 use closc_qos::ecn::Ecn;
-use closc_qos::profile::{Class, Profile, Scheduler};
+use closc_qos::profile::{Class, Preset, Profile, Scheduler};
 
 use super::Capability;
 
 /// Returns what a profile asks of a switch.
 pub fn asked(profile: &Profile) -> Vec<Capability> {
-    let classes = profile.classes().count();
+    let several = profile.classes().count() > 1;
+    let none = Preset::None.profile();
+    let bare = none.default_class();
+    let differs = |is_other: fn(&Class, &Class) -> bool| {
+        several || profile.classes().any(|class| is_other(class, bare))
+    };
     let weighted = |queue: &Vec<&Class>| match queue[0].scheduler {
         Scheduler::Dwrr(_) => true,
         Scheduler::Strict => false,
     };
     let weighted = profile.queues().values().filter(|queue| weighted(queue)).count();
     let asks = |capability: &Capability| match capability {
-        Capability::Classes | Capability::Thresholds => classes > 1,
-        Capability::Weights => weighted > 1,
+        Capability::Classes => differs(|class, bare| {
+            (class.tc, class.queue, class.priority_group) != (bare.tc, bare.queue, bare.priority_group)
+        }),
+        Capability::Thresholds => differs(|class, bare| {
+            (class.ingress_threshold, class.egress_threshold)
+                != (bare.ingress_threshold, bare.egress_threshold)
+        }),
+        Capability::Weights => {
+            weighted > 1 || !several && differs(|class, bare| class.scheduler != bare.scheduler)
+        }
         Capability::Pauses => profile.is_lossless(),
         Capability::Watchdog => profile.watchdog().is_some(),
         Capability::Marking => profile.classes().any(|class| class.ecn != Ecn::Off),

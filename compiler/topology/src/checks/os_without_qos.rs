@@ -86,6 +86,15 @@ mod tests {
         assert!(codes(&format!("{{ {LOSSLESS}, tiers: {{ t1: {{ os: frr }} }} }}")).contains(&"E0716"));
         assert!(!codes("{ qos: none, tiers: { t1: { os: frr } } }").contains(&"E0716"));
         assert_eq!(codes("{ qos: none }"), Vec::<&str>::new());
+        let changed = |value: &str| {
+            let qos = format!("qos: {{ base: none, classes: {{ data: {{ {value} }} }} }}");
+            codes(&format!("{{ {qos}, tiers: {{ t1: {{ os: frr }} }} }}"))
+        };
+        for value in
+            ["tc: 3", "queue: 3", "scheduler: { dwrr: 50 }", "ingress_threshold: 1", "egress_threshold: 1"]
+        {
+            assert!(changed(value).contains(&"E0716"), "{value}");
+        }
         assert_eq!(
             message("tiers: { t0: { by_plane: { 1: { os: frr } } } }", "E0716"),
             "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `frr`, \
