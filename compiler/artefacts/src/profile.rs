@@ -16,6 +16,39 @@ pub struct Stated {
     /// How fast sessions of BGP notice and forget, where switches speak it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<BgpTimers>,
+    /// What NIC drivers and collective libraries of nodes are given, where files are written for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<StatedHosts>,
+}
+
+/// What NIC drivers and collective libraries of nodes are given besides the classes of switches.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedHosts {
+    /// The pool of NIC addresses.
+    pub reach: String,
+    /// Queue pairs of a connection.
+    pub queue_pairs: u16,
+    /// Whether NICs of one number meet on one T0.
+    pub has_rails: bool,
+    /// The code point of data.
+    pub data_dscp: u8,
+    /// The code point of clear-to-send messages, where they have a class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clear_to_send_dscp: Option<u8>,
+    /// Congestion notifications, where DCQCN is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notifications: Option<StatedNotifications>,
+}
+
+/// Congestion notifications of DCQCN.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedNotifications {
+    /// Their code point.
+    pub dscp: u8,
+    /// Their priority.
+    pub priority: u8,
+    /// The priorities whose senders slow down.
+    pub governed: Vec<u8>,
 }
 
 /// How fast sessions of BGP notice and forget.
@@ -166,6 +199,9 @@ pub struct StatedClass {
     /// Its weight; absent: before all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<u8>,
+    /// Its priority on hosts, where that is not the number of its traffic class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
     /// The priority that is paused; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<u8>,

@@ -242,3 +242,26 @@ fn templates_without_end_are_refused() {
         assert!(!place.path("c").exists(), "{hostile}");
     }
 }
+
+/// What is given in the place of something else is named, with what belongs there.
+#[test]
+fn things_of_another_kind_are_named() {
+    let place = Place::new();
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+    place.write("inventory.yaml", "devices: {}\n");
+    let said = place.ends(1, &["push", "fabric.yaml", "--inventory", "inventory.yaml"]);
+    let wanted =
+        "error: `fabric.yaml` is a fabric file: name the folder of its tree, which `closc compile` writes";
+    assert!(said.contains(wanted), "{said}");
+    for (name, wanted) in [
+        ("p0-t0-[001-002]", "error: `p0-t0-[001-002]` is a range of names: give one name at a time\n"),
+        ("su001-n001", "error: `su001-n001` is a node: give its NIC ports, such as `su001-n001/nic0.p0`\n"),
+        ("p0-t0-099", "error: `p0-t0-099` names no plane, switch or cable of this fabric"),
+    ] {
+        let said = place.ends(1, &["drain", name, "fabric.yaml"]);
+        assert!(said.contains(wanted), "{name}: {said}");
+        assert_eq!(place.ends(1, &["undrain", name, "fabric.yaml"]), said);
+    }
+    let said = place.ends(1, &["check", "fabric.yaml", "--platforms", "/dev/zero"]);
+    assert!(said.contains("error: `/dev/zero` is no regular file"), "{said}");
+}

@@ -185,7 +185,7 @@ const FIRST_TABLE: u16 = 1000;
 const PLANES_MAX: u16 = 16;
 
 /// Where switches choose the uplink, as many flows as give them a choice; where the NIC does, one.
-fn queue_pairs(topology: &Topology) -> u16 {
+pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     match topology.routing {
         Routing::Srv6Static => 1,
         Routing::EcmpStatic | Routing::BgpUnnumbered => topology.ecmp.qps_per_connection,

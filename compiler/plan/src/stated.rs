@@ -6,17 +6,20 @@
 use std::collections::BTreeMap;
 
 use closc_artefacts::{
-    Stated, StatedBuffer, StatedClass, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+    Stated, StatedBuffer, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
+    StatedTrimming, StatedWatchdog,
 };
 use closc_qos::QosError;
 use closc_qos::codes::{Dscp, Queue};
 use closc_qos::ecn::Ecn;
 use closc_qos::headroom::Model;
+use closc_qos::host::HostQos;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
-use closc_topology::{Side, Switch, TierId};
+use closc_topology::{HostOutput, Side, Switch, TierId, Topology};
 use smol_str::SmolStr;
 
 use crate::bgp;
+use crate::host::queue_pairs;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
@@ -54,8 +57,31 @@ impl Plan {
         }
         stated.qos = profile.map(qos).unwrap_or_default();
         stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::TIMERS);
+        stated.hosts = hosts(self.topology());
         Ok(stated)
     }
+}
+
+/// What nodes are given, where files are written for their NIC drivers or collective libraries.
+fn hosts(topology: &Topology) -> Option<StatedHosts> {
+    let outputs = &topology.hosts.outputs;
+    if !outputs.contains(&HostOutput::Nic) && !outputs.contains(&HostOutput::Nccl) {
+        return None;
+    }
+    let qos = HostQos::of(&topology.qos);
+    let notifications = qos.dcqcn.map(|dcqcn| StatedNotifications {
+        dscp: dcqcn.cnp_dscp.get(),
+        priority: dcqcn.cnp_priority.get(),
+        governed: dcqcn.priorities.iter().map(|priority| priority.get()).collect(),
+    });
+    Some(StatedHosts {
+        reach: topology.addresses.hosts.to_string(),
+        queue_pairs: queue_pairs(topology),
+        has_rails: topology.hosts.rails > 1,
+        data_dscp: qos.rdma.data.dscp.get(),
+        clear_to_send_dscp: qos.rdma.nccl_fifo_tc.map(|tos| tos >> 2),
+        notifications,
+    })
 }
 
 /// Adds ports of other sides, speeds and lengths of cables.
@@ -166,6 +192,7 @@ fn qos(profile: &Profile) -> StatedQos {
             Scheduler::Strict => None,
             Scheduler::Dwrr(weight) => Some(weight.get()),
         },
+        priority: Some(class.priority.get()).filter(|priority| *priority != class.tc.get()),
         pauses: class.pfc.then(|| class.priority.get()),
         trims: class.trim,
         ingress_th: class.ingress_threshold.to_string(),

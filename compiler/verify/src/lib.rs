@@ -55,9 +55,11 @@ use proof::chosen::network::Network as ChoiceNetwork;
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     let loaded = load::load(tree, options, check::hosts::routes)?;
     let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, .. } = loaded;
-    let load::Loaded { mut findings, counts, stated, not_proved, follows, .. } = loaded;
+    let load::Loaded { mut findings, tools, counts, stated, not_proved, follows, .. } = loaded;
     check::counts::check(&counts, &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
+    check::delay::check(&fabric, stated.as_ref(), &mut findings);
+    check::tools::check(&fabric, stated.as_ref(), &tools, &mut findings);
     findings = findings.merge(check::tables::all(&fabric.groups, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options, stated.as_ref()));

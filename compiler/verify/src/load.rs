@@ -10,6 +10,7 @@ mod nodes;
 mod pipeline;
 mod switches;
 mod tables;
+mod tools;
 
 use closc_artefacts::{Files as Source, Routing, paths};
 use smol_str::SmolStr;
@@ -27,6 +28,7 @@ use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
 use crate::model::switch::{Pairs, Pool};
+use crate::model::tools::NodeTools;
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
@@ -43,6 +45,8 @@ pub(crate) struct Loaded {
     pub(crate) apart: Vec<Group>,
     /// What files for netplan and systemd-networkd say of nodes.
     pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
+    /// What NIC drivers and collective libraries of nodes are given.
+    pub(crate) tools: Vec<NodeTools>,
     pub(crate) nics: NicCables,
     pub(crate) name: String,
     pub(crate) routing: String,
@@ -77,7 +81,6 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     let mut findings = Findings::default();
     let cabling = cabling(&files, &mut findings)?;
     let (groups, apart) = tables::groups(&files, &cabling, &mut findings)?;
-    let layout = groups.first().map(|group| group.layout);
     tables::are_there(manifest.routing, &groups, &mut findings);
     let names = pipeline::pipeline(&files, &mut findings)?;
     let sprays = |name: &SmolStr| manifest.files.contains_key(&paths::host(name, ROUTES));
@@ -86,7 +89,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
         nodes: vec![None; cabling.nodes.len()],
         tables: Vec::new(),
         sprays: cabling.nodes.iter().map(sprays).collect(),
-        layout,
+        layout: groups.first().map(|group| group.layout),
         groups,
         facts: Vec::new(),
         cabling,
@@ -94,10 +97,9 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     let nics = nics::find(&fabric, names.is_some(), &mut findings);
     let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
     let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
-    let positions = fabric.cabling.positions();
     let context = Context {
         cabling: &fabric.cabling,
-        positions: &positions,
+        positions: &fabric.cabling.positions(),
         layout: fabric.layout.as_ref(),
         facts: &pools.0,
         qos: &pools.1,
@@ -114,7 +116,8 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     fabric.facts = pools.0.finish();
     let found = nodes::sprays(&files, &fabric, judge)?;
     let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;
-    findings = findings.merge(found).merge(of_networks).merge(rest(&files, options)?);
+    let (tools, of_tools) = tools::tools(&files, &fabric.cabling)?;
+    findings = findings.merge(found).merge(of_networks).merge(of_tools).merge(rest(&files, options)?);
     let read = read_counts(files, &fabric);
     Ok(Loaded {
         counts: manifest.counts,
@@ -122,6 +125,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
         fabric,
         apart,
         networks,
+        tools,
         nics,
         name: manifest.fabric.clone(),
         routing: manifest.routing.word().to_owned(),
@@ -134,8 +138,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
 
 /// What is left open where hosts do not write the path.
 fn not_proved(routing: Routing) -> Vec<&'static str> {
-    const NODES: &str =
-        "what nodes do by files other than `ip.batch`, `netplan.yaml` and `networkd/`, apart from digests";
+    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh` and `nccl.conf`";
     const ADDRESS: &str =
         "which address a NIC has, where no node is described: what most of its T0s say counts";
     const SPREAD: &str =
@@ -143,8 +146,9 @@ fn not_proved(routing: Routing) -> Vec<&'static str> {
     const SESSIONS: &str = "what happens while sessions come up or go down: what is proved is where they end";
     const NARROWEST: &str =
         "that shares fit the narrowest cable of a path: bandwidths that are announced add up";
+    const NAMES: &str = "names of classes and reasons of denials in path tables, which are for people; and delays but for their bounds";
     match routing {
-        Routing::Srv6Static => Vec::new(),
+        Routing::Srv6Static => vec![NAMES],
         Routing::EcmpStatic => vec![NODES, ADDRESS, SPREAD],
         Routing::BgpUnnumbered => vec![SESSIONS, NODES, ADDRESS, SPREAD, NARROWEST],
     }

@@ -22,3 +22,4 @@ pub(crate) mod qos;
 pub(crate) mod segment;
 pub(crate) mod stated;
 pub(crate) mod switch;
+pub(crate) mod tools;

@@ -1,5 +1,5 @@
 //! What the fabric states of itself in the manifest: what must be in the files, whatever all of them say alike.
 
 pub(crate) use closc_artefacts::{
-    BgpTimers, Counts, Stated, StatedBuffer, StatedClass, StatedPort, StatedQos, StatedSwitch,
+    BgpTimers, Counts, Stated, StatedBuffer, StatedClass, StatedHosts, StatedPort, StatedQos, StatedSwitch,
 };

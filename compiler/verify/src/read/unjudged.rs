@@ -9,13 +9,12 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),
         ("kubernetes", _) => Some("networks of pods, `kubernetes/`"),
         ("p4", _) => Some("programs of pipelines, `p4/`"),
-        ("hosts", "nic-qos.sh") => Some("quality of service of NICs, `nic-qos.sh`"),
         // Read where `ip.batch` is beside them; a node without has its addresses from another program.
         ("hosts", "sysctl.conf" | "devices.batch") => {
             Some("settings of the kernel of nodes without `ip.batch`, `sysctl.conf`")
         }
-        ("hosts", "nccl.conf" | "vccl.conf" | "backup-ports.json" | "nccl-topology.xml") => {
-            Some("settings of collective libraries, `nccl.conf` and what is beside")
+        ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
+            Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
         }
         _ => None,
     }
@@ -27,7 +26,7 @@ mod tests {
 
     #[test]
     fn what_is_not_judged_has_a_name() {
-        assert!(kind(Utf8Path::new("hosts/su001-n001/nccl.conf")).is_some());
+        assert!(kind(Utf8Path::new("hosts/su001-n001/backup-ports.json")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
         assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());

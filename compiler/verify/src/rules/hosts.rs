@@ -64,5 +64,30 @@ pub(crate) static TABLES: Rule = Rule {
     fix: "Compile again.",
 };
 
+/// Quality of service of NICs.
+pub(crate) static NIC_QOS: Rule = Rule {
+    code: "V1306",
+    title: "NICs of a node have other classes than the switches",
+    what: "`nic-qos.sh` gives every port with a cable, and no other, the length of its cable; every code point the priority of \
+           its class, pauses and receive buffers where switches pause, shares in the ratio of the switches' weights, and the \
+           marks of data and of congestion notifications that the fabric states.",
+    why: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets that the fabric \
+          was built not to lose.",
+    example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",
+    fix: "Compile again.",
+};
+
+/// Collective libraries.
+pub(crate) static LIBRARY: Rule = Rule {
+    code: "V1307",
+    title: "NCCL of a node is not given what the fabric states",
+    what: "`nccl.conf` and `vccl.conf` name exactly the ports with a cable in the order of NICs and planes, the pool of NIC \
+           addresses, the marks of data and clear-to-send messages, the queue pairs of a connection and how rails are met, and \
+           set nothing else.",
+    why: "A device that is missing leaves a plane empty; a mark that switches do not know puts data into another class.",
+    example: "NCCL_IB_TC=0",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES];
+pub(super) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES, &NIC_QOS, &LIBRARY];

@@ -222,6 +222,12 @@ pub(crate) const REASONS: &[Reason] = &[
     because("manifest.json *", "profile.qos.name", &[], "a name for people"),
     because("manifest.json (SONiC)", "profile.qos.classes.#.trims", &[], "a fabric without trimming"),
     because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
+    because(
+        "nic-qos.sh of nodes",
+        "port nic*",
+        &[How::Foreign],
+        "the same port and length; the comment behind is for people",
+    ),
     because("path tables (JSON)", "destinations.#.zone", GONE, "the first zone where none is named"),
     because(
         "path tables (JSON)",

@@ -44,7 +44,9 @@ pub(crate) fn kind(line: &str) -> String {
 /// The ends of the words of a line that have a number; that of the line where none has.
 fn numbered(line: &str) -> Vec<usize> {
     let end = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize + word.len();
-    let words = line.split_ascii_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    // A comment behind a command is for people.
+    let said = line.split_once(" # ").map_or(line, |(said, _)| said);
+    let words = said.split_ascii_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
     let ends: Vec<usize> = words.map(end).collect();
     if ends.is_empty() { vec![line.len()] } else { ends }
 }

@@ -4,7 +4,7 @@
 //! What forwards, marks, pauses or drops is found whatever happens to it. What is not found is in a list with the reason
 //! why it does no harm (`harmless.rs`). A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes everything, looks for
 //! reasons that nothing needs any more, and compares the table in docs/kill-rates.md, which `CLOSC_BLESS=1` writes.
-//! `CLOSC_DAMAGE_SEED` takes another sample.
+//! `CLOSC_DAMAGE_SEED` takes another sample, `CLOSC_DAMAGE=nccl.conf` all damage to files or tables with that in their name.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -60,9 +60,13 @@ fn cases(trees: &Trees) -> Vec<Case> {
             lines::entries(trees.tree(base), base, &format!("switches/{device}/entries.txtpb"), &mut cases);
         }
     }
-    for (base, name) in
-        [(Base::Sonic, "SONiC"), (Base::Lossless, "SONiC"), (Base::Bgp, "FRRouting"), (Base::P4, "P4")]
-    {
+    for (base, name) in [
+        (Base::Sonic, "SONiC"),
+        (Base::Lossless, "SONiC"),
+        (Base::Fixed, "SONiC"),
+        (Base::Bgp, "FRRouting"),
+        (Base::P4, "P4"),
+    ] {
         let section = format!("manifest.json ({name})");
         tables::leaves(trees.tree(base), base, "manifest.json", &section, &mut cases);
     }
@@ -101,6 +105,8 @@ const TEXTS: Texts = &[
     (Base::ChosenZones, ZONES, &["ip.batch"]),
     (Base::Linux, NODES, &["ip.batch", "devices.batch", "sysctl.conf", "routes.batch"]),
     (Base::ChosenLinux, NODES, &["ip.batch", "sysctl.conf"]),
+    (Base::Fixed, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
+    (Base::Tools, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
 ];
 
 /// Tells whether a case is in the sample.
@@ -131,8 +137,13 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
     let seed = env::var("CLOSC_DAMAGE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let trees = Trees::new();
     let mut cases = cases(&trees);
-    cases.retain(|case| all || sampled(case, seed));
-    assert!(cases.len() >= 300, "{} ways of damage", cases.len());
+    let wanted = env::var("CLOSC_DAMAGE").ok();
+    cases.retain(|case| match &wanted {
+        Some(part) => case.section.contains(part),
+        None => all || sampled(case, seed),
+    });
+    let least = if wanted.is_some() { 1 } else { 300 };
+    assert!(cases.len() >= least, "{} ways of damage", cases.len());
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {

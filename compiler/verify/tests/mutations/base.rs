@@ -168,7 +168,7 @@ impl Base {
         let (target, shape) = self.shape();
         let yaml = target.apply(&shape.yaml());
         let fixed = "qos: {base: lossless, classes: {data: {ecn: {thresholds: {min: 300KB, max: 900KB, probability: 7}}}}}";
-        let tools = "  outputs: [netplan, networkd]\n  slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:3b:00.0\" }]\ntiers:";
+        let tools = "  outputs: [nic, netplan, networkd, nccl]\n  slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:3b:00.0\" }]\ntiers:";
         let yaml = match self {
             Base::Tools => yaml.replace("  os: linux\ntiers:", tools),
             Base::ChosenTools => yaml.replace("tiers:", tools),
@@ -176,7 +176,11 @@ impl Base {
             Base::BlocksZones => shape::in_blocks(&yaml).replace("rows: 8", "rows: 2"),
             _ => yaml,
         };
-        let yaml = if self == Base::Fixed { yaml.replace("qos: lossless", fixed) } else { yaml };
+        let yaml = if self == Base::Fixed {
+            yaml.replace("qos: lossless", fixed).replacen("tiers:", "  outputs: [nic, nccl]\ntiers:", 1)
+        } else {
+            yaml
+        };
         shape::plan(&format!("routing: {}\n{yaml}", self.routing()))
     }
 }

@@ -21,6 +21,7 @@ mod p4;
 mod qos;
 mod sonic;
 mod tables;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 31] = [
+const TABLES: [&[Mutation]; 32] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -67,6 +68,7 @@ const TABLES: [&[Mutation]; 31] = [
     network::NETPLAN,
     network::NETWORKD,
     network::CHOSEN,
+    tools::FILES,
 ];
 
 /// What keeps a mutation from counting as found: nothing, or a line for people.

@@ -1,0 +1,89 @@
+//! V0708: delays of path tables, against the cable lists and what the manifest states of ports.
+//!
+//! In: path tables. Out: violations. Invariants: light in fibre and the lengths of the lists bound a round trip; what is in
+//! flight and what senders aim at follow from it exactly.
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::{Cabling, Kind};
+use crate::model::fabric::Fabric;
+use crate::model::group::common;
+use crate::model::stated::{Stated, StatedPort};
+use crate::rules::tables::DELAY;
+
+/// Nanoseconds that light takes for 1,000 m of fibre, there and back: a refractive index of 1.515.
+const LIGHT_PER_KM: u64 = 2 * 5_051;
+
+/// The most that five switches and two NICs without queues take there and back: cut-through switches of today take about a
+/// microsecond, NICs less.
+const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
+
+/// Checks the delay of the tables, which all state alike.
+pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
+    let Some(group) = common(fabric.groups.iter()) else { return };
+    let Some(delay) = &group.delay else { return };
+    let Some(t0) = stated.and_then(|stated| stated.switches.iter().find(|switch| switch.tier == "t0")) else {
+        return;
+    };
+    let Some(port) = t0.ports.iter().find(|port| port.down) else { return };
+    let mbps = u64::from(port.speed_mbps).max(1);
+    let rtt = delay.base_rtt_ns;
+    let (least, most) = bounds(&fabric.cabling, fabric.groups.len() > 1, port);
+    let bytes = rtt.saturating_mul(mbps) / 8_000;
+    let up: Vec<&StatedPort> = t0.ports.iter().filter(|port| !port.down).collect();
+    let queues = |target: u64| {
+        let mut marks = up.iter().flat_map(|port| port.marks.values()).peekable();
+        let fits = |least: u64| (least.saturating_mul(8_000) / mbps).abs_diff(target - rtt) <= 1;
+        // Entries of a pipeline mark at a number of packets.
+        t0.os == "p4" || marks.peek().is_none() || marks.any(|(least, ..)| fits(*least))
+    };
+    let faults = [
+        (
+            !(least..=most).contains(&rtt),
+            "base_rtt_ns",
+            format!("a round trip takes {rtt} ns, and {least} to {most} with these cables"),
+        ),
+        (
+            delay.bandwidth_delay_bytes.abs_diff(bytes) > 1,
+            "bandwidth_delay_bytes",
+            format!(
+                "{} bytes are in flight, and {bytes} in {rtt} ns at {mbps} Mb/s",
+                delay.bandwidth_delay_bytes
+            ),
+        ),
+        (
+            delay.target_ns.is_some_and(|target| target < rtt || !queues(target)),
+            "target_ns",
+            "senders aim at a delay that is not a round trip and a queue at which a T0 uplink starts to mark"
+                .to_owned(),
+        ),
+    ];
+    for (is_wrong, field, message) in faults {
+        findings.expect(!is_wrong, &DELAY, || {
+            let message = format!("`{}`: {message}", group.name());
+            Violation::new(&DELAY, group.place(&["\"delay\":", &format!("\"{field}\"")]), message)
+        });
+    }
+}
+
+/// The least and the most that the longest path takes there and back: light in the shortest and in the longest cables of
+/// each kind, without and with devices.
+fn bounds(cabling: &Cabling, leaves_t0: bool, port: &StatedPort) -> (u64, u64) {
+    let of = |kind: Kind| {
+        let meters =
+            cabling.cables.iter().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
+        meters.fold(None, |found: Option<(u64, u64)>, meters| {
+            Some(found.map_or((meters, meters), |(least, most)| (least.min(meters), most.max(meters))))
+        })
+    };
+    let (mut least, mut most) = (0, 0);
+    for kind in [Kind::NicT0, Kind::T0T1, Kind::T1T2] {
+        let Some((shortest, longest)) = of(kind).filter(|_| leaves_t0 || kind == Kind::NicT0) else {
+            continue;
+        };
+        // Lists have whole metres, rounded up.
+        least += 2 * shortest.saturating_sub(1);
+        most += 2 * longest;
+    }
+    let packets = 6 * (u64::from(port.mtu) + 100) * 8_000 / u64::from(port.speed_mbps).max(1);
+    (least * LIGHT_PER_KM / 1_000, most * LIGHT_PER_KM / 1_000 + DEVICES_MAX + 2 * packets)
+}

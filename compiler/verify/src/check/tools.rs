@@ -1,0 +1,257 @@
+//! V13: what NIC drivers and collective libraries of nodes are given, against what the fabric states and its cables.
+//!
+//! In: what was read of nodes, and the manifest's profile. Out: violations. Invariants: classes come from what switches do
+//! with packets, ports and lengths from the cable lists; nothing is compared with what other nodes have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_artefacts::paths::{HOSTS, MANIFEST};
+use closc_diagnostics::Rule;
+
+use crate::finding::{Findings, Violation};
+use crate::model::cabling::NodeId;
+use crate::model::fabric::Fabric;
+use crate::model::place::Place;
+use crate::model::stated::{Stated, StatedHosts, StatedQos};
+use crate::model::tools::{NicQos, NodeTools, Settings};
+use crate::read::{nccl, nic_qos};
+use crate::rules::hosts::{LIBRARY, NIC_QOS};
+
+/// Checks the files of all nodes.
+pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
+    for tools in tools {
+        let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
+        let rules =
+            [(tools.qos.is_some(), &NIC_QOS), (tools.nccl.is_some() || tools.vccl.is_some(), &LIBRARY)];
+        let Some((stated, hosts)) = stated.and_then(|stated| Some((stated, stated.hosts.as_ref()?))) else {
+            for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
+                let message = format!("`{name}`: the manifest does not state what nodes are given");
+                findings.broken(Violation::new(rule, Place::file(MANIFEST), message));
+            }
+            continue;
+        };
+        let mut broken = |rule: &'static Rule, file: &str, line: Option<usize>, message: String| {
+            let path = format!("{HOSTS}/{name}/{file}");
+            let place =
+                line.map_or_else(|| Place::file(path.clone()), |line| Place::line(path.clone(), line));
+            findings.broken(Violation::new(rule, place, format!("`{name}`: {message}")));
+        };
+        if let Some(qos) = &tools.qos {
+            for (line, message) in ports(fabric, tools.node, qos) {
+                broken(&NIC_QOS, nic_qos::FILE, line, message);
+            }
+            for message in classes(&stated.qos, qos).into_iter().chain(marks(hosts, qos)) {
+                broken(&NIC_QOS, nic_qos::FILE, None, message);
+            }
+        }
+        let devices = format!("={}", devices(fabric, tools.node).join(","));
+        for (file, settings, wanted) in [
+            (nccl::FILE, &tools.nccl, environment(hosts, &devices, tools.has_topology)),
+            (nccl::VCCL, &tools.vccl, failover(&devices)),
+        ] {
+            for (line, message) in settings.iter().flat_map(|settings| differences(settings, &wanted)) {
+                broken(&LIBRARY, file, line, message);
+            }
+        }
+        for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
+            findings.checked(rule, 1);
+        }
+    }
+}
+
+/// The ports of a node with a cable, with its length, in the order of the lists.
+fn cables(fabric: &Fabric, node: NodeId) -> BTreeMap<&str, u64> {
+    let cabling = &fabric.cabling;
+    let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable));
+    cables.map(|cable| (cabling.names.text(cable.lower.port), u64::from(cable.meters))).collect()
+}
+
+/// The ports of a node in the order of NICs and planes: `nic2p3` is the port of NIC 2 in plane 3.
+fn devices(fabric: &Fabric, node: NodeId) -> Vec<&str> {
+    let number = |name: &str| {
+        let (nic, plane) = name.strip_prefix("nic")?.split_once('p')?;
+        Some((nic.parse::<u16>().ok()?, plane.parse::<u16>().ok()?))
+    };
+    let mut names: Vec<&str> = cables(fabric, node).into_keys().collect();
+    names.sort_by_key(|name| number(name));
+    names
+}
+
+type Faults = Vec<(Option<usize>, String)>;
+
+fn ports(fabric: &Fabric, node: NodeId, qos: &NicQos) -> Faults {
+    let mut left = cables(fabric, node);
+    let mut faults = Faults::new();
+    for (name, meters, line) in &qos.ports {
+        let message = match left.remove(name.as_str()) {
+            None => format!("`{name}` is no port with a cable, or is there twice"),
+            Some(length) if length != *meters => {
+                format!("the cable of `{name}` has {length} m in the cable list, and not {meters} m")
+            }
+            Some(_) => continue,
+        };
+        faults.push((Some(*line), message));
+    }
+    faults
+        .extend(left.into_keys().map(|name| (None, format!("port `{name}` is given no quality of service"))));
+    faults
+}
+
+/// Compares priorities with what switches do with packets of each class.
+fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
+    let priority: BTreeMap<u8, u8> = stated
+        .classes
+        .iter()
+        .map(|class| (class.tc, class.pauses.or(class.priority).unwrap_or(class.tc)))
+        .collect();
+    let mut faults = Vec::new();
+    let mut points = BTreeMap::new();
+    for (point, tc) in stated.dscp.iter().enumerate() {
+        points.insert(point as u8, priority.get(tc).copied().unwrap_or_default());
+    }
+    if let Some((point, wanted)) =
+        points.iter().find(|(point, wanted)| qos.code_points.get(point) != Some(wanted))
+    {
+        faults.push(format!("code point {point} does not get priority {wanted}, as switches have its class"));
+    }
+    if qos.code_points.len() != points.len() {
+        faults.push(format!(
+            "{} code points have a priority, and switches know {}",
+            qos.code_points.len(),
+            points.len()
+        ));
+    }
+    let paused: BTreeSet<u8> = stated.classes.iter().filter_map(|class| class.pauses).collect();
+    let found = (0..8).filter(|at| qos.paused.get(usize::from(*at)) == Some(&true)).collect::<BTreeSet<u8>>();
+    if found != paused {
+        faults.push(format!("priorities {found:?} are paused, and switches pause {paused:?}"));
+    }
+    if !qos.classes.iter().copied().eq(0..8) {
+        faults.push("a priority has another traffic class than its number".to_owned());
+    }
+    let own: Vec<u8> = paused.iter().copied().collect();
+    let buffer = |priority: u8| own.iter().position(|own| *own == priority).map_or(0, |at| at as u8 + 1);
+    if !qos.buffers.iter().copied().eq((0..8).map(buffer)) {
+        faults.push(
+            "a priority has another receive buffer: one of its own where it is paused, else the first"
+                .to_owned(),
+        );
+    }
+    faults.extend(turns(stated, &priority, qos));
+    faults
+}
+
+/// Weighted classes have shares in the ratio of the switches' weights, all others come before them.
+fn turns(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Option<String> {
+    let mut weights: BTreeMap<u8, u32> = BTreeMap::new();
+    for class in &stated.classes {
+        *weights.entry(priority[&class.tc]).or_default() += class.weight.map_or(0, u32::from);
+    }
+    for class in stated.classes.iter().filter(|class| class.weight.is_none()) {
+        weights.remove(&priority[&class.tc]);
+    }
+    let sum: u32 = weights.values().sum();
+    let rest = 100 - (weights.len() as u32).min(100);
+    let given: u32 = qos.shares.iter().copied().map(u32::from).sum();
+    if given != if sum == 0 { 0 } else { 100 } {
+        return Some(format!("the shares of all classes add up to {given}"));
+    }
+    for at in 0..8_u8 {
+        let (strict, share) = (qos.strict.get(usize::from(at)), qos.shares.get(usize::from(at)));
+        let share = share.copied().map_or(0, u32::from);
+        match weights.get(&at) {
+            None if strict == Some(&true) && share == 0 => {}
+            None => {
+                return Some(format!(
+                    "traffic class {at} does not come before all weighted ones, without a share"
+                ));
+            }
+            Some(weight) => {
+                // Each has a hundredth at least; the rest goes by weight, and is whole.
+                let least = 1 + rest * weight / sum;
+                if strict != Some(&false) || !(least..=least + 1).contains(&share) {
+                    return Some(format!(
+                        "traffic class {at} has a share of {share}, and its weight gives {least}"
+                    ));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
+    let mut faults = Vec::new();
+    if qos.connection_tos != hosts.data_dscp << 2 {
+        faults.push(format!(
+            "connections have type of service {}, and data has code point {}",
+            qos.connection_tos, hosts.data_dscp
+        ));
+    }
+    let (notifications, governed) = match &hosts.notifications {
+        Some(stated) => ((Some(stated.dscp), Some(stated.priority)), stated.governed.as_slice()),
+        None => ((None, None), &[][..]),
+    };
+    if qos.notifications != notifications {
+        faults.push("congestion notifications have another code point or priority than is stated".to_owned());
+    }
+    let wanted: BTreeMap<u8, bool> =
+        (0..8).map(|priority| (priority, governed.contains(&priority))).collect();
+    if qos.governed != wanted {
+        faults.push(format!("DCQCN does not govern exactly the priorities {governed:?}"));
+    }
+    faults
+}
+
+/// The environment of NCCL.
+fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeMap<&'static str, String> {
+    let mut wanted: BTreeMap<&'static str, String> = BTreeMap::from([
+        ("NCCL_IB_HCA", devices.to_owned()),
+        ("NCCL_IB_ADDR_FAMILY", "AF_INET6".to_owned()),
+        ("NCCL_IB_ADDR_RANGE", hosts.reach.clone()),
+        ("NCCL_IB_ROCE_VERSION_NUM", "2".to_owned()),
+        ("NCCL_IB_GID_INDEX", "-1".to_owned()),
+        ("NCCL_IB_TC", (hosts.data_dscp << 2).to_string()),
+        ("NCCL_IB_QPS_PER_CONNECTION", hosts.queue_pairs.to_string()),
+        ("NCCL_IB_SPLIT_DATA_ON_QPS", "0".to_owned()),
+        ("NCCL_IB_SUBNET_AWARE_ROUTING", "0".to_owned()),
+    ]);
+    if let Some(dscp) = hosts.clear_to_send_dscp {
+        wanted.insert("NCCL_IB_FIFO_TC", (dscp << 2).to_string());
+    }
+    if hosts.has_rails {
+        wanted.insert("NCCL_CROSS_NIC", "0".to_owned());
+        wanted.insert("NCCL_PXN_DISABLE", "0".to_owned());
+    }
+    if has_topology {
+        wanted.insert("NCCL_TOPO_FILE", format!("/etc/closc/{}", nccl::TOPOLOGY));
+    }
+    wanted
+}
+
+/// What VCCL wants besides, for a port that fails.
+fn failover(devices: &str) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("NCCL_ENABLE_FAULT_TOLERANCE", "1".to_owned()),
+        ("NCCL_IB_HCA", devices.to_owned()),
+        ("NCCL_IB_RETRY_CNT", "7".to_owned()),
+        ("NCCL_IB_TIMEOUT", "18".to_owned()),
+    ])
+}
+
+fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, String>) -> Faults {
+    let mut faults = Faults::new();
+    for (name, (value, line)) in settings {
+        match wanted.get(name.as_str()) {
+            None => faults
+                .push((Some(*line), format!("`{name}` is set, and the fabric asks for no such variable"))),
+            Some(wanted) if wanted != value => {
+                faults.push((Some(*line), format!("`{name}` is `{value}`, and the fabric wants `{wanted}`")));
+            }
+            Some(_) => {}
+        }
+    }
+    let missing = wanted.keys().filter(|name| !settings.contains_key(**name));
+    faults.extend(missing.map(|name| (None, format!("`{name}` is not set"))));
+    faults
+}

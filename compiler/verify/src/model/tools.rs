@@ -1,0 +1,48 @@
+//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `nccl.conf` and `vccl.conf`.
+
+use std::collections::BTreeMap;
+
+use crate::model::cabling::NodeId;
+
+/// Files of a node.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeTools {
+    /// The node.
+    pub(crate) node: NodeId,
+    /// Quality of service of its NICs.
+    pub(crate) qos: Option<NicQos>,
+    /// The environment of NCCL, by name: value and line.
+    pub(crate) nccl: Option<Settings>,
+    /// What VCCL wants besides.
+    pub(crate) vccl: Option<Settings>,
+    /// Whether a topology file is beside `nccl.conf`.
+    pub(crate) has_topology: bool,
+}
+
+/// Variables with their values and lines.
+pub(crate) type Settings = BTreeMap<String, (String, usize)>;
+
+/// Quality of service of the NICs of a node. Lists are by priority, or by traffic class of the NIC.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct NicQos {
+    /// Ports: name, metres of cable, line.
+    pub(crate) ports: Vec<(String, u64, usize)>,
+    /// The priority of each code point.
+    pub(crate) code_points: BTreeMap<u8, u8>,
+    /// The traffic class of each priority.
+    pub(crate) classes: Vec<u8>,
+    /// Whether each class comes before all weighted ones.
+    pub(crate) strict: Vec<bool>,
+    /// The share of each weighted class, in hundredths.
+    pub(crate) shares: Vec<u8>,
+    /// Whether each priority is paused.
+    pub(crate) paused: Vec<bool>,
+    /// The receive buffer of each priority.
+    pub(crate) buffers: Vec<u8>,
+    /// Type of service of connections.
+    pub(crate) connection_tos: u8,
+    /// Code point and priority of congestion notifications.
+    pub(crate) notifications: (Option<u8>, Option<u8>),
+    /// Whether DCQCN governs each priority.
+    pub(crate) governed: BTreeMap<u8, bool>,
+}

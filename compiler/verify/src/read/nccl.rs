@@ -1,0 +1,30 @@
+//! Reads `nccl.conf` and `vccl.conf`: variables, one a line.
+
+use super::error::ReadError;
+use crate::model::tools::Settings;
+
+/// The environment of NCCL, below the folder of a node.
+pub(crate) const FILE: &str = "nccl.conf";
+
+/// What VCCL wants besides.
+pub(crate) const VCCL: &str = "vccl.conf";
+
+/// Where GPUs and NICs are plugged in.
+pub(crate) const TOPOLOGY: &str = "nccl-topology.xml";
+
+/// Reads the variables.
+pub(crate) fn read(text: &str) -> Result<Settings, ReadError> {
+    let mut settings = Settings::new();
+    for (line, text) in text.lines().enumerate() {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| ReadError::at(line + 1, format!("`{text}` sets nothing")))?;
+        if settings.insert(name.to_owned(), (value.to_owned(), line + 1)).is_some() {
+            return Err(ReadError::at(line + 1, format!("`{name}` is set twice")));
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,234 @@
+//! Reads `nic-qos.sh`: one function with what every port is given, then a line for each port.
+//!
+//! In: the script. Out: a [`NicQos`]. Invariants: a command or option that is not known is an error, and so is one that is
+//! missing or given twice; nothing is run.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use super::error::ReadError;
+use crate::model::tools::NicQos;
+
+/// The file below the folder of a node.
+pub(crate) const FILE: &str = "nic-qos.sh";
+
+/// Where a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Top,
+    Port,
+    /// Inside the loop over both sides of DCQCN.
+    Loop,
+}
+
+/// What every port has to be given, each once.
+const WANTED: [&str; 11] = [
+    "set -eu",
+    "-d",
+    "--trust",
+    "--dscp2prio",
+    "--prio_tc",
+    "--tsa",
+    "--tcbw",
+    "--pfc",
+    "--cable_len",
+    "--prio2buffer",
+    "cma_roce_mode",
+];
+
+/// Reads the script.
+pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
+    let mut reader = Reader { qos: NicQos::default(), seen: BTreeSet::new(), at: At::Top };
+    let mut whole = String::new();
+    for (line, text) in text.lines().enumerate() {
+        let code = text.split(" #").next().unwrap_or_default().trim();
+        if code.is_empty() || code.starts_with('#') {
+            continue;
+        }
+        if let Some(part) = code.strip_suffix('\\') {
+            whole.push_str(part);
+            continue;
+        }
+        whole.push_str(code);
+        reader.line(&whole).map_err(|message| ReadError::at(line + 1, message))?;
+        if let Some(port) = reader.qos.ports.last_mut().filter(|port| port.2 == 0) {
+            port.2 = line + 1;
+        }
+        whole.clear();
+    }
+    if reader.at != At::Top || !whole.is_empty() {
+        return Err(ReadError::whole("the script ends inside of a command"));
+    }
+    if let Some(missing) = WANTED.iter().find(|wanted| !reader.seen.contains(**wanted)) {
+        return Err(ReadError::whole(format!("`{missing}` is missing")));
+    }
+    Ok(reader.qos)
+}
+
+struct Reader {
+    qos: NicQos,
+    seen: BTreeSet<String>,
+    at: At,
+}
+
+impl Reader {
+    fn once(&mut self, what: &str) -> Result<(), String> {
+        if self.seen.insert(what.to_owned()) { Ok(()) } else { Err(format!("`{what}` is given twice")) }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let line = line.strip_suffix(">/dev/null").unwrap_or(line).trim();
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match (self.at, words.as_slice()) {
+            (At::Top, ["set", "-eu"]) => self.once("set -eu"),
+            (At::Top, ["port()", "{"]) => {
+                self.at = At::Port;
+                self.once("port()")
+            }
+            (At::Top, ["port", name, meters]) if self.seen.contains("port()") => {
+                self.qos.ports.push(((*name).to_owned(), number(meters)?, 0));
+                Ok(())
+            }
+            (At::Port, ["}"]) => {
+                self.at = At::Top;
+                Ok(())
+            }
+            (At::Port, ["mlnx_qos", "-i", "\"$1\"", options @ ..]) => self.options(options),
+            (At::Port, ["cma_roce_mode", "-d", "\"$1\"", "-p", "1", "-m", "2"]) => self.once("cma_roce_mode"),
+            (At::Port, ["cma_roce_tos", "-d", "\"$1\"", "-p", "1", "-t", tos]) => {
+                self.qos.connection_tos = number(tos)?;
+                self.once("cma_roce_tos")
+            }
+            (At::Port, ["for", "point", "in", "roce_np", "roce_rp;", "do"]) => {
+                self.at = At::Loop;
+                self.once("for")
+            }
+            (At::Loop, ["done"]) => {
+                self.at = At::Port;
+                Ok(())
+            }
+            (at, ["echo", value, file]) => self.write(at, value, file),
+            _ => Err(format!("`{line}` is not known here")),
+        }
+    }
+
+    fn options(&mut self, options: &[&str]) -> Result<(), String> {
+        if options.is_empty() || !options.len().is_multiple_of(2) {
+            return Err("`mlnx_qos` without an option, or with one without a value".to_owned());
+        }
+        for pair in options.chunks_exact(2) {
+            let (option, value) = (pair[0], pair[1]);
+            if option == "--dscp2prio" {
+                let point = value.strip_prefix("set,").and_then(|point| point.split_once(','));
+                let (point, priority) = point.ok_or_else(|| format!("`{value}` sets no code point"))?;
+                if self.qos.code_points.insert(number(point)?, number(priority)?).is_some() {
+                    return Err(format!("code point {point} is given twice"));
+                }
+                self.seen.insert(option.to_owned());
+                continue;
+            }
+            self.once(option)?;
+            match (option, value) {
+                ("-d", "os") | ("--trust", "dscp") | ("--cable_len", "\"$2\"") => {}
+                ("--prio_tc", list) => self.qos.classes = numbers(list)?,
+                ("--tcbw", list) => self.qos.shares = numbers(list)?,
+                ("--prio2buffer", list) => self.qos.buffers = numbers(list)?,
+                ("--tsa", list) => {
+                    let strict = |word: &str| match word {
+                        "strict" => Ok(true),
+                        "ets" => Ok(false),
+                        _ => Err(format!("`{word}` is no way to take turns")),
+                    };
+                    self.qos.strict = eight(list.split(',').map(strict).collect::<Result<_, _>>()?)?;
+                }
+                ("--pfc", list) => {
+                    let paused = |word: &str| match word {
+                        "1" => Ok(true),
+                        "0" => Ok(false),
+                        _ => Err(format!("`{word}` is neither 0 nor 1")),
+                    };
+                    self.qos.paused = eight(list.split(',').map(paused).collect::<Result<_, _>>()?)?;
+                }
+                _ => return Err(format!("`{option} {value}` is not known")),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: At, value: &str, file: &str) -> Result<(), String> {
+        let place = file.strip_prefix(">\"/sys/class/net/$1/ecn/").and_then(|file| file.strip_suffix('"'));
+        match (at, place) {
+            (At::Port, Some("roce_np/cnp_dscp")) => {
+                self.qos.notifications.0 = Some(number(value)?);
+                self.once("cnp_dscp")
+            }
+            (At::Port, Some("roce_np/cnp_802p_prio")) => {
+                self.qos.notifications.1 = Some(number(value)?);
+                self.once("cnp_802p_prio")
+            }
+            (At::Loop, Some(place)) => {
+                let priority =
+                    place.strip_prefix("$point/enable/").ok_or(format!("`{file}` is not known"))?;
+                let on = match value {
+                    "1" => true,
+                    "0" => false,
+                    _ => return Err(format!("`{value}` is neither 0 nor 1")),
+                };
+                match self.qos.governed.insert(number(priority)?, on) {
+                    None => Ok(()),
+                    Some(_) => Err(format!("priority {priority} is given twice")),
+                }
+            }
+            _ => Err(format!("`{file}` is not known")),
+        }
+    }
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number of its kind"))
+}
+
+fn numbers(list: &str) -> Result<Vec<u8>, String> {
+    eight(list.split(',').map(number).collect::<Result<_, _>>()?)
+}
+
+/// Lists are by priority, of which there are eight.
+fn eight<T>(list: Vec<T>) -> Result<Vec<T>, String> {
+    if list.len() == 8 { Ok(list) } else { Err(format!("a list has {} values and not 8", list.len())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "#!/bin/sh\nset -eu\nport() {\n    mlnx_qos -i \"$1\" -d os >/dev/null\n    \
+        mlnx_qos -i \"$1\" --trust dscp >/dev/null\n    mlnx_qos -i \"$1\" \\\n        --dscp2prio set,0,0 \\\n        \
+        --dscp2prio set,26,3\n    mlnx_qos -i \"$1\" --prio_tc 0,1,2,3,4,5,6,7 >/dev/null\n    mlnx_qos -i \"$1\" --tsa \
+        ets,strict,strict,ets,strict,strict,strict,strict --tcbw 40,0,0,60,0,0,0,0 >/dev/null\n    mlnx_qos -i \"$1\" --pfc \
+        0,0,0,1,0,0,0,0 --cable_len \"$2\" >/dev/null\n    mlnx_qos -i \"$1\" --prio2buffer 0,0,0,1,0,0,0,0 >/dev/null\n    \
+        cma_roce_mode -d \"$1\" -p 1 -m 2 >/dev/null\n    cma_roce_tos -d \"$1\" -p 1 -t 104 >/dev/null\n    \
+        for point in roce_np roce_rp; do\n        echo 1 >\"/sys/class/net/$1/ecn/$point/enable/3\"\n    done\n}\n\n\
+        port nic0p0 3    # p0-t0-001 Ethernet0\n";
+
+    #[test]
+    fn a_script_is_read_whole_or_not_at_all() {
+        let qos = read(SCRIPT).expect("it is whole");
+        assert_eq!(qos.ports, [("nic0p0".to_owned(), 3, 20)]);
+        assert_eq!(qos.code_points.into_iter().collect::<Vec<_>>(), [(0, 0), (26, 3)]);
+        assert_eq!((qos.connection_tos, qos.governed.get(&3)), (104, Some(&true)));
+        for (old, new) in [
+            ("set -eu\n", ""),
+            ("--trust dscp", "--trust pcp"),
+            ("--pfc 0,0,0,1", "--pfc 0,0,1"),
+            ("-m 2", "-m 1"),
+            ("-d os", "-d fw"),
+            ("}\n\nport", "}\nrm -rf /\nport"),
+            ("cma_roce_mode -d", "ip link set down; cma_roce_mode -d"),
+            ("set,26,3", "del,26,3"),
+            ("\n}\n", "\n"),
+        ] {
+            assert!(SCRIPT.contains(old), "{old}");
+            assert!(read(&SCRIPT.replace(old, new)).is_err(), "{old} -> {new}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Damage to what NIC drivers and collective libraries of nodes are given.
+
+use crate::Mutation;
+use crate::base::Base::{Fixed, Tools};
+use crate::common::damage::Damage::{All, Gone, Lost, More, Text};
+
+const SCRIPT: &str = "hosts/su001-n001/nic-qos.sh";
+const SCRIPTS: &str = "hosts/*/nic-qos.sh";
+const NCCL: &str = "hosts/su001-n001/nccl.conf";
+const NCCLS: &str = "hosts/*/nccl.conf";
+const VCCL: &str = "hosts/su001-n001/vccl.conf";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const FILES: &[Mutation] = &[
+    ("nothing is paused anywhere", Fixed, SCRIPTS, All("--pfc 0,0,0,1", "--pfc 0,0,0,0"), "V1306"),
+    ("another priority is paused", Fixed, SCRIPT, Text("--pfc 0,0,0,1,0", "--pfc 0,0,0,0,1"), "V1306"),
+    ("data has another priority everywhere", Fixed, SCRIPTS, All("set,26,3", "set,26,0"), "V1306"),
+    ("a code point without priority", Fixed, SCRIPT, Lost("set,27,"), "V1306"),
+    ("no buffer of its own", Fixed, SCRIPT, Text("--prio2buffer 0,0,0,1", "--prio2buffer 0,0,0,0"), "V1306"),
+    ("two priorities share a class", Fixed, SCRIPT, Text("--prio_tc 0,1,2,3", "--prio_tc 0,1,2,2"), "V1306"),
+    ("a weighted class before all others", Fixed, SCRIPTS, All("--tsa ets", "--tsa strict"), "V1306"),
+    ("priorities of tags are believed", Fixed, SCRIPT, Text("--trust dscp", "--trust pcp"), "V0102"),
+    ("the firmware decides", Fixed, SCRIPTS, All("-d os", "-d fw"), "V0102"),
+    ("a command that nobody knows", Fixed, SCRIPT, More("ethtool -A nic0p0 rx on tx on\n"), "V0102"),
+    ("no pauses are set", Fixed, SCRIPT, Lost("--pfc"), "V0102"),
+    ("a cable of another length", Fixed, SCRIPT, Text("port nic0p0 1 ", "port nic0p0 100 "), "V1306"),
+    ("a port without quality of service", Fixed, SCRIPT, Lost("port nic0p1"), "V1306"),
+    ("a port too many", Fixed, SCRIPT, More("port nic9p0 1\n"), "V1306"),
+    ("connections with another mark", Fixed, SCRIPTS, All("-t 104", "-t 0"), "V1306"),
+    ("notifications with another mark", Fixed, SCRIPTS, All("echo 48 >", "echo 0 >"), "V1306"),
+    ("DCQCN off everywhere", Fixed, SCRIPTS, All("echo 1 >", "echo 0 >"), "V1306"),
+    ("one node without a script", Fixed, SCRIPT, Gone, "V0104"),
+    ("a lossy fabric pauses", Tools, SCRIPTS, All("--pfc 0", "--pfc 1"), "V1306"),
+    ("a plane that NCCL does not use", Tools, NCCL, Text("nic0p0,nic0p1", "nic0p0"), "V1307"),
+    ("ports in another order everywhere", Tools, NCCLS, All("nic0p0,nic0p1", "nic0p1,nic0p0"), "V1307"),
+    ("data without a mark everywhere", Fixed, NCCLS, All("NCCL_IB_TC=104", "NCCL_IB_TC=0"), "V1307"),
+    ("no mark", Fixed, NCCL, Lost("NCCL_IB_TC"), "V1307"),
+    ("addresses of another pool", Tools, NCCL, Text("NCCL_IB_ADDR_RANGE=f", "NCCL_IB_ADDR_RANGE=e"), "V1307"),
+    ("more queue pairs than stated", Tools, NCCLS, All("QPS_PER_CONNECTION=1", "QPS_PER_CONNECTION=64"), "V1307"),
+    ("InfiniBand off", Tools, NCCL, More("NCCL_IB_DISABLE=1\n"), "V1307"),
+    ("rails are crossed", Tools, NCCL, Text("NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1"), "V1307"),
+    ("a line that sets nothing", Tools, NCCL, More("NCCL_IB_DISABLE\n"), "V0102"),
+    ("a port fails and nobody moves", Tools, VCCL, Text("FAULT_TOLERANCE=1", "FAULT_TOLERANCE=0"), "V1307"),
+    ("retries without end", Tools, VCCL, Text("RETRY_CNT=7", "RETRY_CNT=70"), "V1307"),
+];
