@@ -20,6 +20,6 @@ mod patch;
 pub use change::{Change, TargetError, change};
 pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
 pub use method::{Bounce, Estimate, Method, Reason};
-pub use overlay::{Overlay, OverlayError};
+pub use overlay::{Overlay, OverlayError, fits};
 pub use ownership::{Fields, OWNED, Owned, Share, owned, owned_part};
-pub use patch::{Operation, Patch};
+pub use patch::{Action, Content, Operation, Patch};

@@ -145,7 +145,7 @@ impl File {
 }
 
 /// Says whether a name fits a pattern, in which `*` is any text and `?` any character.
-pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

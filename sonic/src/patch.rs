@@ -5,6 +5,8 @@
 //! was emptied key by key, so the table itself goes); a leaf-list is replaced whole; what is referred to comes before
 //! what refers to it, and goes after.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
@@ -169,6 +171,20 @@ fn fields(table: &str, key: &str, before: &Entry, after: &Entry, made: &mut Vec<
             field: Some(field.clone()),
             action: Action::Remove,
         });
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entry = |f: &mut fmt::Formatter<'_>, entry: &Entry| {
+            let fields: Vec<String> = entry.iter().map(|(field, value)| format!("{field}={value}")).collect();
+            f.write_str(&fields.join(" "))
+        };
+        match self {
+            Content::Table(table) => write!(f, "({} entries)", table.len()),
+            Content::Entry(fields) => entry(f, fields),
+            Content::Field(field) => write!(f, "{field}"),
+        }
     }
 }
 

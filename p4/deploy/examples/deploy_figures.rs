@@ -96,7 +96,8 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
         };
         Member::new(target, wanted.clone())
     });
-    let fleet = Fleet { fabric: "figures".to_owned(), members: members.collect() };
+    let mut fleet = Fleet::default();
+    fleet.members.extend(members);
     let pause =
         Backoff { initial: Duration::from_millis(10), max: Duration::from_millis(100), jitter: Jitter::None };
     let options = PushOptions { attempts: 100, pause, ..PushOptions::default() };

@@ -123,21 +123,26 @@ impl Difference {
 /// Compares every switch of a fleet with what is wanted of it.
 pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> DriftReport {
     let (reporter, options) = (Reporter::new(observer), *options);
-    let found = each(fleet.members.clone(), options.max_parallel, move |member| {
-        let reporter = reporter.of_device(&member.target.name, member.target.plane);
+    let found = each(fleet.switches(), options.max_parallel, move |switch| {
+        let reporter = reporter.of_device(switch.name(), switch.plane());
         async move {
             reporter.send(EventKind::DeviceStarted);
             let progress = Progress::new(reporter);
-            let found = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
+            let found = tokio::time::timeout(options.timeout, switch.drift(&options, &progress)).await;
             let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
             let drift = found.map_err(late).flatten().unwrap_or_else(DeviceDrift::Unknown);
-            (member.target.name, drift)
+            (switch.name().to_owned(), drift)
         }
     });
     DriftReport { devices: found.await.into_iter().collect() }
 }
 
-async fn one(member: &Member, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
+/// Compares what a P4Runtime target holds.
+pub(crate) async fn of_entries(
+    member: &Member,
+    options: &PushOptions,
+    progress: &Progress,
+) -> Result<DeviceDrift, Fault> {
     let desired = load(member.wanted.clone()).await?;
     let (program, info) = (&desired.program, desired.program.info());
     let client = device::connect(&member.target, options, progress).await?;

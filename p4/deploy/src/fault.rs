@@ -36,6 +36,10 @@ pub enum Operation {
     },
     /// Updates were being written.
     Writing,
+    /// A change was being confirmed and saved.
+    Confirming,
+    /// A change was being taken back.
+    RollingBack,
 }
 
 impl fmt::Display for Operation {
@@ -47,6 +51,8 @@ impl fmt::Display for Operation {
             Operation::SettingPipeline => f.write_str("setting the pipeline"),
             Operation::Reading { object } => write!(f, "reading `{object}`"),
             Operation::Writing => f.write_str("writing"),
+            Operation::Confirming => f.write_str("confirming"),
+            Operation::RollingBack => f.write_str("rolling back"),
         }
     }
 }
@@ -114,6 +120,22 @@ pub enum Fault {
     /// The compiled entries of the switch cannot be used.
     #[error("{0}")]
     Tree(Box<crate::tree::TreeError>),
+    /// A switch reached over SSH did not do what it was asked to.
+    #[error("while {operation}: {reason}")]
+    Remote {
+        /// What it was asked for.
+        operation: Operation,
+        /// What it, or `ssh`, said.
+        reason: String,
+        /// Whether another attempt may go better: the connection failed, not the switch.
+        is_transient: bool,
+    },
+    /// The tree and the site's overlay do not go together.
+    #[error("{reason}")]
+    Site {
+        /// Why not.
+        reason: String,
+    },
     /// The work was ended from inside, which is a fault of this program.
     #[error("the work on the switch ended by itself: {reason}")]
     Ended {
@@ -232,6 +254,10 @@ impl Fault {
             Fault::InvalidState { .. } => "invalid-state",
             Fault::Timeout { .. } => "timeout",
             Fault::Tree(_) => "tree",
+            Fault::Remote { operation: Operation::Confirming, .. } => "unconfirmed",
+            Fault::Remote { is_transient: true, .. } => "unreachable",
+            Fault::Remote { .. } => "refused",
+            Fault::Site { .. } => "site",
             Fault::Ended { .. } => "ended",
         }
     }
@@ -253,7 +279,9 @@ impl Fault {
                 None => fault.applied > 0 || fault.n_conflicts > 0,
             },
             Fault::Differs { .. } => true,
-            Fault::Moved { .. }
+            Fault::Remote { is_transient, .. } => *is_transient,
+            Fault::Site { .. }
+            | Fault::Moved { .. }
             | Fault::Unsupported { .. }
             | Fault::InvalidState { .. }
             | Fault::Timeout { .. }

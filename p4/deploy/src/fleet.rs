@@ -6,7 +6,9 @@ use std::sync::Arc;
 use closc_artefacts::Files;
 use thiserror::Error;
 
-use crate::inventory::{Inventory, InventoryError};
+use crate::inventory::{Inventory, InventoryError, Sonic, Transport};
+use crate::sonic::{SonicOptions, SonicSwitch, Ssh, is_host, is_state, is_user};
+use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program};
 
@@ -34,8 +36,10 @@ impl Member {
 pub struct Fleet {
     /// Name of the fabric.
     pub fabric: String,
-    /// The switches.
+    /// The switches that speak P4Runtime.
     pub members: Vec<Member>,
+    /// All others.
+    pub(crate) sonic: Vec<SonicSwitch>,
 }
 
 /// Inventory and tree do not go together.
@@ -114,8 +118,78 @@ impl Fleet {
             let wanted = move || tree.desired(&name, program.clone()).map(Arc::new);
             members.push(Member { target, wanted: Arc::new(wanted) });
         }
-        Ok(Fleet { fabric: tree.fabric().to_owned(), members })
+        Ok(Fleet { fabric: tree.fabric().to_owned(), members, sonic: Vec::new() })
     }
+
+    /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached.
+    pub fn with_sonic(
+        mut self,
+        inventory: &Inventory,
+        tree: &Arc<Tree>,
+        options: SonicOptions,
+        select: impl Fn(&str) -> bool,
+    ) -> Result<Self, FleetError> {
+        if inventory.sonic.is_empty() {
+            return Ok(self);
+        }
+        let options = Arc::new(options);
+        let mut devices = Vec::new();
+        for name in tree.sonic().iter().filter(|name| select(name)) {
+            let Some(rule) = inventory.sonic_of(name) else {
+                devices.push(name.clone());
+                continue;
+            };
+            self.sonic.push(sonic(name, rule, tree, &options)?);
+        }
+        if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
+    }
+
+    /// Returns how many switches there are.
+    pub fn n_switches(&self) -> usize {
+        self.members.len() + self.sonic.len()
+    }
+
+    /// Returns how many of them run SONiC.
+    pub fn n_sonic(&self) -> usize {
+        self.sonic.len()
+    }
+
+    /// Returns every switch, whatever it speaks.
+    pub(crate) fn switches(&self) -> Vec<Arc<dyn Switch>> {
+        let members = self.members.iter().map(|member| Arc::new(member.clone()) as Arc<dyn Switch>);
+        members.chain(self.sonic.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>)).collect()
+    }
+}
+
+/// The folder of a switch for what is not confirmed: `/etc/sonic` outlives reboots and new images.
+const STATE: &str = "/etc/sonic/closc";
+
+/// Checks what `ssh` and the switch's shell get to see.
+fn sonic(
+    name: &str,
+    rule: &Sonic,
+    tree: &Arc<Tree>,
+    options: &Arc<SonicOptions>,
+) -> Result<SonicSwitch, FleetError> {
+    let Transport::SonicSsh = rule.transport;
+    let host = rule.address.replace("{name}", name);
+    let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
+    let fault = |what: &str, text: &str, why: &str| {
+        let (device, reason) = (name.to_owned(), format!("{what} `{text}` {why}"));
+        Err(FleetError::Inventory(InventoryError::Device { device, reason }))
+    };
+    if !is_host(&host) {
+        return fault("address", &host, "is no host name and no address");
+    }
+    if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
+        return fault("user", user, "is no name of a user");
+    }
+    if !is_state(&state) {
+        return fault("state", &state, "is no absolute path of letters, digits, `.`, `_`, `-` and `/`");
+    }
+    let ssh = Ssh { host, port: rule.port, user: rule.user.clone() };
+    let (name, tree, options) = (name.to_owned(), tree.clone(), options.clone());
+    Ok(SonicSwitch { name, plane: rule.plane, ssh, state, tree, options })
 }
 
 impl Fleet {

@@ -17,7 +17,43 @@ pub struct Inventory {
     #[serde(default, skip_serializing_if = "Defaults::is_default")]
     pub defaults: Defaults,
     /// The devices by name.
+    #[serde(default)]
     pub devices: BTreeMap<String, Device>,
+    /// The switches that run SONiC, by patterns; the first that fits a switch counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sonic: Vec<Sonic>,
+}
+
+/// How switches that run SONiC are reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sonic {
+    /// The names: `*` is any text, `?` any character.
+    pub devices: String,
+    /// How: `sonic-ssh`.
+    pub transport: Transport,
+    /// The host, in which `{name}` is the name of the switch.
+    pub address: String,
+    /// The port, where it is not the one of `ssh`'s configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The user, where it is not the one of `ssh`'s configuration; one who may use `sudo` without a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The plane, by which a push goes in waves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// The folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// How a switch is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// The system's `ssh`.
+    SonicSsh,
 }
 
 /// What holds for every device that does not say otherwise.
@@ -180,6 +216,30 @@ impl Inventory {
             place: error.location().map(|place| (place.line(), place.column())),
             reason: first_line(&error.without_snippet().to_string()),
         })
+    }
+
+    /// Returns how a SONiC switch is reached.
+    pub(crate) fn sonic_of(&self, name: &str) -> Option<&Sonic> {
+        self.sonic.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
+    }
+
+    /// Says whether a switch of this name may be in the inventory.
+    pub fn knows(&self, name: &str) -> bool {
+        self.devices.contains_key(name) || self.sonic_of(name).is_some()
+    }
+
+    /// Returns the plane of a switch, where the inventory says it.
+    pub fn plane_of(&self, name: &str) -> Option<u8> {
+        match self.devices.get(name) {
+            Some(device) => device.plane,
+            None => self.sonic_of(name)?.plane,
+        }
+    }
+
+    /// Returns every plane that the inventory says.
+    pub fn planes(&self) -> BTreeSet<u8> {
+        let devices = self.devices.values().filter_map(|device| device.plane);
+        devices.chain(self.sonic.iter().filter_map(|rule| rule.plane)).collect()
     }
 
     /// Returns the devices that are reached over a network without TLS, so that whoever is on the way can read and

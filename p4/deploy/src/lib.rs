@@ -1,4 +1,4 @@
-//! The control plane: brings P4Runtime targets to what the compiled tree says, and keeps them there.
+//! The control plane: brings P4Runtime targets and SONiC switches to what the compiled tree says, and keeps them there.
 //!
 //! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a watch that
 //! never ends. Always state-based: a switch is read, compared and sent the difference only, then read back. Nothing
@@ -24,7 +24,9 @@ mod progress;
 mod push;
 mod read;
 mod report;
+mod sonic;
 mod state;
+mod switch;
 mod target;
 mod tree;
 mod watch;
@@ -36,11 +38,12 @@ pub use event::{Event, EventKind, Observer, silent};
 pub use fault::{DeviceError, Fault, Operation, Refused, WriteFault};
 pub use fleet::{Fleet, FleetError, Member, Wanted};
 pub use invalid::InvalidState;
-pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
+pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Sonic, Tls, Transport};
 pub use options::PushOptions;
 pub use plan::{Plan, PlanFileError, PlanResult, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
+pub use sonic::SonicOptions;
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
 pub use tree::{Desired, Tree, TreeError, desired};

@@ -5,9 +5,12 @@
 
 mod file;
 mod show;
+mod sonic;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use closc_sonic::Change;
 
 pub use file::PlanFileError;
 
@@ -33,6 +36,8 @@ pub struct Plan {
     pub programs: BTreeMap<String, Arc<Program>>,
     /// The switches by name.
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
+    /// The switches that run SONiC, by name. They are no part of a saved plan.
+    pub(crate) sonic: BTreeMap<String, Change>,
 }
 
 /// A plan, or the switches it could not be made for.
@@ -42,6 +47,7 @@ pub type PlanResult = Result<Plan, Vec<DeviceError>>;
 pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::Observer) -> PlanResult {
     let reporter = Reporter::new(observer);
     let options = *options;
+    let sonic = of_sonic(fleet, &options, &reporter).await;
     let made = each(fleet.members.clone(), options.max_parallel, move |member| {
         let reporter = reporter.of_device(&member.target.name, member.target.plane);
         async move {
@@ -54,6 +60,12 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     .await;
     let mut plan = Plan { fabric: fleet.fabric.clone(), ..Plan::default() };
     let mut failed = Vec::new();
+    for (device, made) in sonic {
+        match made {
+            Ok(change) => drop(plan.sonic.insert(device, change)),
+            Err(fault) => failed.push(DeviceError { device, fault }),
+        }
+    }
     for (device, made) in made {
         match made {
             Ok((program, made)) => plan.add(device, program, made),
@@ -61,6 +73,25 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
         }
     }
     if failed.is_empty() { Ok(plan) } else { Err(failed) }
+}
+
+/// Works out what a push would do to the switches that run SONiC.
+async fn of_sonic(
+    fleet: &Fleet,
+    options: &PushOptions,
+    reporter: &Reporter,
+) -> Vec<(String, Result<Change, Fault>)> {
+    let (reporter, options) = (reporter.clone(), *options);
+    each(fleet.sonic.clone(), options.max_parallel, move |switch| {
+        let reporter = reporter.of_device(&switch.name, switch.plane);
+        async move {
+            let progress = Progress::new(reporter);
+            let made = tokio::time::timeout(options.timeout, switch.plan(&options, &progress)).await;
+            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            (switch.name.clone(), made.map_err(late).flatten())
+        }
+    })
+    .await
 }
 
 async fn one(
@@ -108,6 +139,7 @@ impl Plan {
     /// Says whether a push would send nothing at all.
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
+            && self.sonic.values().all(|change| change.patch.is_empty())
     }
 
     /// Returns how many updates a push would send.
@@ -121,7 +153,7 @@ impl Plan {
 
     /// Shows exactly what will be sent, switches with the same updates together.
     pub fn show(&self) -> String {
-        show::show(self)
+        show::show(self) + &sonic::show(self)
     }
 
     /// Writes the plan as a file.

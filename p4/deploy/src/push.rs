@@ -13,14 +13,16 @@ use thiserror::Error;
 use tokio::task::JoinSet;
 
 use crate::device::{self, Goal};
+use crate::device_plan::DevicePlan;
 use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::report::{Outcome, PushReport};
-use crate::target::Target;
+use crate::report::{Outcome, PushReport, Pushed};
+use crate::switch::Switch;
+use crate::target::{Program, Target};
 
 /// The result of a gate: an error is the reason why the next wave must not begin.
 pub type GateResult = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
@@ -46,10 +48,7 @@ pub enum PlanTargetError {
 
 /// Pushes what is wanted to every switch of a fleet.
 pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
-    let jobs = fleet
-        .members
-        .iter()
-        .map(|member| Job { target: member.target.clone(), goal: Goal::Tree(member.wanted.clone()) });
+    let jobs = fleet.switches().into_iter().map(Job::Switch);
     run(jobs.collect(), options, Reporter::new(observer), gate).await
 }
 
@@ -69,22 +68,57 @@ pub async fn push_plan(
         let Some(program) = plan.programs.get(&device.program) else { continue };
         let mut target = target.clone();
         target.plane = target.plane.or(device.plane);
-        jobs.push(Job { target, goal: Goal::Plan { plan: device.clone(), program: program.clone() } });
+        jobs.push(Job::Planned { target: Box::new(target), plan: device.clone(), program: program.clone() });
     }
     Ok(run(jobs, options, Reporter::new(observer), gate).await)
 }
 
 /// A switch and what is to become of it.
-struct Job {
-    target: Target,
-    goal: Goal,
+enum Job {
+    /// It is to be as the tree says.
+    Switch(Arc<dyn Switch>),
+    /// It is to get the updates of a plan.
+    Planned { target: Box<Target>, plan: Arc<DevicePlan>, program: Arc<Program> },
+}
+
+impl Job {
+    fn name(&self) -> &str {
+        match self {
+            Job::Switch(switch) => switch.name(),
+            Job::Planned { target, .. } => &target.name,
+        }
+    }
+
+    fn plane(&self) -> Option<u8> {
+        match self {
+            Job::Switch(switch) => switch.plane(),
+            Job::Planned { target, .. } => target.plane,
+        }
+    }
+
+    fn wave(&self) -> usize {
+        match self {
+            Job::Switch(switch) => switch.wave(),
+            Job::Planned { target, .. } => target.wave,
+        }
+    }
+
+    async fn push(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+        match self {
+            Job::Switch(switch) => switch.push(options, progress).await,
+            Job::Planned { target, plan, program } => {
+                let goal = Goal::Plan { plan: plan.clone(), program: program.clone() };
+                device::push(target, goal, options, progress).await
+            }
+        }
+    }
 }
 
 async fn run(jobs: Vec<Job>, options: &PushOptions, reporter: Reporter, gate: Gate) -> PushReport {
     let options = Arc::new(*options);
     let mut waves: BTreeMap<(usize, Option<u8>), Vec<Job>> = BTreeMap::new();
     for job in jobs {
-        waves.entry((job.target.wave, job.target.plane)).or_default().push(job);
+        waves.entry((job.wave(), job.plane())).or_default().push(job);
     }
     let mut report = PushReport::default();
     let n_waves = waves.len();
@@ -124,7 +158,7 @@ fn named(plane: Option<u8>) -> String {
 
 fn skip(jobs: impl IntoIterator<Item = Job>, report: &mut PushReport) {
     for job in jobs {
-        report.devices.insert(job.target.name, Outcome::Skipped);
+        report.devices.insert(job.name().to_owned(), Outcome::Skipped);
     }
 }
 
@@ -138,7 +172,7 @@ async fn wave(
 ) {
     let own = reporter.of_plane(plane);
     own.send(EventKind::WaveStarted { devices: jobs.len() });
-    let names: Vec<String> = jobs.iter().map(|job| job.target.name.clone()).collect();
+    let names: Vec<String> = jobs.iter().map(|job| job.name().to_owned()).collect();
     let mut left = jobs.into_iter();
     let mut running: JoinSet<(String, Outcome)> = JoinSet::new();
     loop {
@@ -179,11 +213,10 @@ fn too_many(n_failed: usize, options: &PushOptions) -> String {
 
 /// Works on one switch, but no longer than it may take.
 async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
-    let Job { target, goal } = job;
-    let reporter = reporter.of_device(&target.name, target.plane);
+    let reporter = reporter.of_device(job.name(), job.plane());
     reporter.send(EventKind::DeviceStarted);
     let progress = Progress::new(reporter.clone());
-    let work = tokio::time::timeout(options.timeout, device::push(&target, goal, &options, &progress));
+    let work = tokio::time::timeout(options.timeout, job.push(&options, &progress));
     let outcome = match work.await {
         Ok(Ok(good)) => {
             reporter.send(EventKind::DeviceDone { updates: good.updates });
@@ -194,7 +227,7 @@ async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String
             failed(&reporter, Fault::Timeout { after: options.timeout, operation: progress.operation() })
         }
     };
-    (target.name, outcome)
+    (job.name().to_owned(), outcome)
 }
 
 fn failed(reporter: &Reporter, fault: Fault) -> Outcome {

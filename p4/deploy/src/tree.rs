@@ -15,6 +15,7 @@ use closc_runtime::info::InfoError;
 use closc_runtime::proto::v1;
 use closc_runtime::text::{self, TextError};
 use closc_runtime::{Info, render};
+use closc_sonic::ConfigDb;
 use thiserror::Error;
 use v1::entity::Entity;
 
@@ -90,6 +91,14 @@ pub enum TreeError {
         /// What is wrong with it.
         fault: InfoError,
     },
+    /// It is no CONFIG_DB.
+    #[error("`{path}`:{fault}")]
+    ConfigDb {
+        /// Its path in the tree.
+        path: String,
+        /// What is wrong with it.
+        fault: closc_sonic::ParseError,
+    },
     /// An update does not fit the P4Info.
     #[error("`{path}`: `{update}`: {fault}")]
     Entry {
@@ -127,25 +136,27 @@ pub struct Tree {
     /// What the manifest lists; nothing where there is none because the files are made when they are asked for.
     listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
     devices: BTreeSet<String>,
+    /// The switches that have a CONFIG_DB.
+    sonic: BTreeSet<String>,
 }
 
 impl Tree {
     /// Reads the manifest of a tree.
     pub fn open(files: Arc<dyn Files>) -> Result<Self, TreeError> {
         let manifest = Manifest::read(&*files).map_err(|error| TreeError::Manifest(error.to_string()))?;
-        let devices = manifest
-            .folders(paths::SWITCHES)
-            .into_iter()
-            .filter(|(_, files)| files.iter().any(|file| file.file_name() == Some(paths::ENTRIES)))
-            .map(|(device, _)| device.to_owned())
-            .collect();
-        Ok(Tree { files, devices, fabric: manifest.fabric, listed: Some(manifest.files) })
+        let with = |name: &str| {
+            let folders = manifest.folders(paths::SWITCHES).into_iter();
+            let has = folders.filter(|(_, files)| files.iter().any(|file| file.file_name() == Some(name)));
+            has.map(|(device, _)| device.to_owned()).collect()
+        };
+        let (devices, sonic) = (with(paths::ENTRIES), with(paths::CONFIG_DB));
+        Ok(Tree { files, devices, sonic, fabric: manifest.fabric, listed: Some(manifest.files) })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to compare it with.
     pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files>) -> Self {
-        Tree { files, fabric, listed: None, devices }
+        Tree { files, fabric, listed: None, devices, sonic: BTreeSet::new() }
     }
 
     /// Returns the name of the fabric.
@@ -156,6 +167,18 @@ impl Tree {
     /// Returns the switches that have entries.
     pub fn devices(&self) -> &BTreeSet<String> {
         &self.devices
+    }
+
+    /// Returns the switches that run SONiC.
+    pub(crate) fn sonic(&self) -> &BTreeSet<String> {
+        &self.sonic
+    }
+
+    /// Reads the CONFIG_DB of a switch.
+    pub(crate) fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
+        let path = paths::switch(device, paths::CONFIG_DB);
+        let text = self.text(path.as_str())?;
+        ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })
     }
 
     /// Reads a pipeline of the tree.

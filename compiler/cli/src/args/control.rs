@@ -28,6 +28,12 @@ pub struct FleetArgs {
     /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
     #[arg(long, value_name = "PUB")]
     pub require_signature: Option<Utf8PathBuf>,
+    /// What the site adds to SONiC switches: a folder of JSON files, by table and device pattern
+    #[arg(long, value_name = "DIR")]
+    pub overlay: Option<Utf8PathBuf>,
+    /// Configuration of `ssh` for SONiC switches, in place of your own
+    #[arg(long, value_name = "FILE")]
+    pub ssh_config: Option<Utf8PathBuf>,
     /// Seconds that one switch may take
     #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs(),
           value_parser = number::seconds())]
@@ -59,6 +65,8 @@ impl FleetArgs {
             device: Vec::new(),
             plane: Vec::new(),
             require_signature: None,
+            overlay: None,
+            ssh_config: None,
             max_parallel: parallel(),
             timeout: options.timeout.as_secs(),
             deadline: options.client.deadlines.read.as_secs(),
@@ -95,6 +103,12 @@ pub struct PushArgs {
     /// Become primary where another controller is
     #[arg(long)]
     pub take_over: bool,
+    /// Reload SONiC switches that change, also where a patch would do
+    #[arg(long)]
+    pub reload: bool,
+    /// Seconds after which a SONiC switch takes back a change that nobody confirmed
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::seconds())]
+    pub confirm: u64,
     /// Command run after each plane but the last, with the plane as its argument; the push goes on if it succeeds
     #[arg(long, value_name = "COMMAND")]
     pub gate: Option<String>,

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Files;
-use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, Tree};
+use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
 use closc_files::{FileError, Folder, Reason};
+use closc_sonic::Overlay;
 use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
@@ -71,10 +72,10 @@ pub fn inventory(args: &FleetArgs) -> anyhow::Result<Site> {
 
 /// Refuses a selection that names what the inventory does not have: less would be done than was asked for.
 fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
-    if let Some(device) = args.device.iter().find(|device| !inventory.devices.contains_key(*device)) {
+    if let Some(device) = args.device.iter().find(|device| !inventory.knows(device)) {
         anyhow::bail!("the inventory has no switch `{device}`");
     }
-    let planes: BTreeSet<u8> = inventory.devices.values().filter_map(|device| device.plane).collect();
+    let planes = inventory.planes();
     if let Some(plane) = args.plane.iter().find(|plane| !planes.contains(plane)) {
         let there: Vec<String> = planes.iter().map(u8::to_string).collect();
         match there.as_slice() {
@@ -153,15 +154,45 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
 
 /// Puts the inventory and the tree together.
 pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
+    fleet_with(args, site, SonicOptions::default())
+}
+
+/// The same, with options for switches that run SONiC.
+pub fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
+    let tree = Arc::new(tree);
     let select = |name: &str| is_selected(args, &site.inventory, name);
-    Ok(Fleet::new(&site.inventory, &*site.files, &Arc::new(tree), select)?)
+    if let Some(folder) = &args.overlay {
+        options.overlay = overlay(folder)?;
+    }
+    options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
+    let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
+    Ok(fleet.with_sonic(&site.inventory, &tree, options, select)?)
+}
+
+/// Reads what a site adds: every `.json` file of a folder.
+fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
+    let mut names = Vec::new();
+    for entry in path.read_dir_utf8().with_context(|| format!("`{path}`"))? {
+        let entry = entry.with_context(|| format!("`{path}`"))?;
+        if entry.path().extension() == Some("json") {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    names.sort();
+    let mut texts = Vec::new();
+    for name in names {
+        let text = output::read(&path.join(&name), closc_files::TEXT_MAX)?;
+        texts.push((name, text));
+    }
+    let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
 }
 
 /// Tells whether a switch takes part.
 pub fn is_selected(args: &FleetArgs, inventory: &Inventory, name: &str) -> bool {
-    let plane = inventory.devices.get(name).and_then(|device| device.plane);
+    let plane = inventory.plane_of(name);
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
         && (args.plane.is_empty() || plane.is_some_and(|plane| args.plane.contains(&plane)))
 }

@@ -12,7 +12,7 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &FleetArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(command)?;
     let fleet = control::fleet(command, &site)?;
-    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.options(), observer).await) })?;
     bar.finish_and_clear();
     output::result(args.format, "closc-drift/1", &report, |report| printable::lines(&report.show()))?;

@@ -6,10 +6,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_deploy::{Fleet, Gate, PushOptions, PushReport, Target, open_gate, plan, push, push_plan};
+use closc_deploy::{
+    Fleet, Gate, PushOptions, PushReport, SonicOptions, Target, open_gate, plan, push, push_plan,
+};
 use closc_diagnostics::printable;
 
 use crate::args::Args;
@@ -36,12 +39,17 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         let targets = targets(command, &site)?;
         return saved_plan(args, command, &targets, &options);
     }
-    let fleet = control::fleet(&command.fleet, &site)?;
+    let sonic = SonicOptions {
+        reload: command.reload,
+        confirm: Duration::from_secs(command.confirm),
+        ..SonicOptions::default()
+    };
+    let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
     let audit = Audit::begin_tree(args, "push", &command.fleet.source)?;
-    let (observer, bar) = control::observer(args, fleet.members.len(), "pushing");
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "pushing");
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
@@ -103,7 +111,14 @@ fn saved_plan(
 
 /// Shows or saves what a push would send. Exits with 2 where that is something.
 fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Outcome> {
-    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    if command.out.is_some() && fleet.n_sonic() > 0 {
+        bail!(
+            "a plan for switches that run SONiC cannot be saved: {} of the selection do; leave `--out` away, or select \
+             others with `--device`",
+            fleet.n_sonic()
+        );
+    }
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
     let plan = made.map_err(|faults| {

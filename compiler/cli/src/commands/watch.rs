@@ -18,6 +18,13 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
+    if fleet.n_sonic() > 0 {
+        anyhow::bail!(
+            "`closc watch` keeps P4Runtime targets, and {} of the switches run SONiC: look at them with `closc drift`, and \
+             select the others with `--device` or `--plane`",
+            fleet.n_sonic()
+        );
+    }
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),

@@ -8,6 +8,7 @@ mod faults;
 mod files;
 mod plan;
 mod push;
+mod sonic;
 mod support;
 mod tls;
 mod watch;

@@ -1,0 +1,74 @@
+//! What a push would do to switches that run SONiC, for people: how each change is applied, what it interrupts, how
+//! long it takes, and what differs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_sonic::{Action, Change, Method, Operation};
+
+use super::Plan;
+
+/// Operations shown for each switch; the rest is counted.
+const SHOWN: usize = 40;
+
+/// Ports that are named.
+const PORTS: usize = 8;
+
+/// Shows what changes, switches with the same change together; nothing where no switch runs SONiC.
+pub(super) fn show(plan: &Plan) -> String {
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, change) in plan.sonic.iter().filter(|(_, change)| !change.patch.is_empty()) {
+        groups.entry(lines(change)).or_default().push(name);
+    }
+    let mut text = String::new();
+    for (lines, names) in &groups {
+        let _ = writeln!(text, "{}\n{lines}", names.join(" "));
+    }
+    if !plan.sonic.is_empty() {
+        let n_changed: usize = groups.values().map(Vec::len).sum();
+        let n_same = plan.sonic.len() - n_changed;
+        let _ = writeln!(text, "{n_changed} SONiC switches change, {n_same} do not");
+    }
+    text
+}
+
+fn lines(change: &Change) -> String {
+    let mut text = String::new();
+    let about = format!("about {} s ({})", change.estimate.seconds, change.estimate.source);
+    match &change.method {
+        Method::Nothing => {}
+        Method::Patch => {
+            let _ = writeln!(text, "  by config apply-patch, {about}");
+        }
+        Method::Reload { reasons } => {
+            let _ = writeln!(text, "  by config reload, {about}");
+            for reason in reasons {
+                let _ = writeln!(text, "    because {reason}");
+            }
+        }
+    }
+    let ports: Vec<&str> = change.bounces.iter().map(|bounce| bounce.port.as_str()).collect();
+    if !ports.is_empty() {
+        let more = ports.len().saturating_sub(PORTS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = ports[..ports.len().min(PORTS)].join(", ");
+        let _ = writeln!(text, "  {} ports bounce: {named}{more}", ports.len());
+    }
+    for operation in change.patch.operations.iter().take(SHOWN) {
+        let _ = writeln!(text, "  {}", line(operation));
+    }
+    let more = change.patch.operations.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more");
+    }
+    text
+}
+
+fn line(operation: &Operation) -> String {
+    let place = operation.place();
+    match &operation.action {
+        Action::Add(content) => format!("+ {place} {content}"),
+        Action::Replace(value) => format!("~ {place} {value}"),
+        Action::Remove => format!("- {place}"),
+    }
+}

@@ -1,0 +1,117 @@
+//! What a switch runs: to be read, to apply a change that it takes back by itself, to confirm it.
+//!
+//! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives in part runs not at
+//! all; names in it were checked, everything else is base64; one push at a time works on a switch; the state before the
+//! first change that was not confirmed is what is gone back to, however many pushes died since.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Prints whether a change waits for its confirmation, then what the switch holds. A push that lost its connection may
+/// still be at work: its end is waited for.
+pub(super) fn read(state: &str) -> String {
+    whole(&format!(
+        "if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
+         if [ -e {state}/pending ]; then echo pending; else echo settled; fi\n\
+         sonic-db-dump -n CONFIG_DB -y </dev/null\n"
+    ))
+}
+
+/// Arms the way back, then applies patches one after the other, or a whole file.
+pub(super) fn apply(state: &str, confirm: Duration, patches: &[String], file: Option<&str>) -> String {
+    let seconds = confirm.as_secs().max(1);
+    let mut body = format!(
+        "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
+         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         if [ ! -e {state}/pending ]; then\n\
+         config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
+         config checkpoint closc </dev/null >&2\n\
+         sonic-cfggen -d --print-data </dev/null > {state}/before.json\n\
+         fi\n"
+    );
+    put(&mut body, &format!("{state}/roll-back"), &way_back(state));
+    put(&mut body, &format!("{state}/closc-roll-back.service"), &unit(state));
+    // The timer is gone after a reboot, so the unit does the same then.
+    let _ = write!(
+        body,
+        "chmod 700 {state}/roll-back\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         systemctl --quiet enable {state}/closc-roll-back.service </dev/null >&2\n\
+         : > {state}/pending\n\
+         systemd-run --quiet --unit=closc-unless-confirmed --on-active={seconds} {state}/roll-back </dev/null >&2\n\
+         echo $$ > {state}/pid\n\
+         go() {{\n"
+    );
+    for (number, patch) in patches.iter().enumerate() {
+        let path = format!("{state}/patch-{number}.json");
+        put(&mut body, &path, patch);
+        let _ = writeln!(body, "config apply-patch {path} </dev/null >&2 || return 1");
+    }
+    if let Some(file) = file {
+        put(&mut body, &format!("{state}/whole.json"), file);
+        let _ = writeln!(body, "config reload -y -f {state}/whole.json </dev/null >&2 || return 1");
+    }
+    let _ = write!(
+        body,
+        "}}\nif go; then rm -f {state}/pid; else rm -f {state}/pid; exec 9>&-; {state}/roll-back >&2; \
+         echo 'SONiC refused the change; the switch is as it was' >&2; exit 70; fi\n"
+    );
+    whole(&body)
+}
+
+/// Keeps what was applied.
+pub(super) fn confirm(state: &str) -> String {
+    whole(&format!(
+        "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         [ -e {state}/pending ] || {{ echo 'the switch took the change back before it was confirmed' >&2; exit 76; }}\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         config save -y </dev/null >&2\n\
+         rm -f {state}/pending\n\
+         systemctl --quiet disable closc-roll-back.service </dev/null >&2 || :\n\
+         config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
+         rm -f {state}/patch-*.json {state}/whole.json {state}/before.json\n"
+    ))
+}
+
+/// Takes back what was applied.
+pub(super) fn roll_back(state: &str) -> String {
+    whole(&format!("{state}/roll-back >&2\n"))
+}
+
+/// What goes back: a push that hangs is ended, if the process is still the one that holds the lock. Run by the timer, at boot, or by a push that failed. A file and a reload where SONiC's own way fails:
+/// its rollback obeys the rules of patches.
+fn way_back(state: &str) -> String {
+    format!(
+        "#!/bin/sh\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         pid=$(cat {state}/pid 2>/dev/null || :)\n\
+         [ \"$(readlink /proc/$pid/fd/9 2>/dev/null)\" != {state}/lock ] || kill $pid || :\n\
+         exec 9>{state}/lock\n\
+         flock -w 60 9 || :\n\
+         [ -e {state}/pending ] || exit 0\n\
+         timeout 900 config rollback closc </dev/null || config reload -y -f {state}/before.json </dev/null || exit 1\n\
+         rm -f {state}/pending {state}/pid\n\
+         systemctl --quiet disable closc-roll-back.service </dev/null || :\n\
+         config delete-checkpoint closc </dev/null || :\n"
+    )
+}
+
+fn unit(state: &str) -> String {
+    format!(
+        "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\nAfter=sonic.target database.service\n\n\
+         [Service]\nType=oneshot\nExecStart={state}/roll-back\n\n[Install]\nWantedBy=multi-user.target\n"
+    )
+}
+
+/// Writes a file of the switch. No line of base64 is the one that ends it.
+fn put(body: &mut String, path: &str, text: &str) {
+    let _ = writeln!(body, "base64 -d > {path} <<'--closc--'\n{}\n--closc--", STANDARD.encode(text));
+}
+
+/// A function that is called in the last line: a shell that is cut off reads no call.
+fn whole(body: &str) -> String {
+    format!("main() {{\nset -eu\n{body}}}\nmain\n")
+}

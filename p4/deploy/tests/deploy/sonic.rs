@@ -1,0 +1,306 @@
+//! Pushes to SONiC switches: a real `ssh` to a real `sshd`, which runs the commands of a switch over a JSON file.
+//!
+//! `ssh` starts `sshd` as its proxy (`sshd -i`), so there is no port and no network, and nothing is left running.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use closc_deploy::{
+    DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, PushOptions, PushReport, Sonic, SonicOptions,
+    Transport, Tree, drift, open_gate, plan, push, silent,
+};
+use closc_sonic::{ConfigDb, Overlay};
+use tempfile::TempDir;
+
+use crate::support::{Files, add_manifest, reader};
+
+/// What the switch runs at first: closc's part of an old tree, and what is the site's.
+const OLD: &str = r#"{
+    "DEVICE_METADATA": { "localhost": { "hostname": "old", "hwsku": "x", "timezone": "UTC" } },
+    "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "1500", "tpid": "0x8100" } },
+    "BUFFER_POOL": { "egress": { "size": "1" } },
+    "MGMT_INTERFACE": { "eth0|192.0.2.1/24": { "gwaddr": "192.0.2.254" } },
+    "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } },
+    "TACPLUS": { "global": { "passkey": "not-a-secret" } }
+}"#;
+
+/// What the tree says.
+const NEW: &str = r#"{
+    "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x" } },
+    "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "9100" } },
+    "BUFFER_POOL": { "egress": { "size": "1" } },
+    "INTERFACE": { "Ethernet0": {}, "Ethernet0|2001:db8::1/127": {} },
+    "MGMT_INTERFACE": { "eth0|192.0.2.1/24": { "gwaddr": "192.0.2.254" } },
+    "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } }
+}"#;
+
+const NAME: &str = "p0-t0-001";
+
+/// A switch in a folder.
+struct FakeSwitch {
+    folder: TempDir,
+}
+
+fn put(path: &Path, text: &str, mode: u32) {
+    fs::write(path, text).expect("a folder for tests");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+}
+
+impl FakeSwitch {
+    /// Makes a switch, or says why there can be none.
+    fn new() -> Option<Self> {
+        let runs = |program: &str, word: &str| Command::new(program).arg(word).output().is_ok();
+        let sshd = "/usr/sbin/sshd";
+        if !Path::new(sshd).exists() || !runs("ssh", "-V") || !runs("python3", "-V") {
+            closc_skip::skip("pushing to SONiC needs ssh, sshd and python3");
+            return None;
+        }
+        let switch = FakeSwitch { folder: tempfile::tempdir().expect("a folder for tests") };
+        fs::create_dir_all(switch.path("bin")).expect("a folder for tests");
+        fs::create_dir_all(switch.path("checkpoints")).expect("a folder for tests");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deploy/sonic/switch.py");
+        let here = switch.folder.path().display();
+        for name in ["config", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
+            let text = format!("#!/bin/sh\nexec python3 {script} {here} {name} \"$@\"\n");
+            put(&switch.path("bin").join(name), &text, 0o755);
+        }
+        put(&switch.path("bin/sudo"), "#!/bin/sh\nshift\nexec \"$@\"\n", 0o755);
+        put(&switch.path("db.json"), OLD, 0o600);
+        put(&switch.path("saved.json"), OLD, 0o600);
+        put(&switch.path("management.json"), r#"["eth0|192.0.2.1/24"]"#, 0o600);
+        switch.daemon(sshd);
+        let checked = Command::new(sshd).arg("-t").arg("-f").arg(switch.path("sshd_config")).output();
+        let checked = checked.expect("sshd is there");
+        let said = String::from_utf8_lossy(&checked.stderr);
+        // As root it changes into an empty folder, which the system makes.
+        if said.contains("privilege separation directory") {
+            closc_skip::skip("sshd run by root needs the folder /run/sshd");
+            return None;
+        }
+        assert!(checked.status.success(), "sshd takes its configuration: {said}");
+        Some(switch)
+    }
+
+    /// Makes keys, and the configurations of both ends.
+    fn daemon(&self, sshd: &str) {
+        let here = self.folder.path().display();
+        for key in ["host", "user"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f"])
+                .arg(self.path(key))
+                .status();
+            assert!(made.is_ok_and(|status| status.success()), "ssh-keygen makes a key");
+        }
+        let public = |key: &str| fs::read_to_string(self.path(key)).expect("it was made");
+        put(&self.path("known_hosts"), &format!("{NAME}.mgmt {}", public("host.pub")), 0o600);
+        put(&self.path("authorized"), &public("user.pub"), 0o600);
+        let daemon = format!(
+            "HostKey {here}/host\nAuthorizedKeysFile {here}/authorized\nStrictModes no\nUsePAM no\nPidFile none\n\
+             PermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+             ForceCommand PATH={here}/bin:$PATH exec sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
+        );
+        put(&self.path("sshd_config"), &daemon, 0o600);
+        let connect =
+            format!("#!/bin/sh\n[ ! -e {here}/unreachable ] && exec {sshd} -i -f {here}/sshd_config\n");
+        put(&self.path("connect"), &connect, 0o755);
+        let client = format!(
+            "Host *\nProxyCommand {here}/connect\nIdentityFile {here}/user\nIdentitiesOnly yes\n\
+             UserKnownHostsFile {here}/known_hosts\nGlobalKnownHostsFile /dev/null\n"
+        );
+        put(&self.path("ssh_config"), &client, 0o600);
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn config(&self, name: &str) -> ConfigDb {
+        ConfigDb::parse(&fs::read_to_string(self.path(name)).expect("it is there")).expect("it is right")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    /// Has the connection end at a command, counted from now.
+    fn end_at(&self, what: &str, command: usize) {
+        let count = fs::read_to_string(self.path("count")).map_or(0, |text| text.parse().unwrap_or(0));
+        put(&self.path(what), &(count + command).to_string(), 0o600);
+    }
+
+    /// Lets the time pass after which the switch takes back what nobody confirmed.
+    fn time_passes(&self) {
+        let command = fs::read_to_string(self.path("timer")).expect("the way back is armed");
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        let status = Command::new(command).env("PATH", path).status();
+        assert!(status.is_ok_and(|status| status.success()), "the way back is gone: {}", self.log());
+    }
+
+    fn inventory(&self, address: &str) -> Inventory {
+        let rule = Sonic {
+            devices: "p0-*".to_owned(),
+            transport: Transport::SonicSsh,
+            address: address.to_owned(),
+            port: None,
+            user: None,
+            plane: Some(0),
+            state: Some(self.path("state").display().to_string()),
+        };
+        Inventory { sonic: vec![rule], ..Inventory::default() }
+    }
+
+    fn fleet(&self, tree: &str, options: SonicOptions) -> Fleet {
+        self.try_fleet(tree, options, "{name}.mgmt").expect("they go together")
+    }
+
+    fn try_fleet(&self, tree: &str, options: SonicOptions, address: &str) -> Result<Fleet, FleetError> {
+        let mut files = Files::new();
+        files.insert(format!("switches/{NAME}/config_db.json"), tree.as_bytes().to_vec());
+        add_manifest(&mut files);
+        let tree = Arc::new(Tree::open(reader(files)).expect("the tree is right"));
+        let ssh_config = Some(self.path("ssh_config").display().to_string());
+        let options = SonicOptions { ssh_config, ..options };
+        Fleet::default().with_sonic(&self.inventory(address), &tree, options, |_| true)
+    }
+
+    async fn push(&self, tree: &str) -> PushReport {
+        self.push_with(tree, SonicOptions::default()).await
+    }
+
+    async fn push_with(&self, tree: &str, options: SonicOptions) -> PushReport {
+        // One attempt: what a second push has to do is not done by a second attempt.
+        let push_options = PushOptions { attempts: 1, ..PushOptions::default() };
+        push(&self.fleet(tree, options), &push_options, silent(), open_gate()).await
+    }
+
+    /// Checks that the switch is as tree and site say, that a reboot would start with it, and that nothing waits.
+    fn assert_good(&self, tree: &str, said: &dyn std::fmt::Debug) {
+        let (now, tree) = (self.config("db.json"), ConfigDb::parse(tree).expect("right"));
+        assert_eq!(closc_sonic::owned_part(&now, &tree), tree, "{said:?}\n{}", self.log());
+        assert_eq!(now.text("TACPLUS", "global", "passkey"), Some("not-a-secret"));
+        assert_eq!(now.text("PORT", "Ethernet0", "tpid"), Some("0x8100"));
+        assert_eq!(now.text("DEVICE_METADATA", "localhost", "timezone"), Some("UTC"));
+        assert_eq!(self.config("saved.json"), now, "{said:?}\n{}", self.log());
+        assert!(!self.path("state/pending").exists() && !self.path("timer").exists(), "{}", self.log());
+    }
+}
+
+fn fault(report: &PushReport) -> &Fault {
+    match &report.devices[NAME] {
+        Outcome::Failed(fault) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_push_brings_a_switch_to_the_tree_and_saves_it() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let fleet = switch.fleet(NEW, SonicOptions::default());
+    let shown = plan(&fleet, &PushOptions::default(), silent()).await.expect("it can be read").show();
+    assert!(
+        shown.contains("by config apply-patch") && shown.contains("~ PORT|Ethernet0.mtu 9100"),
+        "{shown}"
+    );
+    let found = drift(&fleet, &PushOptions::default(), silent()).await;
+    assert!(matches!(found.devices[NAME], DeviceDrift::Entries { .. }), "{found:?}");
+    assert_eq!(switch.config("db.json"), ConfigDb::parse(OLD).expect("right"), "looking changes nothing");
+    let report = switch.push(NEW).await;
+    assert!(report.is_good(), "{report:?}\n{}", switch.log());
+    switch.assert_good(NEW, &report);
+    assert!(switch.log().contains("config apply-patch") && !switch.log().contains("config reload"));
+    let again = switch.push(NEW).await;
+    assert!(again.is_good() && again.updates().total() == 0, "{again:?}");
+    assert!(drift(&fleet, &PushOptions::default(), silent()).await.is_clean());
+}
+
+#[tokio::test]
+async fn what_a_patch_cannot_do_is_reloaded_and_the_sites_part_stays() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let tree = NEW.replace(r#""size": "1""#, r#""size": "2""#);
+    let text = r#"{ "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }"#;
+    let overlay = Overlay::parse([("dns.json", text)]).expect("right");
+    let report = switch.push_with(&tree, SonicOptions { overlay, ..SonicOptions::default() }).await;
+    assert!(report.is_good(), "{report:?}\n{}", switch.log());
+    switch.assert_good(&tree, &report);
+    assert!(switch.log().contains("config reload") && !switch.log().contains("config apply-patch"));
+    assert!(switch.config("db.json").entry("DNS_NAMESERVER", "192.0.2.53").is_some());
+}
+
+#[tokio::test]
+async fn what_the_switch_refuses_leaves_it_as_it_was() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let tree = NEW.replacen('{', r#"{ "WRED_PROFILE": { "refused": { "ecn": "ecn_all" } }, "#, 1);
+    let report = switch.push(&tree).await;
+    let said = fault(&report).to_string();
+    assert!(said.contains("validating function returned False"), "{said}");
+    assert!(said.contains("the switch is as it was"), "{said}");
+    assert_eq!(switch.config("db.json"), ConfigDb::parse(OLD).expect("right"), "{}", switch.log());
+    assert!(!switch.path("state/pending").exists() && !switch.path("timer").exists(), "{}", switch.log());
+}
+
+#[tokio::test]
+async fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let tree = NEW.replace("192.0.2.1/24", "198.51.100.1/24");
+    let options = SonicOptions { confirm: Duration::from_secs(1), ..SonicOptions::default() };
+    // The way back is armed for a second, which the timer of this switch does not count.
+    let report = switch.push_with(&tree, options).await;
+    assert!(!report.is_good() && fault(&report).is_transient(), "{report:?}");
+    assert_eq!(
+        switch.config("saved.json"),
+        ConfigDb::parse(OLD).expect("right"),
+        "nothing is saved unconfirmed"
+    );
+    switch.time_passes();
+    assert_eq!(switch.config("db.json"), ConfigDb::parse(OLD).expect("right"), "{}", switch.log());
+    let report = switch.push(NEW).await;
+    assert!(report.is_good(), "{report:?}\n{}", switch.log());
+    switch.assert_good(NEW, &report);
+}
+
+/// Ends the connection at a command of the switch; then the time passes or not, and the next push finishes the work.
+async fn end_and_push_again(what: &str, command: usize, late: bool) {
+    let Some(switch) = FakeSwitch::new() else { return };
+    switch.end_at(what, command);
+    let first = switch.push(NEW).await;
+    if late && switch.path("timer").exists() {
+        switch.time_passes();
+        assert_eq!(switch.config("db.json"), switch.config("saved.json"), "{}", switch.log());
+    }
+    let second = switch.push(NEW).await;
+    assert!(second.is_good(), "{what} {command} {late}: {first:?}\n{second:?}\n{}", switch.log());
+    switch.assert_good(NEW, &(what, command, late));
+}
+
+#[tokio::test]
+async fn a_push_that_dies_is_finished_by_the_next_one() {
+    for (what, command, late) in [("kill-after", 8, false), ("kill-at", 8, true), ("kill-after", 11, false)] {
+        end_and_push_again(what, command, late).await;
+    }
+}
+
+/// Every command of a push: `cargo test -p closc-deploy --test deploy -- --ignored dies_anywhere`.
+#[tokio::test]
+#[ignore = "takes a minute"]
+async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
+    for command in 1..=14 {
+        for (what, late) in
+            [("kill-at", false), ("kill-at", true), ("kill-after", false), ("kill-after", true)]
+        {
+            end_and_push_again(what, command, late).await;
+        }
+    }
+}
+
+#[test]
+fn no_address_becomes_an_option() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    for address in ["-oProxyCommand=id", "{name} id", "$(id)", ""] {
+        let error = switch.try_fleet(NEW, SonicOptions::default(), address).err().expect("refused");
+        assert!(error.to_string().contains("is no host name and no address"), "{error}");
+    }
+}

@@ -1,0 +1,166 @@
+"""A SONiC switch for tests: the commands that a push uses, over a JSON file in place of Redis.
+
+Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
+checkpoints/NAME what was noted, timer the command that systemd-run was given, log one line for each command.
+kill-at holds a number: the session ends without a word at that command, before it does anything; kill-after: after it did.
+"""
+
+import json
+import os
+import signal
+import sys
+
+FOLDER, NAME, WORDS = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def load(name):
+    with open(path(name)) as file:
+        return json.load(file)
+
+
+def store(name, value):
+    with open(path(name) + ".new", "w") as file:
+        json.dump(value, file, sort_keys=True)
+    os.rename(path(name) + ".new", path(name))
+    if name == "db.json":
+        # The address by which the switch is reached is the one it began with, or none.
+        away = sorted(value.get("MGMT_INTERFACE", {})) != load("management.json")
+        if away:
+            open(path("unreachable"), "w").close()
+        elif os.path.exists(path("unreachable")):
+            os.remove(path("unreachable"))
+
+
+def refuse(why):
+    print("Error: " + why, file=sys.stderr)
+    sys.exit(2)
+
+
+def end_session():
+    """Ends the session and all that it runs, as a switch that loses its power does."""
+    process = os.getppid()
+    while process > 1:
+        with open("/proc/%d/stat" % process) as file:
+            text = file.read()
+        name, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
+        os.kill(process, signal.SIGKILL)
+        if name.startswith("sshd"):
+            break
+        process = int(rest[1])
+    sys.exit(1)
+
+
+def tokens(pointer):
+    if not pointer.startswith("/"):
+        refuse("no pointer: " + pointer)
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
+
+
+def apply(document, patch):
+    """RFC 6902, as far as objects go."""
+    for operation in patch:
+        *parents, last = tokens(operation["path"])
+        place = document
+        for parent in parents:
+            if parent not in place:
+                refuse("there is no " + operation["path"])
+            place = place[parent]
+        if operation["op"] == "add":
+            place[last] = operation["value"]
+        elif operation["op"] in ("replace", "remove"):
+            if last not in place:
+                refuse("there is no " + operation["path"])
+            if operation["op"] == "replace":
+                place[last] = operation["value"]
+            else:
+                del place[last]
+        else:
+            refuse("operation " + operation["op"])
+    return document
+
+
+def apply_patch(file):
+    with open(file) as text:
+        patch = json.load(text)
+    before = load("db.json")
+    after = apply(json.loads(json.dumps(before)), patch)
+    if not all(after.values()):
+        refuse("given patch is not valid because it will result in empty tables")
+    if before.get("BUFFER_POOL") != after.get("BUFFER_POOL"):
+        refuse("Modification of BUFFER_POOL table is illegal")
+    if "refused" in after.get("WRED_PROFILE", {}):
+        refuse("validating function returned False")
+    store("db.json", after)
+
+
+def redis(fields):
+    made = {}
+    for name, value in fields.items():
+        made[name + "@" if isinstance(value, list) else name] = ",".join(value) if isinstance(value, list) else value
+    return made or {"NULL": "NULL"}
+
+
+def dump():
+    hashes = {}
+    for table, entries in load("db.json").items():
+        for key, fields in entries.items():
+            hashes[table + "|" + key] = {"expireat": 1.5, "ttl": -0.001, "type": "hash", "value": redis(fields)}
+    hashes["CONFIG_DB_INITIALIZED"] = {"type": "string", "value": "1"}
+    print(json.dumps(hashes, indent=2))
+
+
+def config():
+    what, rest = WORDS[0], [word for word in WORDS[1:] if not word.startswith("-")]
+    if what == "apply-patch":
+        apply_patch(rest[0])
+    elif what == "reload":
+        with open(rest[0]) as text:
+            store("db.json", json.load(text))
+    elif what == "checkpoint":
+        if os.path.exists(path("checkpoints/" + rest[0])):
+            refuse("Checkpoint '%s' already exists" % rest[0])
+        store("checkpoints/" + rest[0], load("db.json"))
+    elif what == "rollback":
+        store("db.json", load("checkpoints/" + rest[0]))
+    elif what == "delete-checkpoint":
+        if not os.path.exists(path("checkpoints/" + rest[0])):
+            refuse("Checkpoint '%s' does not exist" % rest[0])
+        os.remove(path("checkpoints/" + rest[0]))
+    elif what == "save":
+        store("saved.json", load("db.json"))
+    else:
+        refuse("no command " + what)
+
+
+def number(name):
+    if not os.path.exists(path(name)):
+        return 0
+    with open(path(name)) as file:
+        return int(file.read() or 0)
+
+
+with open(path("log"), "a") as log:
+    log.write(" ".join([NAME, *WORDS]) + "\n")
+count = number("count") + 1
+with open(path("count"), "w") as file:
+    file.write(str(count))
+if count == number("kill-at"):
+    end_session()
+if NAME == "config":
+    config()
+elif NAME == "sonic-db-dump":
+    dump()
+elif NAME == "sonic-cfggen":
+    print(json.dumps(load("db.json")))
+elif NAME == "systemd-run":
+    with open(path("timer"), "w") as file:
+        file.write(WORDS[-1])
+elif NAME == "systemctl":
+    if WORDS[0] == "stop" and os.path.exists(path("timer")):
+        os.remove(path("timer"))
+if count == number("kill-after"):
+    end_session()
