@@ -92,6 +92,11 @@ pub enum Reason {
         /// Of how many ports.
         ports: usize,
     },
+    /// Maps of ports that are up give way to others; the updater, which takes each port down for each field, finds no end.
+    Maps {
+        /// Of how many ports.
+        ports: usize,
+    },
     /// The updater refuses to remove it.
     Removal {
         /// Where it is: `TABLE|key.field`.
@@ -136,6 +141,12 @@ impl fmt::Display for Reason {
             }
             Reason::Breakout { ports } => write!(f, "{ports} ports come, go or change lanes"),
             Reason::Speed { ports } => write!(f, "{ports} ports change their speed"),
+            Reason::Maps { ports } => {
+                write!(
+                    f,
+                    "{ports} ports that are up get other maps in place of maps that go, which SONiC's updater does not finish"
+                )
+            }
             Reason::Removal { place } => write!(f, "SONiC removes `{place}` by a reload only"),
             Reason::Slow { seconds } => {
                 write!(
@@ -165,6 +176,7 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
     let estimate = patch_estimate(patch, &bounces);
     let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
     reasons.extend(ports(patch));
+    reasons.extend(maps(live, patch));
     if estimate.seconds > PATCH_MAX_S {
         reasons.insert(Reason::Slow { seconds: estimate.seconds });
     }
@@ -218,6 +230,35 @@ fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
     let speeds = speeds(patch);
     let breakout = (moved > PORTS_MAX).then_some(Reason::Breakout { ports: moved });
     breakout.into_iter().chain((speeds > SPEEDS_MAX).then_some(Reason::Speed { ports: speeds }))
+}
+
+/// Says whether ports that are up get other maps in place of maps that go. SONiC's updater was seen to look for an order
+/// of two such ports for more than four minutes; where the old maps stay, each field is one move of a port that is down.
+fn maps(live: &ConfigDb, patch: &Patch) -> Option<Reason> {
+    let mut gone = BTreeSet::new();
+    for operation in patch.operations.iter().filter(|o| o.action == Action::Remove && o.field.is_none()) {
+        let table = operation.table.as_str();
+        let is_map =
+            table.ends_with("_MAP") && table != "PORT_QOS_MAP" || table == "MAP_PFC_PRIORITY_TO_QUEUE";
+        match &operation.key {
+            Some(key) if is_map => drop(gone.insert(key.as_str())),
+            None if is_map => gone.extend(live.table(table).keys().map(String::as_str)),
+            Some(_) | None => {}
+        }
+    }
+    let mut ports = BTreeSet::new();
+    for operation in patch.operations.iter().filter(|o| o.table == "PORT_QOS_MAP") {
+        let (Some(port), Some(field), Action::Replace(_)) =
+            (&operation.key, &operation.field, &operation.action)
+        else {
+            continue;
+        };
+        let before = live.text("PORT_QOS_MAP", port, field);
+        if is_up(live, port) && field.ends_with("_map") && before.is_some_and(|map| gone.contains(map)) {
+            ports.insert(port);
+        }
+    }
+    (!ports.is_empty()).then_some(Reason::Maps { ports: ports.len() })
 }
 
 fn speeds(patch: &Patch) -> usize {

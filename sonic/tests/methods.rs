@@ -55,6 +55,32 @@ fn what_the_updater_refuses_takes_a_reload() {
     assert_eq!(reasons(&lanes), [Reason::Breakout { ports: 3 }]);
 }
 
+#[test]
+fn maps_that_give_way_under_ports_that_are_up_take_a_reload() {
+    let mut live = config(LIVE);
+    let entry = |fields: &[(&str, &str)]| -> closc_sonic::Entry {
+        fields.iter().map(|(field, value)| ((*field).to_owned(), (*value).into())).collect()
+    };
+    live.insert("TC_TO_PRIORITY_GROUP_MAP", "old", entry(&[("0", "0"), ("3", "3")]));
+    live.insert("TC_TO_PRIORITY_GROUP_MAP", "kept", entry(&[("0", "0")]));
+    for port in ["Ethernet0", "Ethernet1", "Ethernet2"] {
+        live.insert("PORT_QOS_MAP", port, entry(&[("tc_to_pg_map", "old"), ("pfc_enable", "3")]));
+    }
+    let of = |edit: &dyn Fn(&str) -> String| {
+        change("a", &live, &config(&edit(&live.to_json())), &Overlay::default(), false).expect("right")
+    };
+    // The profile changes as a whole: the map has another name, and `Ethernet2` is down.
+    let all = of(&|text| text.replace(r#""old""#, r#""new""#));
+    assert_eq!(reasons(&all), [Reason::Maps { ports: 2 }]);
+    // A port that takes another map while the old one stays is a patch, and so is what is no map.
+    let mut tree = live.clone();
+    tree.insert("PORT_QOS_MAP", "Ethernet1", entry(&[("tc_to_pg_map", "kept"), ("pfc_enable", "3")]));
+    let one = change("a", &live, &tree, &Overlay::default(), false).expect("right");
+    assert_eq!((one.method, one.bounces.len()), (Method::Patch, 1));
+    let enable = of(&|text| text.replace(r#""pfc_enable": "3""#, r#""pfc_enable": "4""#));
+    assert_eq!((enable.method, enable.bounces.len()), (Method::Patch, 2));
+}
+
 fn ports(change: &Change) -> Vec<&str> {
     change.bounces.iter().map(|Bounce { port, .. }| port.as_str()).collect()
 }

@@ -13,14 +13,13 @@ use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation, WriteFault};
-use crate::fleet::Wanted;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::read::{Live, live};
 use crate::report::{PipelineStep, Pushed};
 use crate::state::State;
 use crate::target::{Program, Target};
-use crate::tree::Desired;
+use crate::tree::{Desired, Wanted};
 
 /// What is to become of a switch.
 #[derive(Clone)]

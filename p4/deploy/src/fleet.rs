@@ -7,29 +7,11 @@ use closc_artefacts::Files;
 use thiserror::Error;
 
 use crate::inventory::{Inventory, InventoryError, Sonic, Transport};
+use crate::member::Member;
 use crate::sonic::{SonicOptions, SonicSwitch, Ssh, is_host, is_state, is_user};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
-use crate::tree::{Desired, Tree, TreeError, foreign_program};
-
-/// Returns what is wanted of a switch; called when its turn comes, and again whenever it is to be compared.
-pub type Wanted = Arc<dyn Fn() -> Result<Arc<Desired>, TreeError> + Send + Sync>;
-
-/// One switch.
-#[derive(Clone)]
-pub struct Member {
-    /// How to reach it.
-    pub target: Target,
-    /// What is wanted of it.
-    pub wanted: Wanted,
-}
-
-impl Member {
-    /// Returns a member of which the same is wanted always.
-    pub fn new(target: Target, desired: Arc<Desired>) -> Self {
-        Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
-    }
-}
+use crate::tree::{Tree, TreeError, foreign_program};
 
 /// The switches that one command is about.
 #[derive(Clone, Default)]
@@ -147,11 +129,6 @@ impl Fleet {
     /// Returns how many switches there are.
     pub fn n_switches(&self) -> usize {
         self.members.len() + self.sonic.len()
-    }
-
-    /// Returns how many of them run SONiC.
-    pub fn n_sonic(&self) -> usize {
-        self.sonic.len()
     }
 
     /// Returns every switch, whatever it speaks.

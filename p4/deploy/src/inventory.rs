@@ -21,37 +21,37 @@ pub struct Inventory {
     pub devices: BTreeMap<String, Device>,
     /// The switches that run SONiC, by patterns; the first that fits a switch counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sonic: Vec<Sonic>,
+    pub(crate) sonic: Vec<Sonic>,
 }
 
 /// How switches that run SONiC are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sonic {
+pub(crate) struct Sonic {
     /// The names: `*` is any text, `?` any character.
-    pub devices: String,
+    pub(crate) devices: String,
     /// How: `sonic-ssh`.
-    pub transport: Transport,
+    pub(crate) transport: Transport,
     /// The host, in which `{name}` is the name of the switch.
-    pub address: String,
+    pub(crate) address: String,
     /// The port, where it is not the one of `ssh`'s configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub port: Option<u16>,
+    pub(crate) port: Option<u16>,
     /// The user, where it is not the one of `ssh`'s configuration; one who may use `sudo` without a password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// The plane, by which a push goes in waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plane: Option<u8>,
+    pub(crate) plane: Option<u8>,
     /// The folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
+    pub(crate) state: Option<String>,
 }
 
 /// How a switch is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Transport {
+pub(crate) enum Transport {
     /// The system's `ssh`.
     SonicSsh,
 }

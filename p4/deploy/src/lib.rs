@@ -9,6 +9,7 @@
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
 mod device;
+mod device_drift;
 mod device_plan;
 mod difference;
 mod drift;
@@ -17,6 +18,7 @@ mod fault;
 mod fleet;
 mod invalid;
 mod inventory;
+mod member;
 mod options;
 mod parallel;
 mod plan;
@@ -31,14 +33,16 @@ mod target;
 mod tree;
 mod watch;
 
+pub use device_drift::{DeviceDrift, Difference};
 pub use device_plan::DevicePlan;
 pub use difference::{Change, Counts, difference};
-pub use drift::{DeviceDrift, Difference, DriftReport, drift};
+pub use drift::{DriftReport, drift};
 pub use event::{Event, EventKind, Observer, silent};
 pub use fault::{DeviceError, Fault, Operation, Refused, WriteFault};
-pub use fleet::{Fleet, FleetError, Member, Wanted};
+pub use fleet::{Fleet, FleetError};
 pub use invalid::InvalidState;
-pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Sonic, Tls, Transport};
+pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
+pub use member::Member;
 pub use options::PushOptions;
 pub use plan::{Plan, PlanFileError, PlanResult, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
@@ -46,5 +50,5 @@ pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use sonic::SonicOptions;
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
-pub use tree::{Desired, Tree, TreeError, desired};
+pub use tree::{Desired, Tree, TreeError, Wanted, desired};
 pub use watch::{DeviceStatus, Role, Watch, WatchOptions, WatchStatus, watch};

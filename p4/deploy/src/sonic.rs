@@ -14,8 +14,8 @@ use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, change};
 
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
+use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
-use crate::drift::{DeviceDrift, Difference};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
@@ -63,6 +63,8 @@ pub(crate) struct SonicSwitch {
 /// What a switch holds.
 struct Held {
     config: ConfigDb,
+    /// The digest of it that the switch computed.
+    digest: String,
     /// Whether a change waits for its confirmation.
     is_pending: bool,
 }
@@ -129,7 +131,7 @@ impl SonicSwitch {
             progress.report(EventKind::Verified { entities: n_entries });
             return Ok(n_entries);
         }
-        self.apply(&held.config, &made, progress).await?;
+        self.apply(&held, &made, progress).await?;
         let after = self.read_again(options, progress).await?;
         let left = self.change(&after.config, &tree)?;
         if left.method != Method::Nothing {
@@ -184,13 +186,21 @@ impl SonicSwitch {
         let operation = Operation::Reading { object: "CONFIG_DB".to_owned() };
         let limit = READ_LIMIT.max(options.client.deadlines.read);
         let text = self.run(operation.clone(), script::read(&self.state), limit, progress).await?;
-        let (first, dump) = text.split_once('\n').unwrap_or((&text, ""));
-        let config = ConfigDb::parse_dump(dump).map_err(|error| Fault::Remote {
-            operation,
-            reason: format!("sonic-db-dump printed what is no CONFIG_DB: {error}"),
-            is_transient: false,
-        })?;
-        Ok(Held { config, is_pending: first == "pending" })
+        let invalid =
+            |reason: String| Fault::Remote { operation: operation.clone(), reason, is_transient: false };
+        let mut lines = text.splitn(3, '\n');
+        let (first, second, dump) = (
+            lines.next().unwrap_or_default(),
+            lines.next().unwrap_or_default(),
+            lines.next().unwrap_or_default(),
+        );
+        let digest = second.split(' ').next().unwrap_or_default();
+        if digest.len() != 64 || !digest.chars().all(|sign| sign.is_ascii_hexdigit()) {
+            return Err(invalid("sha256sum printed no digest".to_owned()));
+        }
+        let config = ConfigDb::parse_dump(dump)
+            .map_err(|error| invalid(format!("sonic-db-dump printed what is no CONFIG_DB: {error}")))?;
+        Ok(Held { config, digest: digest.to_owned(), is_pending: first == "pending" })
     }
 
     /// Reads back over a new connection, for as long as the switch would still wait for a confirmation: a reload takes
@@ -209,13 +219,14 @@ impl SonicSwitch {
         }
     }
 
-    async fn apply(&self, live: &ConfigDb, made: &Change, progress: &Progress) -> Result<(), Fault> {
+    async fn apply(&self, held: &Held, made: &Change, progress: &Progress) -> Result<(), Fault> {
         let patches: Vec<String> = match &made.method {
             Method::Nothing | Method::Reload { .. } => Vec::new(),
-            Method::Patch => made.steps(live).iter().map(Patch::to_json).collect(),
+            Method::Patch => made.steps(&held.config).iter().map(Patch::to_json).collect(),
         };
         let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
-        let script = script::apply(&self.state, self.options.confirm, &patches, whole.as_deref());
+        let confirm = self.options.confirm;
+        let script = script::apply(&self.state, &held.digest, confirm, &patches, whole.as_deref());
         let limit = READ_LIMIT.max(self.options.confirm);
         self.run(Operation::Writing, script, limit, progress).await.map(drop)
     }

@@ -6,10 +6,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::device::{self, Goal};
-use crate::drift::{self, DeviceDrift};
+use crate::device_drift::DeviceDrift;
 use crate::fault::Fault;
-use crate::fleet::Member;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::report::Pushed;
@@ -33,27 +31,4 @@ pub(crate) trait Switch: Send + Sync {
 
     /// Reads and compares; nothing is written.
     fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift>;
-}
-
-/// A switch that speaks P4Runtime.
-impl Switch for Member {
-    fn name(&self) -> &str {
-        &self.target.name
-    }
-
-    fn plane(&self) -> Option<u8> {
-        self.target.plane
-    }
-
-    fn wave(&self) -> usize {
-        self.target.wave
-    }
-
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
-        Box::pin(device::push(&self.target, Goal::Tree(self.wanted.clone()), options, progress))
-    }
-
-    fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift> {
-        Box::pin(drift::of_entries(self, options, progress))
-    }
 }

@@ -33,6 +33,9 @@ pub struct Desired {
     pub state: State,
 }
 
+/// Returns what is wanted of a switch; called when its turn comes, and again whenever it is to be compared.
+pub type Wanted = Arc<dyn Fn() -> Result<Arc<Desired>, TreeError> + Send + Sync>;
+
 /// A file of the tree, or of the inventory, that cannot be used.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TreeError {

@@ -171,6 +171,11 @@ pub fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> a
     Ok(fleet.with_sonic(&site.inventory, &tree, options, select)?)
 }
 
+/// Returns how many switches run SONiC.
+pub fn n_sonic(fleet: &Fleet) -> usize {
+    fleet.n_switches() - fleet.members.len()
+}
+
 /// Reads what a site adds: every `.json` file of a folder.
 fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     let mut names = Vec::new();

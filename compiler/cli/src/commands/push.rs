@@ -111,11 +111,11 @@ fn saved_plan(
 
 /// Shows or saves what a push would send. Exits with 2 where that is something.
 fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Outcome> {
-    if command.out.is_some() && fleet.n_sonic() > 0 {
+    let n_sonic = control::n_sonic(fleet);
+    if command.out.is_some() && n_sonic > 0 {
         bail!(
-            "a plan for switches that run SONiC cannot be saved: {} of the selection do; leave `--out` away, or select \
-             others with `--device`",
-            fleet.n_sonic()
+            "a plan for switches that run SONiC cannot be saved: {n_sonic} of the selection do; leave `--out` away, or \
+             select others with `--device`"
         );
     }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");

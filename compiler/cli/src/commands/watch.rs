@@ -18,11 +18,11 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
-    if fleet.n_sonic() > 0 {
+    let n_sonic = control::n_sonic(&fleet);
+    if n_sonic > 0 {
         anyhow::bail!(
-            "`closc watch` keeps P4Runtime targets, and {} of the switches run SONiC: look at them with `closc drift`, and \
-             select the others with `--device` or `--plane`",
-            fleet.n_sonic()
+            "`closc watch` keeps P4Runtime targets, and {n_sonic} of the switches run SONiC: look at them with `closc drift`, \
+             and select the others with `--device` or `--plane`"
         );
     }
     let options = WatchOptions {

@@ -10,22 +10,37 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Prints whether a change waits for its confirmation, then what the switch holds. A push that lost its connection may
-/// still be at work: its end is waited for.
+/// Computes a digest of what `sonic-db-dump` prints, without times, which differ whenever it is asked. Values of CONFIG_DB
+/// are in quotes and stay.
+const DIGEST: &str = r#"grep -Ev '^ *"(expireat|ttl)": -?[0-9.e+-]+,?$' | sha256sum"#;
+
+/// Prints whether a change waits for its confirmation, a digest of what the switch holds, then that. A push that lost its
+/// connection may still be at work: its end is waited for.
 pub(super) fn read(state: &str) -> String {
     whole(&format!(
         "if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
          if [ -e {state}/pending ]; then echo pending; else echo settled; fi\n\
-         sonic-db-dump -n CONFIG_DB -y </dev/null\n"
+         held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
+         printf '%s\\n' \"$held\" | {DIGEST}\n\
+         printf '%s\\n' \"$held\"\n"
     ))
 }
 
-/// Arms the way back, then applies patches one after the other, or a whole file.
-pub(super) fn apply(state: &str, confirm: Duration, patches: &[String], file: Option<&str>) -> String {
+/// Compares the switch with what was read, arms the way back, then applies patches one after the other, or a whole file.
+pub(super) fn apply(
+    state: &str,
+    digest: &str,
+    confirm: Duration,
+    patches: &[String],
+    file: Option<&str>,
+) -> String {
     let seconds = confirm.as_secs().max(1);
     let mut body = format!(
         "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
          flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
+         case $(printf '%s\\n' \"$held\" | {DIGEST}) in {digest}*) ;;\n\
+         *) echo 'the configuration changed after it was read' >&2; exit 77 ;; esac\n\
          if [ ! -e {state}/pending ]; then\n\
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
          config checkpoint closc </dev/null >&2\n\

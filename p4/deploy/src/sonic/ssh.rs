@@ -17,9 +17,9 @@ const ERRORS_MAX: u64 = 64 << 10;
 /// The status with which `ssh` says that there was no connection, or that it broke.
 const NO_CONNECTION: i32 = 255;
 
-/// The statuses with which our own scripts say that the switch is not as it was read: another push is at work, or it took
-/// a change back. Reading again helps.
-const MOVED: [i32; 2] = [75, 76];
+/// The statuses with which our own scripts say that the switch is not as it was read: another push is at work, it took a
+/// change back, or somebody else changed it. Reading again helps.
+const MOVED: [i32; 3] = [75, 76, 77];
 
 /// Lines of complaints that a message shows.
 const SHOWN: usize = 6;

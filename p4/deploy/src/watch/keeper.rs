@@ -18,13 +18,13 @@ use crate::device::{self, above, load};
 use crate::difference::Counts;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
-use crate::fleet::{Member, Wanted};
+use crate::member::Member;
 use crate::progress::Progress;
 use crate::read::live;
 use crate::report::PipelineStep;
 use crate::state::State;
 use crate::target::Program;
-use crate::tree::Desired;
+use crate::tree::{Desired, Wanted};
 
 /// Looks after a switch until it is asked to stop.
 pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {

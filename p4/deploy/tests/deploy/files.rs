@@ -15,7 +15,9 @@ fn tree(files: &Files) -> Arc<Tree> {
 fn inventory(names: &[&str]) -> Inventory {
     let device =
         |(number, name): (usize, &&str)| ((*name).to_owned(), Device::at("127.0.0.1:9", number as u64));
-    Inventory { devices: names.iter().enumerate().map(device).collect(), ..Inventory::default() }
+    let mut inventory = Inventory::default();
+    inventory.devices.extend(names.iter().enumerate().map(device));
+    inventory
 }
 
 fn fleet(files: &Files, inventory: &Inventory) -> Result<Fleet, FleetError> {

@@ -2,13 +2,15 @@
 
 Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
 checkpoints/NAME what was noted, timer the command that systemd-run was given, log one line for each command.
-kill-at holds a number: the session ends without a word at that command, before it does anything; kill-after: after it did.
+kill-at holds a number: the session ends without a word at that command, before it does anything; kill-after: after it did;
+move-at: before that command somebody else changes the configuration.
 """
 
 import json
 import os
 import signal
 import sys
+import time
 
 FOLDER, NAME, WORDS = sys.argv[1], sys.argv[2], sys.argv[3:]
 
@@ -108,7 +110,7 @@ def dump():
     hashes = {}
     for table, entries in load("db.json").items():
         for key, fields in entries.items():
-            hashes[table + "|" + key] = {"expireat": 1.5, "ttl": -0.001, "type": "hash", "value": redis(fields)}
+            hashes[table + "|" + key] = {"expireat": time.time(), "ttl": -0.001, "type": "hash", "value": redis(fields)}
     hashes["CONFIG_DB_INITIALIZED"] = {"type": "string", "value": "1"}
     print(json.dumps(hashes, indent=2))
 
@@ -150,6 +152,10 @@ with open(path("count"), "w") as file:
     file.write(str(count))
 if count == number("kill-at"):
     end_session()
+if count == number("move-at"):
+    moved = load("db.json")
+    moved["DNS_NAMESERVER"] = {"192.0.2.54": {}}
+    store("db.json", moved)
 if NAME == "config":
     config()
 elif NAME == "sonic-db-dump":

@@ -1,0 +1,82 @@
+//! A switch of a fleet that speaks P4Runtime.
+//!
+//! In: an address, and what is wanted of it. Out: a [`Switch`]. Invariants: those of that trait; to compare it, nobody has
+//! to be primary.
+
+use std::sync::Arc;
+
+use crate::device::{self, Goal, load};
+use crate::device_drift::{DeviceDrift, Difference};
+use crate::difference::{Change, by_object, difference};
+use crate::fault::Fault;
+use crate::options::PushOptions;
+use crate::progress::Progress;
+use crate::read::live;
+use crate::report::Pushed;
+use crate::switch::{Switch, Work};
+use crate::target::{Cookie, Target};
+use crate::tree::{Desired, Wanted};
+
+/// One switch that speaks P4Runtime.
+#[derive(Clone)]
+pub struct Member {
+    /// How to reach it.
+    pub target: Target,
+    /// What is wanted of it.
+    pub wanted: Wanted,
+}
+
+impl Member {
+    /// Returns a member of which the same is wanted always.
+    pub fn new(target: Target, desired: Arc<Desired>) -> Self {
+        Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
+    }
+}
+
+impl Switch for Member {
+    fn name(&self) -> &str {
+        &self.target.name
+    }
+
+    fn plane(&self) -> Option<u8> {
+        self.target.plane
+    }
+
+    fn wave(&self) -> usize {
+        self.target.wave
+    }
+
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+        Box::pin(device::push(&self.target, Goal::Tree(self.wanted.clone()), options, progress))
+    }
+
+    fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift> {
+        Box::pin(compare(self, options, progress))
+    }
+}
+
+/// Compares what a target holds with what is wanted of it.
+async fn compare(member: &Member, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
+    let desired = load(member.wanted.clone()).await?;
+    let (program, info) = (&desired.program, desired.program.info());
+    let client = device::connect(&member.target, options, progress).await?;
+    if !device::has_pipeline(&client, program, progress).await? {
+        let operation = progress.operation();
+        let live = client.pipeline_cookie().await.map_err(|source| Fault::Call { operation, source })?;
+        let wanted = Cookie(program.pipeline().cookie());
+        return Ok(DeviceDrift::Pipeline { wanted, live: live.map(Cookie) });
+    }
+    let read = live(&client, &member.target.controller.role, info, desired.state.len(), progress).await?;
+    read.check_support(info, &desired.state)?;
+    let changes = difference(&desired.state, &read.state);
+    if changes.is_empty() {
+        return Ok(DeviceDrift::None);
+    }
+    let shown = |entity| crate::state::shown(info, entity);
+    let differences = changes.iter().map(|change| match change {
+        Change::Missing(wanted) => Difference::Missing { wanted: shown(wanted) },
+        Change::Unexpected(live) => Difference::Unexpected { live: shown(live) },
+        Change::Changed { wanted, live } => Difference::Changed { wanted: shown(wanted), live: shown(live) },
+    });
+    Ok(DeviceDrift::Entries { differences: differences.collect(), objects: by_object(info, &changes) })
+}
