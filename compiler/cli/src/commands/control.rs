@@ -158,7 +158,7 @@ pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
 }
 
 /// The same, with options for switches that run SONiC.
-pub fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
+pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
     let tree = Arc::new(tree);
@@ -172,7 +172,7 @@ pub fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> a
 }
 
 /// Returns how many switches run SONiC.
-pub fn n_sonic(fleet: &Fleet) -> usize {
+pub(super) fn n_sonic(fleet: &Fleet) -> usize {
     fleet.n_switches() - fleet.members.len()
 }
 
