@@ -115,6 +115,9 @@ fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
     let source_routed = text(&render(&fabric("srv6-static", "lossy-trim"), HostOutput::Nccl), "nccl.conf");
     assert!(source_routed.contains("NCCL_IB_QPS_PER_CONNECTION=1\n"), "the NIC spreads by itself");
     assert!(!source_routed.contains("FIFO_TC"), "no class for clear-to-send");
+    let swapped = "{ base: lossless, classes: { cts: { dscp: [0] }, best-effort: { dscp: [46] } } }";
+    let zero = text(&render(&fabric("ecmp-static", swapped), HostOutput::Nccl), "nccl.conf");
+    assert!(zero.contains("NCCL_IB_FIFO_TC=0\n"), "0 is a mark too: {zero}");
 }
 
 #[test]

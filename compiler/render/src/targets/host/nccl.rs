@@ -24,8 +24,8 @@ struct View {
     /// Addresses of all NICs: which GIDs are taken.
     reach: String,
     traffic_class: u8,
-    /// Traffic class of clear-to-send messages; 0 where the profile has no class for them.
-    clear_to_send: u8,
+    /// Traffic class of clear-to-send messages, where the profile has a class for them.
+    clear_to_send: Option<u8>,
     queue_pairs: u16,
     /// Whether NIC k only meets NICs k of other nodes without passing the second tier.
     rails: bool,
@@ -101,7 +101,7 @@ fn view(files: &Files<'_>) -> View {
         devices: files.interfaces().join(","),
         reach: intent.reach.to_string(),
         traffic_class: marks.nccl_tc,
-        clear_to_send: marks.nccl_fifo_tc.unwrap_or(0),
+        clear_to_send: marks.nccl_fifo_tc,
         queue_pairs: intent.queue_pairs,
         rails: intent.is_rail_optimised,
         topology: if has_pairs { "/etc/closc/nccl-topology.xml" } else { "" },
