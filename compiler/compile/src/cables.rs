@@ -3,25 +3,91 @@
 //! In: a plan and a plane. Out: one line for each cable that is there, NIC cables first, in the order of their
 //! lower ends.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_artefacts::cables::{HEADER, Kind, Row, State};
 use closc_artefacts::paths;
-use closc_plan::Plan;
+use closc_fabric::{Fabric, PortUse};
+use closc_plan::{Excepted, Plan, Subject};
 use closc_render::Artefact;
-use closc_topology::{Link, PlaneId};
+use closc_topology::{Link, NicPort, PlaneId, Switch};
+
+use crate::meaning::{exceptions, numbers};
 
 /// Renders the cable list of a plane.
 pub(crate) fn render(plan: &Plan, plane: PlaneId) -> Artefact {
-    let fabric = plan.fabric();
     let mut text = String::from(HEADER);
-    for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {
-        line(&mut text, plan, link);
+    for link in links(plan.fabric(), plane) {
+        let _ = writeln!(text, "{}", line(plan, link));
     }
     Artefact::new(paths::cables(plane.0), text)
 }
 
-fn line(text: &mut String, plan: &Plan, link: Link) {
+/// Tells whether the cable list of a plane differs: where exceptions alone do, only cables near these are looked at, and
+/// otherwise as many as are alike.
+pub(crate) fn differs(old: &Plan, new: &Plan, plane: PlaneId) -> bool {
+    if let Some(links) = near(old, new, plane) {
+        let row = |plan: &Plan, link| plan.fabric().has_link(link).then(|| line(plan, link));
+        return links.into_iter().any(|link| row(old, link) != row(new, link));
+    }
+    let rows = |plan| links(Plan::fabric(plan), plane).map(move |link| line(plan, link));
+    !rows(old).eq(rows(new))
+}
+
+/// The cables of a plane, in the order of its list.
+fn links(fabric: &Fabric, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
+    fabric.host_links(plane).chain(fabric.switch_links(plane))
+}
+
+/// The cables of a plane that exceptions of only one side are about, themselves or by a device; nothing where more than
+/// exceptions differs, or the state of the whole plane.
+fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
+    if numbers(old) != numbers(new) {
+        return None;
+    }
+    let [before, after] = [old, new].map(|plan| {
+        let all = exceptions(plan).map(|(excepted, form)| (form, excepted));
+        all.collect::<BTreeMap<_, _>>()
+    });
+    let only = |of: &BTreeMap<Vec<u8>, Excepted>, other: &BTreeMap<Vec<u8>, Excepted>| {
+        of.iter().filter(|(form, _)| !other.contains_key(*form)).map(|(_, found)| *found).collect::<Vec<_>>()
+    };
+    let mut found = BTreeSet::new();
+    for excepted in only(&before, &after).into_iter().chain(only(&after, &before)) {
+        match excepted {
+            Excepted::Absent(Subject::Plane(own)) | Excepted::Drained(Subject::Plane(own)) => {
+                if own == plane {
+                    return None;
+                }
+            }
+            Excepted::Absent(Subject::Nic(nic)) | Excepted::Drained(Subject::Nic(nic)) => {
+                found.insert(Link::Host(NicPort { plane, nic }));
+            }
+            Excepted::Absent(Subject::Link(link))
+            | Excepted::Drained(Subject::Link(link))
+            | Excepted::Cable(link) => found.extend((link.plane() == plane).then_some(link)),
+            Excepted::Absent(Subject::Switch(switch))
+            | Excepted::Drained(Subject::Switch(switch))
+            | Excepted::Device(switch) => {
+                found.extend(
+                    (switch.plane == plane).then(|| plugged(new.fabric(), switch)).into_iter().flatten(),
+                );
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The cables that belong to a switch, there or not.
+fn plugged(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
+    fabric.ports(switch).filter_map(|port| match port.used {
+        PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
+        PortUse::Spare => None,
+    })
+}
+
+fn line(plan: &Plan, link: Link) -> String {
     let ends = plan.cable_ends(link);
     let cable = plan.fabric().cable(link);
     let state = if plan.fabric().is_drained(link) { State::Drained } else { State::Up };
@@ -41,5 +107,5 @@ fn line(text: &mut String, plan: &Plan, link: Link) {
         medium: cable.medium.as_ref(),
         state: state.word(),
     };
-    let _ = writeln!(text, "{row}");
+    row.to_string()
 }

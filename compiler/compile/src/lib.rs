@@ -11,6 +11,7 @@ mod error;
 mod fingerprint;
 pub mod front;
 mod job;
+mod meaning;
 mod memory;
 mod pipelines;
 mod select;
@@ -22,8 +23,9 @@ mod write;
 
 pub use archive::archive;
 pub use error::CompileError;
-pub use fingerprint::{Fingerprint, Fingerprints, meaning};
+pub use fingerprint::{Fingerprint, Fingerprints};
 pub use job::Job;
+pub use meaning::meaning;
 pub use memory::memory;
 pub use pipelines::pipeline_digests;
 pub use select::Selection;

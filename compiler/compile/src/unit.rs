@@ -74,6 +74,9 @@ impl Unit {
 
     /// Tells whether two plans render the unit to other files. What cannot be rendered differs.
     pub fn differs(self, old: &Plan, new: &Plan, templates: &Templates) -> bool {
+        if let Unit::Cables(plane) = self {
+            return cables::differs(old, new, plane);
+        }
         match (self.render(old, templates), self.render(new, templates)) {
             (Ok(old), Ok(new)) => {
                 let files = |artefacts: Vec<Artefact>| -> BTreeMap<_, _> {

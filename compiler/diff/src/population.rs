@@ -1,12 +1,10 @@
 //! Which switches, NICs and cables come, go or move.
 //!
-//! In: two fabrics. Out: coordinates, in order. Invariants: where the numbers of both are the same, only what exceptions
-//! name is looked at; a fabric that grows is walked once.
-
-use std::collections::BTreeSet;
+//! In: two fabrics. Out: coordinates, in order. Invariants: where both are wired by the same rule, only what exceptions name
+//! and what one side's numbers reach and the other's do not is looked at; others are walked.
 
 use closc_fabric::{Fabric, PortUse};
-use closc_topology::{Exceptions, Link, Nic, NicPort, Switch, TierId, Topology};
+use closc_topology::{Exceptions, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 
 /// What one side has and the other has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +31,7 @@ pub struct Population {
 impl Population {
     /// Compares two fabrics.
     pub fn between(old: &Fabric, new: &Fabric) -> Population {
-        if numbers(old.topology()) == numbers(new.topology()) { touched(old, new) } else { walked(old, new) }
+        if rule(old.topology(), new.topology()) { near(old, new) } else { walked(old, new) }
     }
 
     /// Tells whether something comes, or comes to another port.
@@ -61,58 +59,178 @@ impl<T> Delta<T> {
     }
 }
 
-/// Every number that decides who exists and who is connected with whom.
-fn numbers(topology: &Topology) -> impl PartialEq + use<> {
-    let counts = [
-        u16::from(topology.planes),
-        topology.zones,
-        topology.hosts.groups,
-        topology.t0.up.count,
-        topology.t0.parallel,
-        topology.hosts.per_group,
-        topology.t1_count,
-        topology.t1.up.count,
-        topology.t1.parallel,
-        topology.count(TierId::T2),
-    ];
-    (counts, topology.t2.as_ref().map(|t2| (t2.wiring, t2.zone_ports, t2.rows)))
+/// Tells whether two fabrics plug every cable that both have into the same ports.
+fn rule(old: &Topology, new: &Topology) -> bool {
+    let upper = match (&old.t2, &new.t2) {
+        (Some(before), Some(after)) => {
+            let rule = |topology: &Topology, ports: u16| (topology.t1.parallel, topology.t2_rows(), ports);
+            rule(old, before.zone_ports) == rule(new, after.zone_ports)
+        }
+        (_, _) => true,
+    };
+    old.t0.parallel == new.t0.parallel && upper
 }
 
-/// Fabrics of the same numbers differ only around what an exception declares absent.
-fn touched(old: &Fabric, new: &Fabric) -> Population {
-    let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
-    let switches: BTreeSet<Switch> =
-        before.absent_switches.symmetric_difference(&after.absent_switches).copied().collect();
-    let nics: BTreeSet<Nic> = before.absent_nics.symmetric_difference(&after.absent_nics).copied().collect();
-    let mut links: BTreeSet<Link> =
-        before.absent_links.symmetric_difference(&after.absent_links).copied().collect();
-    for switch in &switches {
-        let ports = new.ports(*switch);
-        links.extend(ports.filter_map(|port| match port.used {
-            PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
-            PortUse::Spare => None,
-        }));
-    }
-    for nic in &nics {
-        links.extend(new.topology().plane_ids().map(|plane| Link::Host(NicPort { plane, nic: *nic })));
+/// Fabrics that are wired by the same rule differ around what an exception declares absent, and in what only one of them
+/// reaches.
+fn near(old: &Fabric, new: &Fabric) -> Population {
+    let (mut switches, mut nics, mut links) = absences(old, new);
+    for (own, other) in [(old, new), (new, old)] {
+        let beyond = Beyond { own, other };
+        switches.extend(beyond.switches());
+        nics.extend(beyond.nics());
+        links.extend(beyond.host_links());
+        links.extend(beyond.uplinks());
     }
     Population {
-        switches: delta(&switches, |s| old.has_switch(*s), |s| new.has_switch(*s)),
-        nics: delta(&nics, |n| old.has_nic(*n), |n| new.has_nic(*n)),
-        cables: delta(&links, |l| old.has_link(*l), |l| new.has_link(*l)),
+        switches: delta(sorted(switches), |s| old.has_switch(*s), |s| new.has_switch(*s)),
+        nics: delta(sorted(nics), |n| old.has_nic(*n), |n| new.has_nic(*n)),
+        cables: delta(sorted(links), |l| old.has_link(*l), |l| new.has_link(*l)),
         moved: Vec::new(),
     }
 }
 
-fn delta<T: Copy>(all: &BTreeSet<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> bool) -> Delta<T> {
-    let there = |item: &&T| (old(item), new(item));
-    Delta {
-        added: all.iter().filter(|item| there(item) == (false, true)).copied().collect(),
-        removed: all.iter().filter(|item| there(item) == (true, false)).copied().collect(),
+fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// What only one side declares absent, and the cables of it.
+fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
+    let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
+    let switches: Vec<Switch> =
+        before.absent_switches.symmetric_difference(&after.absent_switches).copied().collect();
+    let nics: Vec<Nic> = before.absent_nics.symmetric_difference(&after.absent_nics).copied().collect();
+    let mut links: Vec<Link> =
+        before.absent_links.symmetric_difference(&after.absent_links).copied().collect();
+    for fabric in [old, new] {
+        let with_ports = switches.iter().filter(|switch| fabric.topology().tier(switch.tier).is_some());
+        let ports = with_ports.flat_map(|switch| fabric.ports(*switch));
+        links.extend(ports.filter_map(|port| match port.used {
+            PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
+            PortUse::Spare => None,
+        }));
+        let ports = |nic: &Nic| {
+            let nic = *nic;
+            fabric.topology().plane_ids().map(move |plane| Link::Host(NicPort { plane, nic }))
+        };
+        links.extend(nics.iter().flat_map(ports));
+    }
+    (switches, nics, links)
+}
+
+/// What the numbers of one side reach and those of the other do not.
+struct Beyond<'a> {
+    own: &'a Fabric,
+    other: &'a Fabric,
+}
+
+impl Beyond<'_> {
+    fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
+        let place = move |tier: TierId| {
+            self.planes().flat_map(move |plane| self.zones(tier).map(move |z| (plane, z)))
+        };
+        TierId::ALL.into_iter().flat_map(move |tier| {
+            place(tier).flat_map(move |(plane, zone)| {
+                // Which T2s of a row are there depends on the number of T1s: there are few enough to look at.
+                let common = tier != TierId::T2 && self.is_common(plane, zone);
+                let first = if common { self.other.topology().count(tier) } else { 0 };
+                (first..self.own.topology().count(tier)).map(move |index| Switch { plane, tier, zone, index })
+            })
+        })
+    }
+
+    fn nics(&self) -> impl Iterator<Item = Nic> + '_ {
+        let (own, other) = (self.own.topology(), self.other.topology());
+        let groups = move |zone| (0..own.hosts.groups).map(move |group| (zone, group));
+        self.own.topology().zone_ids().flat_map(groups).flat_map(move |(zone, group)| {
+            let common = zone.0 < other.zones && group < other.hosts.groups;
+            let first = if common { other.hosts.per_group } else { 0 };
+            (first..own.hosts.per_group).map(move |downlink| Nic { zone, group, downlink })
+        })
+    }
+
+    fn host_links(&self) -> impl Iterator<Item = Link> + '_ {
+        let planes = self.other.topology().planes;
+        let fresh = move |plane: &PlaneId| plane.0 >= planes;
+        let whole = self.planes().filter(fresh).flat_map(|plane| self.own.host_links(plane));
+        let port = move |nic| {
+            self.planes()
+                .filter(move |plane| !fresh(plane))
+                .map(move |plane| Link::Host(NicPort { plane, nic }))
+        };
+        whole.chain(self.nics().flat_map(port))
+    }
+
+    /// Cables above T0s and T1s: all of a switch that the other side does not reach, and of others those uplinks that only
+    /// one side connects.
+    fn uplinks(&self) -> impl Iterator<Item = Link> + '_ {
+        [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
+            let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);
+            let rows: Vec<Vec<u16>> = (0..self.rows(tier)).map(|row| self.own_uplinks(tier, row)).collect();
+            let all: Vec<u16> = (0..ups).collect();
+            let alike = rows.iter().all(Vec::is_empty);
+            self.lower(tier, alike).flat_map(move |(lower, is_common)| {
+                let ups = if is_common { &rows[usize::from(lower.index) % rows.len()] } else { &all };
+                ups.clone().into_iter().map(move |up| Link::Fabric { lower, up })
+            })
+        })
+    }
+
+    /// Switches of a tier, each with whether the other side reaches it; those that it does are left out where `alike`.
+    fn lower(&self, tier: TierId, alike: bool) -> impl Iterator<Item = (Switch, bool)> + '_ {
+        let places = self.planes().flat_map(move |plane| self.zones(tier).map(move |zone| (plane, zone)));
+        places.flat_map(move |(plane, zone)| {
+            let reach = if self.is_common(plane, zone) { self.other.topology().count(tier) } else { 0 };
+            let first = if alike { reach } else { 0 };
+            (first..self.own.topology().count(tier))
+                .map(move |index| (Switch { plane, tier, zone, index }, index < reach))
+        })
+    }
+
+    /// The uplinks of a switch of a row that only one side connects.
+    fn own_uplinks(&self, tier: TierId, row: u16) -> Vec<u16> {
+        let lower = Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: row };
+        let is_wired = |fabric: &Fabric, up: u16| {
+            let upper = fabric.topology().upper(lower, up);
+            upper.is_some_and(|(upper, _)| upper.index < fabric.topology().count(upper.tier))
+        };
+        let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);
+        (0..ups).filter(|up| is_wired(self.own, *up) != is_wired(self.other, *up)).collect()
+    }
+
+    fn rows(&self, tier: TierId) -> u16 {
+        if tier == TierId::T1 { self.own.topology().t2_rows() } else { 1 }
+    }
+
+    fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        self.own.topology().plane_ids()
+    }
+
+    fn zones(&self, tier: TierId) -> impl Iterator<Item = ZoneId> + use<> {
+        let zones = if tier == TierId::T2 { 1 } else { self.own.topology().zones };
+        (0..zones).map(ZoneId)
+    }
+
+    fn is_common(&self, plane: PlaneId, zone: ZoneId) -> bool {
+        plane.0 < self.other.topology().planes && zone.0 < self.other.topology().zones
     }
 }
 
-/// Fabrics of different numbers are walked.
+fn delta<T: Copy>(all: Vec<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> bool) -> Delta<T> {
+    let mut delta = Delta { added: Vec::new(), removed: Vec::new() };
+    for item in all {
+        match (old(&item), new(&item)) {
+            (false, true) => delta.added.push(item),
+            (true, false) => delta.removed.push(item),
+            (true, true) | (false, false) => {}
+        }
+    }
+    delta
+}
+
+/// Fabrics that are wired by different rules are walked.
 fn walked(old: &Fabric, new: &Fabric) -> Population {
     let removed_links = old.links().filter(|link| !new.has_link(*link)).collect();
     let mut cables = Delta { added: Vec::new(), removed: removed_links };

@@ -7,7 +7,7 @@ mod exceptions;
 mod qos;
 
 use closc_plan::Plan;
-use closc_topology::{Link, TierId, field};
+use closc_topology::{Link, Nic, TierId, field};
 
 use crate::change::{Change, Edit, Exception, Named, Setting, TierSetting, count_field};
 use crate::compare::Difference;
@@ -181,35 +181,24 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
         ),
     ];
     for (sign, plan, switches, nics, cables) in sides {
-        let mut push = |subject: &str, one: &str, many: &str, all: Vec<String>| {
-            if all.is_empty() {
-                return;
-            }
-            let count = all.len() as u64;
-            let text = match all.as_slice() {
-                [only] => format!("{one} `{only}`"),
-                [first, .., last] => format!("{}, `{first}` to `{last}`", plural(count, one, many)),
-                [] => String::new(),
-            };
-            let names = listed(all.into_iter(), options);
-            lines.push(Line { count, names, ..simple(sign, subject, text) });
-        };
+        let topology = plan.topology();
         for tier in TierId::ALL {
             let word = tier_word(tier);
-            let of_tier = switches.iter().filter(|s| s.tier == tier);
-            let names = of_tier.map(|s| plan.topology().naming.switch(*s).to_string()).collect();
-            push("switches", word, &format!("{word}s"), names);
+            let of_tier: Vec<_> = switches.iter().filter(|switch| switch.tier == tier).collect();
+            let subject = ("switches", word, format!("{word}s"));
+            let name = |switch: &&_| topology.naming.switch(**switch).to_string();
+            lines.extend(population_line(sign, subject, &of_tier, name, options));
         }
-        let topology = plan.topology();
-        let nic_name = |nic| {
-            let (node, number) = topology.node_of(nic);
+        let nic_name = |nic: &Nic| {
+            let (node, number) = topology.node_of(*nic);
             topology.naming.nic(node, number)
         };
-        push("nics", "NIC", "NICs", nics.iter().map(|nic| nic_name(*nic)).collect());
+        lines.extend(population_line(sign, ("nics", "NIC", "NICs".to_owned()), nics, nic_name, options));
         for kind in Kind::ALL {
-            let of_kind = cables.iter().filter(|link| Kind::of(**link) == kind);
-            let names: Vec<String> = of_kind.map(|link| link_name(*link, plan)).collect();
-            push("cables", &format!("{} cable", kind.word()), &format!("{} cables", kind.word()), names);
+            let of_kind: Vec<_> = cables.iter().filter(|link| Kind::of(**link) == kind).collect();
+            let one = format!("{} cable", kind.word());
+            let subject = ("cables", one.as_str(), format!("{one}s"));
+            lines.extend(population_line(sign, subject, &of_kind, |link| link_name(**link, plan), options));
         }
     }
     if !population.moved.is_empty() {
@@ -220,6 +209,26 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
         lines.push(Line { count, warning, names, ..simple(Sign::Change, "cables", text) });
     }
     lines
+}
+
+/// One line for everything of a kind that comes or goes; names are made of what is shown, not of all.
+fn population_line<T>(
+    sign: Sign,
+    (subject, one, many): (&str, &str, String),
+    all: &[T],
+    name: impl Fn(&T) -> String,
+    options: Options,
+) -> Option<Line> {
+    let count = all.len() as u64;
+    let text = match all {
+        [] => return None,
+        [only] => format!("{one} `{}`", name(only)),
+        [first, .., last] => {
+            format!("{}, `{}` to `{}`", plural(count, one, &many), name(first), name(last))
+        }
+    };
+    let names = listed(all.iter().map(name), options);
+    Some(Line { count, names, ..simple(sign, subject, text) })
 }
 
 /// Kinds of cables.

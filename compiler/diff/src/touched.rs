@@ -167,31 +167,61 @@ const LOOKED_AT_MAX: usize = 1024;
 
 /// Counts artefacts by kind, where `differs` tells whether what may change does; kinds of which nothing changes are left
 /// out.
-pub fn artefacts(
+pub fn artefacts<'a>(
     touched: &Touched,
-    old: &Plan,
-    new: &Plan,
+    old: &'a Plan,
+    new: &'a Plan,
     differs: Option<&dyn Fn(Item) -> bool>,
 ) -> Vec<Artefacts> {
-    let hosts = |plan: &Plan| plan.nodes_with_files().collect();
-    let tables =
-        |plan: &Plan| if plan.is_source_routed() { plan.groups().collect() } else { BTreeSet::new() };
-    let switches = |plan: &Plan| plan.switches().collect();
-    let lists = |plan: &Plan| plan.topology().plane_ids().collect();
+    let (before, after) = (old.fabric(), new.fabric());
+    let has_files = |plan: &Plan| plan.topology().hosts.has_files();
+    let has_tables = |plan: &Plan, (zone, group): (ZoneId, u16)| {
+        let topology = plan.topology();
+        plan.is_source_routed() && zone.0 < topology.zones && group < topology.hosts.groups
+    };
+    let tables = |plan: &'a Plan| plan.groups().filter(move |group| has_tables(plan, *group));
     let all = [
-        Sides::new("switches", (switches(old), switches(new)), |s| touched.switch(s), Item::Switch),
-        Sides::new("nodes", (hosts(old), hosts(new)), |n| touched.host(n), Item::Node),
+        Sides::new(
+            "switches",
+            Both { old: before.switches(), new: after.switches() },
+            (|s| before.has_switch(s), |s| after.has_switch(s)),
+            |s| touched.switch(s),
+            Item::Switch,
+        ),
+        Sides::new(
+            "nodes",
+            Both { old: old.nodes_with_files(), new: new.nodes_with_files() },
+            (|n| has_files(old) && before.has_node(n), |n| has_files(new) && after.has_node(n)),
+            |n| touched.host(n),
+            Item::Node,
+        ),
         Sides::new(
             "path tables",
-            (tables(old), tables(new)),
+            Both { old: tables(old), new: tables(new) },
+            (|group| has_tables(old, group), |group| has_tables(new, group)),
             |(z, g)| touched.table(z, g),
             |(z, g)| Item::Table(z, g),
         ),
-        Sides::new("cable lists", (lists(old), lists(new)), |plane| touched.list(plane), Item::List),
+        Sides::new(
+            "cable lists",
+            Both { old: old.planes(), new: new.planes() },
+            (
+                |plane: PlaneId| plane.0 < old.topology().planes,
+                |plane: PlaneId| plane.0 < new.topology().planes,
+            ),
+            |plane| touched.list(plane),
+            Item::List,
+        ),
     ];
     let few = all.iter().map(|sides| sides.touched.len()).sum::<usize>() <= LOOKED_AT_MAX;
     let all = all.map(|sides| sides.counted(differs.filter(|_| few)));
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
+}
+
+/// What both sides have of a kind, in the order of listings.
+struct Both<A, B> {
+    old: A,
+    new: B,
 }
 
 /// The artefacts of a kind.
@@ -204,23 +234,26 @@ struct Sides {
 }
 
 impl Sides {
-    fn new<T: Ord + Copy>(
+    fn new<T: Copy>(
         kind: &'static str,
-        (old, new): (BTreeSet<T>, BTreeSet<T>),
-        touched: impl Fn(T) -> bool,
+        all: Both<impl Iterator<Item = T>, impl Iterator<Item = T>>,
+        (in_old, in_new): (impl Fn(T) -> bool, impl Fn(T) -> bool),
+        is_touched: impl Fn(T) -> bool,
         item: impl Fn(T) -> Item,
     ) -> Sides {
-        Sides {
-            kind,
-            added: new.difference(&old).count(),
-            touched: old
-                .intersection(&new)
-                .filter(|found| touched(**found))
-                .map(|found| item(*found))
-                .collect(),
-            removed: old.difference(&new).count(),
-            total: new.len(),
+        let mut sides = Sides { kind, added: 0, touched: Vec::new(), removed: 0, total: 0 };
+        for found in all.new {
+            sides.total += 1;
+            sides.added += usize::from(!in_old(found));
         }
+        for found in all.old {
+            if !in_new(found) {
+                sides.removed += 1;
+            } else if is_touched(found) {
+                sides.touched.push(item(found));
+            }
+        }
+        sides
     }
 
     fn counted(self, differs: Option<&dyn Fn(Item) -> bool>) -> Artefacts {

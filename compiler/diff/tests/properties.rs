@@ -4,7 +4,8 @@ mod walk;
 
 use std::collections::BTreeMap;
 
-use closc_diff::{Difference, PairChange, Share, impact};
+use closc_diff::{Delta, Difference, PairChange, Population, Share, impact};
+use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, related};
 use closc_tests::shape::Shape;
@@ -44,6 +45,23 @@ fn counted(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Sha
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
+/// What comes and goes, after everything of both sides was looked at.
+fn listed(old: &Fabric, new: &Fabric) -> Population {
+    fn delta<T: Copy + PartialEq>(old: &[T], new: &[T]) -> Delta<T> {
+        let only = |of: &[T], other: &[T]| of.iter().filter(|item| !other.contains(item)).copied().collect();
+        Delta { added: only(new, old), removed: only(old, new) }
+    }
+    let (before, after): (Vec<_>, Vec<_>) = (old.links().collect(), new.links().collect());
+    let moved =
+        after.iter().filter(|link| before.contains(link) && old.upper_end(**link) != new.upper_end(**link));
+    Population {
+        switches: delta(&old.switches().collect::<Vec<_>>(), &new.switches().collect::<Vec<_>>()),
+        nics: delta(&old.nics().collect::<Vec<_>>(), &new.nics().collect::<Vec<_>>()),
+        cables: delta(&before, &after),
+        moved: moved.copied().collect(),
+    }
+}
+
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
     let difference = Difference::between(old.topology(), new.topology());
@@ -53,6 +71,7 @@ fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     if !difference.is_empty() {
         prop_assert!(difference.apply(new.topology()).is_err(), "a stale difference is refused");
     }
+    prop_assert_eq!(Population::between(old.fabric(), new.fabric()), listed(old.fabric(), new.fabric()));
     let rows = impact(old.fabric(), new.fabric());
     prop_assert_eq!(counted(&rows), walked(&old, &new));
     for row in rows {
@@ -68,6 +87,24 @@ proptest! {
     #[test]
     fn the_same_numbers_with_other_exceptions((old, new) in related()) {
         check(&old, &new)?;
+    }
+
+    /// A fabric that grows or shrinks by one number, with exceptions on both sides.
+    #[test]
+    fn one_number_differs((old, new) in related(), what in 0..5u8, by in 1..=2u16) {
+        let mut new = new;
+        // What others name may be gone then.
+        new.exceptions.clear();
+        match (what, &mut new.t2) {
+            (0, _) => new.groups += by * u16::from(new.rails),
+            (1, _) => new.per_group += by,
+            (2, Some(t2)) => t2.zones += by,
+            (3, Some(t2)) => t2.steps += by,
+            (2 | 3, None) | (4, _) => new.t1 += by,
+            (_, _) => {}
+        }
+        check(&old, &new)?;
+        check(&new, &old)?;
     }
 
     #[test]

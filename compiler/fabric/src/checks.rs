@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_topology::field;
 
 pub use crate::shared_fate::{EMPTY, WHOLE};
-use crate::{Fabric, FabricGraph, shared_fate};
+use crate::{Fabric, shared_fate};
 
 /// Every rule of this crate.
 pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &WHOLE, &EMPTY];
@@ -35,17 +35,15 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     shared_fate::empty(fabric, diagnostics);
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
-    // Only an absence leaves a NIC alone or makes islands; the graph of a large fabric is not built for nothing.
+    // Only an absence leaves a NIC alone or makes islands.
     if exceptions.absent_switches.is_empty() && exceptions.absent_links.is_empty() {
         return;
     }
-    let graph = FabricGraph::of(fabric);
     let place = topology.spans.get(field!("exceptions.absent"));
-    let lonely: Vec<_> = graph.isolated_nics().collect();
-    if let Some(first) = lonely.first() {
-        let (node, nic) = topology.node_of(*first);
+    if let Some((first, lonely)) = fabric.lonely_nics() {
+        let (node, nic) = topology.node_of(first);
         let name = topology.naming.nic(node, nic);
-        let message = match lonely.len() {
+        let message = match lonely {
             1 => format!("NIC `{name}` has no cable left in any plane"),
             more => format!("{more} NICs have no cable left in any plane, `{name}` is the first"),
         };
@@ -57,7 +55,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         });
         return;
     }
-    let islands = graph.islands();
+    let islands = fabric.islands();
     if islands > 1 {
         let diagnostic = Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
             .help("keep at least one plane in which every T0 has an uplink");

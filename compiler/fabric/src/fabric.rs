@@ -117,7 +117,16 @@ impl Fabric {
             .flat_map(|(zone, unit)| {
                 (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
             })
-            .filter(|node| (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(*node, k))))
+            .filter(|node| self.has_node(*node))
+    }
+
+    /// Tells whether a node is there: inside the numbers, with at least one NIC.
+    pub fn has_node(&self, node: Node) -> bool {
+        let topology = &*self.topology;
+        node.zone.0 < topology.zones
+            && node.unit < topology.units()
+            && node.index < topology.nodes_per_unit()
+            && (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(node, k)))
     }
 
     /// Returns the NICs that are there, group by group.

@@ -7,6 +7,7 @@
 mod count;
 mod fabric;
 mod graph;
+mod holes;
 mod shape;
 mod shared_fate;
 mod wiring;

@@ -28,34 +28,64 @@ impl Plan {
                 own.entry(switch).or_default().push(cable.length);
             }
         }
-        let whole = exceptions.absent_switches.is_empty()
-            && exceptions.absent_links.is_empty()
-            && exceptions.absent_nics.is_empty();
+        let gaps = gaps(self);
         let mut found: BTreeMap<Kind<'_>, Switch> = BTreeMap::new();
-        let mut add = |switch: Switch| {
+        let mut add = |switch: Switch, cables: [u32; 2]| {
             let mut lengths = own.get(&switch).cloned().unwrap_or_default();
             lengths.sort_unstable();
             let (platform, os) = topology.hardware(switch);
             let zone = topology.cables.t1_t2_by_zone.get(&switch.zone).map(|cable| cable.length);
-            let cables = if whole { [0; 2] } else { cables(self, switch) };
             found.entry((switch.tier, &platform.id, os, zone, lengths, cables)).or_insert(switch);
         };
+        // Without gaps all of a tier are alike; beside gaps those of a row are, wherever they are.
+        let rows = if gaps.is_empty() { 1 } else { topology.t2_rows() };
+        let mut plain: BTreeMap<(TierId, u16), [u32; 2]> = BTreeMap::new();
         for tier in TierId::ALL {
-            let count = topology.count(tier);
             for plane in topology.plane_ids() {
                 for zone in topology.zone_ids().filter(|zone| tier != TierId::T2 || *zone == ZoneId(0)) {
-                    let mut there = (0..count).filter_map(|index| {
-                        let switch = Switch { plane, tier, zone, index };
-                        (self.fabric().has_switch(switch) && !own.contains_key(&switch)).then_some(switch)
-                    });
-                    // Without gaps all are alike.
-                    if whole { there.next().into_iter().for_each(&mut add) } else { there.for_each(&mut add) }
+                    let at = |index| Switch { plane, tier, zone, index };
+                    let is_there =
+                        |switch: &Switch| self.fabric().has_switch(*switch) && !own.contains_key(switch);
+                    let mut some: BTreeSet<Switch> =
+                        gaps.range(at(0)..=at(u16::MAX)).copied().filter(is_there).collect();
+                    for row in 0..rows {
+                        let mut all =
+                            (row..topology.count(tier)).step_by(usize::from(rows)).map(at).filter(is_there);
+                        some.extend(all.find(|switch| !gaps.contains(switch)));
+                    }
+                    for switch in some {
+                        let cables = match gaps.contains(&switch) {
+                            _ if gaps.is_empty() => [0; 2],
+                            true => cables(self, switch),
+                            false => *plain
+                                .entry((tier, switch.index % rows))
+                                .or_insert_with(|| cables(self, switch)),
+                        };
+                        add(switch, cables);
+                    }
                 }
             }
         }
-        own.keys().filter(|switch| self.fabric().has_switch(**switch)).copied().for_each(&mut add);
+        let cables = |switch| if gaps.is_empty() { [0; 2] } else { cables(self, switch) };
+        let own = own.keys().filter(|switch| self.fabric().has_switch(**switch));
+        own.for_each(|switch| add(*switch, cables(*switch)));
         found.into_values().collect()
     }
+}
+
+/// Switches that lack a cable which others of their tier have.
+fn gaps(plan: &Plan) -> BTreeSet<Switch> {
+    let (fabric, exceptions) = (plan.fabric(), &plan.topology().exceptions);
+    let ports = exceptions.absent_switches.iter().flat_map(|switch| fabric.ports(*switch));
+    let with_switches = ports.filter_map(|port| match port.used {
+        PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
+        PortUse::Spare => None,
+    });
+    let cables = exceptions.absent_links.iter().copied().chain(with_switches);
+    let cables = cables.flat_map(|link| ends(plan, link));
+    let nics = exceptions.absent_nics.iter();
+    let t0s = nics.flat_map(|nic| plan.topology().plane_ids().map(|plane| nic.t0(plane)));
+    cables.chain(t0s).collect()
 }
 
 /// How many cables a switch has below and above.

@@ -4,6 +4,7 @@
 //! a NIC's values towards a group and leave paths that none of them names. With one T0 uplink and a T2 tier one fault is
 //! enough. The work grows with the faults: where they cannot cover all values of a NIC, nothing is counted.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
@@ -97,7 +98,7 @@ impl Source<'_> {
     fn look(&self, buckets: &Buckets, found: &mut Option<NoUsableValue>) {
         let topology = self.plan.topology();
         let values = self.sets.active_per_plane() + self.sets.backup_per_plane();
-        let order = self.sets.order(self.plane);
+        let order = LazyCell::new(|| self.sets.order(self.plane));
         for zone in topology.zone_ids() {
             let named: BTreeSet<u16> =
                 buckets.keys().filter(|key| key.0 == Some(zone)).filter_map(|key| key.1).collect();
@@ -106,17 +107,27 @@ impl Source<'_> {
                 let has_nics = self.plan.fabric().group_nics(zone, *group).next().is_some();
                 has_nics && !is_gone(self.plan, self.plane, zone, *group)
             };
-            // Groups that no fault names are alike: the first stands for them.
-            let mut others = (0..topology.hosts.groups)
-                .filter(|group| !named.contains(group) && !is_own(group) && there(group));
-            let first = others.next();
-            let alike = first.map(|group| (group, 1 + others.count() as u64));
-            let single = named.iter().filter(|group| !is_own(group) && there(group)).map(|group| (*group, 1));
-            for (group, times) in alike.into_iter().chain(single) {
-                let keys = [(None, None), (Some(zone), None), (Some(zone), Some(group))];
-                let scopes: Vec<&Scope> = keys.iter().filter_map(|key| buckets.get(key)).flatten().collect();
-                if self.can_cover(&scopes, zone, values) {
-                    self.count(&scopes, (zone, group), times, &order, found);
+            let scopes = |group: Option<u16>| -> Vec<&Scope> {
+                let keys = [
+                    Some((None, None)),
+                    Some((Some(zone), None)),
+                    group.map(|group| (Some(zone), Some(group))),
+                ];
+                keys.iter().flatten().filter_map(|key| buckets.get(key)).flatten().collect()
+            };
+            let on_all = scopes(None);
+            if self.can_cover(&on_all, zone, values) {
+                // Groups that no fault names are alike: the first stands for them.
+                let mut others = (0..topology.hosts.groups)
+                    .filter(|group| !named.contains(group) && !is_own(group) && there(group));
+                if let Some(first) = others.next() {
+                    self.count(&on_all, (zone, first), 1 + others.count() as u64, &order, found);
+                }
+            }
+            for group in named.iter().filter(|group| !is_own(group)) {
+                let scopes = scopes(Some(*group));
+                if self.can_cover(&scopes, zone, values) && there(group) {
+                    self.count(&scopes, (zone, *group), 1, &order, found);
                 }
             }
         }

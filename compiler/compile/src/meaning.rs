@@ -1,0 +1,72 @@
+//! What a fabric means, as bytes: whole, its numbers alone, its exceptions one by one.
+//!
+//! In: a plan. Out: digests and forms. Invariants: values in a format that is specified, whatever the order of keys,
+//! comments and anchors of the file; every field takes part without being listed here.
+
+use std::sync::Arc;
+
+use closc_plan::{Excepted, Plan, Subject};
+use closc_topology::{Exceptions, Topology};
+use serde::Serialize;
+
+/// Returns the digest of what a fabric file means, whatever the order of its keys, its comments and its anchors.
+pub fn meaning(plan: &Plan) -> blake3::Hash {
+    digest(plan.topology())
+}
+
+/// Digests the topology without exceptions and single pins.
+pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
+    let mut topology = plan.topology().clone();
+    topology.exceptions = Exceptions::default();
+    topology.ecmp.pins = Arc::default();
+    // What fails together is in no artefact.
+    topology.domains.clear();
+    digest(&topology)
+}
+
+/// Digests a topology: every field takes part without being listed here.
+fn digest(topology: &Topology) -> blake3::Hash {
+    blake3::hash(&form(topology))
+}
+
+/// Every exception of a plan, with a form that says all of it.
+pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>)> {
+    let Exceptions {
+        absent_switches,
+        absent_nics,
+        absent_links,
+        drained_switches,
+        drained_planes,
+        drained_links,
+        cables,
+        switches,
+    } = &plan.topology().exceptions;
+    let absent = absent_switches
+        .iter()
+        .map(|switch| Subject::Switch(*switch))
+        .chain(absent_nics.iter().map(|nic| Subject::Nic(*nic)))
+        .chain(absent_links.iter().map(|link| Subject::Link(*link)))
+        .map(Excepted::Absent);
+    let drained = drained_switches
+        .iter()
+        .map(|switch| Subject::Switch(*switch))
+        .chain(drained_planes.iter().map(|plane| Subject::Plane(*plane)))
+        .chain(drained_links.iter().map(|link| Subject::Link(*link)))
+        .map(Excepted::Drained);
+    let plain = absent.chain(drained).map(|exception| (exception, form(&exception)));
+    let cables = cables.iter().map(|(link, cable)| {
+        let exception = Excepted::Cable(*link);
+        (exception, form(&(exception, cable)))
+    });
+    let switches = switches.iter().map(|(switch, (platform, os))| {
+        let exception = Excepted::Device(*switch);
+        (exception, form(&(exception, &**platform, os)))
+    });
+    plain.chain(cables).chain(switches)
+}
+
+/// Returns the bytes that digests are of: values one after the other, in a format that is specified. Names of fields and
+/// types are not in it, nor how a compiler writes values for people.
+pub(crate) fn form(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("sequences and maps of a topology know their lengths")
+}

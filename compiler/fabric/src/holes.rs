@@ -1,0 +1,319 @@
+//! What holes cut off: NICs without a cable, and pieces that no cable connects with each other.
+//!
+//! In: a fabric. Out: how many. Invariants: the work grows with the exceptions, not with the fabric: what no exception is
+//! near is alike, and one vertex stands for all of it; [`FabricGraph`] finds the same by walking every cable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
+use petgraph::unionfind::UnionFind;
+
+use crate::{Fabric, FabricGraph};
+
+/// A T0 group: zone and index.
+type Group = (ZoneId, u16);
+
+/// One bit for each plane.
+type Planes = u16;
+
+impl Fabric {
+    /// Returns the first NIC without any cable, and how many there are.
+    pub fn lonely_nics(&self) -> Option<(Nic, u64)> {
+        let lost = Lost::of(self);
+        let all = lost.all_planes;
+        let groups = lost.t0s.iter().filter(|(_, planes)| **planes == all).map(|(group, _)| *group);
+        let whole = groups.filter_map(|(zone, group)| {
+            let mut nics = self.group_nics(zone, group);
+            Some((nics.next()?, 1 + nics.count() as u64))
+        });
+        let single = lost.nics.iter().filter(|(nic, own)| {
+            let t0s = lost.t0s_of((nic.zone, nic.group));
+            t0s != all && t0s | **own == all
+        });
+        whole.chain(single.map(|(nic, _)| (*nic, 1))).reduce(|a, b| (a.0.min(b.0), a.1 + b.1))
+    }
+
+    /// Returns the number of parts that hold a NIC and are not connected with each other through switches and NICs; 1
+    /// for a fabric in one piece.
+    pub fn islands(&self) -> u64 {
+        if self.is_regular() { Pieces::of(self).count() } else { FabricGraph::of(self).islands() as u64 }
+    }
+
+    /// Tells whether the numbers alone connect every T0 with every T1 of its zone, and every T1 with every T2 of its row.
+    fn is_regular(&self) -> bool {
+        let topology = self.topology();
+        let reach = |up: u16, parallel: u16| u32::from(up.div_ceil(parallel.max(1)));
+        let t1s = reach(topology.t0.up.count, topology.t0.parallel);
+        let t2s = reach(topology.t1.up.count, topology.t1.parallel) * u32::from(topology.t2_rows());
+        t1s >= u32::from(topology.t1_count) && t2s >= u32::from(topology.count(TierId::T2))
+    }
+}
+
+/// What exceptions take from NICs.
+struct Lost {
+    all_planes: Planes,
+    /// The planes in which T0s are absent.
+    t0s: BTreeMap<Group, Planes>,
+    /// The planes in which NICs have no cable because it is absent by itself.
+    nics: BTreeMap<Nic, Planes>,
+}
+
+impl Lost {
+    fn of(fabric: &Fabric) -> Self {
+        let exceptions = &fabric.topology().exceptions;
+        let bit = |plane: PlaneId| 1 << plane.0;
+        let mut lost = Lost {
+            all_planes: fabric.topology().plane_ids().fold(0, |all, plane| all | bit(plane)),
+            t0s: BTreeMap::new(),
+            nics: BTreeMap::new(),
+        };
+        for t0 in exceptions.absent_switches.iter().filter(|switch| switch.tier == TierId::T0) {
+            *lost.t0s.entry((t0.zone, t0.index)).or_default() |= bit(t0.plane);
+        }
+        for link in &exceptions.absent_links {
+            if let Link::Host(port) = link
+                && fabric.has_nic(port.nic)
+            {
+                *lost.nics.entry(port.nic).or_default() |= bit(port.plane);
+            }
+        }
+        lost
+    }
+
+    fn t0s_of(&self, group: Group) -> Planes {
+        self.t0s.get(&group).copied().unwrap_or(0)
+    }
+}
+
+/// Things that are connected with each other or stand alone: single ones, and all those of a kind that no exception is
+/// near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Vertex {
+    /// The groups of a zone that have every T0, every cable of these, and a NIC with every cable.
+    Groups(ZoneId),
+    /// The T1s of a plane, zone and row that have every cable that both ends of are there.
+    T1s(PlaneId, ZoneId, u16),
+    /// The T2s of a plane and row that do.
+    T2s(PlaneId, u16),
+    /// A switch that an exception is near.
+    Switch(Switch),
+}
+
+/// The graph of what exceptions leave.
+struct Pieces<'a> {
+    fabric: &'a Fabric,
+    lost: Lost,
+    /// Groups that are looked at one by one.
+    groups: BTreeSet<Group>,
+    /// T1s and T2s that are there, and that an absent cable is attached to.
+    near: BTreeSet<Switch>,
+    /// How many T1s and T2s are not of a kind, because they are absent or near: by plane, tier, zone and row.
+    apart: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
+    vertices: BTreeMap<Vertex, usize>,
+    edges: Vec<(usize, usize)>,
+    /// Vertices with a NIC.
+    populated: BTreeSet<usize>,
+    /// Groups and NICs that nothing is attached to.
+    alone: u64,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(fabric: &'a Fabric) -> Self {
+        let lost = Lost::of(fabric);
+        let mut pieces = Pieces {
+            fabric,
+            groups: special_groups(fabric, &lost),
+            near: near(fabric),
+            lost,
+            apart: BTreeMap::new(),
+            vertices: BTreeMap::new(),
+            edges: Vec::new(),
+            populated: BTreeSet::new(),
+            alone: 0,
+        };
+        let absent = fabric.topology().exceptions.absent_switches.iter();
+        for switch in absent.chain(&pieces.near).filter(|switch| switch.tier != TierId::T0) {
+            let key = (switch.plane, switch.tier, switch.zone, pieces.row(*switch));
+            *pieces.apart.entry(key).or_default() += 1;
+        }
+        for zone in fabric.topology().zone_ids() {
+            pieces.plain_groups(zone);
+        }
+        for group in std::mem::take(&mut pieces.groups) {
+            pieces.group(group);
+        }
+        if fabric.topology().t2.is_some() {
+            pieces.upper();
+        }
+        pieces
+    }
+
+    fn count(self) -> u64 {
+        let mut sets = UnionFind::new(self.vertices.len());
+        for (a, b) in self.edges {
+            sets.union(a, b);
+        }
+        let roots: BTreeSet<usize> = self.populated.iter().map(|at| sets.find_mut(*at)).collect();
+        self.alone + roots.len() as u64
+    }
+
+    fn vertex(&mut self, vertex: Vertex) -> usize {
+        let next = self.vertices.len();
+        *self.vertices.entry(vertex).or_insert(next)
+    }
+
+    fn edge(&mut self, a: usize, b: Vertex) {
+        let b = self.vertex(b);
+        self.edges.push((a, b));
+    }
+
+    fn rows(&self) -> u16 {
+        self.fabric.topology().t2_rows()
+    }
+
+    fn row(&self, switch: Switch) -> u16 {
+        switch.index % self.rows()
+    }
+
+    /// The rows that have T1s.
+    fn rows_in_use(&self) -> impl Iterator<Item = u16> + use<> {
+        0..self.rows().min(self.fabric.topology().t1_count)
+    }
+
+    /// Tells whether some switches of a tier, plane, zone and row are of the kind that no exception is near.
+    fn has_plain(&self, plane: PlaneId, tier: TierId, zone: ZoneId, row: u16) -> bool {
+        let all = (self.fabric.topology().count(tier).saturating_sub(row)).div_ceil(self.rows());
+        all > self.apart.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
+    }
+
+    /// Switches near an absent cable, of one tier, plane and zone.
+    fn near(&self, plane: PlaneId, tier: TierId, zone: ZoneId) -> Vec<Switch> {
+        let at = |index| Switch { plane, tier, zone, index };
+        self.near.range(at(0)..=at(u16::MAX)).copied().collect()
+    }
+
+    /// T1s of a plane and zone that every plain T0 is connected with.
+    fn t1s(&self, plane: PlaneId, zone: ZoneId) -> Vec<Vertex> {
+        let near = self.near(plane, TierId::T1, zone).into_iter().map(Vertex::Switch);
+        near.chain(self.plain_t1s(plane, zone)).collect()
+    }
+
+    fn plain_t1s(&self, plane: PlaneId, zone: ZoneId) -> impl Iterator<Item = Vertex> + '_ {
+        let rows = self.rows_in_use().filter(move |row| self.has_plain(plane, TierId::T1, zone, *row));
+        rows.map(move |row| Vertex::T1s(plane, zone, row))
+    }
+
+    fn plain_groups(&mut self, zone: ZoneId) {
+        let special = self.groups.range((zone, 0)..=(zone, u16::MAX)).count() as u64;
+        let groups = u64::from(self.fabric.topology().hosts.groups) - special;
+        if groups == 0 {
+            return;
+        }
+        let planes = self.fabric.topology().plane_ids();
+        let above: Vec<Vertex> = planes.flat_map(|plane| self.t1s(plane, zone)).collect();
+        if above.is_empty() {
+            self.alone += groups;
+            return;
+        }
+        let own = self.vertex(Vertex::Groups(zone));
+        self.populated.insert(own);
+        for t1 in above {
+            self.edge(own, t1);
+        }
+    }
+
+    fn group(&mut self, (zone, group): Group) {
+        let planes = self.fabric.topology().plane_ids();
+        let t0 = |plane| Switch { plane, tier: TierId::T0, zone, index: group };
+        let t0s: Vec<Switch> = planes.map(t0).filter(|t0| self.fabric.has_switch(*t0)).collect();
+        for t0 in &t0s {
+            let own = self.vertex(Vertex::Switch(*t0));
+            let near = self.near(t0.plane, TierId::T1, zone);
+            let near = near.into_iter().filter(|t1| is_connected(self.fabric, *t0, *t1)).map(Vertex::Switch);
+            let above: Vec<Vertex> = near.chain(self.plain_t1s(t0.plane, zone)).collect();
+            for t1 in above {
+                self.edge(own, t1);
+            }
+        }
+        let fabric = self.fabric;
+        // NICs of a group that have the same cables are alike.
+        let mut kinds: BTreeMap<Planes, u64> = BTreeMap::new();
+        for nic in fabric.group_nics(zone, group) {
+            *kinds.entry(self.lost.nics.get(&nic).copied().unwrap_or(0)).or_default() += 1;
+        }
+        for (lost, nics) in kinds {
+            let mut there = t0s.iter().filter(|t0| lost >> t0.plane.0 & 1 == 0);
+            let Some(first) = there.next() else {
+                self.alone += nics;
+                continue;
+            };
+            let own = self.vertex(Vertex::Switch(*first));
+            self.populated.insert(own);
+            there.for_each(|t0| self.edge(own, Vertex::Switch(*t0)));
+        }
+    }
+
+    /// Connects T1s with T2s.
+    fn upper(&mut self) {
+        let topology = self.fabric.topology();
+        for (plane, zone) in topology.plane_ids().flat_map(|p| topology.zone_ids().map(move |z| (p, z))) {
+            for t1 in self.t1s(plane, zone) {
+                let row = match t1 {
+                    Vertex::Switch(t1) => self.row(t1),
+                    Vertex::T1s(_, _, row) | Vertex::T2s(_, row) => row,
+                    Vertex::Groups(_) => continue,
+                };
+                let own = self.vertex(t1);
+                if self.has_plain(plane, TierId::T2, ZoneId(0), row) {
+                    self.edge(own, Vertex::T2s(plane, row));
+                }
+                for t2 in self.near(plane, TierId::T2, ZoneId(0)) {
+                    let reaches = match t1 {
+                        Vertex::Switch(t1) => is_connected(self.fabric, t1, t2),
+                        Vertex::T1s(..) | Vertex::T2s(..) | Vertex::Groups(_) => self.row(t2) == row,
+                    };
+                    if reaches {
+                        self.edge(own, Vertex::Switch(t2));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Groups that lack a T0 or a cable above one, have no NIC with every cable, or one without any.
+fn special_groups(fabric: &Fabric, lost: &Lost) -> BTreeSet<Group> {
+    let exceptions = &fabric.topology().exceptions;
+    let mut incomplete: BTreeMap<Group, u16> = BTreeMap::new();
+    for nic in exceptions.absent_nics.iter().chain(lost.nics.keys()) {
+        *incomplete.entry((nic.zone, nic.group)).or_default() += 1;
+    }
+    let all = fabric.topology().hosts.per_group;
+    let empty = incomplete.into_iter().filter(|(_, nics)| *nics >= all).map(|(group, _)| group);
+    let uplinks = exceptions.absent_links.iter().filter_map(|link| match link {
+        Link::Fabric { lower, .. } if lower.tier == TierId::T0 => Some((lower.zone, lower.index)),
+        Link::Fabric { .. } | Link::Host(_) => None,
+    });
+    let lonely = lost.nics.iter().filter(|(_, planes)| **planes == lost.all_planes);
+    let lonely = lonely.map(|(nic, _)| (nic.zone, nic.group));
+    lost.t0s.keys().copied().chain(empty).chain(uplinks).chain(lonely).collect()
+}
+
+/// T1s and T2s that are there, at an end of an absent cable.
+fn near(fabric: &Fabric) -> BTreeSet<Switch> {
+    let links = fabric.topology().exceptions.absent_links.iter();
+    let cables = links.filter_map(|link| match link {
+        Link::Fabric { lower, .. } => Some((*lower, fabric.upper_end(*link)?.0)),
+        Link::Host(_) => None,
+    });
+    let ends = cables.flat_map(|(lower, upper)| [lower, upper]);
+    ends.filter(|switch| switch.tier != TierId::T0 && fabric.has_switch(*switch)).collect()
+}
+
+/// Tells whether a cable between two switches is there.
+fn is_connected(fabric: &Fabric, lower: Switch, upper: Switch) -> bool {
+    let topology = fabric.topology();
+    let parallel = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
+    let mut ups = (0..parallel).filter_map(|cable| topology.uplink(lower, upper, cable));
+    ups.any(|up| fabric.has_link(Link::Fabric { lower, up }))
+}
