@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use closc_plan::{Plan, Touch, touch};
 
 use crate::Unit;
-use crate::meaning::{exceptions, form, numbers};
+use crate::meaning::{exceptions, form, numbers, pins};
 
 /// Names what a unit is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -31,8 +31,8 @@ impl Fingerprints {
         for (exception, form) in exceptions(plan) {
             touch(exception, plan.fabric(), &mut |at| add(at, &form));
         }
-        for (switch, pins) in plan.topology().ecmp.pins.iter() {
-            add(Touch::Switch(*switch), &form(pins));
+        for (switch, form) in pins(plan) {
+            add(Touch::Switch(switch), &form);
         }
         // It follows from the first T0 that is there, and every table states it.
         add(Touch::Tables, &form(&plan.target_delay()));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_plan::{Excepted, Plan, Subject};
-use closc_topology::{Exceptions, Topology};
+use closc_topology::{Exceptions, Switch, Topology};
 use serde::Serialize;
 
 /// Returns the digest of what a fabric file means, whatever the order of its keys, its comments and its anchors.
@@ -63,6 +63,11 @@ pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>
         (exception, form(&(exception, &**platform, os)))
     });
     plain.chain(cables).chain(switches)
+}
+
+/// The pins of every switch that has some, as a form.
+pub(crate) fn pins(plan: &Plan) -> impl Iterator<Item = (Switch, Vec<u8>)> {
+    plan.topology().ecmp.pins.iter().map(|(switch, pins)| (*switch, form(pins)))
 }
 
 /// Returns the bytes that digests are of: values one after the other, in a format that is specified. Names of fields and
