@@ -6,6 +6,7 @@ pub mod diff;
 pub mod export;
 pub mod lab;
 mod number;
+pub mod serve;
 pub mod te;
 pub mod whatif;
 

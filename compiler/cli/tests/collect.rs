@@ -248,6 +248,41 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
 }
 
+/// Others are served with certificates on both sides only, unless a person says otherwise.
+#[test]
+fn nobody_else_is_served_in_the_clear() {
+    let folder = folder();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let ours = closc_runtime::testing::Authority::new("ours");
+    let shown = ours.issue("collect.example", closc_runtime::testing::Validity::Now);
+    std::fs::write(file("cert.pem"), &shown.certificate).expect("it can be written");
+    std::fs::write(file("key.pem"), &shown.key).expect("it can be written");
+    std::fs::write(file("ca.pem"), ours.certificate()).expect("it can be written");
+    let says = |listen: &str, more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["collect", FABRIC, "--nic", "/nowhere", "--for", "1", "--listen", listen])
+            .args(more)
+            .output()
+            .expect("it starts");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let (cert, key, ca) = (file("cert.pem"), file("key.pem"), file("ca.pem"));
+    let identity = ["--tls-cert", &cert, "--tls-key", &key];
+    let all = [&identity[..], &["--tls-client-ca", &ca]].concat();
+    assert!(says("0.0.0.0:0", &[]).contains("is reached by others, and what is served has no passwords"));
+    let open = |mode| {
+        let rights = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(file("key.pem"), rights).expect("it is ours");
+    };
+    open(0o644);
+    assert!(says("0.0.0.0:0", &all).contains("is a private key that others can read"));
+    open(0o600);
+    assert!(
+        says("0.0.0.0:0", &identity).contains("say with `--tls-client-ca` whose certificates are let in")
+    );
+    assert!(says("127.0.0.1:0", &identity).contains("serving https://127.0.0.1:"));
+}
+
 /// The page as a browser shows it, without a network: what it draws came from the collector, its policy let its own script
 /// run, and the console stays empty.
 #[test]

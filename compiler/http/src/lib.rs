@@ -1,8 +1,10 @@
 //! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer a connection.
 //!
-//! In: a listener and a function from requests to answers. Out: served connections. Invariants: so many connections, so
-//! many bytes of each and so much time for each, no more; what is not served is refused with a reason.
+//! In: a listener, certificates, a function from requests to answers. Out: served connections. Invariants: so many
+//! connections, so many bytes of each and so much time for each, no more, the handshake included; what is not served is
+//! refused with a reason.
 
+mod certificates;
 mod message;
 
 use std::convert::Infallible;
@@ -14,11 +16,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+pub use certificates::Certificates;
 pub use message::{Answer, Request};
 
 /// The longest head of a request; hyper takes no less.
@@ -33,8 +36,12 @@ const CONNECTIONS_MAX: usize = 64;
 /// Wait after a connection that could not be accepted, as when the process has no more files.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// Serves until it is dropped.
-pub async fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) {
+/// Serves until it is dropped, encrypted where there are certificates.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<Certificates>,
+    answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let answer = Arc::new(answer);
     loop {
@@ -43,9 +50,15 @@ pub async fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Answer + 
             tokio::time::sleep(AFTER_ERROR).await;
             continue;
         };
-        let answer = answer.clone();
+        let (answer, tls) = (answer.clone(), tls.clone());
         tokio::spawn(async move {
-            let served = timeout(PATIENCE, one(stream, answer)).await;
+            let work = async {
+                match tls {
+                    None => one(stream, answer).await,
+                    Some(tls) => one(tls.accept(stream).await?, answer).await,
+                }
+            };
+            let served = timeout(PATIENCE, work).await;
             if !matches!(served, Ok(Ok(()))) {
                 tracing::debug!("a client went away");
             }
@@ -56,7 +69,7 @@ pub async fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Answer + 
 
 /// Serves one connection.
 async fn one(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     answer: Arc<impl Fn(&Request) -> Answer + Send + Sync + 'static>,
 ) -> std::io::Result<()> {
     let service = service_fn(move |request: hyper::Request<Incoming>| {

@@ -27,7 +27,7 @@ fn served() -> (Runtime, SocketAddr) {
     let runtime = Runtime::new().expect("a runtime");
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
     let address = listener.local_addr().expect("it is bound");
-    runtime.spawn(serve(listener, echo));
+    runtime.spawn(serve(listener, None, echo));
     (runtime, address)
 }
 

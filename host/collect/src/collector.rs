@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use closc_nic::agent::Ban;
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, TierId, ZoneId};
+use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use thiserror::Error;
 
 use crate::ban::{ban, probed};
@@ -19,6 +19,7 @@ use crate::element::Element;
 use crate::evidence::{Evidence, needed};
 use crate::guard::{self, Refusal};
 use crate::report::{Report, ReportFault};
+use crate::switches::{Switches, Twice};
 use crate::verdict::{Kind, Scene, Verdict, judge};
 
 /// How the collector judges and denies.
@@ -147,6 +148,7 @@ pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
     evidence: Evidence,
+    switches: Switches,
     sources: Vec<Source>,
     by_name: BTreeMap<String, u32>,
     held: BTreeMap<(Element, Kind), Held>,
@@ -166,6 +168,7 @@ impl Collector {
         let (list, gone) = denials.list.into_iter().partition(|denial| denial.element(&plan).is_some());
         let mut collector = Collector {
             evidence: Evidence::new(plan.topology(), now_ms),
+            switches: Switches::default(),
             plan,
             options,
             sources: Vec::new(),
@@ -249,6 +252,20 @@ impl Collector {
         &self.evidence
     }
 
+    pub(crate) fn switches(&self) -> &Switches {
+        &self.switches
+    }
+
+    /// Takes what switches counted in a round: each read twice, all a first time before any a second time.
+    pub fn take_counters(&mut self, round: BTreeMap<Switch, Twice>, now_ms: u64) {
+        self.switches.take(&self.plan, round, now_ms);
+    }
+
+    /// Takes note that a switch was not read; tells whether that is new.
+    pub(crate) fn switch_failed(&mut self, switch: Switch, fault: &str) -> bool {
+        self.switches.failed(switch, fault)
+    }
+
     /// Returns the verdicts that are given.
     pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
         self.held.values().filter(|held| held.given).map(|held| &held.verdict)
@@ -302,7 +319,8 @@ impl Collector {
     /// Judges anew, and says what began and what ended.
     pub fn judge(&mut self, now_ms: u64) -> Vec<News> {
         let (plan, evidence, options) = (&*self.plan, &self.evidence, &self.options);
-        let scene = Scene { plan, evidence, now_ms, fresh_ms: options.fresh_ms, enough: options.good_probes };
+        let (switches, fresh_ms, enough) = (&self.switches, options.fresh_ms, options.good_probes);
+        let scene = Scene { plan, evidence, switches, now_ms, fresh_ms, enough };
         let mut judged: BTreeMap<(Element, Kind), Verdict> =
             judge(&scene).into_iter().map(|verdict| ((verdict.element, verdict.kind), verdict)).collect();
         let mut news = Vec::new();

@@ -1,6 +1,6 @@
 //! The collector: lays what agents and switches say side by side, names what is broken, keeps denials.
 //!
-//! In: reports of agents, orders of people, the time. Out: verdicts with counts and confidence, denials for agents, views.
+//! In: reports of agents, counters of switches, orders of people, the time. Out: verdicts with counts and confidence, denials for agents, views.
 //! Invariants: nothing but `io` opens a socket or reads a clock; a source that is dead or hostile costs itself only; what
 //! is kept is bounded by the fabric.
 
@@ -13,6 +13,7 @@ mod evidence;
 mod guard;
 pub mod io;
 mod report;
+mod switches;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -23,5 +24,8 @@ pub use denial::{Change, Denial, Denials, Stage};
 pub use element::Element;
 pub use guard::Refusal;
 pub use report::{ANSWER_MAX, Count, Report, ReportFault};
-pub use verdict::{Kind, Verdict};
-pub use view::{Agents, DenialView, PlaneView, SourceView, Summary, TierView, VerdictView, metrics};
+pub use switches::Twice;
+pub use verdict::{Counted, Kind, Verdict};
+pub use view::{
+    Agents, DenialView, PlaneView, SourceView, Summary, SwitchesView, TierView, VerdictView, metrics,
+};

@@ -4,6 +4,7 @@
 //! before it does not explain the losses, and no other agent gets through over it; a switch only if all of its cables that
 //! anybody probes fail alike, and then not its cables too; the fewest elements that explain everything are named.
 
+mod counted;
 mod dead;
 mod gray;
 mod swap;
@@ -16,6 +17,7 @@ use closc_topology::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, Topology
 
 use crate::element::Element;
 use crate::evidence::Evidence;
+use crate::switches::Switches;
 
 /// How something is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +49,25 @@ pub struct Verdict {
     pub or: Option<Element>,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
+    /// What the switches at both ends count of the worse direction.
+    pub counted: Option<Counted>,
+}
+
+/// What switches count of one direction of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// The switch that sends.
+    pub from: Switch,
+    /// Packets that did not come, at least.
+    pub lost: u64,
+    /// Packets that left.
+    pub sent: u64,
+}
+
+impl Counted {
+    pub(crate) fn share(&self) -> f64 {
+        self.lost as f64 / self.sent.max(1) as f64
+    }
 }
 
 impl Verdict {
@@ -65,6 +86,10 @@ impl Verdict {
             (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
         };
         let _ = write!(text, " since {}", clock(self.since_ms, now_ms));
+        if let Some(Counted { from, lost, sent }) = self.counted {
+            let from = plan.topology().naming.switch(from);
+            let _ = write!(text, "; of {sent} packets from {from} {lost} did not come");
+        }
         if let Some(or) = self.or {
             let _ = write!(text, "; or {} {}", or.kind(), or.name(plan));
         }
@@ -106,6 +131,7 @@ fn clock(at_ms: u64, now_ms: u64) -> String {
 pub(crate) struct Scene<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) evidence: &'a Evidence,
+    pub(crate) switches: &'a Switches,
     pub(crate) now_ms: u64,
     /// What was said longer ago is not known any more.
     pub(crate) fresh_ms: u64,
@@ -155,6 +181,7 @@ pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let mut out = dead::judge(scene);
     let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
     out.extend(gray::judge(scene, &known));
+    counted::complete(scene, &mut out);
     out.sort_by(|a, b| a.element.cmp(&b.element).then(a.kind.cmp(&b.kind)));
     out
 }

@@ -7,10 +7,11 @@ pub(crate) mod detail;
 mod metrics;
 
 use closc_plan::Plan;
-use closc_topology::TierId;
+use closc_topology::{Switch, TierId};
 use serde::Serialize;
 
 pub use metrics::metrics;
+pub(crate) use metrics::switch_metrics;
 
 use crate::collector::{Collector, Source};
 use crate::denial::{Denial, Stage};
@@ -19,6 +20,8 @@ use crate::verdict::{Kind, Verdict};
 
 /// Entries of a list that may grow.
 const LIST_MAX: usize = 1000;
+/// Faults of switches that a summary has.
+const FAULTS_MAX: usize = 8;
 
 /// How the fabric is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +34,8 @@ pub struct Summary {
     pub apply: bool,
     /// Agents.
     pub agents: Agents,
+    /// Switches whose counters are read.
+    pub switches: SwitchesView,
     /// Planes, in order.
     pub planes: Vec<PlaneView>,
     /// What is broken, at most a thousand.
@@ -54,6 +59,20 @@ pub struct Agents {
     pub failures: u64,
     /// What agents call broken themselves.
     pub findings: usize,
+}
+
+/// Switches whose counters are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SwitchesView {
+    /// Switches that answer.
+    pub read: usize,
+    /// Switches that do not.
+    pub failing: usize,
+    /// How often one did not.
+    pub failures: u64,
+    /// What is wrong with some that do not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// A plane.
@@ -110,6 +129,9 @@ pub struct VerdictView {
     pub confidence: f64,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
+    /// The switch whose packets do not come, where both ends of a cable count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// All of it in a line.
     pub line: String,
 }
@@ -174,6 +196,7 @@ impl Verdict {
             witnesses: self.witnesses,
             confidence: self.confidence,
             since_ms: self.since_ms,
+            from: self.counted.map(|counted| plan.topology().naming.switch(counted.from).to_string()),
             line: self.line(plan, now_ms),
         }
     }
@@ -188,6 +211,7 @@ impl Collector {
             now_ms,
             apply: self.options().apply,
             agents: self.agents(now_ms),
+            switches: self.switches_view(),
             planes: (0..plan.topology().planes).map(|plane| self.plane(plane)).collect(),
             verdicts: self.verdicts().take(LIST_MAX).map(|own| own.view(plan, now_ms)).collect(),
             n_verdicts: self.verdicts().count(),
@@ -205,6 +229,17 @@ impl Collector {
             failing: self.sources().iter().filter(|source| source.fault.is_some()).count(),
             failures: self.sources().iter().map(|source| source.failures).sum(),
             findings: speaking().map(|agent| agent.findings).sum(),
+        }
+    }
+
+    fn switches_view(&self) -> SwitchesView {
+        let (switches, naming) = (self.switches(), &self.plan().topology().naming);
+        let fault = |(switch, why): (&Switch, &String)| format!("{}: {why}", naming.switch(*switch));
+        SwitchesView {
+            read: switches.latest().len(),
+            failing: switches.faults.len(),
+            failures: switches.failures,
+            faults: switches.faults.iter().take(FAULTS_MAX).map(fault).collect(),
         }
     }
 

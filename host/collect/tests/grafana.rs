@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use closc_collect::{Options, metrics};
+use closc_deploy::{Cell, Counters};
 
 use support::{Fabric, Fault, eight_planes};
 
@@ -26,6 +27,17 @@ fn what_is_drawn_is_served() {
     let link = fabric.plan.topology().parse_link("p3-t0-002--p3-t1-004").expect("it is a cable");
     fabric.faults = vec![Fault::Cut(link)];
     fabric.rounds(&mut collector, 6);
+    let switch = fabric.plan.switches().next().expect("there are 64");
+    let cell = Cell { packets: 1, bytes: 100 };
+    let counters = Counters {
+        received: [(1, cell)].into(),
+        sent: [((1, 3), cell)].into(),
+        marked: [((1, 3), cell)].into(),
+        trimmed: [((1, 3), cell)].into(),
+        segments: [(7, cell)].into(),
+        drops: [("NO_ROUTE".to_owned(), cell)].into(),
+    };
+    collector.take_counters([(switch, [counters.clone(), counters])].into(), fabric.now_ms);
     let text = metrics(&collector, fabric.now_ms);
     let served: BTreeSet<&str> =
         text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
@@ -44,7 +56,7 @@ fn what_is_drawn_is_served() {
         ["closc_collect_agent_findings", "closc_collect_cables", "closc_collect_verdict_since_seconds"]
     );
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("it is JSON");
-    assert_eq!(dashboard["panels"].as_array().map(Vec::len), Some(9));
+    assert_eq!(dashboard["panels"].as_array().map(Vec::len), Some(11));
     let labels = "{element=\"p3-t0-002--p3-t1-004\",what=\"cable\",kind=\"dead\",plane=\"3\"}";
     assert!(text.contains(&format!("closc_collect_verdict_loss_ratio{labels} 1\n")), "{text}");
     assert!(

@@ -6,8 +6,10 @@
 //!
 //! - [`Inventory`] and [`Tree`] become a [`Fleet`].
 //! - [`push`] brings a fleet to where it should be; [`plan`] says what that would send, [`push_plan`] sends it.
+//! - [`CounterReader`] reads what a switch counts, and disturbs nobody.
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
+mod counters;
 mod device;
 mod device_drift;
 mod device_plan;
@@ -33,6 +35,7 @@ mod target;
 mod tree;
 mod watch;
 
+pub use counters::{Cell, CounterReader, Counters, CountersError};
 pub use device_drift::{DeviceDrift, Difference};
 pub use device_plan::DevicePlan;
 pub use difference::{Change, Counts, difference};

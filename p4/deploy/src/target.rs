@@ -10,7 +10,7 @@ use closc_runtime::order::Order;
 use closc_runtime::{DeviceId, ElectionId, Info, RoleName};
 use tonic::transport::Channel;
 
-use crate::inventory::{Defaults, Device, InventoryError, Tls};
+use crate::inventory::{Defaults, Device, Inventory, InventoryError, Tls};
 
 /// A switch as a controller reaches it.
 #[derive(Debug, Clone)]
@@ -101,6 +101,18 @@ impl Target {
             }
             Dial::Channel(channel) => Ok(Client::over(channel.clone(), &self.name, self.device, options)),
         }
+    }
+}
+
+impl Inventory {
+    /// Returns all switches as targets, with certificates that are read anew for each connection.
+    pub fn targets(&self, files: &Arc<dyn Files>) -> Result<Vec<Target>, InventoryError> {
+        let target = |(name, device): (&String, &Device)| {
+            let mut target = Target::from_inventory(name, device, &self.defaults, &**files)?;
+            target.renewing(device, &self.defaults, files);
+            Ok(target)
+        };
+        self.devices.iter().map(target).collect()
     }
 }
 

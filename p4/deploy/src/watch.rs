@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use closc_http::{Answer, Request};
+use closc_http::{Answer, Certificates, Request};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -26,7 +26,7 @@ use crate::options::PushOptions;
 use board::Board;
 
 /// The options of a watch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct WatchOptions {
     /// How switches are written to. Of the bounds only `max_parallel` and `timeout` mean something here.
     pub push: PushOptions,
@@ -34,11 +34,14 @@ pub struct WatchOptions {
     pub interval: Duration,
     /// Where metrics (`/metrics`) and health (`/healthz`) are served; port 0 takes any.
     pub listen: Option<SocketAddr>,
+    /// Who may read them, and by which certificate; anybody, without encryption, where there is none.
+    pub tls: Option<Certificates>,
 }
 
 impl Default for WatchOptions {
     fn default() -> Self {
-        WatchOptions { push: PushOptions::default(), interval: Duration::from_secs(30), listen: None }
+        let (push, interval) = (PushOptions::default(), Duration::from_secs(30));
+        WatchOptions { push, interval, listen: None, tls: None }
     }
 }
 
@@ -78,11 +81,13 @@ impl Watch {
             stop,
             address: None,
         };
-        if let Some(listen) = options.listen {
+        if let Some(listen) = shared.options.listen {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             watch.address = Some(listener.local_addr()?);
-            let shared = shared.clone();
-            watch.server.spawn(closc_http::serve(listener, move |request| answer(&shared.board, request)));
+            let (shared, tls) = (shared.clone(), shared.options.tls.clone());
+            watch
+                .server
+                .spawn(closc_http::serve(listener, tls, move |request| answer(&shared.board, request)));
         }
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));

@@ -4,6 +4,7 @@
 //! Checks of entities are in [`crate::check`], their identity in [`crate::key`], outcomes in [`crate::status`].
 
 mod arbitration;
+mod files;
 mod limits;
 mod listen;
 mod preface;
@@ -12,9 +13,10 @@ mod roster;
 mod tls;
 
 pub use arbitration::{Arbitration, Notification, Refusal, StreamId};
+pub use files::{TlsFileError, TlsFiles};
 pub use limits::Limits;
 pub use listen::{Listener, Places, serve};
 pub use request::Place;
-pub use tls::{Acceptor, ServerTls, TlsError};
+pub use tls::{Acceptor, Protocol, ServerTls, TlsError};
 
 pub use crate::proto::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};

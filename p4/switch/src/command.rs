@@ -8,7 +8,6 @@ mod error;
 mod log;
 mod options;
 mod run;
-mod tls;
 
 pub use error::CommandError;
 pub use run::{Addresses, switch_main};

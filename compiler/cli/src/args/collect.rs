@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use camino::Utf8PathBuf;
 
 use super::number;
+use super::serve::ServeArgs;
 
 /// Arguments of `collect`.
 #[derive(Debug, clap::Args)]
@@ -22,9 +23,14 @@ pub struct CollectArgs {
     /// Where denials are kept, so that none is forgotten
     #[arg(long, value_name = "FILE")]
     pub state: Option<Utf8PathBuf>,
-    /// Where metrics, JSON and the page are served; an address of this machine only
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9561", value_parser = loopback)]
+    /// Where the switches are, to read their counters: YAML or JSON, one entry a switch; `lab` for those of the lab
+    #[arg(long, short, value_name = "FILE")]
+    pub inventory: Option<Utf8PathBuf>,
+    /// Where metrics, JSON and the page are served; others than this machine need certificates
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9561")]
     pub listen: SocketAddr,
+    #[command(flatten)]
+    pub serve: ServeArgs,
     /// Serve a page for people too
     #[arg(long)]
     pub web: bool,
@@ -48,15 +54,4 @@ pub struct CollectArgs {
 fn percent(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
     if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("it is from 0 to 100".to_owned()) }
-}
-
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_| format!("`{text}` is no address and port"))?;
-    if address.ip().is_loopback() {
-        return Ok(address);
-    }
-    Err(format!(
-        "`{}` is reached by others, and what is served has no passwords: use 127.0.0.1 or [::1], and a proxy with client certificates before it",
-        address.ip()
-    ))
 }

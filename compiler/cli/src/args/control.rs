@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_deploy::PushOptions;
 
 use super::number;
+use super::serve::ServeArgs;
 
 /// Which switches, and how to reach them.
 #[derive(Debug, Clone, clap::Args)]
@@ -125,4 +126,6 @@ pub struct WatchArgs {
     /// Where metrics and health are served
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9560")]
     pub listen: SocketAddr,
+    #[command(flatten)]
+    pub serve: ServeArgs,
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::bail;
 use closc_collect::io::{self, Event, Observer, Settings};
 use closc_collect::{Options, Summary};
+use closc_deploy::Target;
 use closc_diagnostics::printable;
+use closc_plan::Plan;
 use serde_json::json;
 
 use crate::args::collect::CollectArgs;
@@ -30,6 +32,8 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         poll,
         state: command.state.clone(),
         listen: Some(command.listen),
+        tls: command.serve.certificates(command.listen)?,
+        switches: switches(command, &input.plan)?,
         web: command.web,
         options: Options {
             apply: command.apply,
@@ -44,7 +48,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     };
     let plan = Arc::new(input.plan);
     let audit = Arc::new(Audit::begin(args, "collect", &command.file, plan.topology().name.as_bytes())?);
-    let observer = observer(args, Arc::clone(&audit));
+    let observer = observer(args, command.serve.scheme(), Arc::clone(&audit));
     let summary = control::block_on(async {
         let stop = Stop::new()?;
         let until = async {
@@ -67,6 +71,20 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     Ok(if summary.n_verdicts == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
+/// The switches whose counters are read: those of the inventory.
+fn switches(command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
+    let Some(path) = &command.inventory else { return Ok(Vec::new()) };
+    let site = control::inventory_of(&plan.topology().name, path)?;
+    let stranger = site.inventory.devices.keys().find(|name| {
+        let switch = plan.topology().naming.parse_switch(name);
+        switch.is_none_or(|switch| !plan.fabric().has_switch(switch))
+    });
+    if let Some(name) = stranger {
+        bail!("`{path}` has `{name}`, which is no switch of `{}`", plan.topology().name);
+    }
+    Ok(site.inventory.targets(&site.files)?)
+}
+
 fn human(summary: &Summary) -> String {
     let lines: String = summary.verdicts.iter().map(|verdict| verdict.line.clone() + "\n").collect();
     let (broken, agents) = (summary.n_verdicts, summary.agents);
@@ -74,7 +92,7 @@ fn human(summary: &Summary) -> String {
 }
 
 /// Says what happens, a line each on stderr, and enters changes into the audit log before they are made.
-fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
+fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
     let (is_json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
         let (line, value) = match &event {
@@ -105,7 +123,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
                 return Ok(());
             }
             Event::Listening(address) => {
-                (format!("serving http://{address}/"), json!({ "listening": address }))
+                (format!("serving {scheme}://{address}/"), json!({ "listening": address }))
             }
             Event::Broken(line, view) => (line.clone(), json!({ "broken": view })),
             Event::Ended(what) => (format!("{what}: broken no more"), json!({ "ended": what })),

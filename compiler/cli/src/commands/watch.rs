@@ -29,6 +29,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),
         listen: Some(command.listen),
+        tls: command.serve.certificates(command.listen)?,
     };
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let observer = observer(args, Arc::clone(&audit));
@@ -39,8 +40,10 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             .await
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let (Some(address), false) = (watch.address(), args.quiet) {
-            let switches = fleet.members.len();
-            output::say(format_args!("watching {switches} switches; metrics at http://{address}/metrics"));
+            let (switches, scheme) = (fleet.members.len(), command.serve.scheme());
+            output::say(format_args!(
+                "watching {switches} switches; metrics at {scheme}://{address}/metrics"
+            ));
         }
         stop.asked().await;
         watch.stop().await;

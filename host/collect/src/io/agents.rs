@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use closc_nic::api::Request;
+use closc_runtime::client::{Backoff, Jitter};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -75,6 +76,15 @@ fn late() -> String {
     format!("it does not answer within {} s", PATIENCE.as_secs())
 }
 
+/// The longest wait before a source that does not answer is asked again.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Returns how long a source that does not answer is left alone: longer each time, and not all for the same time, as
+/// thousands may have gone at once.
+pub(super) fn backoff(poll: Duration, place: u64) -> Backoff {
+    Backoff { initial: poll, max: WAIT_MAX.max(poll), jitter: Jitter::Seeded(place) }
+}
+
 /// Returns the sockets that patterns name, in order. A path without a sign of a pattern is named whether it is there or
 /// not, so that it shows if it is not.
 pub(super) fn sockets(patterns: &[String]) -> Vec<PathBuf> {
@@ -91,4 +101,20 @@ pub(super) fn sockets(patterns: &[String]) -> Vec<PathBuf> {
     out.dedup();
     out.truncate(SOCKETS_MAX);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_answer_is_asked_later_each_time() {
+        let poll = Duration::from_secs(2);
+        let waits = |place| -> Vec<Duration> { (0..8).map(|n| backoff(poll, place).wait(n)).collect() };
+        assert_eq!(waits(7), waits(7));
+        assert_ne!(waits(7), waits(8));
+        assert!(waits(7).iter().zip([2, 4, 8, 16, 30, 30]).all(|(wait, most)| {
+            (Duration::from_secs(most) / 2..=Duration::from_secs(most)).contains(wait)
+        }));
+    }
 }

@@ -121,6 +121,11 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
     parse(path, &text, fabric)
 }
 
+/// Reads a state of a fabric from what is in its file.
+pub fn read_state(text: &[u8], fabric: &str) -> Result<Denials, StateFault> {
+    parse(Utf8Path::new("state"), text, fabric)
+}
+
 /// Reads a state; the path is for what is said of it.
 fn parse(path: &Utf8Path, text: &[u8], fabric: &str) -> Result<Denials, StateFault> {
     let wrong = |why: String| StateFault::Unreadable(path.to_owned(), why);

@@ -1,22 +1,25 @@
 //! The loop: asks agents, judges, writes down what is denied, and goes on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use closc_deploy::Target;
+use closc_http::Certificates;
 use closc_plan::Plan;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
-use super::agents::sockets;
+use super::agents::{backoff, sockets};
 use super::disk::{Disk, StateFault};
 use super::serve::{self, Page};
 use super::shared::{Event, Observer, Shared, now_ms};
+use super::switches;
 use crate::{Collector, Options};
 
 /// Agents that are asked at a time: their answers are in memory.
@@ -27,12 +30,16 @@ const ASKED_MAX: usize = 16;
 pub struct Settings {
     /// Sockets of agents: paths, or patterns with `*` and `?`.
     pub nics: Vec<String>,
-    /// How often each agent is asked.
+    /// Switches whose counters are read.
+    pub switches: Vec<Target>,
+    /// How often each agent and switch is asked.
     pub poll: Duration,
     /// Where denials are kept; nowhere means that they are forgotten with the process.
     pub state: Option<Utf8PathBuf>,
     /// Where it is served.
     pub listen: Option<SocketAddr>,
+    /// Who may read it, and by which certificate; anybody, without encryption, where there is none.
+    pub tls: Option<Certificates>,
     /// Whether a page is served for people.
     pub web: bool,
     /// How it judges and denies.
@@ -74,50 +81,100 @@ pub async fn run(
         let listener = TcpListener::bind(address).await.map_err(|error| RunFault::Listen(address, error))?;
         let bound = listener.local_addr().map_err(|error| RunFault::Listen(address, error))?;
         shared.say(Event::Listening(bound));
-        let page = Page::new(settings.web, bound, shared.clone());
+        let page = Page::new(settings.web, settings.tls.is_some(), bound, shared.clone());
         let page = Arc::new(page.map_err(|error| RunFault::Listen(address, error))?);
-        server.spawn(closc_http::serve(listener, move |request| serve::answer(&page, request)));
+        let tls = settings.tls.clone();
+        server.spawn(closc_http::serve(listener, tls, move |request| serve::answer(&page, request)));
+    }
+    let mut counting = JoinSet::new();
+    if !settings.switches.is_empty() {
+        counting.spawn(switches::follow(shared.clone(), settings.switches.clone(), settings.poll));
     }
     poll(&shared, &settings, until).await;
-    drop(server);
+    drop((server, counting));
     let summary = shared.collector().summary(now_ms());
     Ok(summary)
 }
 
+/// When a source is asked again that did not answer so often in a row.
+#[derive(Debug, Clone, Copy)]
+struct Silent {
+    times: u32,
+    until: Instant,
+}
+
+/// Agents that are asked, and those that are left alone for a while.
+struct Asking<'a> {
+    shared: &'a Arc<Shared>,
+    settings: &'a Settings,
+    places: Arc<Semaphore>,
+    asked: JoinSet<(u32, bool)>,
+    under_way: BTreeSet<u32>,
+    silent: BTreeMap<u32, Silent>,
+}
+
+impl Asking<'_> {
+    /// Takes note of who answered or did not.
+    fn done(&mut self, id: u32, answered: bool) {
+        self.under_way.remove(&id);
+        if answered {
+            self.silent.remove(&id);
+            return;
+        }
+        let times = self.silent.get(&id).map_or(0, |before| before.times);
+        let until = Instant::now() + backoff(self.settings.poll, id.into()).wait(times);
+        self.silent.insert(id, Silent { times: times.saturating_add(1), until });
+    }
+
+    /// Asks every agent that is not being asked.
+    fn ask_all(&mut self) {
+        let now = Instant::now();
+        for path in sockets(&self.settings.nics) {
+            let id = self.shared.collector().source(&path.display().to_string());
+            let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
+            if waits || !self.under_way.insert(id) {
+                continue;
+            }
+            let (shared, places) = (self.shared.clone(), self.places.clone());
+            self.asked.spawn(async move {
+                let place = places.acquire_owned().await;
+                let answered = shared.ask(id, path).await;
+                drop(place);
+                (id, answered)
+            });
+        }
+    }
+}
+
 async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Output = ()>) {
-    let places = Arc::new(Semaphore::new(ASKED_MAX));
     let mut tick = tokio::time::interval(settings.poll);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut asked: JoinSet<u32> = JoinSet::new();
-    let mut under_way: BTreeSet<u32> = BTreeSet::new();
+    let mut asking = Asking {
+        shared,
+        settings,
+        places: Arc::new(Semaphore::new(ASKED_MAX)),
+        asked: JoinSet::new(),
+        under_way: BTreeSet::new(),
+        silent: BTreeMap::new(),
+    };
     tokio::pin!(until);
     loop {
         tokio::select! {
             () = &mut until => break,
-            Some(done) = asked.join_next(), if !asked.is_empty() => {
-                if let Ok(id) = done {
-                    under_way.remove(&id);
+            Some(done) = asking.asked.join_next(), if !asking.asked.is_empty() => {
+                if let Ok((id, answered)) = done {
+                    asking.done(id, answered);
                 }
             }
             _ = tick.tick() => {
                 shared.judge();
-                for path in sockets(&settings.nics) {
-                    let id = shared.collector().source(&path.display().to_string());
-                    if !under_way.insert(id) {
-                        continue;
-                    }
-                    let (shared, places) = (shared.clone(), places.clone());
-                    asked.spawn(async move {
-                        let place = places.acquire_owned().await;
-                        shared.ask(id, path).await;
-                        drop(place);
-                        id
-                    });
-                }
+                asking.ask_all();
             }
+            // A denial that a person orders, or that is lifted, does not wait for its turn.
+            () = shared.changed() => asking.ask_all(),
         }
     }
     // Orders that are under way are not cut off in the middle of a line.
-    let ends = async { while asked.join_next().await.is_some() {} };
+    let ends = async { while asking.asked.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(Duration::from_secs(6), ends).await;
 }

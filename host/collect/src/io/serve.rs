@@ -12,21 +12,46 @@ use serde_json::json;
 
 use super::shared::{Shared, now_ms};
 use crate::collector::{Collector, Next, OrderFault};
-use crate::view::{detail, metrics};
+use crate::view::{detail, metrics, switch_metrics};
 
 /// What answers need.
 pub(super) struct Page {
     web: bool,
+    /// How addresses of it begin.
+    scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
     token: String,
 }
 
 impl Page {
-    pub(super) fn new(web: bool, address: SocketAddr, shared: Arc<Shared>) -> std::io::Result<Self> {
+    pub(super) fn new(
+        web: bool,
+        is_encrypted: bool,
+        address: SocketAddr,
+        shared: Arc<Shared>,
+    ) -> std::io::Result<Self> {
+        let scheme = if is_encrypted { "https" } else { "http" };
         let mut bytes = [0; 16];
         std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
-        Ok(Page { web, address, shared, token: format!("{:032x}", u128::from_be_bytes(bytes)) })
+        Ok(Page { web, scheme, address, shared, token: format!("{:032x}", u128::from_be_bytes(bytes)) })
+    }
+}
+
+/// Answers requests that came over no socket, with the page and orders as `--web` has them, and forgets denials.
+pub struct Desk(Page);
+
+impl Desk {
+    /// Takes a collector.
+    pub fn new(collector: Collector) -> Desk {
+        let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(()))));
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        Desk(Page::new(true, false, address, shared).expect("there are random numbers"))
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, request: &Request) -> Answer {
+        answer(&self.0, request)
     }
 }
 
@@ -85,6 +110,13 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
         "/metrics" => {
             let body = metrics(&page.shared.collector(), now_ms());
             of(200, "text/plain; version=0.0.4; charset=utf-8", body)
+        }
+        "/metrics/switch" => {
+            let body = switch_metrics(&page.shared.collector(), &value(&request.query, "of"));
+            body.map_or_else(
+                || fault(404, "no counters of such a switch are read: it is in the inventory and answers?"),
+                |body| of(200, "text/plain; version=0.0.4; charset=utf-8", body),
+            )
         }
         "/healthz" => of(200, "text/plain; charset=utf-8", "ok\n"),
         "/api/summary" => json_of(200, &page.shared.collector().summary(now_ms())),
@@ -160,7 +192,7 @@ fn order(page: &Page, request: &Request) -> Answer {
     let is_json = request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     let host = request.header("host").unwrap_or_default();
     // A browser says where a page is from; a page of somebody else may not order anything.
-    let from_us = request.header("origin").is_none_or(|origin| origin == format!("http://{host}"));
+    let from_us = request.header("origin").is_none_or(|origin| origin == format!("{}://{host}", page.scheme));
     let Ok(order) = serde_json::from_slice::<Order>(&request.body) else {
         return fault(400, "an order is JSON with `token`, and `name` or `id`");
     };

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tokio::sync::Notify;
+
 use super::agents::Line;
 use super::disk::Disk;
 use crate::{Change, Collector, Denial, Next};
@@ -36,6 +38,8 @@ pub(super) struct Shared {
     collector: Mutex<Collector>,
     disk: Option<Disk>,
     observer: Observer,
+    /// Denials changed, and agents were not asked since.
+    changed: Notify,
 }
 
 pub(super) fn now_ms() -> u64 {
@@ -45,7 +49,7 @@ pub(super) fn now_ms() -> u64 {
 
 impl Shared {
     pub(super) fn new(collector: Collector, disk: Option<Disk>, observer: Observer) -> Self {
-        Shared { collector: Mutex::new(collector), disk, observer }
+        Shared { collector: Mutex::new(collector), disk, observer, changed: Notify::new() }
     }
 
     pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
@@ -66,11 +70,19 @@ impl Shared {
         let saved = saved.map_err(|error| format!("denials cannot be written down: {error}"));
         if saved.is_ok() {
             collector.commit(next.denials);
+            if !next.changes.is_empty() {
+                self.changed.notify_one();
+            }
         }
         if !next.changes.is_empty() {
             self.say(Event::Changed(saved.clone()));
         }
         saved
+    }
+
+    /// Waits until denials change.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// Judges, and brings denials to what follows.
@@ -95,11 +107,14 @@ impl Shared {
         }
     }
 
-    /// Asks one agent, and carries orders to it.
-    pub(super) async fn ask(&self, id: u32, path: PathBuf) {
+    /// Asks one agent, and carries orders to it; tells whether it is one.
+    pub(super) async fn ask(&self, id: u32, path: PathBuf) -> bool {
         let (mut line, report) = match Line::report(&path).await {
             Ok(answered) => answered,
-            Err(fault) => return self.failed(id, &fault),
+            Err(fault) => {
+                self.failed(id, &fault);
+                return false;
+            }
         };
         let (nic, orders) = {
             let mut collector = self.collector();
@@ -109,7 +124,7 @@ impl Shared {
                 Err(fault) => {
                     drop(collector);
                     self.say(Event::Failing(path.display().to_string(), fault.to_string()));
-                    return;
+                    return false;
                 }
             }
         };
@@ -119,9 +134,10 @@ impl Shared {
             self.collector().answered(nic, &order, answer);
             if is_refused {
                 // It may not answer any more; the next report says what it has.
-                return;
+                break;
             }
         }
+        true
     }
 
     fn failed(&self, id: u32, fault: &str) {

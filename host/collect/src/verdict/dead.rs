@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::evidence::{DEAD_RUN, Suspect, Tally, links};
 
 /// The largest share that is lost now and then and is not the end: what is worse is soon seen as dead.
-const GRAY_MAX: f64 = 0.05;
+pub(super) const GRAY_MAX: f64 = 0.05;
 
 /// Cables that carry nothing, and ports without a carrier; those of what is named are taken out.
 struct Dead {
@@ -99,6 +99,7 @@ fn one_dead(
         confidence: 1.0 - at_least(run, run, GRAY_MAX),
         or: None,
         since_ms: suspect.since_ms,
+        counted: None,
     })
 }
 
@@ -112,6 +113,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         confidence: 1.0,
         or: None,
         since_ms: scene.now_ms,
+        counted: None,
     }
 }
 
@@ -126,6 +128,7 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
         confidence: parts.iter().map(|part| part.confidence).fold(0.0, f64::max),
         or: None,
         since_ms: parts.iter().map(|part| part.since_ms).min().unwrap_or(scene.now_ms),
+        counted: None,
     }
 }
 

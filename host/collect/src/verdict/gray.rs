@@ -14,7 +14,7 @@ use crate::element::Element;
 use crate::evidence::{DEAD_RUN, Suspect, Tally, last_link, needed};
 
 /// How often a good fabric may be accused, over all of its cables.
-const FALSE: f64 = 0.01;
+pub(super) const FALSE: f64 = 0.01;
 /// Losses that an agent should have seen, after which one that saw none contradicts the others.
 const CONTRADICTS: f64 = 10.0;
 /// Losses that a cable should have seen if its switch were to blame, after which it clears the switch.
@@ -73,6 +73,7 @@ fn cable(scene: &Scene<'_>, link: Link, suspect: &Suspect) -> Option<Verdict> {
         confidence: 1.0 - chance,
         or: None,
         since_ms: suspect.since_ms,
+        counted: None,
     })
 }
 

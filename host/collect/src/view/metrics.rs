@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_deploy::{Cell, Counters};
+
 use super::LIST_MAX;
 use crate::collector::Collector;
 use crate::denial::Stage;
@@ -54,10 +56,95 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
         "Losses that there was no room to tally.",
         collector.evidence().crowded as f64,
     );
+    switches(&mut text, collector);
     planes(&mut text, collector, now_ms);
     verdicts(&mut text, collector, now_ms);
     denials(&mut text, collector);
     text.0
+}
+
+/// Sums of each switch; what a port or a segment counts is asked for switch by switch.
+fn switches(text: &mut Text, collector: &Collector) {
+    let (switches, naming) = (collector.switches(), &collector.plan().topology().naming);
+    text.one("switches_read", "gauge", "Switches whose counters are read.", switches.latest().len() as f64);
+    text.one("switches_failing", "gauge", "Switches that do not answer.", switches.faults.len() as f64);
+    text.one("switch_failures_total", "counter", "How often a switch did not.", switches.failures as f64);
+    if switches.latest().len() == 0 {
+        return;
+    }
+    let listed: Vec<(String, &Counters)> = switches
+        .latest()
+        .take(LIST_MAX)
+        .map(|(switch, counters)| (naming.switch(switch).to_string(), counters))
+        .collect();
+    let mut rows: [Vec<Row>; 5] = Default::default();
+    for (name, counters) in &listed {
+        let received = counters.received.values().map(|cell| cell.packets).sum::<u64>();
+        rows[0].push((labels(&[("switch", name)]), received as f64));
+        for (at, cells) in [&counters.sent, &counters.marked, &counters.trimmed].into_iter().enumerate() {
+            let mut classes: BTreeMap<u8, u64> = BTreeMap::new();
+            for ((_, class), cell) in cells {
+                *classes.entry(*class).or_default() += cell.packets;
+            }
+            let row = |(class, n): (u8, u64)| {
+                (labels(&[("switch", name), ("class", &class.to_string())]), n as f64)
+            };
+            rows[1 + at].extend(classes.into_iter().filter(|(_, n)| *n > 0).map(row));
+        }
+        let drop = |(reason, cell): (&String, &Cell)| {
+            (labels(&[("switch", name), ("reason", reason)]), cell.packets as f64)
+        };
+        rows[4].extend(counters.drops.iter().map(drop));
+    }
+    let families = [
+        ("switch_received_total", "Packets that came in."),
+        ("switch_sent_total", "Packets that went out, by class."),
+        ("switch_ecn_marked_total", "Of these, how many were marked."),
+        ("switch_trimmed_total", "Of these, how many were cut short."),
+        ("switch_dropped_total", "Packets that were dropped, by reason."),
+    ];
+    for ((name, help), rows) in families.into_iter().zip(rows) {
+        text.family(name, "counter", help, rows);
+    }
+}
+
+/// Says all that a switch counts, port by port and segment by segment; nothing, if it is not read.
+pub(crate) fn switch_metrics(collector: &Collector, name: &str) -> Option<String> {
+    let switch = collector.plan().topology().naming.parse_switch(name)?;
+    let counters = collector.switches().of(switch)?;
+    let mut text = Text::default();
+    let port = |port: u16| labels(&[("switch", name), ("port", &port.to_string())]);
+    let came = counters.received.iter();
+    let rows = came.clone().map(|(at, cell)| (port(*at), cell.packets as f64));
+    text.family("port_received_packets_total", "counter", "Packets that came in by a port.", rows);
+    let rows = came.map(|(at, cell)| (port(*at), cell.bytes as f64));
+    text.family("port_received_bytes_total", "counter", "Bytes that came in by a port.", rows);
+    let both = |at: &(u16, u8)| {
+        labels(&[("switch", name), ("port", &at.0.to_string()), ("class", &at.1.to_string())])
+    };
+    let cells = [
+        ("port_sent", "that went out by a port", &counters.sent, true),
+        ("port_ecn_marked", "that were marked on their way out", &counters.marked, false),
+        ("port_trimmed", "that were cut short on their way out", &counters.trimmed, false),
+    ];
+    for (family, what, cells, has_bytes) in cells {
+        let rows = cells.iter().map(|(at, cell)| (both(at), cell.packets as f64));
+        text.family(&format!("{family}_packets_total"), "counter", &format!("Packets {what}."), rows);
+        if has_bytes {
+            let rows = cells.iter().map(|(at, cell)| (both(at), cell.bytes as f64));
+            text.family(&format!("{family}_bytes_total"), "counter", &format!("Bytes {what}."), rows);
+        }
+    }
+    let segment = |(sid, cell): (&u16, &Cell)| {
+        (labels(&[("switch", name), ("segment", &format!("{sid:04x}"))]), cell.packets as f64)
+    };
+    let rows = counters.segments.iter().map(segment);
+    text.family("segment_packets_total", "counter", "Packets that a segment handled.", rows);
+    let drop = |(reason, cell): (&String, &Cell)| {
+        (labels(&[("switch", name), ("reason", reason)]), cell.packets as f64)
+    };
+    text.family("switch_dropped_total", "counter", "Packets dropped.", counters.drops.iter().map(drop));
+    Some(text.0)
 }
 
 fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use closc_deploy::{Counts, Device, Inventory, Outcome, drift, silent};
+use closc_deploy::{
+    CounterReader, Counters, CountersError, Counts, Device, Inventory, Outcome, Target, drift, silent,
+};
 use closc_plan::{Mac, Peer, Plan};
 use closc_runtime::client::{Client, Endpoint as Address, Options};
 use closc_runtime::proto::v1;
@@ -208,13 +210,16 @@ async fn two_watches_share_a_fabric() {
     use closc_deploy::{Role, Watch, WatchOptions};
     let plan = planned(8, 4, 4);
     let site = Site::start(&plan).await;
-    let watch_options =
-        WatchOptions { push: options(), interval: std::time::Duration::from_millis(50), listen: None };
+    let watch_options = WatchOptions {
+        push: options(),
+        interval: std::time::Duration::from_millis(50),
+        ..WatchOptions::default()
+    };
     let start = async |election| {
         let mut inventory = site.lab.inventory.clone();
         inventory.defaults.election_id = Some(election);
         let lab = Lab { files: site.lab.files.clone(), targets: BTreeMap::new(), inventory };
-        Watch::start(&lab.fleet(), watch_options, silent()).await.expect("nothing listens")
+        Watch::start(&lab.fleet(), watch_options.clone(), silent()).await.expect("nothing listens")
     };
     let in_sync = |watch: &Watch| watch.status().count(|device| device.in_sync) == 64;
     let leader = start(2).await;
@@ -227,4 +232,79 @@ async fn two_watches_share_a_fabric() {
     assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
     // It found everything as it should be and sent nothing.
     assert_eq!(standby.stop().await.count(|device| device.repairs > 0), 0);
+}
+
+/// Counters of all switches, as whoever reads them has them.
+async fn read_all(readers: &mut BTreeMap<Switch, CounterReader>) -> BTreeMap<Switch, Counters> {
+    let mut all: BTreeMap<Switch, Counters> = BTreeMap::new();
+    for (switch, reader) in readers {
+        all.insert(*switch, reader.read().await.expect("it answers"));
+    }
+    all
+}
+
+/// The cables between switches, each with its ends.
+fn cables(plan: &Plan) -> BTreeMap<Link, Vec<(Switch, u16)>> {
+    let mut ends: BTreeMap<Link, Vec<(Switch, u16)>> = BTreeMap::new();
+    for switch in plan.switches() {
+        for port in plan.device(switch).ports {
+            if let Some(connection) = port.connection {
+                ends.entry(connection.link).or_default().push((switch, port.physical.number));
+            }
+        }
+    }
+    ends.retain(|_, both| both.len() == 2);
+    ends
+}
+
+/// Packets that left one end of a cable and did not come at the other.
+fn missing(plan: &Plan, all: &BTreeMap<Switch, Counters>) -> BTreeMap<Link, u64> {
+    let mut out = BTreeMap::new();
+    for (link, both) in cables(plan) {
+        for (from, to) in [(both[0], both[1]), (both[1], both[0])] {
+            let (left, came) = (all[&from.0].sent_by(from.1), all[&to.0].received[&to.1].packets);
+            if left != came {
+                out.insert(link, left - came);
+            }
+        }
+    }
+    out
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
+    let plan = planned(2, 2, 2);
+    let mut site = Site::start(&plan).await;
+    let inventory = site.lab.inventory.clone();
+    let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let reader = |switch: Switch| {
+        let name = plan.topology().naming.switch(switch).to_string();
+        let target = Target::from_inventory(&name, &inventory.devices[&name], &inventory.defaults, &nothing);
+        (switch, CounterReader::new(target.expect("an address")))
+    };
+    let mut readers: BTreeMap<Switch, CounterReader> = plan.switches().map(reader).collect();
+    for reader in readers.values_mut() {
+        let unprogrammed = reader.read().await;
+        assert!(matches!(unprogrammed, Err(CountersError::NoProgram | CountersError::Lookup(_))));
+    }
+    assert!(site.lab.push().await.is_good());
+    site.walk_everything();
+    let before = read_all(&mut readers).await;
+    assert_eq!(missing(&plan, &before), BTreeMap::new());
+    assert!(before.values().any(|own| own.segments.values().any(|cell| cell.packets > 0)));
+    // A cable is cut; packets over it leave, and do not come.
+    let (cut, both) = cables(&plan).pop_first().expect("a cable");
+    let end = LinkEnd { node: site.nodes[&both[0].0], port: both[0].1.into() };
+    assert!(site.fabric.set_link(end, false));
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    for (from, to) in nics.iter().flat_map(|from| nics.iter().map(move |to| (*from, *to))) {
+        for path in plan.paths(from, to).filter(|_| from != to) {
+            let (enters, _) = site.nic(path.first, from);
+            let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
+            site.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+            site.fabric.run();
+        }
+    }
+    let lost = missing(&plan, &read_all(&mut readers).await);
+    assert!(lost.len() == 1 && lost.get(&cut).is_some_and(|n| *n > 0), "{lost:?}");
 }

@@ -12,7 +12,7 @@ use crate::support::{Lab, PATIENCE, T0, compiled, eventually, held, options, str
 
 fn watch_options() -> WatchOptions {
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    WatchOptions { push: options(), interval: Duration::from_millis(20), listen }
+    WatchOptions { push: options(), interval: Duration::from_millis(20), listen, tls: None }
 }
 
 async fn started(fleet: &Fleet) -> Watch {

@@ -32,6 +32,15 @@ impl std::fmt::Debug for ServerTls {
     }
 }
 
+/// What is spoken over an encrypted connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1: metrics and pages.
+    Http1,
+    /// HTTP/2: gRPC.
+    Http2,
+}
+
 /// Certificates that a server cannot use.
 #[derive(Debug, Error)]
 pub enum TlsError {
@@ -57,8 +66,8 @@ impl ServerTls {
         }
     }
 
-    /// Returns the configuration for connections over HTTP/2.
-    pub fn server_config(&self) -> Result<Arc<ServerConfig>, TlsError> {
+    /// Returns the configuration for connections.
+    pub(super) fn server_config(&self, protocol: Protocol) -> Result<Arc<ServerConfig>, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_safe_default_protocol_versions()?;
@@ -79,7 +88,10 @@ impl ServerTls {
         let chain = certificates(&self.certificate, "certificate")?;
         let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|_| TlsError::Pem("key"))?;
         let mut config = builder.with_single_cert(chain, key)?;
-        config.alpn_protocols = vec![b"h2".to_vec()];
+        config.alpn_protocols = match protocol {
+            Protocol::Http1 => vec![b"http/1.1".to_vec()],
+            Protocol::Http2 => vec![b"h2".to_vec()],
+        };
         Ok(Arc::new(config))
     }
 }
@@ -110,7 +122,7 @@ impl std::fmt::Debug for Acceptor {
 impl Acceptor {
     /// Returns the acceptor that always has the same certificates.
     pub fn new(tls: &ServerTls) -> Result<Self, TlsError> {
-        let config = tls.server_config()?;
+        let config = tls.server_config(Protocol::Http2)?;
         Ok(Acceptor(Arc::new(move || Arc::clone(&config))))
     }
 
@@ -119,10 +131,13 @@ impl Acceptor {
         Acceptor(Arc::new(source))
     }
 
-    pub(super) async fn accept<T: AsyncRead + AsyncWrite + Unpin>(
-        &self,
-        stream: T,
-    ) -> io::Result<TlsStream<T>> {
-        TlsAcceptor::from((self.0)()).accept(stream).await
+    /// Returns the configuration for the next connection.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        (self.0)()
+    }
+
+    /// Makes an encrypted connection of a plain one; an error, if the client does not fit.
+    pub async fn accept<T: AsyncRead + AsyncWrite + Unpin>(&self, stream: T) -> io::Result<TlsStream<T>> {
+        TlsAcceptor::from(self.config()).accept(stream).await
     }
 }

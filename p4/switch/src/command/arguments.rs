@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use closc_runtime::server::TlsFiles;
 use thiserror::Error;
 
-use super::options::{Level, LogTarget, Options, TlsFiles};
+use super::options::{Level, LogTarget, Options};
 
 /// Arguments that make no sense.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

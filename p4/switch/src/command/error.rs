@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use closc_runtime::server::TlsFileError;
 use closc_runtime::text::TextError;
 use thiserror::Error;
 
@@ -49,14 +50,9 @@ pub enum CommandError {
         /// What is wrong.
         error: PipelineError,
     },
-    /// Others than the owner can read a private key.
-    #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
-    OpenKey {
-        /// The file.
-        file: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    /// Certificates cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsFileError),
     /// An address means nothing.
     #[error("`{address}` is no address to listen on: {error}")]
     Address {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use closc_runtime::server::TlsFiles;
+
 /// Address of the P4Runtime service where none is given. BMv2 listens on all interfaces there.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
@@ -29,19 +31,6 @@ pub(crate) enum LogTarget {
     Console,
     /// To a file.
     File(PathBuf),
-}
-
-/// Files for TLS, as PEM.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TlsFiles {
-    /// Certificate chain of the switch.
-    pub(crate) certificate: PathBuf,
-    /// Its key.
-    pub(crate) key: PathBuf,
-    /// Authority that controllers must be signed by.
-    pub(crate) client_authority: Option<PathBuf>,
-    /// Certificates of controllers that were revoked.
-    pub(crate) revoked: Option<PathBuf>,
 }
 
 /// A switch to run.

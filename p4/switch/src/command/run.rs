@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use closc_runtime::server::Acceptor;
+use closc_runtime::server::{Acceptor, Protocol, TlsFileError, TlsFiles};
 use closc_runtime::text::read_p4info;
 
 use super::arguments::{Request, UsageError, parse};
 use super::error::CommandError;
 use super::log;
 use super::options::Options;
-use super::tls::acceptor;
 use crate::engine::EngineConfig;
 use crate::pipeline::Pipeline;
 use crate::ports::Interfaces;
@@ -133,6 +132,13 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
     drop((endpoint, packet_endpoint));
     runtime.shutdown_timeout(PATIENCE);
     Ok(result?)
+}
+
+fn acceptor(files: TlsFiles) -> Result<Acceptor, TlsFileError> {
+    files.acceptor(Protocol::Http2, |renewed| match renewed {
+        Ok(()) => tracing::info!("certificates were read again"),
+        Err(error) => tracing::warn!("certificates stay as they were: {error}"),
+    })
 }
 
 /// P4Runtime at a port of the network or at a socket of this machine.

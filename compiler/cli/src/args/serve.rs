@@ -1,0 +1,104 @@
+//! Arguments of the commands that serve metrics and pages: `watch`, `collect`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use camino::Utf8PathBuf;
+use closc_http::Certificates;
+use closc_runtime::server::{Protocol, TlsFiles};
+
+/// Who may read what is served.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ServeArgs {
+    /// Certificate chain that is shown to clients; others than this machine are served with one only
+    #[arg(long, value_name = "PEM", requires = "tls_key")]
+    pub tls_cert: Option<Utf8PathBuf>,
+    /// Its private key, which nobody else may read
+    #[arg(long, value_name = "PEM", requires = "tls_cert")]
+    pub tls_key: Option<Utf8PathBuf>,
+    /// Authority that clients must be signed by
+    #[arg(long, value_name = "PEM", requires = "tls_cert")]
+    pub tls_client_ca: Option<Utf8PathBuf>,
+    /// Certificates of clients that were revoked
+    #[arg(long, value_name = "PEM", requires = "tls_client_ca")]
+    pub tls_crl: Option<Utf8PathBuf>,
+    /// Serve others without TLS: whoever reaches the address reads everything
+    #[arg(long, conflicts_with = "tls_cert")]
+    pub plaintext: bool,
+}
+
+impl ServeArgs {
+    /// Returns how addresses of what is served begin.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_some() { "https" } else { "http" }
+    }
+
+    /// Returns how connections are encrypted; an error where others would be served in the clear, or anybody at all.
+    pub fn certificates(&self, listen: SocketAddr) -> anyhow::Result<Option<Certificates>> {
+        let own = |path: &Utf8PathBuf| PathBuf::from(path);
+        let is_ours = listen.ip().is_loopback();
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            if !is_ours && !self.plaintext {
+                bail!(
+                    "`{listen}` is reached by others, and what is served has no passwords: name certificates with \
+                     `--tls-cert`, `--tls-key` and `--tls-client-ca`, use 127.0.0.1 or [::1], or say `--plaintext`"
+                );
+            }
+            return Ok(None);
+        };
+        if !is_ours && self.tls_client_ca.is_none() {
+            bail!(
+                "`{listen}` is reached by others: say with `--tls-client-ca` whose certificates are let in"
+            );
+        }
+        let files = TlsFiles {
+            certificate: own(certificate),
+            key: own(key),
+            client_authority: self.tls_client_ca.as_ref().map(own),
+            revoked: self.tls_crl.as_ref().map(own),
+        };
+        let acceptor = files.acceptor(Protocol::Http1, |renewed| match renewed {
+            Ok(()) => tracing::info!("certificates were read again"),
+            Err(error) => tracing::warn!("certificates stay as they were: {error}"),
+        })?;
+        Ok(Some(Certificates::new(move || acceptor.config())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use closc_runtime::testing::{Authority, Validity};
+
+    use super::*;
+
+    #[test]
+    fn others_are_served_with_certificates_or_if_a_person_says_so() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| Utf8PathBuf::try_from(folder.path().join(name)).expect("a path is text");
+        let ours = Authority::new("ours");
+        let shown = ours.issue("collect.example", Validity::Now);
+        std::fs::write(at("cert.pem"), &shown.certificate).expect("it can be written");
+        std::fs::write(at("key.pem"), &shown.key).expect("it can be written");
+        std::fs::set_permissions(at("key.pem"), std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+        std::fs::write(at("ca.pem"), ours.certificate()).expect("it can be written");
+        let args = |tls: bool, is_mutual: bool, plaintext: bool| ServeArgs {
+            tls_cert: tls.then(|| at("cert.pem")),
+            tls_key: tls.then(|| at("key.pem")),
+            tls_client_ca: is_mutual.then(|| at("ca.pem")),
+            tls_crl: None,
+            plaintext,
+        };
+        let (others, here) =
+            ("192.0.2.1:1".parse().expect("it is one"), "[::1]:1".parse().expect("it is one"));
+        let encrypts = |args: &ServeArgs, listen| args.certificates(listen).map(|found| found.is_some()).ok();
+        assert_eq!(encrypts(&args(true, true, false), others), Some(true));
+        assert_eq!(encrypts(&args(true, false, false), others), None);
+        assert_eq!(encrypts(&args(true, false, false), here), Some(true));
+        assert_eq!(encrypts(&args(false, false, false), others), None);
+        assert_eq!(encrypts(&args(false, false, true), others), Some(false));
+        assert_eq!(encrypts(&args(false, false, false), here), Some(false));
+    }
+}

@@ -1,0 +1,98 @@
+//! Switches: their counters are read round by round, each twice.
+//!
+//! Invariants: every switch that answers is read a first time before any is read a second time; a switch that does not
+//! answer is asked again later each time, and holds up no other one longer than its deadline.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use closc_deploy::{CounterReader, Counters, Target};
+use closc_runtime::client::Backoff;
+use closc_topology::Switch;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::agents::backoff;
+use super::shared::{Event, Shared, now_ms};
+
+/// Switches that are read at a time: their answers are in memory.
+const READ_MAX: usize = 32;
+
+/// A switch, and how it answered.
+struct Source {
+    switch: Switch,
+    reader: CounterReader,
+    backoff: Backoff,
+    failed_in_a_row: u32,
+    next: Instant,
+}
+
+/// Reads counters until it is dropped.
+pub(super) async fn follow(shared: Arc<Shared>, targets: Vec<Target>, every: Duration) {
+    let plan = shared.collector().plan().clone();
+    let source = |(place, target): (usize, Target)| {
+        let switch = plan.topology().naming.parse_switch(&target.name)?;
+        let (backoff, next) = (backoff(every, place as u64), Instant::now());
+        Some(Source { switch, reader: CounterReader::new(target), backoff, failed_in_a_row: 0, next })
+    };
+    let mut sources: Vec<Source> = targets.into_iter().enumerate().filter_map(source).collect();
+    let mut tick = tokio::time::interval(every);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        let now = Instant::now();
+        let (due, mut later): (Vec<Source>, Vec<Source>) =
+            sources.into_iter().partition(|source| source.next <= now);
+        let (first, failed) = pass(&shared, due).await;
+        later.extend(failed);
+        let (first, again): (BTreeMap<Switch, Counters>, Vec<Source>) =
+            first.into_iter().map(|(source, counters)| ((source.switch, counters), source)).unzip();
+        let (second, failed) = pass(&shared, again).await;
+        later.extend(failed);
+        let mut round = BTreeMap::new();
+        for (source, counters) in second {
+            if let Some(before) = first.get(&source.switch) {
+                round.insert(source.switch, [before.clone(), counters]);
+            }
+            later.push(source);
+        }
+        shared.collector().take_counters(round, now_ms());
+        sources = later;
+    }
+}
+
+/// Reads switches once: those that answered, and those that did not.
+async fn pass(shared: &Arc<Shared>, sources: Vec<Source>) -> (Vec<(Source, Counters)>, Vec<Source>) {
+    let places = Arc::new(Semaphore::new(READ_MAX));
+    let mut work = JoinSet::new();
+    for mut source in sources {
+        let places = places.clone();
+        work.spawn(async move {
+            let _place = places.acquire_owned().await;
+            let read = source.reader.read().await;
+            (source, read)
+        });
+    }
+    let (mut read, mut failed) = (Vec::new(), Vec::new());
+    while let Some(done) = work.join_next().await {
+        match done {
+            Ok((mut source, Ok(counters))) => {
+                source.failed_in_a_row = 0;
+                read.push((source, counters));
+            }
+            Ok((mut source, Err(error))) => {
+                source.next = Instant::now() + source.backoff.wait(source.failed_in_a_row);
+                source.failed_in_a_row = source.failed_in_a_row.saturating_add(1);
+                let fault = error.to_string();
+                if shared.collector().switch_failed(source.switch, &fault) {
+                    shared.say(Event::Failing(source.reader.name().to_owned(), fault));
+                }
+                failed.push(source);
+            }
+            Err(error) => tracing::error!("a switch is not read any more: {error}"),
+        }
+    }
+    (read, failed)
+}

@@ -1,0 +1,123 @@
+//! What the counters of switches add: which direction of a cable loses, cables that nobody probes, cables that carry
+//! frames and no probe.
+
+use std::collections::BTreeMap;
+
+use closc_topology::{Link, Switch};
+
+use super::dead::GRAY_MAX;
+use super::gray::FALSE;
+use super::{Counted, Kind, Scene, Verdict};
+use crate::chance::{BACKGROUND, at_least};
+use crate::element::{Element, ends};
+use crate::switches::{Direction, Flow};
+
+/// How one direction of a cable fails.
+struct Failing {
+    kind: Kind,
+    counted: Counted,
+    confidence: f64,
+    since_ms: u64,
+}
+
+/// Completes verdicts by what switches count, and adds those that no probe gives.
+pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
+    let mut worst: BTreeMap<Link, Failing> = BTreeMap::new();
+    for ((link, direction), flow) in
+        scene.switches.flows.iter().filter(|(_, flow)| scene.is_fresh(flow.seen_ms))
+    {
+        let Some(failing) = failing(scene, *link, *direction, flow) else { continue };
+        let is_worse = worst.get(link).is_none_or(|other| failing.counted.share() > other.counted.share());
+        if is_worse {
+            worst.insert(*link, failing);
+        }
+    }
+    for (link, failing) in worst {
+        let covering = verdicts.iter_mut().find(|verdict| verdict.element.covers(scene.topology(), link));
+        match covering {
+            Some(verdict) if verdict.element == Element::Cable(link) => {
+                verdict.counted = Some(failing.counted);
+            }
+            Some(_) => {}
+            None => verdicts.push(Verdict {
+                element: Element::Cable(link),
+                kind: failing.kind,
+                lost: failing.counted.lost,
+                sent: failing.counted.sent,
+                witnesses: 2,
+                confidence: failing.confidence,
+                or: None,
+                since_ms: failing.since_ms,
+                counted: Some(failing.counted),
+            }),
+        }
+    }
+    swapped(scene, verdicts);
+}
+
+fn failing(scene: &Scene<'_>, link: Link, direction: Direction, flow: &Flow) -> Option<Failing> {
+    let from = sender(scene, link, direction)?;
+    let since_ms = flow.since_ms;
+    if flow.is_dead() {
+        let n = flow.silent();
+        let counted = Counted { from, lost: n, sent: n };
+        return Some(Failing {
+            kind: Kind::Dead,
+            counted,
+            confidence: 1.0 - at_least(n, n, GRAY_MAX),
+            since_ms,
+        });
+    }
+    let (lost, sent) = flow.lost();
+    let chance = at_least(lost, sent, BACKGROUND);
+    let cables = scene.evidence.n_cables().max(1) as f64;
+    let counted = Counted { from, lost, sent };
+    (lost > 0 && chance * cables < FALSE).then_some(Failing {
+        kind: Kind::Gray,
+        counted,
+        confidence: 1.0 - chance,
+        since_ms,
+    })
+}
+
+fn sender(scene: &Scene<'_>, link: Link, direction: Direction) -> Option<Switch> {
+    let [lower, upper] = ends(scene.topology(), link);
+    match direction {
+        Direction::Up => lower,
+        Direction::Down => upper,
+    }
+}
+
+/// Two cables between switches of one plane and tier that carry frames both ways and no probe are swapped with each
+/// other: of a cable that is cut nothing comes.
+fn swapped(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
+    let carries = |link: Link| {
+        [Direction::Up, Direction::Down].into_iter().all(|direction| {
+            let flow =
+                scene.switches.flows.get(&(link, direction)).filter(|flow| scene.is_fresh(flow.seen_ms));
+            flow.is_some_and(Flow::carries)
+        })
+    };
+    let candidate = |verdict: &Verdict| match (verdict.kind, verdict.element) {
+        (Kind::Dead, Element::Cable(link @ Link::Fabric { lower, .. })) if carries(link) => {
+            Some(((lower.plane, lower.tier), link))
+        }
+        _ => None,
+    };
+    let mut by_tier: BTreeMap<_, Vec<Link>> = BTreeMap::new();
+    for (place, link) in verdicts.iter().filter_map(candidate) {
+        by_tier.entry(place).or_default().push(link);
+    }
+    for pair in by_tier.into_values() {
+        let [one, other] = pair[..] else { continue };
+        for verdict in verdicts.iter_mut() {
+            let with = match verdict.element {
+                Element::Cable(link) if link == one => other,
+                Element::Cable(link) if link == other => one,
+                _ => continue,
+            };
+            verdict.kind = Kind::Swapped(Element::Cable(with));
+            (verdict.or, verdict.counted) = (None, None);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What a switch counts, read over P4Runtime by somebody who is no controller of it.
+//!
+//! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by their reason. Invariants: reading
+//! asks for no primacy, so a push or a watch is not disturbed; which counter is which comes from the P4Info that the
+//! switch runs; what it answers takes no more memory than a switch of its size has to say.
+
+use std::collections::BTreeMap;
+
+use closc_runtime::client::{Client, ClientError, Options};
+use closc_runtime::info::LookupError;
+use closc_runtime::proto::v1::{self, get_forwarding_pipeline_config_request::ResponseType};
+use closc_runtime::{Info, entry};
+use thiserror::Error;
+use v1::entity::Entity;
+
+use crate::target::Target;
+
+/// Classes of each port in counters per port and class.
+const CLASSES: u32 = 8;
+/// Front ports that there can be; 510 is the controller, 511 drops.
+const PORTS: u32 = 510;
+/// Reasons that there can be.
+const REASONS: usize = 64;
+/// What the answers of one switch may take in memory: all cells of all ports and as many segments as are ever in a table.
+const MEMORY: usize = 16 << 20;
+
+/// Packets and bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes; 0 where they are not counted.
+    pub bytes: u64,
+}
+
+/// What a switch has counted since it was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// What came in, by port.
+    pub received: BTreeMap<u16, Cell>,
+    /// What went out, by port and class.
+    pub sent: BTreeMap<(u16, u8), Cell>,
+    /// Of these, what was marked as having met congestion.
+    pub marked: BTreeMap<(u16, u8), Cell>,
+    /// Of these, what was cut short.
+    pub trimmed: BTreeMap<(u16, u8), Cell>,
+    /// What was handled, by segment.
+    pub segments: BTreeMap<u16, Cell>,
+    /// What was dropped, by reason.
+    pub drops: BTreeMap<String, Cell>,
+}
+
+impl Counters {
+    /// Returns how many packets went out by a port, of all classes.
+    pub fn sent_by(&self, port: u16) -> u64 {
+        self.sent.range((port, 0)..=(port, u8::MAX)).map(|(_, cell)| cell.packets).sum()
+    }
+}
+
+/// Why counters were not read.
+#[derive(Debug, Error)]
+pub enum CountersError {
+    /// The switch does not answer, or refuses.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// It runs nothing yet.
+    #[error("it runs no program yet: push one")]
+    NoProgram,
+    /// Its P4Info cannot be used.
+    #[error("its P4Info cannot be used: {0}")]
+    Info(String),
+    /// Its program counts something else.
+    #[error("its program does not count as `fabric` does: {0}")]
+    Lookup(#[from] LookupError),
+}
+
+/// Reads the counters of one switch, again and again over one connection.
+#[derive(Debug)]
+pub struct CounterReader {
+    target: Target,
+    connected: Option<(Client, Names)>,
+}
+
+/// Numbers of the P4Info.
+#[derive(Debug)]
+struct Names {
+    port_role: u32,
+    my_sid: u32,
+    port_class: u32,
+    marked: u32,
+    trimmed: u32,
+    drops: u32,
+    reasons: BTreeMap<i64, String>,
+}
+
+impl CounterReader {
+    /// Returns a reader that is not connected yet.
+    pub fn new(target: Target) -> Self {
+        CounterReader { target, connected: None }
+    }
+
+    /// Returns the name of the switch.
+    pub fn name(&self) -> &str {
+        &self.target.name
+    }
+
+    /// Reads all counters. After an error the next call connects anew.
+    pub async fn read(&mut self) -> Result<Counters, CountersError> {
+        if self.connected.is_none() {
+            let options = Options { memory_limit: MEMORY, ..Options::default() };
+            let client = self.target.connect(options).await?;
+            let names = Names::ask(&client).await?;
+            self.connected = Some((client, names));
+        }
+        let Some((client, names)) = &self.connected else { return Err(CountersError::NoProgram) };
+        let read = names.read(client).await;
+        if read.is_err() {
+            self.connected = None;
+        }
+        Ok(read?)
+    }
+}
+
+impl Names {
+    async fn ask(client: &Client) -> Result<Names, CountersError> {
+        let config = client.pipeline(ResponseType::P4infoAndCookie).await?;
+        let message = config.and_then(|config| config.p4info).ok_or(CountersError::NoProgram)?;
+        let info = Info::new(message).map_err(|error| CountersError::Info(error.to_string()))?;
+        let counter = |name: &str| info.counter(name).map(|counter| counter.preamble.id);
+        let table = |name: &str| info.table(name).map(|table| table.preamble.id);
+        Ok(Names {
+            port_role: table("ingress.port_role")?,
+            my_sid: table("ingress.my_sid")?,
+            port_class: counter("egress.port_class")?,
+            marked: counter("egress.ecn_marked")?,
+            trimmed: counter("egress.trimmed")?,
+            drops: counter("ingress.drops")?,
+            reasons: reasons(&info),
+        })
+    }
+
+    async fn read(&self, client: &Client) -> Result<Counters, ClientError> {
+        let mut counters = Counters::default();
+        let asked =
+            vec![with_counters(self.port_role), with_counters(self.my_sid), cell_of(self.drops, None)];
+        for entity in client.read(asked).await? {
+            match entity.entity {
+                Some(Entity::TableEntry(entry)) => self.take_entry(&entry, &mut counters),
+                Some(Entity::CounterEntry(entry)) => self.take_drop(&entry, &mut counters),
+                Some(_) | None => {}
+            }
+        }
+        let cells = |counter: u32| {
+            let of_port = move |port: u16| (0..CLASSES).map(move |class| u32::from(port) * CLASSES + class);
+            let all: Vec<u32> = counters.received.keys().copied().flat_map(of_port).collect();
+            all.into_iter().map(move |cell| cell_of(counter, Some(cell)))
+        };
+        let asked = [self.port_class, self.marked, self.trimmed].into_iter().flat_map(cells).collect();
+        for entity in client.read(asked).await? {
+            if let Some(Entity::CounterEntry(entry)) = entity.entity {
+                self.take_cell(&entry, &mut counters);
+            }
+        }
+        Ok(counters)
+    }
+
+    fn take_entry(&self, entry: &v1::TableEntry, counters: &mut Counters) {
+        let (Some(key), cell) = (exact(entry), cell(entry.counter_data.as_ref())) else { return };
+        if entry.table_id == self.my_sid {
+            // The block, and behind it the segment.
+            counters.segments.insert((key & 0xffff) as u16, cell);
+        } else if entry.table_id == self.port_role && key < u128::from(PORTS) {
+            counters.received.insert(key as u16, cell);
+        }
+    }
+
+    fn take_drop(&self, entry: &v1::CounterEntry, counters: &mut Counters) {
+        let index = entry.index.as_ref().map_or(0, |index| index.index);
+        let cell = cell(entry.data.as_ref());
+        if entry.counter_id != self.drops || cell.packets == 0 || counters.drops.len() >= REASONS {
+            return;
+        }
+        let reason = self.reasons.get(&index).cloned().unwrap_or_else(|| index.to_string());
+        counters.drops.insert(reason, cell);
+    }
+
+    fn take_cell(&self, entry: &v1::CounterEntry, counters: &mut Counters) {
+        let index =
+            entry.index.as_ref().and_then(|index| u32::try_from(index.index).ok()).unwrap_or(u32::MAX);
+        let port = u16::try_from(index / CLASSES).ok().filter(|port| counters.received.contains_key(port));
+        let (Some(port), cell) = (port, cell(entry.data.as_ref())) else { return };
+        let place = (port, (index % CLASSES) as u8);
+        match entry.counter_id {
+            id if id == self.port_class => counters.sent.insert(place, cell),
+            // Most ports never mark and never trim.
+            _ if cell.packets == 0 => None,
+            id if id == self.marked => counters.marked.insert(place, cell),
+            id if id == self.trimmed => counters.trimmed.insert(place, cell),
+            _ => None,
+        };
+    }
+}
+
+/// The reasons of drops by their numbers, as P4Info has them.
+fn reasons(info: &Info) -> BTreeMap<i64, String> {
+    let spec = info.types().and_then(|types| types.serializable_enums.get("DropReason"));
+    let members = spec.into_iter().flat_map(|spec| &spec.members).take(REASONS);
+    members
+        .filter_map(|member| Some((i64::try_from(number(&member.value)?).ok()?, member.name.clone())))
+        .collect()
+}
+
+fn number(bytes: &[u8]) -> Option<u128> {
+    (bytes.len() <= 16).then(|| bytes.iter().fold(0, |all, byte| all << 8 | u128::from(*byte)))
+}
+
+/// Returns the first key of an entry, which is exact.
+fn exact(entry: &v1::TableEntry) -> Option<u128> {
+    match &entry.r#match.first()?.field_match_type {
+        Some(v1::field_match::FieldMatchType::Exact(exact)) => number(&exact.value),
+        _ => None,
+    }
+}
+
+fn with_counters(table: u32) -> v1::Entity {
+    let mut wildcard = entry::wildcard(table);
+    if let Some(Entity::TableEntry(entry)) = &mut wildcard.entity {
+        entry.counter_data = Some(v1::CounterData::default());
+    }
+    wildcard
+}
+
+fn cell_of(counter_id: u32, cell: Option<u32>) -> v1::Entity {
+    let index = cell.map(|cell| v1::Index { index: i64::from(cell) });
+    v1::CounterEntry { counter_id, index, data: None }.into()
+}
+
+fn cell(data: Option<&v1::CounterData>) -> Cell {
+    let of = |count: i64| u64::try_from(count).unwrap_or(0);
+    data.map_or(Cell::default(), |data| Cell { packets: of(data.packet_count), bytes: of(data.byte_count) })
+}
