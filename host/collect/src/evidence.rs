@@ -34,12 +34,18 @@ pub(crate) struct Agent {
     pub(crate) denials: Vec<Ban>,
     /// What it calls broken itself.
     pub(crate) findings: usize,
-    /// Whether frames for other NICs came since the last report.
-    pub(crate) strays: bool,
-    outside: u64,
+    /// Of each plane frames for other NICs that came, and when the last of them was counted.
+    strays: Vec<(u64, Option<u64>)>,
     /// Shared with all agents that probe the same.
     turns: Arc<[Turn]>,
     counts: Box<[(u32, u32)]>,
+}
+
+impl Agent {
+    /// Returns when frames for other NICs came last in a plane.
+    pub(crate) fn strays_ms(&self, plane: PlaneId) -> Option<u64> {
+        self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
+    }
 }
 
 /// Probes of one agent over one cable.
@@ -195,6 +201,7 @@ impl Evidence {
         let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
         let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
         let down = report.carriers.iter().filter(known).filter(|(_, up)| !up);
+        let strays = strays(topology.planes, old.as_ref(), &report.strays, now_ms);
         let agent = Agent {
             source,
             seen_ms: now_ms,
@@ -202,8 +209,7 @@ impl Evidence {
             down: down.fold(0, |all, (plane, _)| all | bit(*plane)),
             denials: report.denials,
             findings: report.findings,
-            strays: old.is_some_and(|old| report.outside > old.outside),
-            outside: report.outside,
+            strays,
             turns,
             counts,
         };
@@ -301,6 +307,19 @@ impl Evidence {
 /// fewer than one in 3,000 would come through.
 pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
+}
+
+/// Of each plane frames for other NICs that came, and when the last of them was counted.
+fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) -> Vec<(u64, Option<u64>)> {
+    let mut out = vec![(0, None); usize::from(planes)];
+    for (plane, count) in counts {
+        let Some(place) = out.get_mut(usize::from(*plane)) else { continue };
+        let before = old.and_then(|old| old.strays.get(usize::from(*plane))).copied();
+        // What came before the first report may be long ago.
+        let (known, last_ms) = before.unwrap_or((*count, None));
+        *place = (*count, if *count > known { Some(now_ms) } else { last_ms });
+    }
+    out
 }
 
 fn narrow(count: u64) -> u32 {

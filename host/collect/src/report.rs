@@ -43,8 +43,8 @@ pub struct Report {
     pub findings: usize,
     /// What it denies.
     pub denials: Vec<Ban>,
-    /// Frames that came and were for another NIC.
-    pub outside: u64,
+    /// Frames for other NICs that came, by plane.
+    pub strays: Vec<(u8, u64)>,
 }
 
 /// Why what an agent says is of no use.
@@ -92,23 +92,18 @@ pub enum ReportFault {
 #[derive(Deserialize)]
 struct Status {
     nic: Ipv6Addr,
-    planes: Vec<Plane>,
+    planes: Vec<PlaneStatus>,
     #[serde(default)]
     findings: Vec<serde::de::IgnoredAny>,
     denials: Vec<Ban>,
-    counters: Counters,
 }
 
 #[derive(Deserialize)]
-struct Plane {
+struct PlaneStatus {
     plane: u8,
     carrier: bool,
-}
-
-#[derive(Deserialize)]
-struct Counters {
     #[serde(default)]
-    outside: u64,
+    strays: u64,
 }
 
 /// An answer that says what is wrong.
@@ -138,7 +133,7 @@ impl Report {
             counts,
             findings: status.findings.len(),
             denials: status.denials,
-            outside: status.counters.outside,
+            strays: status.planes.iter().map(|p| (p.plane, p.strays)).collect(),
         })
     }
 }
@@ -202,7 +197,7 @@ fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
 mod tests {
     use super::*;
 
-    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true}],"findings":[{}],
+    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true,"strays":7}],"findings":[{}],
         "denials":[{"id":3,"plane":1,"reason":"drain","until":12.5}],"counters":{"outside":7,"probes":1},"channels":[]}"#;
 
     fn metrics(text: &str) -> Vec<u8> {
@@ -216,7 +211,7 @@ mod tests {
             closc_nic_probes_sent_total{plane=\"0\",tier=\"0\"} 12\n\
             closc_nic_probes_lost_total{plane=\"0\",tier=\"0\"} 2\nclosc_nic_port_up{plane=\"0\"} 1\n";
         let report = Report::read(STATUS.as_bytes(), &metrics(text)).unwrap();
-        assert_eq!((report.carriers, report.findings, report.outside), (vec![(0, true)], 1, 7));
+        assert_eq!((report.carriers, report.findings, report.strays), (vec![(0, true)], 1, vec![(0, 7)]));
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
         let expected =
@@ -238,7 +233,7 @@ mod tests {
             assert!(says(STATUS, &line).contains("is no count of probes"), "{line}");
         }
         let planes = vec![r#"{"plane":0,"carrier":true}"#; 33].join(",");
-        let many = STATUS.replace(r#"{"plane":0,"carrier":true,"neighbour":true}"#, &planes);
+        let many = STATUS.replace(r#"{"plane":0,"carrier":true,"neighbour":true,"strays":7}"#, &planes);
         assert_eq!(says(&many, ""), "it has more than 32 planes");
     }
 }

@@ -123,6 +123,8 @@ pub struct Port {
     pub(crate) t0_dead: bool,
     /// Good answers of the T0 since it was dead.
     pub(crate) t0_answers: u8,
+    /// Frames for other NICs that came.
+    pub(crate) strays: u64,
 }
 
 /// The agent.

@@ -163,7 +163,9 @@ fn packets_from_outside_or_with_a_wrong_cookie_are_counted_and_change_nothing() 
     let status = agent.status(&at);
     assert_eq!((got, status.channels.len(), batch.ready().len()), (0, 0, 0));
     let counters = status.counters;
-    assert_eq!((counters.wrong_cookie, counters.outside, counters.malformed), (1, 3, 1));
+    assert_eq!((counters.wrong_cookie, counters.outside, counters.malformed), (1, 2, 1));
+    let strays: Vec<u64> = status.planes.iter().map(|plane| plane.strays).collect();
+    assert_eq!(strays, [1, 0, 0, 0], "the one for another NIC says in which plane it came");
     agent.receive(&at, &good, &mut batch, &mut |_| got += 1);
     assert_eq!(
         (got, agent.status(&at).channels.len()),

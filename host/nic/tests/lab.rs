@@ -1,14 +1,17 @@
 //! Agents on a compiled fabric in network namespaces: the kernel's switches, real cables. It needs root and a kernel
-//! with seg6local NEXT-CSID, and says so where they lack it.
+//! with seg6local NEXT-CSID, and says so where they lack it. `CLOSC_KILLS` says how many agents are killed at random.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,6 +108,32 @@ impl Site {
         }
         let log = std::fs::read_to_string(self.file("agents.log")).unwrap_or_default();
         panic!("never: {what}; {last:#} {log}");
+    }
+
+    /// Starts an agent again, and waits for its T0s.
+    fn restart(&mut self, group: usize) {
+        self.agents[group - 1] = self.start(group);
+        self.until(group, "the T0s answer", |status| {
+            status["planes"].as_array().unwrap().iter().all(|plane| plane["t0_answers"] == true)
+        });
+    }
+
+    /// An agent that ended left no route of its own, so the kernel receives again.
+    fn nothing_is_left(&self, group: usize) {
+        let namespace = self.namespace(&format!("su{group:03}-n001"));
+        let routes = Command::new("ip")
+            .args(["-n", &namespace, "-6", "route", "show", "table", "all"])
+            .output()
+            .unwrap();
+        let routes = String::from_utf8_lossy(&routes.stdout).into_owned();
+        assert!(!routes.contains("closc0") && routes.contains("End.DT6"), "{routes}");
+    }
+
+    /// The denials of an agent by their numbers, without its time.
+    fn denials(&self, group: usize) -> BTreeMap<u64, Value> {
+        let status = self.status(group);
+        let list = status["denials"].as_array().unwrap().iter();
+        list.map(|denial| (denial["id"].as_u64().unwrap(), denial["uplinks"].clone())).collect()
     }
 
     fn write(&self, bytes: u64) -> Value {
@@ -273,20 +302,8 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
         let which = round % 2;
         site.agents[which].kill().unwrap();
         site.agents[which].wait().unwrap();
-        let namespace = site.namespace(&format!("su{:03}-n001", which + 1));
-        let routes = Command::new("ip")
-            .args(["-n", &namespace, "-6", "route", "show", "table", "all"])
-            .output()
-            .unwrap();
-        let routes = String::from_utf8_lossy(&routes.stdout).into_owned();
-        assert!(
-            !routes.contains("closc0") && routes.contains("End.DT6"),
-            "the kernel receives again: {routes}"
-        );
-        site.agents[which] = site.start(which + 1);
-        site.until(which + 1, "the T0s answer", |status| {
-            status["planes"].as_array().unwrap().iter().all(|plane| plane["t0_answers"] == true)
-        });
+        site.nothing_is_left(which + 1);
+        site.restart(which + 1);
         site.write(1_000_000);
         let status = site.status(1);
         let denials = status["denials"].as_array().unwrap();
@@ -304,4 +321,119 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
         channel(&site.status(1), "sent")[1].as_u64().unwrap() > 0
     };
     assert!((0..100).any(|_| is_back()), "the plane carries again");
+}
+
+/// What one who denies and allows knows of an agent's denials: those that it was answered, and the one that it was not.
+#[derive(Debug, Default)]
+struct Denier {
+    denials: BTreeMap<u64, Value>,
+    unanswered: Option<Request>,
+}
+
+impl Denier {
+    /// Denies and allows by turns until nobody answers.
+    fn until_nobody_answers(mut self, socket: &Path) -> Denier {
+        for turn in 0_u16.. {
+            let uplink = turn % 2;
+            let request = match self.denials.keys().next().filter(|_| turn % 3 == 2) {
+                Some(id) => Request::Allow { id: *id },
+                None => {
+                    let ban = Ban { plane: Some(1), uplinks: Some((uplink, uplink)), ..Ban::default() };
+                    Request::Deny { ban: Ban { reason: "drain".into(), ..ban } }
+                }
+            };
+            match (client::ask(socket, &request), &request) {
+                (Ok(answer), Request::Allow { id }) => {
+                    assert_eq!(answer["ended"], *id, "{answer}");
+                    self.denials.remove(id);
+                }
+                (Ok(answer), _) => {
+                    let id = answer["id"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+                    self.denials.insert(id, Value::from(vec![uplink, uplink]));
+                }
+                (Err(_), _) => {
+                    self.unanswered = Some(request);
+                    break;
+                }
+            }
+        }
+        self
+    }
+
+    /// Tells whether an agent has all that was answered and nothing else; what was not answered may be done or not.
+    fn fits(&self, found: &BTreeMap<u64, Value>) -> bool {
+        let without = |of: &BTreeMap<u64, Value>, id: u64| {
+            of.iter()
+                .filter(|(other, _)| **other != id)
+                .map(|(id, it)| (*id, it.clone()))
+                .collect::<BTreeMap<_, _>>()
+        };
+        match &self.unanswered {
+            _ if *found == self.denials => true,
+            Some(Request::Allow { id }) => without(&self.denials, *id) == *found,
+            Some(Request::Deny { .. }) => {
+                let new = found.keys().find(|id| !self.denials.contains_key(id));
+                new.is_some_and(|new| without(found, *new) == self.denials)
+            }
+            Some(_) | None => false,
+        }
+    }
+}
+
+/// Either side, at any moment, again and again, while messages and denials are under way.
+#[test]
+fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
+    let Some(rounds) = std::env::var("CLOSC_KILLS").ok().and_then(|text| text.parse::<u64>().ok()) else {
+        return closc_skip::skip("CLOSC_KILLS does not say how many agents to kill");
+    };
+    let Some(mut site) = Site::new("lab/two-planes", "nk") else { return };
+    let written = writing(site.socket(1));
+    let (mut unanswered, mut kept) = (0, 0);
+    for round in 0..rounds {
+        let dice = round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+        let group = 1 + (dice % 2) as usize;
+        let denier = Denier { denials: site.denials(group), unanswered: None };
+        let asked = site.socket(group);
+        let denier = thread::spawn(move || denier.until_nobody_answers(&asked));
+        thread::sleep(Duration::from_micros(dice / 2 % 40_000));
+        site.agents[group - 1].kill().unwrap();
+        site.agents[group - 1].wait().unwrap();
+        let denier = denier.join().unwrap();
+        site.nothing_is_left(group);
+        site.restart(group);
+        let found = site.denials(group);
+        assert!(denier.fits(&found), "round {round}: {denier:?} and then {found:?}");
+        unanswered += usize::from(found != denier.denials);
+        kept += found.len();
+        for id in found.keys() {
+            site.ask(group, &Request::Allow { id: *id });
+        }
+        // Writes end again, on whichever side it was.
+        let before = written.load(Ordering::Relaxed);
+        let goes_on = || {
+            thread::sleep(Duration::from_millis(10));
+            written.load(Ordering::Relaxed) > before + 1
+        };
+        assert!((0..6_000).any(|_| goes_on()), "round {round}: no write ends; {:#}", site.status(1));
+    }
+    println!("{rounds} kills: {kept} denials kept, {unanswered} changes done and not answered");
+    println!("{} writes", written.load(Ordering::Relaxed));
+    assert_eq!(site.status(2)["wrong_bytes"], 0);
+}
+
+/// Writes from one side to the other until the test ends, and counts what is done. What an agent that is killed was asked
+/// for, the next one is.
+fn writing(socket: PathBuf) -> Arc<AtomicU64> {
+    let written = Arc::new(AtomicU64::new(0));
+    let count = written.clone();
+    thread::spawn(move || {
+        let request = Request::Write { to: nic(2), bytes: 300_000, local: 0, target: 0, unit: None };
+        loop {
+            match client::ask(&socket, &request) {
+                Ok(done) if done["done"] == true => drop(count.fetch_add(1, Ordering::Relaxed)),
+                Ok(_) | Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    });
+    written
 }

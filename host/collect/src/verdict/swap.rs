@@ -5,19 +5,22 @@
 
 use std::collections::BTreeMap;
 
-use closc_topology::{Link, Nic, NicPort};
+use closc_topology::{Link, NicPort};
 
 use super::{Kind, Scene, Verdict};
 use crate::element::Element;
 
 /// Finds pairs among ports that have a carrier and carry nothing: two of one NIC, or of two NICs at one T0.
 pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
-    let strays = |nic: Nic| scene.speaks(nic).is_some_and(|agent| agent.strays);
+    let strays = |port: &NicPort| {
+        let last_ms = scene.speaks(port.nic).and_then(|agent| agent.strays_ms(port.plane));
+        last_ms.is_some_and(|last_ms| scene.is_fresh(last_ms))
+    };
     let mut with: BTreeMap<NicPort, NicPort> = BTreeMap::new();
     for own in ports {
         // Frames for one NIC arrive at the other; a T0 drops what has the segments of another plane.
         let at_t0 = |other: &NicPort| {
-            other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(other.nic) && strays(own.nic)
+            other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(other) && strays(own)
         };
         let fits = |other: &&NicPort| (other.nic == own.nic) != (other.plane == own.plane);
         let fitting = || ports.iter().filter(fits).filter(|other| other.nic == own.nic || at_t0(other));

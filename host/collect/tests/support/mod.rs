@@ -68,7 +68,7 @@ struct Agent {
     counts: BTreeMap<Turn, (u64, u64)>,
     bans: Vec<Ban>,
     next_ban: u64,
-    outside: u64,
+    strays: BTreeMap<u8, u64>,
 }
 
 /// Agents on all NICs.
@@ -106,7 +106,7 @@ impl Fabric {
     pub(crate) fn new(plan: Arc<Plan>, seed: u64) -> Self {
         let agent = |nic| {
             let counts = turns(&plan, nic).into_iter().map(|turn| (turn, (0, 0))).collect();
-            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, outside: 0 })
+            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, strays: BTreeMap::new() })
         };
         let agents = plan.fabric().nics().map(agent).collect();
         // 2026-11-22 12:00:00 UTC.
@@ -167,7 +167,8 @@ impl Fabric {
                     );
                 }
                 for other in faults.iter().filter_map(|(_, other)| *other) {
-                    self.agents.get_mut(&other).expect("it is a NIC").outside += lost;
+                    let other = self.agents.get_mut(&other).expect("it is a NIC");
+                    *other.strays.entry(turn.plane()).or_default() += lost;
                 }
                 let agent = self.agents.get_mut(&nic).expect("it is a NIC");
                 let count = agent.counts.get_mut(&turn).expect("it is a turn");
@@ -192,7 +193,7 @@ impl Fabric {
                 .collect(),
             findings: 0,
             denials: agent.bans.clone(),
-            outside: agent.outside,
+            strays: agent.strays.iter().map(|(plane, count)| (*plane, *count)).collect(),
         }
     }
 

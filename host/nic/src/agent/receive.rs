@@ -2,6 +2,8 @@
 
 use std::net::Ipv6Addr;
 
+use closc_paths::PlaneAt;
+
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
 use crate::losses::Loss;
@@ -13,6 +15,14 @@ use crate::wire::{
 };
 use crate::writes::Place;
 
+/// Returns the first segment of the outer address, and whether it is the last one, too.
+fn segment_of(frame: &[u8]) -> Option<(Segment, bool)> {
+    let address = frame.get(38..54)?;
+    let block = u32::from_be_bytes([address[0], address[1], address[2], address[3]]);
+    let segment = Segment { block, usid: u16::from_be_bytes([address[4], address[5]]) };
+    Some((segment, address[6..].iter().all(|byte| *byte == 0)))
+}
+
 /// Packets that one acknowledgement waits for.
 const OWED_MAX: u32 = 32;
 
@@ -22,10 +32,7 @@ impl Agent {
         self.clock.turn(at.now_ns);
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
-            Ok(_) | Err(Fault::Outside) => {
-                self.counters.outside += 1;
-                return;
-            }
+            Ok(packet) => return self.stray(at, frame, &packet),
             Err(fault) => {
                 self.refuse(fault);
                 return;
@@ -54,10 +61,26 @@ impl Agent {
 
     /// Tells whether the outer address is a segment of this NIC and nothing more.
     fn is_mine(&self, frame: &[u8]) -> bool {
-        let Some(address) = frame.get(38..54) else { return false };
-        let block = u32::from_be_bytes([address[0], address[1], address[2], address[3]]);
-        let segment = Segment { block, usid: u16::from_be_bytes([address[4], address[5]]) };
-        self.segments.contains(&segment) && address[6..].iter().all(|byte| *byte == 0)
+        segment_of(frame).is_some_and(|(segment, is_last)| is_last && self.segments.contains(&segment))
+    }
+
+    /// Counts a packet for another NIC, which comes where cables are swapped: by the plane that it was sent in.
+    fn stray(&mut self, at: &At<'_>, frame: &[u8], packet: &Packet<'_>) {
+        if let Payload::Message(bytes) = packet.payload
+            && let Err(fault) = wire::read(bytes, &self.identity)
+        {
+            return self.refuse(fault);
+        }
+        let to = segment_of(frame).filter(|(_, is_last)| *is_last).map(|(segment, _)| segment);
+        let differs = |own: &Segment, other: Segment| match at.table.header().plane {
+            PlaneAt::Usids { shift } => u32::from(own.usid ^ other.usid).checked_shr(shift.into()) != Some(0),
+            PlaneAt::Block => false,
+        };
+        let of = |own: &Segment| to.is_some_and(|to| own.block == to.block && !differs(own, to));
+        match self.segments.iter().position(of).and_then(|plane| self.ports.get_mut(plane)) {
+            Some(port) => port.strays += 1,
+            None => self.counters.outside += 1,
+        }
     }
 
     fn refuse(&mut self, fault: Fault) {

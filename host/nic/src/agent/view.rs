@@ -26,7 +26,7 @@ pub struct Counters {
     pub no_path: u64,
     /// Packets to or from more NICs than there is room for.
     pub no_room: u64,
-    /// Frames from outside the fabric, or for another NIC: ignored.
+    /// Frames from outside the fabric: ignored.
     pub outside: u64,
     /// Frames with another fabric's cookie: ignored.
     pub wrong_cookie: u64,
@@ -92,6 +92,8 @@ pub struct PlaneView {
     pub t0_answers: bool,
     /// Round trip to the T0 and back.
     pub t0_rtt_us: f64,
+    /// Frames for other NICs that came, as they do where cables are swapped: ignored.
+    pub strays: u64,
 }
 
 /// A far NIC.
@@ -222,6 +224,7 @@ impl Agent {
             neighbour: port.ethernet.is_some(),
             t0_answers: !port.t0_dead && record.sent > record.lost,
             t0_rtt_us: record.rtt_ns as f64 / 1e3,
+            strays: port.strays,
         }
     }
 
@@ -403,6 +406,7 @@ impl Metrics {
         self.gauge("port_up", "Whether the port has a carrier", rows(&|p| f64::from(u8::from(p.carrier))));
         self.gauge("t0_up", "Whether the T0 answers probes", rows(&|p| f64::from(u8::from(p.t0_answers))));
         self.gauge("t0_rtt_seconds", "Round trip of the last T0 probe", rows(&|p| p.t0_rtt_us / 1e6));
+        self.counter("strays_total", "Frames for other NICs that came", rows(&|p| p.strays as f64));
     }
 
     fn channels(&mut self, channels: &[ChannelView]) {

@@ -105,7 +105,7 @@ fn unix_now() -> f64 {
 impl Machine {
     /// Opens the socket for frames and looks at the ports.
     pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16) -> Result<Machine, SetupFault> {
-        let packets = sys::open_packets(agent.segments());
+        let packets = sys::open_packets();
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
         let mut machine =
@@ -117,6 +117,7 @@ impl Machine {
     /// Looks at the ports; asks for routes only of planes whose neighbour is unknown.
     fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
         self.looked_ns = at.now_ns;
+        let before = self.interfaces.clone();
         for plane in 0..self.ways.len() {
             let known = self.ways[plane].as_ref().is_some_and(|way| way.neighbour.is_some());
             if !known && ask {
@@ -125,6 +126,7 @@ impl Machine {
             let Some(way) = &self.ways[plane] else { continue };
             let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {
                 agent.port(at, plane as u8, None, false);
+                (self.interfaces[plane], self.ways[plane]) = (0, None);
                 continue;
             };
             self.interfaces[plane] = sys::interface_index(&way.device).unwrap_or(0);
@@ -136,6 +138,22 @@ impl Machine {
                 head
             });
             agent.port(at, plane as u8, ethernet, carrier);
+        }
+        if self.interfaces != before {
+            self.receive(agent);
+        }
+    }
+
+    /// Receives from the interfaces that there are now.
+    fn receive(&self, agent: &Agent) {
+        let own: Vec<libc::c_int> = self.interfaces.iter().copied().filter(|own| *own > 0).collect();
+        let (socket, blocks) = (self.packets.as_fd(), agent.identity().blocks());
+        if let Err(error) = sys::receive_from(socket, &own, blocks) {
+            say(format_args!("frames are not received: {error}"));
+        }
+        for interface in own {
+            // Where an interface cannot, swapped cables look like cables that carry nothing.
+            let _ = sys::take_all(socket, interface);
         }
     }
 

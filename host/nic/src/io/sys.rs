@@ -16,11 +16,11 @@ use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ops::RangeInclusive;
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use crate::batch::{BATCH, Frame};
-use crate::wire::Segment;
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -55,15 +55,15 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(device.into())
 }
 
-/// Opens a socket for frames of all ports, that gets those whose bytes 38 to 43 are one of the segments.
-pub fn open_packets(segments: &[Segment]) -> io::Result<OwnedFd> {
+/// Opens a socket for frames, which none come to before [`receive_from`] says of which interfaces.
+pub fn open_packets() -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: the kernel made it for us and nobody else has it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let one: libc::c_int = 1;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
-    attach_filter(fd, segments)?;
+    receive_from(socket.as_fd(), &[], 0..=0)?;
     let room: libc::c_int = 8 << 20;
     // Without the privilege to exceed the limit, the limit is what there is.
     if set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &room).is_err() {
@@ -79,37 +79,57 @@ pub fn open_packets(segments: &[Segment]) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Lets only frames to the segments through, so that nothing else of the node wakes the agent.
-fn attach_filter(fd: RawFd, segments: &[Segment]) -> io::Result<()> {
+/// Where classic BPF reads the number of the interface (`SKF_AD_OFF + SKF_AD_IFINDEX` of `linux/filter.h`).
+const INTERFACE: u32 = 0xffff_f000 + 8;
+
+/// Lets frames of these interfaces through whose outer address is one segment of one of the blocks, and no more: what
+/// switches deliver to a NIC, this one or, where cables are swapped, another one. Nothing else of the node wakes the agent,
+/// and ports of other NICs of the node are theirs.
+pub fn receive_from(
+    socket: BorrowedFd<'_>,
+    interfaces: &[libc::c_int],
+    blocks: RangeInclusive<u32>,
+) -> io::Result<()> {
     let op = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
-    let jump = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
-    let (drop, pass) =
-        (op(libc::BPF_RET | libc::BPF_K, 0, 0, 0), op(libc::BPF_RET | libc::BPF_K, 0x40000, 0, 0));
-    let mut program = Vec::new();
-    let mut rest = segments;
-    // Segments of a block are side by side: the block is compared once, and what has another goes on to the next one.
-    while let Some(first) = rest.first() {
-        let same = rest.iter().take_while(|segment| segment.block == first.block).count();
-        let (own, others) = rest.split_at(same);
-        rest = others;
-        // A conditional jump is at most 255 long, so it goes to a long one.
-        let past = op(libc::BPF_JMP | libc::BPF_JA, 2 * same as u32 + 1, 0, 0);
-        program.extend([
-            op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 38, 0, 0),
-            op(jump, first.block, 1, 0),
-            past,
-        ]);
-        program.push(op(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 42, 0, 0));
-        for segment in own {
-            program.extend([op(jump, u32::from(segment.usid), 0, 1), pass]);
-        }
-    }
-    program.push(drop);
-    if program.len() > libc::BPF_MAXINSNS as usize {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a filter has at most 2,045 segments"));
-    }
+    let jump = |kind: u32, k: u32, jt: u8, jf: u8| op(libc::BPF_JMP | kind | libc::BPF_K, k, jt, jf);
+    let load = |size: u32, at: u32| op(libc::BPF_LD | size | libc::BPF_ABS, at, 0, 0);
+    let answer = |bytes: u32| op(libc::BPF_RET | libc::BPF_K, bytes, 0, 0);
+    let too_many = |_| io::Error::new(io::ErrorKind::InvalidInput, "a NIC has at most 255 ports");
+    let count = u8::try_from(interfaces.len()).map_err(too_many)?;
+    let mut program = vec![load(libc::BPF_W, INTERFACE)];
+    // One of them goes past the others and the refusal.
+    let one = |(place, interface): (u8, &libc::c_int)| {
+        jump(libc::BPF_JEQ, interface.cast_unsigned(), count - place, 0)
+    };
+    program.extend((0..count).zip(interfaces).map(one));
+    program.extend([
+        answer(0),
+        load(libc::BPF_W, 38),
+        jump(libc::BPF_JGE, *blocks.start(), 0, 8),
+        jump(libc::BPF_JGT, *blocks.end(), 7, 0),
+        load(libc::BPF_W, 44),
+        jump(libc::BPF_JEQ, 0, 0, 5),
+        load(libc::BPF_W, 48),
+        jump(libc::BPF_JEQ, 0, 0, 3),
+        load(libc::BPF_H, 52),
+        jump(libc::BPF_JEQ, 0, 0, 1),
+        answer(0x40000),
+        answer(0),
+    ]);
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+}
+
+/// Takes frames for any MAC address from an interface, until it is gone or the socket is: what is for another NIC has that
+/// one's address.
+pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()> {
+    let request = libc::packet_mreq {
+        mr_ifindex: interface,
+        mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set_option(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
 }
 
 /// Sends frames by the interfaces that their planes have. Returns how many left; what an interface refuses is passed

@@ -48,6 +48,11 @@ impl Identity {
         self.pool_len == 0 || differs >> (128 - u32::from(self.pool_len)) == 0
     }
 
+    /// Returns the blocks of all planes.
+    pub fn blocks(&self) -> std::ops::RangeInclusive<u32> {
+        self.block..=self.block.saturating_add(u32::from(self.blocks.max(1)) - 1)
+    }
+
     /// The part of the cookie that every sprayed packet carries.
     pub fn tag(&self) -> u16 {
         (self.cookie ^ self.cookie >> 16 ^ self.cookie >> 32 ^ self.cookie >> 48) as u16

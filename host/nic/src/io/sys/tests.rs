@@ -14,9 +14,15 @@ const BLOCK: u32 = 0xfcbb_bbbb;
 /// Set for the process that becomes another user.
 const BECOME: &str = "CLOSC_TEST_BECOME";
 
-/// Segments of the block.
-fn own(usids: &[u16]) -> Vec<Segment> {
-    usids.iter().map(|usid| Segment { block: BLOCK, usid: *usid }).collect()
+/// Opens a socket for frames that come out of `right`.
+fn at_right() -> OwnedFd {
+    let socket = open_packets().expect("root");
+    receive_from(socket.as_fd(), &[index("right")], BLOCK..=BLOCK).expect("it is ours");
+    socket
+}
+
+fn index(name: &str) -> libc::c_int {
+    interface_index(name).expect("it is there")
 }
 
 /// Runs some work in a network namespace with the interfaces `left` and `right`, which goes with the thread.
@@ -70,33 +76,45 @@ fn stay() {
 
 /// Sends until something arrives: an interface that has just come up loses what it gets.
 fn until_frames_pass() {
-    let socket = open_packets(&own(&[9])).expect("root");
-    let (mut inbox, left) = (Inbox::new(60), interface_index("left").expect("it is there"));
+    let (socket, mut inbox, left) = (at_right(), Inbox::new(60), index("left"));
     while inbox.fill(socket.as_fd()) == 0 {
         send(socket.as_fd(), frames(&[(60, 9)]).ready(), &[left]);
         std::thread::yield_now();
     }
 }
 
+/// Adds an IPv6 frame to an address.
+fn push(batch: &mut Batch, length: usize, block: u32, rest: [u8; 12]) {
+    let number = batch.ready().len() as u8;
+    let frame = batch.free().expect("there is room");
+    let bytes = frame.payload();
+    bytes.fill(number);
+    bytes[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd]);
+    bytes[38..42].copy_from_slice(&block.to_be_bytes());
+    bytes[42..54].copy_from_slice(&rest);
+    frame.finish(0, length, |room| room.len());
+    batch.push();
+}
+
+/// The part of an address behind the block, of one segment.
+fn only(usid: u16) -> [u8; 12] {
+    let mut rest = [0; 12];
+    rest[..2].copy_from_slice(&usid.to_be_bytes());
+    rest
+}
+
 /// Fills a batch with IPv6 frames of these lengths to segments of these numbers.
 fn frames(lengths: &[(usize, u16)]) -> Batch {
     let mut batch = Batch::new(MTU + 100);
-    for (number, (length, segment)) in lengths.iter().enumerate() {
-        let frame = batch.free().expect("there is room");
-        let bytes = frame.payload();
-        bytes.fill(number as u8);
-        bytes[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd]);
-        bytes[38..42].copy_from_slice(&BLOCK.to_be_bytes());
-        bytes[42..44].copy_from_slice(&segment.to_be_bytes());
-        frame.finish(0, *length, |room| room.len());
-        batch.push();
+    for (length, segment) in lengths {
+        push(&mut batch, *length, BLOCK, only(*segment));
     }
     batch
 }
 
 /// Sends a last frame to a segment and receives all before it, as the interfaces keep the order.
 fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -> Vec<Vec<u8>> {
-    let left = interface_index("left").expect("it is there");
+    let left = index("left");
     let mut batch = frames(&[(60, segment)]);
     batch.clear();
     let last = batch.free().expect("there is room");
@@ -119,31 +137,28 @@ fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -
 }
 
 #[test]
-fn frames_to_a_segment_arrive_and_others_wake_nobody() {
+fn frames_of_one_segment_arrive_and_others_wake_nobody() {
     between(|| {
-        let (sender, socket) =
-            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[1, 0xffff])).expect("root"));
-        let a = interface_index("left").expect("it is there");
+        let (sender, socket, a) = (open_packets().expect("root"), at_right(), index("left"));
         let mut inbox = Inbox::new(MTU + 14);
         assert_eq!(inbox.fill(socket.as_fd()), 0);
-        // Of another segment, or too short to have one; and those that are received.
-        let lengths = [
-            (14, 1),
-            (43, 1),
-            (44, 1),
-            (44, 2),
-            (60, 0xffff),
-            (1_514, 1),
-            (1_514, 0),
-            (9_014, 0xffff),
-            (MTU + 14, 1),
-        ];
-        let batch = frames(&lengths);
+        // Too short to have a segment, or not; of this NIC and of others.
+        let lengths =
+            [(14, 1), (53, 1), (54, 1), (54, 2), (60, 0xffff), (1_514, 1), (9_014, 0), (MTU + 14, 1)];
+        let mut batch = frames(&lengths);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), lengths.len());
-        let wanted: Vec<&[u8]> = [2, 4, 5, 7, 8].map(|at: usize| batch.ready()[at].bytes()).to_vec();
+        let wanted: Vec<&[u8]> = batch.ready()[2..].iter().map(Frame::bytes).collect();
         assert_eq!(received(&sender, 1, &socket, &mut inbox), wanted);
-        assert_eq!(inbox.fill(socket.as_fd()), 0, "nothing else");
-        assert_eq!(inbox.fill(sender.as_fd()), 0, "a filter without segments lets nothing through");
+        // More segments than one: what is on its way to a switch.
+        batch.clear();
+        for place in 2..12 {
+            let mut rest = only(1);
+            rest[place] = 1;
+            push(&mut batch, 60, BLOCK, rest);
+        }
+        assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 10);
+        assert_eq!(received(&sender, 1, &socket, &mut inbox), [[0u8; 0]; 0]);
+        assert_eq!(inbox.fill(sender.as_fd()), 0, "without interfaces nothing comes");
     });
 }
 
@@ -151,9 +166,8 @@ fn frames_to_a_segment_arrive_and_others_wake_nobody() {
 #[test]
 fn what_is_refused_is_lost_alone() {
     between(|| {
-        let (sender, socket) =
-            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[7])).expect("root"));
-        let a = interface_index("left").expect("it is there");
+        let (sender, socket) = (open_packets().expect("root"), at_right());
+        let a = index("left");
         let batch = frames(&[(0, 7), (60, 7), (1, 7), (MTU + 15, 7), (61, 7), (13, 7), (62, 7)]);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 3);
         let lengths: Vec<usize> =
@@ -175,11 +189,10 @@ fn what_is_refused_is_lost_alone() {
 #[test]
 fn rooms_that_are_too_small_keep_to_themselves() {
     between(|| {
-        let (sender, socket) =
-            (open_packets(&own(&[])).expect("root"), open_packets(&own(&[7])).expect("root"));
-        let a = interface_index("left").expect("it is there");
-        let sizes = [44, 60, 1_514, MTU + 14];
-        for each in [0, 1, 13, 43, 44, 45, 59, 60, 61, 1_513, 1_514, 9_000, MTU + 13, MTU + 14] {
+        let (sender, socket) = (open_packets().expect("root"), at_right());
+        let a = index("left");
+        let sizes = [54, 60, 1_514, MTU + 14];
+        for each in [0, 1, 13, 53, 54, 55, 59, 60, 61, 1_513, 1_514, 9_000, MTU + 13, MTU + 14] {
             let batch = frames(&sizes.map(|length| (length, 7)));
             assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), sizes.len());
             let found = received(&sender, 7, &socket, &mut Inbox::new(each));
@@ -193,45 +206,78 @@ fn rooms_that_are_too_small_keep_to_themselves() {
 }
 
 #[test]
-fn filters_have_any_number_of_segments_that_the_kernel_takes() {
+fn frames_come_from_the_interfaces_that_are_named() {
     between(|| {
-        let a = interface_index("left").expect("it is there");
-        let sender = open_packets(&own(&[])).expect("root");
-        for count in [1_u16, 127, 254, 255, 256, 300, 1_000, 2_045] {
-            let segments = own(&(1..=count).collect::<Vec<u16>>());
-            let socket = open_packets(&segments).expect("root");
-            let batch = frames(&[(60, 0), (61, 1), (62, count), (63, count + 1)]);
-            assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 4);
+        let (sender, socket) = (open_packets().expect("root"), open_packets().expect("root"));
+        let [left, right] = [index("left"), index("right")];
+        let mut inbox = Inbox::new(100);
+        // Numbers that no interface has, before and behind the one that counts.
+        for (before, behind) in [(0, 0), (1, 0), (0, 1), (7, 8), (254, 0), (0, 254)] {
+            let others = |from: libc::c_int, count| (0..count).map(move |n| from + n);
+            let named: Vec<libc::c_int> =
+                others(1_000, before).chain([right]).chain(others(2_000, behind)).collect();
+            receive_from(socket.as_fd(), &named, BLOCK..=BLOCK).expect("it is ours");
+            assert_eq!(send(sender.as_fd(), frames(&[(61, 1)]).ready(), &[left]), 1);
             let lengths: Vec<usize> =
-                received(&sender, 1, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
-            assert_eq!(lengths, [61, 62], "{count}");
+                received(&sender, 1, &socket, &mut inbox).iter().map(Vec::len).collect();
+            assert_eq!(lengths, [61], "{before}, {behind}");
         }
-        let error = open_packets(&own(&[0; 2_046])).expect_err("too many");
+        let error = receive_from(socket.as_fd(), &[right; 256], BLOCK..=BLOCK).expect_err("too many");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        // What comes out of the other end belongs to somebody else.
+        let end = [left, right].map(|from| {
+            receive_from(socket.as_fd(), &[left], BLOCK..=BLOCK).expect("it is ours");
+            send(sender.as_fd(), frames(&[(62, 1)]).ready(), &[from])
+        });
+        assert_eq!(end, [1, 1]);
+        let mut ready = Vec::new();
+        wait(&[socket.as_raw_fd()], &mut ready, 60_000_000_000);
+        assert_eq!((inbox.fill(socket.as_fd()), inbox.frame(0).len()), (1, 62));
     });
 }
 
-/// Each segment counts in its own block alone.
 #[test]
-fn filters_have_segments_of_several_blocks() {
+fn blocks_are_those_from_the_first_to_the_last() {
     between(|| {
-        let a = interface_index("left").expect("it is there");
-        let sender = open_packets(&[]).expect("root");
-        let of = |block, usid| Segment { block, usid };
-        let segments = [of(BLOCK - 1, 1), of(BLOCK - 1, 3), of(BLOCK, 2), of(BLOCK, 4), of(BLOCK + 1, 5)];
-        let socket = open_packets(&segments).expect("root");
-        let batch = frames(&[(60, 1), (61, 2), (62, 3), (63, 4), (64, 5)]);
-        assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), 5);
+        let (sender, socket, left) =
+            (open_packets().expect("root"), open_packets().expect("root"), index("left"));
+        let mut batch = Batch::new(100);
+        for (length, block) in (60..).zip([BLOCK - 2, BLOCK - 1, BLOCK, BLOCK + 1]) {
+            push(&mut batch, length, block, only(1));
+        }
+        receive_from(socket.as_fd(), &[index("right")], BLOCK - 1..=BLOCK).expect("it is ours");
+        assert_eq!(send(sender.as_fd(), batch.ready(), &[left]), 4);
         let lengths: Vec<usize> =
             received(&sender, 2, &socket, &mut Inbox::new(100)).iter().map(Vec::len).collect();
-        assert_eq!(lengths, [61, 63]);
+        assert_eq!(lengths, [61, 62]);
+    });
+}
+
+/// What is for another NIC has its MAC address, which an interface drops unless it is asked not to.
+#[test]
+fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
+    between(|| {
+        let promiscuous = || {
+            let shown =
+                Command::new("ip").args(["-d", "-j", "link", "show", "right"]).output().expect("`ip`");
+            let text = String::from_utf8_lossy(&shown.stdout).replace(' ', "");
+            text.contains("\"promiscuity\":1")
+        };
+        let socket = at_right();
+        assert!(!promiscuous());
+        take_all(socket.as_fd(), index("right")).expect("it is ours");
+        assert!(promiscuous());
+        drop(socket);
+        assert!(!promiscuous());
+        let socket = at_right();
+        assert!(take_all(socket.as_fd(), libc::c_int::MAX).is_err());
     });
 }
 
 #[test]
 fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
     between(|| {
-        let any = open_packets(&own(&[])).expect("root");
+        let any = open_packets().expect("root");
         ip(&["link", "set", "left", "address", "02:00:00:00:00:0a"]);
         assert_eq!(interface(any.as_fd(), "left").expect("it is there"), ([2, 0, 0, 0, 0, 10], true));
         let (links, mut ready) = (open_links().expect("a socket"), Vec::new());
