@@ -1,0 +1,10 @@
+//! Any bytes as what a host agent receives, without a panic.
+//!
+//! What is tried is in `entry/agent.rs`, which tests run too.
+
+#![no_main]
+
+#[path = "../entry/agent.rs"]
+mod agent;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| agent::run(input));
