@@ -335,12 +335,12 @@ impl Denier {
     fn until_nobody_answers(mut self, socket: &Path) -> Denier {
         for turn in 0_u16.. {
             let uplink = turn % 2;
-            let request = match self.denials.keys().next().filter(|_| turn % 3 == 2) {
-                Some(id) => Request::Allow { id: *id },
-                None => {
-                    let ban = Ban { plane: Some(1), uplinks: Some((uplink, uplink)), ..Ban::default() };
-                    Request::Deny { ban: Ban { reason: "drain".into(), ..ban } }
-                }
+            let known = self.denials.keys().next().filter(|_| turn % 3 == 2);
+            let request = if let Some(id) = known {
+                Request::Allow { id: *id }
+            } else {
+                let ban = Ban { plane: Some(1), uplinks: Some((uplink, uplink)), ..Ban::default() };
+                Request::Deny { ban: Ban { reason: "drain".into(), ..ban } }
             };
             match (client::ask(socket, &request), &request) {
                 (Ok(answer), Request::Allow { id }) => {
