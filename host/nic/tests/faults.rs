@@ -1,0 +1,296 @@
+//! Random faults on the lab with eight planes: kernel SRv6, an agent on every NIC, and a collector that is to name what is
+//! broken, exactly, and nothing else.
+//!
+//! It needs root and a quarter of an hour for a hundred, so it runs where `CLOSC_FAULTS` says how many single faults it is
+//! to try; half as many doubles follow. `CLOSC_FAULTS_SEED` is where it begins.
+
+#[path = "../../../compiler/lab/tests/common/mod.rs"]
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use closc_collect::{Collector, Denials, Element, Kind, Options, Report};
+use closc_lab::{Fault, Lab};
+use closc_nic::api::Request;
+use closc_nic::io::client;
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, NicPort, PlaneId};
+
+use common::{Compiled, can_run, compile, quietly, shipped};
+
+/// How many single faults are tried.
+const FAULTS: &str = "CLOSC_FAULTS";
+
+/// Time between two reports.
+const POLL: Duration = Duration::from_millis(300);
+/// How long a fault may take to be named: a gray cable waits for its probes.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+}
+
+/// A fault, and what is to be named.
+#[derive(Debug, Clone)]
+struct Case {
+    fault: Fault,
+    wanted: Vec<(Element, String)>,
+}
+
+/// The lab with an agent on every NIC.
+struct Site {
+    lab: Option<Lab>,
+    compiled: Compiled,
+    plan: Arc<Plan>,
+    agents: Vec<(PathBuf, Child)>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        for (_, agent) in &mut self.agents {
+            let _ = agent.kill();
+            let _ = agent.wait();
+        }
+        if let Some(lab) = self.lab.take() {
+            let _ = quietly(|_| lab.down());
+        }
+    }
+}
+
+impl Site {
+    fn new() -> Site {
+        let text = shipped("lab/eight-planes");
+        let compiled = compile(&text, "lf");
+        let line = text.lines().find(|line| line.starts_with("fabric:")).unwrap();
+        let named = text.replace(line, &format!("fabric: {}", compiled.fabric));
+        let plan = Arc::new(closc_tests::shape::plan(&named));
+        let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+        let mut site = Site { lab: Some(lab), compiled, plan, agents: Vec::new() };
+        let nics: Vec<Nic> = site.plan.fabric().nics().collect();
+        for nic in nics {
+            let agent = site.start(nic);
+            site.agents.push(agent);
+        }
+        site
+    }
+
+    fn start(&self, nic: Nic) -> (PathBuf, Child) {
+        let topology = self.plan.topology();
+        let (node, number) = topology.node_of(nic);
+        let node = topology.naming.nic(node, number).split('/').next().unwrap().to_owned();
+        let place = self.compiled.tree.parent().unwrap().as_std_path();
+        let socket = place.join(format!("{}-{}.sock", nic.group, nic.downlink));
+        let table = self.compiled.tree.join(format!("path-tables/group-{:04}.bin", nic.group + 1));
+        let log = std::fs::File::create(socket.with_extension("log")).unwrap();
+        let child = Command::new("ip")
+            .args(["netns", "exec", &format!("closc-{}-{node}", self.compiled.fabric)])
+            .arg(env!("CARGO_BIN_EXE_closc-nic"))
+            .arg("--socket")
+            .arg(&socket)
+            .args(["run", "--tun", "", "--probe-period-ms", "40", "--table", table.as_str()])
+            .args(["--nic", &self.plan.addresses().nic(nic).to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        (socket, child)
+    }
+
+    /// Lets every agent report once.
+    fn poll(&self, collector: &mut Collector, since: Instant) {
+        thread::sleep(POLL);
+        for (socket, _) in &self.agents {
+            let ask = |request| client::ask(socket, &request).ok().map(|answer| answer.to_string());
+            let (Some(status), Some(metrics)) = (ask(Request::Status {}), ask(Request::Metrics {})) else {
+                continue;
+            };
+            let report = Report::read(status.as_bytes(), metrics.as_bytes()).expect("agents answer");
+            let source = collector.source(&socket.display().to_string());
+            collector.take(source, report, now_ms(since)).expect("it is of this NIC");
+        }
+        collector.judge(now_ms(since));
+    }
+
+    /// Returns a collector that has reports of all agents, and sees nothing broken.
+    fn quiet(&self, since: Instant) -> Collector {
+        let options = Options { settle_ms: 1_500, fresh_ms: 5_000, ..Options::default() };
+        for _ in 0..200 {
+            let mut collector =
+                Collector::new(self.plan.clone(), options, Denials::default(), now_ms(since)).0;
+            for _ in 0..8 {
+                self.poll(&mut collector, since);
+            }
+            if collector.agents(now_ms(since)).speaking == self.agents.len() && named(&collector).is_empty() {
+                return collector;
+            }
+        }
+        panic!("the lab does not come to rest");
+    }
+
+    /// Breaks, waits until what is named is what is broken, and mends. Says what was named otherwise.
+    fn attempt(&mut self, cases: &[Case], since: Instant) -> Result<Duration, String> {
+        let mut collector = self.quiet(since);
+        let wanted: BTreeSet<_> = cases.iter().flat_map(|case| case.wanted.clone()).collect();
+        for case in cases {
+            quietly(|watch| self.lab.as_mut().unwrap().strike(&case.fault, watch)).unwrap();
+        }
+        let struck = Instant::now();
+        let mut wrong = BTreeSet::new();
+        let done = loop {
+            self.poll(&mut collector, since);
+            let found = named(&collector);
+            wrong.extend(found.difference(&wanted).cloned());
+            if found == wanted {
+                break Ok(struck.elapsed());
+            }
+            if struck.elapsed() > PATIENCE {
+                break Err(format!("{found:?}"));
+            }
+        };
+        quietly(|watch| self.lab.as_mut().unwrap().mend(None, watch)).unwrap();
+        match done {
+            Ok(_) if !wrong.is_empty() => Err(format!("for a while also {wrong:?}")),
+            done => done,
+        }
+    }
+}
+
+fn now_ms(since: Instant) -> u64 {
+    1_795_348_800_000 + since.elapsed().as_millis() as u64
+}
+
+fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
+    let word = |kind| match kind {
+        Kind::Dead => "dead".to_owned(),
+        Kind::Gray => "gray".to_owned(),
+        Kind::Swapped(with) => format!("swapped with {with:?}"),
+    };
+    collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
+}
+
+/// A cable cut, gray, swapped with another one, or a dead port.
+fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
+    let links: Vec<Link> = plan.fabric().links().collect();
+    let ports: Vec<NicPort> = links
+        .iter()
+        .filter_map(|link| if let Link::Host(port) = link { Some(*port) } else { None })
+        .collect();
+    let name = |link: Link| plan.link_name(link);
+    let dead = || "dead".to_owned();
+    let link = links[numbers.below(links.len())];
+    match numbers.below(4) {
+        0 => {
+            // The kernel takes both ends of a cable down, so a NIC sees its port without a carrier.
+            let element = match link {
+                Link::Host(port) => Element::Port(port),
+                Link::Fabric { .. } => Element::Cable(link),
+            };
+            Case { fault: Fault::Cut(name(link)), wanted: vec![(element, dead())] }
+        }
+        1 => {
+            let ppm = 5_000 + numbers.below(45_001) as u32;
+            let fault = Fault::Loss { cable: name(link), ppm };
+            Case { fault, wanted: vec![(Element::Cable(link), "gray".to_owned())] }
+        }
+        2 => {
+            let port = ports[numbers.below(ports.len())];
+            let wanted = vec![(Element::Port(port), dead())];
+            Case { fault: Fault::NicPort(name(Link::Host(port))), wanted }
+        }
+        _ => {
+            let port = ports[numbers.below(ports.len())];
+            let planes = usize::from(plan.topology().planes);
+            let plane = PlaneId(((usize::from(port.plane.0) + 1 + numbers.below(planes - 1)) % planes) as u8);
+            let neighbour = Nic { downlink: port.nic.downlink ^ 1, ..port.nic };
+            let other = match numbers.below(2) {
+                0 => NicPort { plane, ..port },
+                _ => NicPort { nic: neighbour, ..port },
+            };
+            let (a, b) = (Link::Host(port), Link::Host(other));
+            let swapped = |a, b| (Element::Cable(a), format!("swapped with {:?}", Element::Cable(b)));
+            Case { fault: Fault::Miswire(name(a), name(b)), wanted: vec![swapped(a, b), swapped(b, a)] }
+        }
+    }
+}
+
+/// Tells whether two faults share a T0, so that one hides the other or both are one larger fault.
+fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
+    let t0s = |case: &Case| -> BTreeSet<_> {
+        let of = |element: &Element| match element {
+            Element::Port(port) | Element::Cable(Link::Host(port)) => Some(port.nic.t0(port.plane)),
+            Element::Cable(Link::Fabric { lower, .. }) => Some(*lower),
+            Element::Plane(_) | Element::Switch(_) | Element::Nic(_) => None,
+        };
+        case.wanted.iter().filter_map(|(element, _)| of(element)).collect()
+    };
+    let uppers = |case: &Case| -> BTreeSet<_> {
+        let of = |element: &Element| match element {
+            Element::Cable(link @ Link::Fabric { .. }) => {
+                plan.fabric().upper_end(*link).map(|(switch, _)| switch)
+            }
+            _ => None,
+        };
+        case.wanted.iter().filter_map(|(element, _)| of(element)).collect()
+    };
+    !t0s(one).is_disjoint(&t0s(other)) || !uppers(one).is_disjoint(&uppers(other))
+}
+
+#[test]
+fn random_faults_on_the_lab_are_named_exactly() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let Some(n) = number(FAULTS) else {
+        return closc_skip::skip("CLOSC_FAULTS does not say how many faults of the real lab to try");
+    };
+    if !can_run() {
+        return;
+    }
+    let since = Instant::now();
+    let mut site = Site::new();
+    let plan = site.plan.clone();
+    let mut numbers = Numbers(number("CLOSC_FAULTS_SEED").unwrap_or(12) as u64);
+    let mut failed = [Vec::new(), Vec::new()];
+    let mut times = Vec::new();
+    for round in 0..n + n / 2 {
+        let is_double = round >= n;
+        let cases = loop {
+            let (one, other) = (random(&plan, &mut numbers), random(&plan, &mut numbers));
+            if !is_double {
+                break vec![one];
+            }
+            if !hide(&plan, &one, &other) {
+                break vec![one, other];
+            }
+        };
+        let faults: Vec<&Fault> = cases.iter().map(|case| &case.fault).collect();
+        let said = match site.attempt(&cases, since) {
+            Ok(time) => {
+                times.push(time);
+                format!("named after {:.1} s", time.as_secs_f64())
+            }
+            Err(why) => {
+                failed[usize::from(is_double)].push(format!("{faults:?}: {why}"));
+                format!("WRONG: {why}")
+            }
+        };
+        println!("{round} at {:.0} s: {faults:?}: {said}", since.elapsed().as_secs_f64());
+    }
+    times.sort();
+    println!("{} of {} named; median {:?}", times.len(), n + n / 2, times.get(times.len() / 2));
+    let [single, double] = failed;
+    assert!(single.is_empty(), "{} of {n} single faults: {single:#?}", single.len());
+    assert!(double.len() * 20 <= n / 2, "{} of {} doubles: {double:#?}", double.len(), n / 2);
+}
