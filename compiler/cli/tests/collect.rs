@@ -33,7 +33,8 @@ impl Drop for Collector {
 impl Collector {
     fn start(folder: &Path, more: &[&str]) -> Collector {
         let mut child = Command::new(env!("CARGO_BIN_EXE_closc"))
-            .args(["collect", FABRIC, "--poll", "100", "--listen", "127.0.0.1:0"])
+            .args(["collect", FABRIC, "--listen", "127.0.0.1:0"])
+            .args(if more.contains(&"--poll") { &[][..] } else { &["--poll", "100"] })
             .args(["--state", folder.join("state.json").to_str().expect("a path is text")])
             .args(["--audit-log", folder.join("audit.log").to_str().expect("a path is text")])
             .args(["--nic", &format!("{}/*.sock", folder.display())])
@@ -246,6 +247,42 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     assert_eq!(post(&collector, "/api/drain", "", &good).0, 409);
     let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
+}
+
+/// What a person drains reaches every agent at once, with a collector and without: this one would ask again in ten minutes.
+#[test]
+fn a_drain_waits_for_no_turn() {
+    let folder = folder();
+    let agents = Agents::start(folder.path());
+    let fabric = folder.path().join("fabric.yaml");
+    std::fs::copy(FABRIC, &fabric).expect("it can be copied");
+    let sockets = format!("{}/*.sock", folder.path().display());
+    let run = |verb: &str, name: &str, more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args([verb, name, fabric.to_str().expect("a path is text"), "--write"])
+            .args(more)
+            .output()
+            .expect("it starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run("drain", "plane 3", &["--nic", &sockets]);
+    assert!(said.contains("8 of 8 agents use no path over `plane 3`"), "{said}");
+    assert_eq!((code, agents.bans()), (Some(0), [1; 8]));
+    let (code, said) = run("undrain", "plane 3", &["--nic", &sockets]);
+    assert_eq!((code, agents.bans()), (Some(0), [0; 8]), "{said}");
+    let (code, said) = run("drain", "plane 3", &["--nic", "/nowhere/*.sock"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("`--nic` names no socket"), "{said}");
+    let collector =
+        Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    let address = collector.address.to_string();
+    let (code, said) = run("drain", "p0-t1-001", &["--collector", &address]);
+    assert!(said.contains("denies `p0-t1-001`"), "{said}");
+    assert_eq!(code, Some(0));
+    eventually("every agent denies it", || agents.bans() == [1; 8]);
+    assert_eq!(run("undrain", "p0-t1-001", &["--collector", &address]).0, Some(0));
+    eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
 /// Others are served with certificates on both sides only, unless a person says otherwise.

@@ -569,7 +569,7 @@ impl Collector {
 }
 
 /// The word that agents take for what people empty.
-const DRAIN: &str = "drain";
+pub(crate) const DRAIN: &str = "drain";
 
 /// Tells whether a person ordered it, and not a verdict.
 fn is_by_person(denial: &Denial) -> bool {

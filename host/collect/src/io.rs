@@ -6,12 +6,14 @@
 
 mod agents;
 mod disk;
+mod drain;
 mod run;
 mod serve;
 mod shared;
 mod switches;
 
 pub use disk::{StateFault, read_state};
+pub use drain::{Asked, drain};
 pub use run::{RunFault, Settings, run};
 pub use serve::Desk;
 pub use shared::{Event, Observer};

@@ -1,5 +1,7 @@
 //! Arguments of the commands that compare fabrics.
 
+use std::net::SocketAddr;
+
 use camino::Utf8PathBuf;
 
 /// Arguments of `diff`.
@@ -47,6 +49,12 @@ pub struct DrainArgs {
     /// Write the file
     #[arg(long, short)]
     pub write: bool,
+    /// Socket of a host agent, or a pattern: each is asked at once, after the file is written; may be given several times
+    #[arg(long, value_name = "PATH", requires = "write", conflicts_with = "collector")]
+    pub nic: Vec<String>,
+    /// Where `closc collect --apply --web` serves on this machine: it asks its agents at once, after the file is written
+    #[arg(long, value_name = "ADDRESS", requires = "write")]
+    pub collector: Option<SocketAddr>,
 }
 
 /// Arguments of `grow`.

@@ -3,8 +3,11 @@
 //! The file is changed by as few bytes as its form allows, and written only if it was asked for and if reading it again
 //! gives exactly the change that was wanted.
 
+mod hosts;
+
 use anyhow::{Context as _, bail};
 use closc_diff::{Change, Difference, Exception, Options, Thing, Turn, edit};
+use closc_plan::Plan;
 use closc_topology::Link;
 
 use crate::args::diff::DrainArgs;
@@ -53,9 +56,29 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
         audit.record(|| output::replace(&place, &changed), |()| {
             (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() }))
         })?;
-        return Ok(Outcome::Fine);
+        return at_hosts(command, old.plan, &name, turn, &audit);
     }
     Ok(Outcome::Differences)
+}
+
+/// Asks those of `--nic` or `--collector`.
+fn at_hosts(
+    command: &DrainArgs,
+    plan: Plan,
+    name: &str,
+    turn: Turn,
+    audit: &Audit,
+) -> anyhow::Result<Outcome> {
+    if let Some(address) = command.collector {
+        hosts::collector(&plan, address, name, turn)?;
+        audit.say("asked", serde_json::json!({ "name": name, "collector": address }))?;
+    }
+    if command.nic.is_empty() {
+        return Ok(Outcome::Fine);
+    }
+    let (done, refused) = hosts::agents(plan, &command.nic, name, turn)?;
+    audit.say("asked", serde_json::json!({ "name": name, "agents": done, "refused": refused }))?;
+    Ok(if refused == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
 /// Returns the name as the compiler writes it, and what it means.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use super::switches;
 use crate::{Collector, Options};
 
 /// Agents that are asked at a time: their answers are in memory.
-const ASKED_MAX: usize = 16;
+pub(super) const ASKED_MAX: usize = 16;
 
 /// How a collector runs.
 #[derive(Debug, Clone)]
@@ -109,16 +110,22 @@ struct Asking<'a> {
     settings: &'a Settings,
     places: Arc<Semaphore>,
     asked: JoinSet<(u32, bool)>,
-    under_way: BTreeSet<u32>,
+    under_way: BTreeMap<u32, PathBuf>,
+    /// Those of them that are asked again at once: denials changed after they were asked.
+    again: BTreeSet<u32>,
     silent: BTreeMap<u32, Silent>,
 }
 
 impl Asking<'_> {
     /// Takes note of who answered or did not.
     fn done(&mut self, id: u32, answered: bool) {
-        self.under_way.remove(&id);
+        let path = self.under_way.remove(&id);
+        let again = self.again.remove(&id);
         if answered {
             self.silent.remove(&id);
+            if let Some(path) = path.filter(|_| again) {
+                self.ask(id, path);
+            }
             return;
         }
         let times = self.silent.get(&id).map_or(0, |before| before.times);
@@ -132,17 +139,21 @@ impl Asking<'_> {
         for path in sockets(&self.settings.nics) {
             let id = self.shared.collector().source(&path.display().to_string());
             let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
-            if waits || !self.under_way.insert(id) {
-                continue;
+            if !waits && !self.under_way.contains_key(&id) {
+                self.ask(id, path);
             }
-            let (shared, places) = (self.shared.clone(), self.places.clone());
-            self.asked.spawn(async move {
-                let place = places.acquire_owned().await;
-                let answered = shared.ask(id, path).await;
-                drop(place);
-                (id, answered)
-            });
         }
+    }
+
+    fn ask(&mut self, id: u32, path: PathBuf) {
+        self.under_way.insert(id, path.clone());
+        let (shared, places) = (self.shared.clone(), self.places.clone());
+        self.asked.spawn(async move {
+            let place = places.acquire_owned().await;
+            let answered = shared.ask(id, path).await;
+            drop(place);
+            (id, answered)
+        });
     }
 }
 
@@ -154,7 +165,8 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
         settings,
         places: Arc::new(Semaphore::new(ASKED_MAX)),
         asked: JoinSet::new(),
-        under_way: BTreeSet::new(),
+        under_way: BTreeMap::new(),
+        again: BTreeSet::new(),
         silent: BTreeMap::new(),
     };
     tokio::pin!(until);
@@ -171,7 +183,10 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
                 asking.ask_all();
             }
             // A denial that a person orders, or that is lifted, does not wait for its turn.
-            () = shared.changed() => asking.ask_all(),
+            () = shared.changed() => {
+                asking.again.extend(asking.under_way.keys());
+                asking.ask_all();
+            }
         }
     }
     // Orders that are under way are not cut off in the middle of a line.

@@ -104,7 +104,11 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
         return fault(421, "ask for the address, or for localhost");
     }
     if request.is_post {
-        return if page.web { order(page, request) } else { fault(405, "only GET") };
+        return if page.web {
+            order(page, request)
+        } else {
+            fault(405, "only GET: start it with `--web` to order anything")
+        };
     }
     match request.path.as_str() {
         "/metrics" => {

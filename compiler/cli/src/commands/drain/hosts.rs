@@ -1,0 +1,109 @@
+//! Hosts that are asked at once to use no path over what is drained, or to use it again.
+//!
+//! In: what is drained, sockets of agents or the address of a collector. Out: a line on stderr, and one for each agent that
+//! does not do it. Invariants: one that does not answer holds nobody up for longer than its time; a collector is asked over
+//! loopback only, as its token is.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use closc_collect::{Element, io};
+use closc_diff::Turn;
+use closc_plan::Plan;
+use serde_json::{Value, json};
+
+use crate::commands::control;
+use crate::output;
+
+/// How long a collector may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer of a collector.
+const ANSWER_MAX: u64 = 16 << 20;
+/// A drain by a collector ends by itself after a week: new path tables leave out what the file drains.
+const MINUTES: u32 = 7 * 24 * 60;
+
+/// Asks agents. Tells how many do it, and how many do not.
+pub(super) fn agents(plan: Plan, nics: &[String], name: &str, turn: Turn) -> anyhow::Result<(usize, usize)> {
+    let element = element(&plan, name)?;
+    let (plan, is_on) = (Arc::new(plan), matches!(turn, Turn::On));
+    let asked = control::block_on(async { Ok(io::drain(&plan, nics, element, is_on).await) })?;
+    if asked.is_empty() {
+        bail!("no agent is asked: `--nic` names no socket");
+    }
+    let mut refused = 0;
+    for agent in &asked {
+        if let Err(why) = &agent.done {
+            refused += 1;
+            output::say(format_args!("{}: {why}", agent.socket.display()));
+        }
+    }
+    let done = asked.len() - refused;
+    let word = if is_on { "use no path" } else { "use paths again" };
+    output::say(format_args!("{done} of {} agents {word} over `{name}`", asked.len()));
+    Ok((done, refused))
+}
+
+/// Asks a collector, which asks its agents.
+pub(super) fn collector(plan: &Plan, address: SocketAddr, name: &str, turn: Turn) -> anyhow::Result<()> {
+    if !address.ip().is_loopback() {
+        bail!("`{address}` is on another machine: forward its port (`ssh -L`), and name 127.0.0.1");
+    }
+    let key = element(plan, name)?.key(plan);
+    let session = ask(address, "GET", "/api/session", None)
+        .context("a collector takes orders where it was started with `--apply --web`")?;
+    let token = &session["token"];
+    match turn {
+        Turn::On => {
+            let order = json!({ "token": token, "name": key, "why": "closc drain", "minutes": MINUTES });
+            ask(address, "POST", "/api/drain", Some(&order))?;
+        }
+        Turn::Off => {
+            let summary = ask(address, "GET", "/api/summary", None)?;
+            let all = summary["denials"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let own = all.iter().filter(|denial| {
+                denial["element"] == *key && denial["reason"] == "drain" && denial["stage"] == "applied"
+            });
+            let ids: Vec<&Value> = own.map(|denial| &denial["id"]).collect();
+            if ids.is_empty() {
+                bail!("the collector drains no `{name}`");
+            }
+            for id in ids {
+                ask(address, "POST", "/api/lift", Some(&json!({ "token": token, "id": id })))?;
+            }
+        }
+    }
+    let word = if matches!(turn, Turn::On) { "denies" } else { "lifts" };
+    output::say(format_args!("the collector at {address} {word} `{name}`"));
+    Ok(())
+}
+
+fn element(plan: &Plan, name: &str) -> anyhow::Result<Element> {
+    Element::parse(plan, name).with_context(|| format!("hosts have no paths over `{name}`"))
+}
+
+/// Asks a collector for JSON.
+fn ask(address: SocketAddr, method: &str, path: &str, order: Option<&Value>) -> anyhow::Result<Value> {
+    let said = || format!("the collector at {address} does not answer");
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(said)?;
+    stream.set_read_timeout(Some(PATIENCE)).with_context(said)?;
+    stream.set_write_timeout(Some(PATIENCE)).with_context(said)?;
+    let body = order.map(Value::to_string).unwrap_or_default();
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).with_context(said)?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_MAX).read_to_end(&mut answer).with_context(said)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").with_context(said)?;
+    let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+    if head.split(' ').nth(1) == Some("200") && !value.is_null() {
+        return Ok(value);
+    }
+    let why = value["error"].as_str().unwrap_or(body.trim()).chars().take(300).collect::<String>();
+    bail!("the collector at {address} refuses: {why}")
+}

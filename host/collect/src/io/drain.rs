@@ -1,0 +1,63 @@
+//! A drain without a collector: every agent is asked to deny the paths over something, or to end that, at once.
+//!
+//! Invariants: what an agent denies already is not asked for again; only denials of drains are ended; an agent that does
+//! not answer, or refuses as it would lose its last path, is named and stops no other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use closc_nic::agent::Ban;
+use closc_plan::Plan;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::agents::{Line, sockets};
+use super::run::ASKED_MAX;
+use crate::ban::ban;
+use crate::collector::{DRAIN, nic_of};
+use crate::{Element, Order};
+
+/// What became of an agent that was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Its socket.
+    pub socket: PathBuf,
+    /// How many denials began or ended; or what is wrong.
+    pub done: Result<usize, String>,
+}
+
+/// Asks the agents that patterns name to deny paths over an element, or to end that. In the order of their sockets.
+pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
+    let places = Arc::new(Semaphore::new(ASKED_MAX));
+    let mut work = JoinSet::new();
+    for socket in sockets(nics) {
+        let (plan, places) = (plan.clone(), places.clone());
+        work.spawn(async move {
+            let _place = places.acquire_owned().await;
+            let done = one(&plan, &socket, element, is_on).await;
+            Asked { socket, done }
+        });
+    }
+    let mut all = work.join_all().await;
+    all.sort_unstable_by(|a, b| a.socket.cmp(&b.socket));
+    all
+}
+
+async fn one(plan: &Plan, socket: &std::path::Path, element: Element, is_on: bool) -> Result<usize, String> {
+    let (mut line, report) = Line::report(socket).await?;
+    let nic = nic_of(plan, report.nic);
+    let nic = nic.ok_or_else(|| format!("its NIC, {}, is none of this fabric", report.nic))?;
+    let Some(scope) = ban(plan.topology(), element, nic) else { return Ok(0) };
+    let wanted = Ban { reason: DRAIN.to_owned(), ..scope };
+    let same = |own: &&Ban| Ban { id: None, ..(*own).clone() } == wanted;
+    let known: Vec<u64> = report.denials.iter().filter(same).filter_map(|own| own.id).collect();
+    let orders: Vec<Order> = match (is_on, known.is_empty()) {
+        (true, true) => vec![Order::Deny(0, wanted)],
+        (true, false) => Vec::new(),
+        (false, _) => known.into_iter().map(|id| Order::Allow(0, id)).collect(),
+    };
+    for order in &orders {
+        line.order(order).await?;
+    }
+    Ok(orders.len())
+}
