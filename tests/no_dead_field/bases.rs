@@ -17,24 +17,31 @@ const TARGETS: &[(&str, &str, &str, &[&str])] = &[
 pub(crate) struct Context {
     /// Whether there are zones below a third tier.
     pub(crate) is_zoned: bool,
+    /// Whether all uplinks of a T1 are to one T2, where there are T2s.
+    pub(crate) has_one_step: bool,
     /// Whether files are written for every node.
     pub(crate) has_outputs: bool,
 }
 
 impl Context {
     /// The one in which most settings have an effect.
-    pub(crate) const FULL: Context = Context { is_zoned: true, has_outputs: true };
+    pub(crate) const FULL: Context = Context { is_zoned: true, has_one_step: false, has_outputs: true };
 
     /// All others.
-    pub(crate) const OTHERS: [Context; 3] = [
-        Context { is_zoned: false, has_outputs: true },
-        Context { is_zoned: true, has_outputs: false },
-        Context { is_zoned: false, has_outputs: false },
+    pub(crate) const OTHERS: [Context; 4] = [
+        Context { is_zoned: false, has_one_step: false, has_outputs: true },
+        Context { is_zoned: true, has_one_step: false, has_outputs: false },
+        Context { is_zoned: false, has_one_step: false, has_outputs: false },
+        Context { is_zoned: true, has_one_step: true, has_outputs: true },
     ];
 
     /// Names it.
     pub(crate) fn name(self) -> String {
-        let tiers = if self.is_zoned { "three tiers" } else { "two tiers" };
+        let tiers = match (self.is_zoned, self.has_one_step) {
+            (true, false) => "three tiers",
+            (true, true) => "three tiers, one T2 of each T1",
+            (false, _) => "two tiers",
+        };
         let outputs = if self.has_outputs { "files for nodes" } else { "no files for nodes" };
         format!("{tiers}, {outputs}")
     }
@@ -49,6 +56,9 @@ impl Context {
             for (pointer, key) in of_zones {
                 drop(pointer, key);
             }
+        }
+        if self.has_one_step {
+            base["tiers"]["t1"]["parallel"] = json!(2);
         }
         if !self.has_outputs {
             drop("/hosts", "outputs");

@@ -17,17 +17,12 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
     Some(match leaf {
         "fabric" => (json!("My Fabric"), "E0510"),
         "hosts.nic.lanes" => (json!(1), "E0211"),
-        "qos.classes.*.role" => (json!("cts"), "E0701"),
         "qos.buffer_shares.headroom" => (json!(0), "E0720"),
-        "tiers.t0.down" | "tiers.t0.down.count" => (json!(1), "E0303"),
-        "tiers.t0.down.spare" | "tiers.t0.up.spare" | "tiers.t1.up.spare" => (json!(60_000), "E0203"),
         "tiers.t1.count" => (json!(3), "E0308"),
         "tiers.t1.down" | "tiers.t1.down.count" | "tiers.t2.down" | "tiers.t2.down.count" => {
             (json!(1), "E0309")
         }
-        "tiers.t1.down.spare" => (json!(60_000), "E0310"),
         "tiers.t2.count" => (json!(1), "E0314"),
-        "tiers.t2.down.spare" => (json!(60_000), "E0313"),
         // What a port of a kernel runs at is in no file of it.
         "hosts.nic.speed" => (json!("6G"), "E0205"),
         "tiers.t0.down.breakout" => (json!("1x200G"), "E0205"),

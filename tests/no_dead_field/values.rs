@@ -208,7 +208,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     };
     let wide = json!({ "hosts": { "per_group": 4 }, "tiers": { "t0": { "down": { "count": 4 } } } });
     let narrow = json!({ "tiers": { "t1": { "up": { "count": 1 } } } });
-    let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 4 } } });
+    let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 2 } } });
     let four_rows = json!({ "tiers": { "t2": { "rows": 4 } } });
     let room = json!({ "tiers": { "t2": { "ports_per_zone": 16 } } });
     Some(match leaf {
@@ -350,7 +350,8 @@ fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
         (_, Some("classes")) => {
             if leaf.ends_with("trim") {
                 "retransmit"
-            } else if leaf.ends_with("role") {
+            } else if leaf.ends_with("role") || leaf.ends_with("priority") {
+                // Not paused: what switches do with a pause would hide that nothing else follows.
                 "cnp"
             } else {
                 "data"

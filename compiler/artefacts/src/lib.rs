@@ -17,7 +17,7 @@ mod routing;
 pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedBuffer, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos,
-    StatedSwitch, StatedTrimming, StatedWatchdog,
+    BgpTimers, Stated, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications, StatedPort,
+    StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
 };
 pub use routing::Routing;

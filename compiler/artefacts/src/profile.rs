@@ -2,7 +2,7 @@
 //!
 //! Invariants: numbers of one switch of each kind, so a profile is as long for a fabric of any size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,20 @@ pub struct Stated {
     /// What NIC drivers and collective libraries of nodes are given, where files are written for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<StatedHosts>,
+    /// Cables by kind: of every length and medium that the fabric has.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub cables: BTreeSet<StatedCable>,
+}
+
+/// Cables of one kind that are alike.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct StatedCable {
+    /// What they connect, as in cable lists.
+    pub kind: String,
+    /// Length in whole metres.
+    pub meters: u64,
+    /// What they are made of.
+    pub medium: String,
 }
 
 /// What NIC drivers and collective libraries of nodes are given besides the classes of switches.

@@ -3,11 +3,12 @@
 //! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
 //! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedBuffer, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
-    StatedTrimming, StatedWatchdog,
+    Stated, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos,
+    StatedSwitch, StatedTrimming, StatedWatchdog,
 };
 use closc_qos::QosError;
 use closc_qos::codes::{Dscp, Queue};
@@ -15,7 +16,7 @@ use closc_qos::ecn::Ecn;
 use closc_qos::headroom::Model;
 use closc_qos::host::HostQos;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
-use closc_topology::{HostOutput, Side, Switch, TierId, Topology};
+use closc_topology::{Cable, Cables, HostOutput, Link, Side, Switch, TierId, Topology};
 use smol_str::SmolStr;
 
 use crate::bgp;
@@ -58,7 +59,30 @@ impl Plan {
         stated.qos = profile.map(qos).unwrap_or_default();
         stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::TIMERS);
         stated.hosts = hosts(self.topology());
+        stated.cables = cables(self.topology());
         Ok(stated)
+    }
+}
+
+/// Cables of every kind: as they are by default, in single zones, and one by one.
+fn cables(topology: &Topology) -> BTreeSet<StatedCable> {
+    let Cables { nic_t0, t0_t1, t1_t2, t1_t2_by_zone } = &topology.cables;
+    let above = t1_t2.iter().chain(t1_t2_by_zone.values()).map(|cable| (Kind::T1T2, cable));
+    let own = topology.exceptions.cables.iter().map(|(link, cable)| (kind(*link), cable));
+    let all = [(Kind::NicT0, nic_t0), (Kind::T0T1, t0_t1)].into_iter().chain(above).chain(own);
+    let stated = |(kind, cable): (Kind, &Cable)| StatedCable {
+        kind: kind.word().to_owned(),
+        meters: cable.length.meters_ceil(),
+        medium: cable.medium.to_string(),
+    };
+    all.map(stated).collect()
+}
+
+fn kind(link: Link) -> Kind {
+    match link {
+        Link::Host(_) => Kind::NicT0,
+        Link::Fabric { lower, .. } if lower.tier == TierId::T0 => Kind::T0T1,
+        Link::Fabric { .. } => Kind::T1T2,
     }
 }
 

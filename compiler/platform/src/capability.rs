@@ -122,6 +122,8 @@ capabilities! {
     Loopback, loopback, "a loopback address", "addresses.loopbacks";
     /// The management address of the switch, and the gateway of its network.
     Management, management, "a management address", "addresses.management, addresses.management_gateway";
+    /// Ports without a cable, which are shut.
+    SparePorts, spare_ports, "ports without a cable, shut", "tiers.*.down.spare, tiers.*.up.spare";
     /// Time, log and SNMP servers.
     Services, services, "time, log and SNMP servers", "services";
 }

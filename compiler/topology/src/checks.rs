@@ -110,6 +110,7 @@ mod w_oversubscribed;
 mod w_parallel_locators;
 mod w_public_asn;
 mod w_routing_unused;
+mod w_rows_unused;
 mod w_services_unused;
 mod w_software_pause;
 mod w_software_qos;
@@ -252,6 +253,7 @@ const CHECKS: &[Check] = checks![
     w_oversubscribed,
     w_dark_ports,
     w_no_t2,
+    w_rows_unused,
     w_srv6_unused,
     w_parallel_locators,
     w_routing_unused,

@@ -164,7 +164,8 @@ fn cabling(files: &Files<'_>, findings: &mut Findings) -> Result<Cabling, Verify
     }
     let switches = files.manifest.folders(paths::SWITCHES);
     let hosts: Vec<&str> = files.manifest.folders(paths::HOSTS).into_keys().collect();
-    Ok(cables::read(&lists, switches.keys().map(|name| SmolStr::from(*name)).collect(), &hosts, findings))
+    let switches = switches.keys().map(|name| SmolStr::from(*name)).collect();
+    Ok(cables::read(&lists, switches, &hosts, files.manifest.profile.as_ref(), findings))
 }
 
 /// Files that no reader asked for: their digests are compared with the manifest all the same, and they are named.

@@ -46,7 +46,8 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::Counters
         | Capability::Management
         | Capability::Loopback
-        | Capability::Services => false,
+        | Capability::Services
+        | Capability::SparePorts => false,
     };
     Capability::ALL.iter().copied().filter(asks).collect()
 }

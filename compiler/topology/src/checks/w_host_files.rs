@@ -1,5 +1,7 @@
 //! W0804: a setting is for files of nodes that are not generated.
 
+mod classes;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::choice::HostOutput;
@@ -11,9 +13,11 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0804",
     title: "a setting is for files of nodes that are not generated",
     what: "`hosts.slots` is given with `networkd` or `nccl` among `hosts.outputs`, `gpu`, `numa` and `power` of a slot and \
-           `ecmp.qps_per_connection` with `nccl`, and `numa` with a `gpu`; or `outputs: []` says that only `closc export \
+           `ecmp.qps_per_connection` with `nccl`, and `numa` with a `gpu`; `role` of a class, and `priority` of one without \
+           pauses, with `nic` or `nccl` where these files follow from it; or `outputs: []` says that only `closc export \
            host` writes files of nodes.",
-    why: "Names of interfaces are in files for systemd-networkd; GPUs, backup ports and queue pairs in files for NCCL. \
+    why: "Names of interfaces are in files for systemd-networkd; GPUs, backup ports and queue pairs in files for NCCL; marks \
+          and priorities of senders in files for NIC drivers and NCCL, while switches go by code points and traffic classes. \
           Without those files the tree does not hold what the setting says.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:19:00.0\" }, { pci: \"0000:1a:00.0\" }, { pci: \
               \"0000:1b:00.0\" }] }",
@@ -24,11 +28,12 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let hosts = &draft.doc.hosts;
     let outputs: Vec<HostOutput> = hosts.outputs.iter().flatten().map(|output| output.value).collect();
+    // An empty list says that it is meant.
+    if hosts.outputs.as_ref().is_some_and(Vec::is_empty) {
+        return;
+    }
+    classes::check(draft, &outputs, out);
     let mut warn = |what: &str, at: Span, missing: &str, wanted: &str| {
-        // An empty list says that it is meant.
-        if hosts.outputs.as_ref().is_some_and(Vec::is_empty) {
-            return;
-        }
         out.push(
             Diagnostic::warning(&RULE, format!("{what} has no effect on the tree: {missing}"))
                 .at(at, "")

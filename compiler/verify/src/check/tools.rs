@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_artefacts::paths::{HOSTS, MANIFEST};
+use closc_artefacts::paths::{HOSTS, MANIFEST, SYSCTL_CONF};
 use closc_diagnostics::Rule;
 
 use crate::finding::{Findings, Violation};
@@ -15,12 +15,14 @@ use crate::model::place::Place;
 use crate::model::stated::{Stated, StatedHosts, StatedQos};
 use crate::model::tools::{NicQos, NodeTools, Settings};
 use crate::read::{nccl, nic_qos};
+use crate::rules::files::SETTINGS;
 use crate::rules::hosts::{LIBRARY, NIC_QOS};
 
 /// Checks the files of all nodes.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
+        kernel(name, tools, findings);
         let rules =
             [(tools.qos.is_some(), &NIC_QOS), (tools.nccl.is_some() || tools.vccl.is_some(), &LIBRARY)];
         let Some((stated, hosts)) = stated.and_then(|stated| Some((stated, stated.hosts.as_ref()?))) else {
@@ -56,6 +58,16 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
         for (_, rule) in rules.into_iter().filter(|(has, _)| *has) {
             findings.checked(rule, 1);
         }
+    }
+}
+
+/// Settings of the kernel of a node whose ports another program than `ip` sets up.
+fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
+    let Some(faults) = &tools.kernel else { return };
+    findings.checked(&SETTINGS, 1);
+    for (needle, message) in faults {
+        let place = Place::text(format!("{HOSTS}/{name}/{SYSCTL_CONF}"), vec![needle.clone()]);
+        findings.broken(Violation::new(&SETTINGS, place, format!("`{name}`: {message}")));
     }
 }
 

@@ -11,6 +11,8 @@ use crate::model::cabling::{Cabling, NodeId};
 use crate::model::place::Place;
 use crate::model::tools::NodeTools;
 use crate::read::error::{ReadError, text};
+use crate::read::linux::place::FILE as BATCH;
+use crate::read::linux::surroundings::{self, SETTINGS};
 use crate::read::{nccl, nic_qos};
 use crate::rules::files::{COMPLETE, PARSES};
 
@@ -21,16 +23,19 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     let path = |name: &str, file: &str| Utf8Path::new(HOSTS).join(name).join(file);
     let mut findings = Findings::default();
     let mut any = false;
-    for file in [nic_qos::FILE, nccl::FILE, nccl::VCCL] {
+    for file in [nic_qos::FILE, nccl::FILE, nccl::VCCL, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        let with = cabling.nodes.iter().filter(|name| has(name)).count();
-        if with == 0 {
+        // Settings of the kernel come with those of NICs.
+        let comes = |name: &str| {
+            has(name) || file == SETTINGS && files.manifest.files.contains_key(&path(name, nic_qos::FILE))
+        };
+        if !cabling.nodes.iter().any(|name| comes(name)) {
             continue;
         }
         any = true;
         findings.checked(&COMPLETE, cabling.nodes.len() as u64);
         for name in cabling.nodes.iter().filter(|name| !has(name)) {
-            let message = format!("`{name}` has no `{file}`, and other nodes have");
+            let message = format!("`{name}` has no `{file}`, which nodes of this fabric have");
             findings.broken(Violation::new(&COMPLETE, Place::file(path(name, file)), message));
         }
     }
@@ -58,14 +63,35 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
         nccl: one(files, &folder.join(nccl::FILE), nccl::read, &mut findings)?,
         vccl: one(files, &folder.join(nccl::VCCL), nccl::read, &mut findings)?,
         has_topology,
+        kernel: kernel(files, cabling, node, &folder, &mut findings)?,
     };
     Ok((tools, findings))
+}
+
+/// What is wrong with settings of the kernel; nothing where they are read with `ip.batch`.
+fn kernel(
+    files: &Files<'_>,
+    cabling: &Cabling,
+    node: NodeId,
+    folder: &Utf8Path,
+    findings: &mut Findings,
+) -> Result<Option<Vec<(String, String)>>, VerifyError> {
+    if files.manifest.files.contains_key(&folder.join(BATCH)) {
+        return Ok(None);
+    }
+    let read = |settings: &str| {
+        let plugs = cabling.at_node(node).iter();
+        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable).lower.port));
+        let faults = surroundings::of_node(settings, ports);
+        Ok(faults.into_iter().map(|(_, needle, message)| (needle, message)).collect())
+    };
+    one(files, &folder.join(SETTINGS), read, findings)
 }
 
 fn one<T>(
     files: &Files<'_>,
     path: &Utf8Path,
-    read: fn(&str) -> Result<T, ReadError>,
+    read: impl Fn(&str) -> Result<T, ReadError>,
     findings: &mut Findings,
 ) -> Result<Option<T>, VerifyError> {
     BUFFERS.with_borrow_mut(|[buffer, ..]| {
@@ -73,7 +99,7 @@ fn one<T>(
             return Ok(None);
         }
         findings.checked(&PARSES, 1);
-        match text(buffer).and_then(read) {
+        match text(buffer).and_then(&read) {
             Ok(read) => Ok(Some(read)),
             Err(error) => {
                 unreadable(path, &error, findings);

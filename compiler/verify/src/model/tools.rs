@@ -1,4 +1,5 @@
-//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `nccl.conf` and `vccl.conf`.
+//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `nccl.conf` and `vccl.conf`; and its
+//! kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub(crate) struct NodeTools {
     pub(crate) vccl: Option<Settings>,
     /// Whether a topology file is beside `nccl.conf`.
     pub(crate) has_topology: bool,
+    /// What is wrong with settings of its kernel, where no `ip.batch` is beside them: text to look for and message.
+    pub(crate) kernel: Option<Vec<(String, String)>>,
 }
 
 /// Variables with their values and lines.

@@ -15,19 +15,21 @@ use crate::model::cabling::{Cable, Cabling, End, Kind, List, NodeId, Party, Swit
 use crate::model::names::Names;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
+use crate::model::stated::Stated;
 use crate::read::error::ReadError;
 use crate::read::media;
-use crate::rules::cabling::{REACH, ROWS};
+use crate::rules::cabling::{REACH, ROWS, STATED};
 
 /// Reads all lists. `switches` and `hosts` are the names of those that have a folder, in order.
 pub(crate) fn read(
     lists: &[(Utf8PathBuf, Vec<u8>)],
     switches: Vec<SmolStr>,
     hosts: &[&str],
+    stated: Option<&Stated>,
     findings: &mut Findings,
 ) -> Cabling {
     let nodes = node_names(lists, hosts);
-    let mut reader = Reader::new(&switches, &nodes);
+    let mut reader = Reader::new(&switches, &nodes, stated);
     let mut all = Vec::new();
     for (file, bytes) in lists {
         all.push(List { file: file.clone(), first: reader.cables.len() as u32 });
@@ -55,7 +57,9 @@ fn node_names(lists: &[(Utf8PathBuf, Vec<u8>)], hosts: &[&str]) -> Vec<SmolStr> 
     names
 }
 
-struct Reader {
+struct Reader<'s> {
+    /// What the manifest states of the fabric.
+    stated: Option<&'s Stated>,
     names: Names,
     parties: HashMap<SmolStr, Party>,
     /// Tier and plane of each switch, by the first cable that says, and where that is.
@@ -64,13 +68,14 @@ struct Reader {
     cables: Vec<Cable>,
 }
 
-impl Reader {
-    fn new(switches: &[SmolStr], nodes: &[SmolStr]) -> Self {
+impl<'s> Reader<'s> {
+    fn new(switches: &[SmolStr], nodes: &[SmolStr], stated: Option<&'s Stated>) -> Self {
         let switch = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Switch(SwitchId(at as u32)));
         let node = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Node(NodeId(at as u32)));
         // A name that is both stands for the switch, and the rows of the node are reported.
         let parties = nodes.iter().enumerate().map(node).chain(switches.iter().enumerate().map(switch));
         Reader {
+            stated,
             names: Names::default(),
             parties: parties.collect(),
             known: HashMap::new(),
@@ -133,8 +138,15 @@ impl Reader {
         };
         let meters = self.meters(row.length)?;
         findings.checked(&REACH, 1);
-        if let Some(message) = media::too_long(row.medium, meters) {
+        let mbps = self.stated.and_then(|stated| media::speed(stated, kind));
+        if let Some(message) = media::too_long(row.medium, meters, mbps) {
             findings.broken(Violation::new(&REACH, place.clone(), message));
+        }
+        findings.checked(&STATED, 1);
+        let message = self.stated.and_then(|stated| media::not_stated(stated, row.kind, row.medium, meters));
+        if let Some(message) = message {
+            let stated = Place::text(paths::MANIFEST, vec!["\"cables\": [".to_owned()]);
+            findings.broken(Violation::new(&STATED, place.clone(), message).and(stated));
         }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;

@@ -9,10 +9,6 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),
         ("kubernetes", _) => Some("networks of pods, `kubernetes/`"),
         ("p4", _) => Some("programs of pipelines, `p4/`"),
-        // Read where `ip.batch` is beside them; a node without has its addresses from another program.
-        ("hosts", "sysctl.conf" | "devices.batch") => {
-            Some("settings of the kernel of nodes without `ip.batch`, `sysctl.conf`")
-        }
         ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
             Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
         }
@@ -29,6 +25,7 @@ mod tests {
         assert!(kind(Utf8Path::new("hosts/su001-n001/backup-ports.json")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/sysctl.conf")), None);
         assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/boot.sh")), None);
         assert_eq!(kind(Utf8Path::new("switches/p0-t0-001/boot.sh")), None);

@@ -74,11 +74,22 @@ pub(crate) static LANES: Rule = Rule {
 pub(crate) static REACH: Rule = Rule {
     code: "V0207",
     title: "a cable that is longer than its medium carries",
-    what: "Every cable has a known medium and is at most as long as that carries at any speed.",
+    what: "Every cable has a known medium and is at most as long as that carries at the speed of its ports.",
     why: "The link does not come up, or loses packets: the wrong cable was written down, and will be bought.",
     example: "p0 nic-t0 row with length 60m and medium dac",
     fix: "Correct length or medium in the fabric file.",
 };
 
+/// Cables are those that the fabric states.
+pub(crate) static STATED: Rule = Rule {
+    code: "V0208",
+    title: "a cable that the fabric does not state",
+    what: "Every cable has a length and a medium that the manifest states for its kind.",
+    why: "Whoever orders and lays cables goes by the list: copper in the place of glass fits no transceiver, and headroom and \
+          delays are computed for the lengths that the fabric file has.",
+    example: "3,nic-t0,su001-n001,nic0p3,p3-t0-001,Ethernet0,3m,aoc,up with `nic-t0: { length: 3m, medium: dac }`",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&ROWS, &ONCE, &PEER, &POWER, &ROLE, &LANES, &REACH];
+pub(super) const RULES: &[&Rule] = &[&ROWS, &ONCE, &PEER, &POWER, &ROLE, &LANES, &REACH, &STATED];

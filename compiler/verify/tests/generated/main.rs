@@ -49,8 +49,7 @@ fn cases(trees: &Trees) -> Vec<Case> {
         for [own, donor] in *devices {
             for name in *names {
                 let files = [own, donor].map(|device| format!("{device}/{name}"));
-                let section =
-                    if own.starts_with("hosts/") { format!("{name} of nodes") } else { (*name).to_owned() };
+                let section = section(own, name);
                 lines::text(trees.tree(*base), *base, files, &section, &mut cases);
             }
         }
@@ -82,6 +81,20 @@ fn cases(trees: &Trees) -> Vec<Case> {
     cases
 }
 
+/// How damage to a file is counted: that to ports of systemd-networkd together.
+fn section(folder: &str, name: &str) -> String {
+    let name = match name.strip_prefix("networkd/").and_then(|unit| unit.rsplit_once('-')) {
+        Some((_, "lo.network")) => "networkd lo.network",
+        Some((_, unit)) => match unit.rsplit_once('.') {
+            Some((_, "link")) => "networkd port.link",
+            Some((_, "rules")) => "networkd rdma.rules",
+            _ => "networkd port.network",
+        },
+        None => name,
+    };
+    if folder.starts_with("hosts/") { format!("{name} of nodes") } else { name.to_owned() }
+}
+
 /// Texts that are damaged: the fabric, a device and another of its tier, and names of files.
 type Texts = &'static [(Base, &'static [[&'static str; 2]], &'static [&'static str])];
 
@@ -93,6 +106,10 @@ const ZONES: &[[&str; 2]] = &[
     ["switches/p0-t2-001", "switches/p0-t2-002"],
 ];
 const NODES: &[[&str; 2]] = &[["hosts/su001-n001", "hosts/su001-n002"]];
+
+/// Files for systemd-networkd that nodes have with every routing.
+const UNITS: &[&str] =
+    &["networkd/50-closc-nic0p0.network", "networkd/50-closc-nic0p0.link", "networkd/60-closc-rdma.rules"];
 
 const TEXTS: Texts = &[
     (Base::Frr, PODS, &["frr.conf", "daemons", "ip.batch", "devices.batch", "sysctl.conf"]),
@@ -106,7 +123,11 @@ const TEXTS: Texts = &[
     (Base::Linux, NODES, &["ip.batch", "devices.batch", "sysctl.conf", "routes.batch"]),
     (Base::ChosenLinux, NODES, &["ip.batch", "sysctl.conf"]),
     (Base::Fixed, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
-    (Base::Tools, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
+    (Base::Tools, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf", "netplan.yaml", "sysctl.conf"]),
+    (Base::Tools, NODES, UNITS),
+    (Base::Tools, NODES, &["networkd/50-closc-lo.network"]),
+    (Base::ChosenTools, NODES, &["netplan.yaml"]),
+    (Base::ChosenTools, NODES, UNITS),
 ];
 
 /// Tells whether a case is in the sample.

@@ -1,13 +1,15 @@
 //! Damage that all switches share, or that no peer shows: what must be there is in the manifest and in standards.
 
 use crate::Mutation;
-use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic};
-use crate::common::damage::Damage::{All, Lost, More, Set, Text, Unset};
+use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic, Tools};
+use crate::common::damage::Damage::{All, Gone, Lost, More, Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
 const SWITCHES: &str = "switches/*/config_db.json";
 const TABLES: &str = "path-tables/*.json";
 const CONF: &str = "switches/*/frr.conf";
+const LISTS: &str = "cables/*.csv";
+const SYSCTLS: &str = "hosts/*/sysctl.conf";
 const DAEMONS: &str = "switches/p0-t0-001/daemons";
 
 #[rustfmt::skip] // A table: one row a line.
@@ -72,5 +74,16 @@ pub(crate) const OTHERS: &[Mutation] = &[
     ("weights of routes everywhere", ChosenTools, "hosts/*/netplan.yaml", All("metric: 1024", "metric: 1024, weight: 20"), "V0103"),
     ("copper of 60 m", Linux, "cables/plane-0.csv", Text("1m,virtual", "60m,dac"), "V0207"),
     ("a medium that nobody knows", Linux, "cables/plane-0.csv", Text(",virtual,", ",smf,"), "V0207"),
+    ("glass in the place of copper everywhere", Sonic, LISTS, All("m,dac,", "m,aoc,"), "V0208"),
+    ("slower glass everywhere", Lossless, LISTS, All(",dac,", ",acc,"), "V0208"),
+    ("shorter cables everywhere", Linux, LISTS, All(",2m,", ",1m,"), "V0208"),
+    ("cables that the manifest does not state", Linux, "manifest.json", Unset(&["profile", "cables"]), "V0208"),
+    ("no IPv6 on any node", Tools, SYSCTLS, All("disable_ipv6 = 0", "disable_ipv6 = 1"), "V0105"),
+    ("nodes that forward", Tools, SYSCTLS, All("forwarding = 0", "forwarding = 1"), "V0105"),
+    ("ports of nodes that take router advertisements", Tools, SYSCTLS, All("p0.accept_ra = 0", "p0.accept_ra = 2"), "V0105"),
+    ("ports of nodes that do not say so", Tools, SYSCTLS, Lost("nic0p0.accept_ra"), "V0105"),
+    ("addresses of nodes that go with a port", Tools, SYSCTLS, Lost("all.keep_addr_on_down"), "V0105"),
+    ("a setting of nodes that nobody knows", Tools, SYSCTLS, More("net.ipv6.conf.all.seg6_enabled = 1\n"), "V0105"),
+    ("no settings of nodes", Tools, SYSCTLS, Gone, "V0104"),
     ("settings of a node are another's", Linux, "hosts/su001-n001/sysctl.conf", Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),
 ];

@@ -87,8 +87,23 @@ fn made(devices: &str) -> Option<(String, String)> {
 
 /// The same, as file, text to look for and message.
 pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
+    let made = made(devices).map(|(needle, message)| (DEVICES, needle, message));
+    made.into_iter().chain(kernel(settings, forwards)).collect()
+}
+
+/// What is wrong with the settings of a node whose ports another program sets up: there are files for it beside, or none.
+pub(crate) fn of_node<'a>(
+    settings: &str,
+    ports: impl Iterator<Item = &'a str>,
+) -> Vec<(&'static str, String, String)> {
+    let mut faults = kernel(settings, false);
+    faults.extend(deaf(settings, ports));
+    faults
+}
+
+/// What is wrong with settings of the kernel, as file, text to look for and message.
+fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
-    faults.extend(made(devices).map(|(needle, message)| (DEVICES, needle, message)));
     for (key, value) in NEEDED.into_iter().chain((!forwards).then_some(SPREAD)) {
         let wanted = if key == FORWARDING { forwarding(forwards) } else { value };
         let found = setting(settings, key);

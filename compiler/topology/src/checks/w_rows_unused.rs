@@ -1,0 +1,66 @@
+//! W0306: more rows of T2s than T1s, where the number changes nothing.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::checks::words::count;
+use crate::choice::Wiring;
+use crate::draft::Draft;
+use crate::field;
+
+/// More rows of T2s than T1s, where the number changes nothing.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0306",
+    title: "more rows than T1s change nothing yet",
+    what: "Where each T1 has uplinks to one T2 only and switches choose the path, `tiers.t2.rows` is not larger than the \
+           number of T1s of a zone.",
+    why: "Rows number the T2s of the second and further steps, and path tables count by them. With one step and no path \
+          tables, T2s have the numbers of their T1s, whatever `rows` says.",
+    example: "zones: 2\n\
+           routing: ecmp-static\n\
+           hosts: { groups: 64 }\n\
+           tiers:\n\
+           \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
+           \x20 t1: { up: 4, parallel: 4, oversubscription: \"16:1\" }\n\
+           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 128 }",
+    fix: "Nothing, where T1s are to be added; otherwise set `rows` to the number of T1s.",
+};
+
+/// Checks rows where they are for later.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(rows) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.rows) else { return };
+    let (t1s, t1) = (draft.t1.count, &draft.t1);
+    let is_single = t1.up.count <= t1.parallel;
+    let has_tables = draft.routing.is_source_routed();
+    if draft.wiring == Wiring::Full || has_tables || !is_single || u64::from(rows.value) <= t1s {
+        return;
+    }
+    out.push(
+        Diagnostic::warning(
+            &RULE,
+            format!("{} change nothing: a zone has {}", count(rows.value.into(), "row"), count(t1s, "T1")),
+        )
+        .at(rows.span, "")
+        .and(draft.at(field!("tiers.t1.up")), "of each T1, to one T2")
+        .note("with one T2 for each T1, T2s are numbered like T1s")
+        .help(format!("set `tiers.t2.rows` to {t1s}, or keep it where T1s are to be added")),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn rows_for_later_are_named() {
+        assert_eq!(message(RULE.example, "W0306"), "128 rows change nothing: a zone has 64 T1s");
+        for fragment in [
+            RULE.example.replace("rows: 128", "rows: 64"),
+            RULE.example.replace("parallel: 4", "parallel: 2"),
+            RULE.example.replace("ecmp-static", "srv6-static"),
+        ] {
+            let found = codes(&fragment);
+            assert!(!found.contains(&"W0306"), "{fragment}\n{found:?}");
+        }
+    }
+}
