@@ -48,6 +48,9 @@ impl Context {
 
     /// Makes it of a fabric of three tiers with everything.
     fn of(self, mut base: Value) -> Value {
+        if self.has_one_step {
+            base["tiers"]["t1"]["parallel"] = json!(2);
+        }
         let mut drop = |pointer: &str, key: &str| {
             base.pointer_mut(pointer).and_then(Value::as_object_mut).and_then(|place| place.remove(key));
         };
@@ -56,9 +59,6 @@ impl Context {
             for (pointer, key) in of_zones {
                 drop(pointer, key);
             }
-        }
-        if self.has_one_step {
-            base["tiers"]["t1"]["parallel"] = json!(2);
         }
         if !self.has_outputs {
             drop("/hosts", "outputs");

@@ -19,7 +19,7 @@ use base::{Base, Trees};
 type Rewrite = (&'static str, fn(&str) -> Option<String>);
 
 /// Which files, and what may be done to each.
-const REWRITES: [(&str, &[Rewrite]); 10] = [
+const REWRITES: [(&str, &[Rewrite]); 14] = [
     ("config_db.json", CONFIG),
     ("frr.conf", CONF),
     ("daemons", DAEMONS),
@@ -30,6 +30,10 @@ const REWRITES: [(&str, &[Rewrite]); 10] = [
     ("netplan.yaml", NETPLAN),
     ("*.network", UNIT),
     ("*.link", UNIT),
+    ("*.rules", RULES),
+    ("nccl.conf", SETTINGS),
+    ("vccl.conf", SETTINGS),
+    ("nic-qos.sh", SCRIPT),
 ];
 
 const CONFIG: &[Rewrite] = &[
@@ -221,10 +225,69 @@ const NETPLAN: &[Rewrite] = &[
         Some(lines(text, line))
     }),
     ("the metric, not said", |text| Some(text.replace(", metric: 1024", ""))),
+    ("flow style", |text| Some(yaml(text).to_string())),
+    ("keys the other way round", |text| Some(reversed(&yaml(text), 1))),
+    ("keys of `network` the other way round", |text| Some(reversed(&yaml(text), 2))),
+    ("interfaces the other way round", |text| Some(reversed(&yaml(text), 3))),
+    ("words of interfaces the other way round", |text| Some(reversed(&yaml(text), 4))),
+    ("routes and rules the other way round", |text| Some(backward_lists(&yaml(text)).to_string())),
+    ("single quotes", |text| Some(text.replace('"', "'"))),
+    ("quoted keys", |text| {
+        Some(text.replace("      mtu:", "      \"mtu\":").replace("  ethernets:", "  'ethernets':"))
+    }),
+    ("quoted words", |text| {
+        Some(
+            text.replace("renderer: networkd", "renderer: \"networkd\"")
+                .replace("type: throw", "type: 'throw'"),
+        )
+    }),
+    ("plain prefixes in lists", |text| {
+        Some(lines(text, |line| {
+            if line.trim_start().starts_with("- \"") { line.replace('"', "") } else { line.to_owned() }
+        }))
+    }),
+    ("a document's start and end", |text| Some(format!("---\n{text}...\n"))),
+    ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+    ("other words for no", |text| {
+        Some(text.replace("dhcp4: false", "dhcp4: False").replace("accept-ra: false", "accept-ra: FALSE"))
+    }),
+    ("hexadecimal numbers of tables", |text| {
+        Some(text.replace("table: 1000", "table: 0x3e8")).filter(|new| new != text)
+    }),
     ("unreachable for blackhole", |text| Some(text.replace("type: blackhole", "type: unreachable"))),
 ];
 
+const RULES: &[Rewrite] = &[
+    ("comments", |text| Some(format!("# as planned\n{text}"))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("the other way round", |text| Some(backwards(text))),
+    ("words the other way round", |text| {
+        Some(lines(text, |line| {
+            let mut words: Vec<&str> = line.split(", ").collect();
+            if !line.starts_with('#') {
+                words.reverse();
+            }
+            words.join(", ")
+        }))
+    }),
+];
+
+const SETTINGS: &[Rewrite] = &[
+    ("comments", |text| Some(format!("# as planned\n{text}"))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("the other way round", |text| Some(backwards(text))),
+];
+
+const SCRIPT: &[Rewrite] = &[
+    ("comments", |text| Some(format!("{text}# as planned\n"))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+];
+
 const UNIT: &[Rewrite] = &[
+    ("sections the other way round", |text| Some(sections(text, true, false))),
+    ("settings the other way round", |text| Some(sections(text, false, true))),
+    ("addresses and routes of one section each, with gaps", |text| Some(text.replace("\n[", "\n\n\n["))),
+    ("more words for no", |text| Some(text.replace("DHCP=no", "DHCP=false").replace("RA=no", "RA=0"))),
     ("comments", |text| Some(format!("; as planned\n{}", text.replace("\n[", "\n# as planned\n[")))),
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
     ("spaces", |text| Some(text.replace('=', " = "))),
@@ -258,6 +321,36 @@ fn reversed(value: &Value, level: usize) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// A text in YAML as values: comments and styles are gone.
+fn yaml(text: &str) -> Value {
+    serde_saphyr::from_str(text).expect("the file is YAML")
+}
+
+/// Turns all lists round.
+fn backward_lists(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().rev().map(backward_lists).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), backward_lists(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Writes a unit with its sections, or the settings in each, the other way round.
+fn sections(text: &str, outer: bool, inner: bool) -> String {
+    let mut sections: Vec<Vec<&str>> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if line.starts_with('[') {
+            sections.push(vec![line]);
+        } else if let Some(own) = sections.last_mut() {
+            own.insert(if inner { 1 } else { own.len() }, line);
+        }
+    }
+    if outer {
+        sections.reverse();
+    }
+    sections.iter().map(|own| own.join("\n") + "\n\n").collect()
 }
 
 /// Adds a field to every row of a table that forwards.
