@@ -169,6 +169,18 @@ fn double_faults_are_named() {
     assert!(wrong.len() <= 2, "{} of 50 wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Ports of one NIC: one is exchanged with another NIC's, two with each other.
+#[test]
+fn a_port_that_receives_for_another_nic_is_not_exchanged_within_its_own() {
+    let plan = eight_planes();
+    let nics: Vec<_> = plan.fabric().nics().take(2).collect();
+    let port = |plane, nic: usize| NicPort { plane: PlaneId(plane), nic: nics[nic] };
+    let faults = [Fault::Swapped(port(0, 0), port(0, 1)), Fault::Swapped(port(3, 0), port(5, 0))];
+    let (_, collector) = run(&plan, &faults, 5);
+    let wanted: BTreeSet<_> = faults.into_iter().flat_map(expected).collect();
+    assert_eq!(named(&collector), wanted);
+}
+
 #[test]
 fn a_whole_plane_and_a_whole_nic_are_one_verdict_each() {
     let plan = eight_planes();

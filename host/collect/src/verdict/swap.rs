@@ -22,8 +22,10 @@ pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, N
         let at_t0 = |other: &NicPort| {
             other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(other) && strays(own)
         };
+        // A port that receives what is for other NICs is plugged in where one of them belongs, and no other port of its own.
+        let in_nic = |other: &NicPort| other.nic == own.nic && !strays(other) && !strays(own);
         let fits = |other: &&NicPort| (other.nic == own.nic) != (other.plane == own.plane);
-        let fitting = || ports.iter().filter(fits).filter(|other| other.nic == own.nic || at_t0(other));
+        let fitting = || ports.iter().filter(fits).filter(|other| in_nic(other) || at_t0(other));
         if let (Some(other), 1) = (fitting().next(), fitting().count()) {
             with.insert(*own, *other);
         }
