@@ -7,3 +7,4 @@ pub mod serve;
 pub mod setup;
 pub mod state;
 pub mod sys;
+mod tun;

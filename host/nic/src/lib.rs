@@ -12,6 +12,7 @@ pub mod choose;
 pub mod io;
 pub mod localise;
 pub mod losses;
+mod offload;
 pub mod pace;
 pub mod probes;
 pub mod region;

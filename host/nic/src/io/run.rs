@@ -22,6 +22,7 @@ use crate::batch::Batch;
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
 use crate::io::sys::{self, Inbox};
+use crate::io::tun::Tun;
 use crate::io::{serve, state};
 use crate::region::Region;
 
@@ -194,7 +195,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         Some(name) => {
             let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
             setup::routes(&table, name, agent.own(), agent.segments())?;
-            Some(File::from(tun))
+            Some(Tun::new(File::from(tun)))
         }
         None => None,
     };
@@ -251,7 +252,7 @@ fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
 /// What outlives a table.
 struct Stage<'a> {
     setup: &'a Setup,
-    tun: Option<File>,
+    tun: Option<Tun>,
     links: OwnedFd,
     server: Server,
     flags: [Arc<AtomicBool>; 3],
@@ -275,7 +276,7 @@ impl Stage<'_> {
             fds.clear();
             fds.push(machine.packets.as_raw_fd());
             fds.push(self.links.as_raw_fd());
-            fds.push(self.tun.as_ref().map_or(-1, AsRawFd::as_raw_fd));
+            fds.push(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd()));
             fds.push(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 });
             self.server.fds(&mut fds);
             let now_ns = clock();
@@ -304,8 +305,7 @@ impl Stage<'_> {
             if ready.get(2).copied().unwrap_or(false) {
                 busy |= self.node(&at, machine, &mut batch);
             }
-            let tun = &mut self.tun;
-            self.agent.tick(&at, &mut batch, &mut |packet| to_node(tun, packet));
+            self.tick(&at, &mut batch);
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
             if (ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for())
@@ -335,20 +335,36 @@ impl Stage<'_> {
         n == crate::batch::BATCH
     }
 
+    /// Lets the agent do what is due, and hands over what was kept for the node.
+    fn tick(&mut self, at: &At<'_>, batch: &mut Batch) {
+        let tun = &mut self.tun;
+        self.agent.tick(at, batch, &mut |packet| to_node(tun, packet));
+        if let Some(tun) = tun {
+            tun.flush();
+        }
+    }
+
     /// Takes packets of the node, a batch at most.
     fn node(&mut self, at: &At<'_>, machine: &Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
-        while batch.room() > SPARE {
-            let Some(frame) = batch.free() else { break };
-            let most = setup::inner_mtu(at.table);
-            let Ok(len) = tun.read(&mut frame.payload()[..most]) else {
-                machine.send(batch);
-                return false;
-            };
-            self.agent.spray(at, batch, len);
+        let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
+        let mut more = true;
+        let mut sent = 0;
+        while more && sent < crate::batch::BATCH {
+            more = tun.read(|len, write| {
+                if batch.room() <= SPARE {
+                    machine.send(batch);
+                }
+                sent += 1;
+                // A device of this length gives nothing longer.
+                if let Some(frame) = batch.free().filter(|_| len <= most) {
+                    write(&mut frame.payload()[..len]);
+                    agent.spray(at, batch, len);
+                }
+            });
         }
         machine.send(batch);
-        true
+        more
     }
 
     fn requests(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
@@ -395,10 +411,9 @@ fn has_ended(input: &mut impl Read) -> bool {
     !input.read(&mut bytes).is_ok_and(|n| n > 0)
 }
 
-fn to_node(tun: &mut Option<File>, packet: &[u8]) {
+fn to_node(tun: &mut Option<Tun>, packet: &[u8]) {
     if let Some(tun) = tun {
-        // A full queue of the node drops, as any network does.
-        let _ = tun.write(packet);
+        tun.write(packet);
     }
 }
 
