@@ -37,7 +37,7 @@ const STAGES: &[&[&str]] = &[
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
-    &["compile", "diff", "whatif", "te", "collect"],
+    &["cabling", "compile", "diff", "whatif", "te", "collect"],
     &["lab"],
     &["cli"],
 ];

@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+pub mod cables;
 pub mod collect;
 pub mod control;
 pub mod diff;
@@ -73,6 +74,9 @@ pub enum Command {
     Undrain(diff::DrainArgs),
     /// Print the cables to plug, pull or move from one fabric to a larger one
     Grow(diff::GrowArgs),
+    /// Compare the cables that devices see with the plan
+    #[command(subcommand)]
+    Cables(cables::CablesCommand),
     /// Tell what failures cost: paths and bandwidth left to all pairs, and who is cut off
     Whatif(whatif::WhatifArgs),
     /// Print the paths between two NICs, hop by hop

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+mod cables;
 mod check;
 mod collect;
 mod compile;
@@ -43,6 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Drain(command) => drain::run(args, command, Turn::On),
         Command::Undrain(command) => drain::run(args, command, Turn::Off),
         Command::Grow(command) => grow::run(args, command),
+        Command::Cables(command) => cables::run(args, command),
         Command::Whatif(command) => whatif::run(args, command),
         Command::Paths(command) => paths::run(args, command),
         Command::Te(command) => te::run(args, command),

@@ -18,7 +18,7 @@ pub struct Fabric {
 }
 
 /// What is at the end of a cable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
     /// A port of a switch.
     Switch {

@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::Subcommand;
+use closc_cabling::list::LabelPattern;
 use closc_qos::units::Bytes;
 use closc_topology::HostOutput;
 
@@ -16,6 +17,8 @@ pub enum ExportCommand {
     Mininet(MininetArgs),
     /// Write Kubernetes objects that hand the NICs of all nodes to pods
     Kubernetes(KubernetesArgs),
+    /// Write the cables for who plugs, buys and documents them: list with labels, bill, NetBox, PTM
+    Cables(CablesArgs),
     /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
     Mrc(MrcArgs),
     /// Place the ranks of a job so that little crosses zones, and write Slurm's tree and a hostfile
@@ -68,6 +71,22 @@ pub struct KubernetesArgs {
     /// Release of the NVIDIA network operator, for the versions of its parts, for example `v26.7.0`
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
+}
+
+/// Arguments of `export cables`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CablesArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `cables/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// What is on the label at each end; words: {cable}, {plane}, {device}, {port}, {cage}, and {far_device}, {far_port}, {far_cage}
+    #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
+    pub label: LabelPattern,
+    /// Only these planes; planes count from 0
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub plane: Vec<u8>,
 }
 
 /// Arguments of `export mrc`.

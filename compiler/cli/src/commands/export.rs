@@ -2,6 +2,7 @@
 //!
 //! In: a fabric file. Out: files below a folder. Invariants: a file is whole or not there; what was written is listed.
 
+mod cables;
 mod host;
 mod kubernetes;
 mod mininet;
@@ -26,6 +27,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Host(command) => host::run(args, command),
         ExportCommand::Mininet(command) => mininet::run(args, command),
         ExportCommand::Kubernetes(command) => kubernetes::run(args, command),
+        ExportCommand::Cables(command) => cables::run(args, command),
         ExportCommand::Mrc(command) => mrc::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
     }
@@ -39,7 +41,12 @@ struct Written {
 
 /// Writes files below a folder, and lists them.
 fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Outcome> {
-    let written = Written { files: put(out, artefacts)? };
+    list(args, put(out, artefacts)?)
+}
+
+/// Lists what was written.
+fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
+    let written = Written { files };
     output::result(args.format, "closc-export/1", &written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");

@@ -1,0 +1,275 @@
+//! Compares what devices see with the plan.
+//!
+//! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. What is
+//! wrong is kept as edges between ends, whatever is right is only counted. Invariants: a neighbour that matches the plan is
+//! enough, however many others are seen at the port; a neighbour without a name accuses nobody.
+
+mod rings;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::{End, PortUse};
+use closc_plan::Plan;
+use closc_topology::Link;
+
+use crate::locate::{self, Device, Far, Planned, cable_of, is_lower, locate};
+use crate::report::{CableAt, Finding, PortAt, Report};
+use crate::sighting::Sighting;
+
+/// Compares devices with the plan, one after the other.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    plan: &'a Plan,
+    /// Devices that report.
+    reporting: &'a BTreeSet<Device>,
+    /// What is plugged in and not planned.
+    edges: BTreeSet<(End, End)>,
+    /// Ends that see a device of the fabric and not which port of it, and the device.
+    vague: Vec<(End, Device)>,
+    /// Cables of which an end sees nothing: the ends, and whether the port says that it is down.
+    missing: BTreeMap<Link, Vec<(End, bool)>>,
+    /// Cables that an end sees as planned.
+    right: BTreeSet<Link>,
+    report: Report,
+}
+
+impl<'a> Judge<'a> {
+    /// Begins a comparison. Which devices report has to be known before: a cable with two of them is counted once.
+    pub fn new(plan: &'a Plan, reporting: &'a BTreeSet<Device>) -> Self {
+        Judge {
+            plan,
+            reporting,
+            edges: BTreeSet::new(),
+            vague: Vec::new(),
+            missing: BTreeMap::new(),
+            right: BTreeSet::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Compares a device.
+    pub fn device(&mut self, device: Device, sightings: &[Sighting]) {
+        let by_name = device.by_name(self.plan);
+        let mut seen: BTreeMap<End, Vec<&Sighting>> = BTreeMap::new();
+        for sighting in sightings {
+            match by_name.get(&sighting.port) {
+                Some(planned) => seen.entry(planned.end).or_default().push(sighting),
+                None => self.report.other_interfaces += 1,
+            }
+        }
+        for (planned, _) in device.ports(self.plan) {
+            let sightings = seen.get(&planned.end).map_or(&[][..], Vec::as_slice);
+            self.port(planned, sightings);
+        }
+        self.report.devices += 1;
+    }
+
+    fn port(&mut self, planned: Planned, sightings: &[&Sighting]) {
+        let expected = match planned.used {
+            PortUse::Link { far, .. } => Some(far),
+            PortUse::Absent { .. } | PortUse::Spare => None,
+        };
+        let neighbours = sightings.iter().flat_map(|sighting| &sighting.neighbours);
+        let fars: Vec<Far> = neighbours.map(|neighbour| locate(self.plan, neighbour, expected)).collect();
+        self.speed(planned.end, sightings);
+        match planned.used {
+            PortUse::Link { link, far } => {
+                let is_down = sightings.iter().any(|sighting| sighting.is_down);
+                self.cable(planned.end, link, far, fars, is_down);
+            }
+            PortUse::Absent { .. } => self.unplanned(planned.end, "declared absent", fars),
+            PortUse::Spare => self.unplanned(planned.end, "spare", fars),
+        }
+    }
+
+    /// Judges what an end of a planned cable sees.
+    fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<Far>, is_down: bool) {
+        let device = Device::of(self.plan, expected);
+        if fars.contains(&Far::Port(expected)) || fars.contains(&Far::Device(device)) {
+            let by_device = !fars.contains(&Far::Port(expected));
+            // The other end says the same: it is counted where it reports.
+            if is_lower(at) || !self.reporting.contains(&device) {
+                self.report.cables += 1;
+                self.report.by_device_only += u64::from(by_device);
+            }
+            if !by_device {
+                self.right.insert(link);
+            }
+            return;
+        }
+        let Some(worst) = worst(fars) else {
+            self.missing.entry(link).or_default().push((at, is_down));
+            return;
+        };
+        match worst {
+            Far::Port(end) => {
+                self.edges.insert((at.min(end), at.max(end)));
+            }
+            Far::Device(device) => self.vague.push((at, device)),
+            Far::Nameless(_) => self.report.nameless += 1,
+            Far::Foreign(seen) => {
+                let (at, cable) = (self.port_at(at), Some(self.cable_at(link)));
+                self.report.findings.push(Finding::Unknown { at, cable, seen });
+            }
+        }
+    }
+
+    /// Judges what is seen where nothing belongs.
+    fn unplanned(&mut self, at: End, because: &'static str, fars: Vec<Far>) {
+        let Some(worst) = worst(fars) else { return };
+        let seen = match worst {
+            Far::Port(end) => {
+                self.edges.insert((at.min(end), at.max(end)));
+                return;
+            }
+            Far::Device(device) => {
+                let name = device.name(self.plan);
+                format!("{name}, which does not say at which port")
+            }
+            Far::Nameless(seen) | Far::Foreign(seen) => seen,
+        };
+        self.report.findings.push(Finding::Unplanned { at: self.port_at(at), because, seen });
+    }
+
+    /// Compares the speed that a port says it runs at.
+    fn speed(&mut self, at: End, sightings: &[&Sighting]) {
+        let End::Switch { switch, port } = at else { return };
+        let topology = self.plan.topology();
+        let planned = topology.slot(switch.tier, port).breakout.speed;
+        let other = sightings.iter().filter_map(|sighting| sighting.speed).find(|speed| *speed != planned);
+        if let Some(seen) = other {
+            self.report.findings.push(Finding::Speed { at: self.port_at(at), planned, seen });
+        }
+    }
+
+    /// Ends the comparison.
+    pub fn finish(mut self) -> Report {
+        self.guess_ports();
+        let rings = rings::rings(&self.edges, |end| cable_of(self.plan, end));
+        for ring in rings {
+            if ring.is_closed {
+                self.exchanged(&ring);
+            } else {
+                self.wrong(&ring);
+            }
+        }
+        self.vague_ones();
+        let touched: BTreeSet<Link> = self
+            .edges
+            .iter()
+            .flat_map(|(a, b)| [*a, *b])
+            .filter_map(|end| cable_of(self.plan, end))
+            .collect();
+        for (link, ends) in std::mem::take(&mut self.missing) {
+            // Its end sees something else: that finding says it already.
+            if touched.contains(&link) {
+                continue;
+            }
+            let (is_down, cable) = (ends.iter().any(|(_, is_down)| *is_down), self.cable_at(link));
+            let silent = ends.iter().map(|(end, _)| self.port_at(*end)).collect();
+            let finding = if self.right.contains(&link) {
+                Finding::OneWay { cable, silent }
+            } else {
+                Finding::Missing { cable, silent, is_down }
+            };
+            self.report.findings.push(finding);
+        }
+        self.report.sort();
+        self.report
+    }
+
+    /// Where a neighbour does not say its port, and only one cable of it is in question, it is that one.
+    fn guess_ports(&mut self) {
+        let mut left = Vec::new();
+        for (at, device) in std::mem::take(&mut self.vague) {
+            let known = self.edges.iter().any(|(a, b)| *a == at || *b == at);
+            if known {
+                continue;
+            }
+            let ports = device.ports(self.plan);
+            let questioned: Vec<End> = ports
+                .iter()
+                .map(|(planned, _)| *planned)
+                .filter(|planned| match planned.used {
+                    PortUse::Link { link, .. } => {
+                        is_lower(planned.end) != is_lower(at)
+                            && !self.right.contains(&link)
+                            && (self.missing.contains_key(&link) || self.is_edge(planned.end))
+                    }
+                    PortUse::Absent { .. } | PortUse::Spare => false,
+                })
+                .map(|planned| planned.end)
+                .collect();
+            match questioned[..] {
+                [only] => {
+                    self.edges.insert((at.min(only), at.max(only)));
+                }
+                _ => left.push((at, device)),
+            }
+        }
+        self.vague = left;
+    }
+
+    fn is_edge(&self, end: End) -> bool {
+        self.edges.iter().any(|(a, b)| *a == end || *b == end)
+    }
+
+    /// Cables that exchanged ends among themselves.
+    fn exchanged(&mut self, ring: &rings::Ring) {
+        let cables = ring.cables.iter().map(|link| self.cable_at(*link)).collect();
+        let seen = ring.edges.iter().map(|(a, b)| (self.port_at(*a), self.port_at(*b))).collect();
+        let across_planes = ring.edges.iter().any(|edge| is_across(*edge));
+        self.report.findings.push(Finding::Exchanged { cables, seen, across_planes });
+    }
+
+    /// Cables that are elsewhere.
+    fn wrong(&mut self, ring: &rings::Ring) {
+        for (a, b) in &ring.edges {
+            let instead = [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end));
+            let instead = instead.map(|link| self.cable_at(link)).collect();
+            let finding = Finding::Wrong {
+                seen: (self.port_at(*a), self.port_at(*b)),
+                instead_of: instead,
+                across_planes: is_across((*a, *b)),
+            };
+            self.report.findings.push(finding);
+        }
+    }
+
+    fn vague_ones(&mut self) {
+        for (at, device) in std::mem::take(&mut self.vague) {
+            let cable = cable_of(self.plan, at).map(|link| self.cable_at(link));
+            let seen = format!("{}, which does not say at which port", device.name(self.plan));
+            self.report.findings.push(Finding::Unknown { at: self.port_at(at), cable, seen });
+        }
+    }
+
+    fn port_at(&self, end: End) -> PortAt {
+        let device = Device::of(self.plan, end).name(self.plan);
+        PortAt { device, port: locate::port_name(self.plan, end) }
+    }
+
+    fn cable_at(&self, link: Link) -> CableAt {
+        let ends = self.plan.cable_ends(link);
+        let at = |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| PortAt {
+            device: device.to_string(),
+            port: port.to_string(),
+        };
+        CableAt { name: self.plan.link_name(link), lower: at(ends.lower), upper: at(ends.upper) }
+    }
+}
+
+/// What says most of several neighbours.
+fn worst(mut fars: Vec<Far>) -> Option<Far> {
+    fars.sort_by_key(|far| match far {
+        Far::Port(_) => 0,
+        Far::Device(_) => 1,
+        Far::Foreign(_) => 2,
+        Far::Nameless(_) => 3,
+    });
+    fars.into_iter().next()
+}
+
+fn is_across((a, b): (End, End)) -> bool {
+    locate::plane(a) != locate::plane(b)
+}

@@ -1,0 +1,54 @@
+//! Cables that exchanged ends.
+//!
+//! In: edges between ends, none of them planned. Out: groups of edges that share planned cables. A group is closed where each
+//! end of each of its planned cables is in one of its edges: then nothing is missing, the cables just exchanged ends, two
+//! of them or more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::End;
+use closc_topology::Link;
+
+/// Edges that have to do with each other.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ring {
+    /// Planned cables that they take the ends of.
+    pub(super) cables: Vec<Link>,
+    /// What is plugged in.
+    pub(super) edges: Vec<(End, End)>,
+    /// Whether they take exactly the ends of the planned cables.
+    pub(super) is_closed: bool,
+}
+
+/// Groups edges by the planned cables whose ends they take.
+pub(super) fn rings(edges: &BTreeSet<(End, End)>, cable_of: impl Fn(End) -> Option<Link>) -> Vec<Ring> {
+    let mut by_cable: BTreeMap<Link, Vec<(End, End)>> = BTreeMap::new();
+    for edge in edges {
+        for link in [edge.0, edge.1].into_iter().filter_map(&cable_of) {
+            by_cable.entry(link).or_default().push(*edge);
+        }
+    }
+    let mut left = edges.clone();
+    let mut rings = Vec::new();
+    while let Some(first) = left.pop_first() {
+        let mut ring = Ring { cables: Vec::new(), edges: Vec::new(), is_closed: false };
+        let (mut cables, mut open) = (BTreeSet::new(), vec![first]);
+        while let Some(edge) = open.pop() {
+            ring.edges.push(edge);
+            for link in [edge.0, edge.1].into_iter().filter_map(&cable_of) {
+                if cables.insert(link) {
+                    open.extend(by_cable.get(&link).into_iter().flatten().filter(|next| left.remove(next)));
+                }
+            }
+        }
+        let ends: BTreeSet<End> = ring.edges.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        ring.is_closed = cables.len() >= 2
+            && ends.len() == 2 * ring.edges.len()
+            && cables.len() == ring.edges.len()
+            && ends.iter().all(|end| cable_of(*end).is_some());
+        ring.edges.sort_unstable();
+        ring.cables = cables.into_iter().collect();
+        rings.push(ring);
+    }
+    rings
+}

@@ -1,0 +1,114 @@
+//! What to buy: cables by kind, medium, length and speed, and the cages that they end in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_qos::units::{Length, Speed};
+use closc_topology::PlaneId;
+use serde::Serialize;
+
+use super::{Line, kind, lines, table};
+
+/// What a cable is to who buys it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Article {
+    kind: &'static str,
+    medium: String,
+    length: Length,
+    /// Speed of the ports at the lower end and the upper one.
+    speeds: (Speed, Speed),
+    /// In how many parts the cages at both ends are split; 0 on NICs.
+    parts: (u8, u8),
+}
+
+/// A line of the bill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// What the cables connect.
+    pub kind: &'static str,
+    /// What they are made of.
+    pub medium: String,
+    /// Their length.
+    pub length: Length,
+    /// Speed of ports at the lower end.
+    pub lower_speed: Speed,
+    /// Speed of ports at the upper end.
+    pub upper_speed: Speed,
+    /// Links: pairs of ports.
+    pub links: u64,
+    /// Cages (transceivers or plugs) of switches at the lower end; NIC ports where that is a NIC.
+    pub lower_cages: u64,
+    /// Cages at the upper end.
+    pub upper_cages: u64,
+}
+
+/// The bill of cables and transceivers.
+#[derive(Debug, Default)]
+pub struct Bill {
+    counts: BTreeMap<Article, [u64; 3]>,
+}
+
+impl Bill {
+    /// Adds the cables of a plane.
+    pub fn add(&mut self, plan: &Plan, plane: PlaneId) {
+        // Cages of one device follow each other at the lower end; those at the upper end are met in any order.
+        let mut seen: BTreeSet<(bool, String, u16)> = BTreeSet::new();
+        for line in lines(plan, plane) {
+            let article = article(plan, &line);
+            let mut fresh = |upper: bool| {
+                let plug = if upper { &line.b } else { &line.a };
+                plug.cage.is_none_or(|cage| seen.insert((upper, plug.at.device.clone(), cage)))
+            };
+            let (lower, upper) = (fresh(false), fresh(true));
+            let counts = self.counts.entry(article).or_default();
+            counts[0] += 1;
+            counts[1] += u64::from(lower);
+            counts[2] += u64::from(upper);
+        }
+    }
+
+    /// Returns its lines.
+    pub fn entries(&self) -> Vec<Entry> {
+        let entries = self.counts.iter().map(|(article, [links, lower, upper])| Entry {
+            kind: article.kind,
+            medium: article.medium.clone(),
+            length: article.length,
+            lower_speed: article.speeds.0,
+            upper_speed: article.speeds.1,
+            links: *links,
+            lower_cages: *lower,
+            upper_cages: *upper,
+        });
+        entries.collect()
+    }
+
+    /// Returns it as CSV.
+    pub fn csv(&self) -> String {
+        const HEAD: [&str; 8] =
+            ["kind", "medium", "length", "lower_speed", "upper_speed", "links", "lower_cages", "upper_cages"];
+        let rows = self.entries().into_iter().map(|entry| {
+            [
+                entry.kind.to_owned(),
+                entry.medium,
+                entry.length.to_string(),
+                entry.lower_speed.to_string(),
+                entry.upper_speed.to_string(),
+                entry.links.to_string(),
+                entry.lower_cages.to_string(),
+                entry.upper_cages.to_string(),
+            ]
+        });
+        table(&HEAD, rows)
+    }
+}
+
+fn article(plan: &Plan, line: &Line) -> Article {
+    let cable = plan.fabric().cable(line.link);
+    Article {
+        kind: kind(line.link),
+        medium: cable.medium.to_string(),
+        length: cable.length,
+        speeds: (line.a.speed, line.b.speed),
+        parts: (line.a.part.min(1), line.b.part.min(1)),
+    }
+}

@@ -1,0 +1,123 @@
+//! What is printed on the label at each end of a cable.
+
+use closc_topology::Side;
+
+use super::{Line, Plug};
+
+/// A pattern of labels: text with words in braces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelPattern {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Word(Word),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Cable,
+    Plane,
+    Device,
+    Port,
+    Cage,
+    FarDevice,
+    FarPort,
+    FarCage,
+}
+
+const WORDS: [(&str, Word); 8] = [
+    ("cable", Word::Cable),
+    ("plane", Word::Plane),
+    ("device", Word::Device),
+    ("port", Word::Port),
+    ("cage", Word::Cage),
+    ("far_device", Word::FarDevice),
+    ("far_port", Word::FarPort),
+    ("far_cage", Word::FarCage),
+];
+
+/// Why a text is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LabelError {
+    /// A word in braces means nothing.
+    #[error("`{{{0}}}` means nothing in a label; there are {words}", words = words())]
+    Word(String),
+    /// A brace is not closed, or not opened.
+    #[error("a brace has no partner")]
+    Brace,
+}
+
+fn words() -> String {
+    WORDS.map(|(word, _)| format!("`{{{word}}}`")).join(", ")
+}
+
+impl LabelPattern {
+    /// The pattern that is used where none is given: this end above the far one.
+    pub const DEFAULT: &'static str = "{device}:{port} > {far_device}:{far_port}";
+
+    /// The label at one end of a cable: the lower one where that faces up.
+    pub(super) fn label(&self, line: &Line, end: Side) -> String {
+        let (own, far) = match end {
+            Side::Down => (&line.a, &line.b),
+            Side::Up => (&line.b, &line.a),
+        };
+        let cage = |plug: &Plug| plug.cage.map(|cage| cage.to_string()).unwrap_or_default();
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Word(Word::Cable) => line.name.clone(),
+            Part::Word(Word::Plane) => line.link.plane().to_string(),
+            Part::Word(Word::Device) => own.at.device.clone(),
+            Part::Word(Word::Port) => own.at.port.clone(),
+            Part::Word(Word::Cage) => cage(own),
+            Part::Word(Word::FarDevice) => far.at.device.clone(),
+            Part::Word(Word::FarPort) => far.at.port.clone(),
+            Part::Word(Word::FarCage) => cage(far),
+        });
+        parts.collect()
+    }
+}
+
+impl std::str::FromStr for LabelPattern {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let (word, behind) = after.split_once('}').ok_or(LabelError::Brace)?;
+            if before.contains('}') {
+                return Err(LabelError::Brace);
+            }
+            parts.push(Part::Text(before.to_owned()));
+            let known = WORDS.iter().find(|(name, _)| *name == word);
+            parts.push(Part::Word(known.ok_or_else(|| LabelError::Word(word.to_owned()))?.1));
+            rest = behind;
+        }
+        if rest.contains('}') {
+            return Err(LabelError::Brace);
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Ok(LabelPattern { parts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_of_patterns_are_named() {
+        let parsed = |text: &str| text.parse::<LabelPattern>().map_err(|error| error.to_string());
+        assert!(parsed(LabelPattern::DEFAULT).is_ok());
+        assert!(
+            parsed("{devise}")
+                .is_err_and(|error| error.contains("`{devise}`") && error.contains("`{far_port}`"))
+        );
+        for text in ["{device", "device}", "a}b{port}"] {
+            assert_eq!(parsed(text), Err(LabelError::Brace.to_string()), "{text}");
+        }
+    }
+}

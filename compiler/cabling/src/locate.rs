@@ -1,0 +1,196 @@
+//! From names that devices use to ends of the plan.
+//!
+//! In: a plan and words of a neighbour. Out: the device and port that they mean. Invariants: a name with a domain behind it
+//! means what the name means; a port is known by its name or its alias.
+
+use std::collections::HashMap;
+
+use closc_fabric::{End, PortUse};
+use closc_plan::Plan;
+use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch};
+
+use crate::sighting::Neighbour;
+
+/// A device of the fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Device {
+    /// A switch.
+    Switch(Switch),
+    /// A node.
+    Node(Node),
+}
+
+/// What a neighbour turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Far {
+    /// A port of the fabric.
+    Port(End),
+    /// A device of the fabric; it does not say which port of it.
+    Device(Device),
+    /// Something that sends no name: it may be the right one.
+    Nameless(String),
+    /// A device that the fabric does not have.
+    Foreign(String),
+}
+
+/// A planned port of a device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Planned {
+    /// Where it is.
+    pub end: End,
+    /// What it is for.
+    pub used: PortUse,
+}
+
+impl Device {
+    /// Returns the device of a name, with or without a domain behind it.
+    pub fn find(plan: &Plan, name: &str) -> Option<Self> {
+        let short = name.split('.').next().filter(|short| *short != name);
+        std::iter::once(name).chain(short).find_map(|name| {
+            let naming = &plan.topology().naming;
+            let switch = naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch));
+            let node = || naming.parse_node(name).filter(|node| has_node(plan, *node));
+            switch.map(Device::Switch).or_else(|| node().map(Device::Node))
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(self, plan: &Plan) -> String {
+        match self {
+            Device::Switch(switch) => plan.switch_name(switch).to_string(),
+            Device::Node(node) => plan.node_name(node).to_string(),
+        }
+    }
+
+    /// The device of an end.
+    pub(crate) fn of(plan: &Plan, end: End) -> Self {
+        match end {
+            End::Switch { switch, .. } => Device::Switch(switch),
+            End::Nic(port) => Device::Node(plan.topology().node_of(port.nic).0),
+        }
+    }
+
+    /// Its ports, each with its names.
+    pub(crate) fn ports(self, plan: &Plan) -> Vec<(Planned, Vec<String>)> {
+        match self {
+            Device::Switch(switch) => {
+                let ports = plan.fabric().ports(switch);
+                let planned =
+                    ports.map(|port| Planned { end: End::Switch { switch, port: port.at }, used: port.used });
+                planned.map(|planned| (planned, names(plan, planned.end))).collect()
+            }
+            Device::Node(node) => {
+                let topology = plan.topology();
+                let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
+                let ports = nics
+                    .filter(|nic| plan.fabric().has_nic(*nic))
+                    .flat_map(|nic| plan.planes().map(move |plane| NicPort { plane, nic }));
+                ports.map(|port| (planned_nic(plan, port), names(plan, End::Nic(port)))).collect()
+            }
+        }
+    }
+
+    /// Its ports by their names.
+    pub(crate) fn by_name(self, plan: &Plan) -> HashMap<String, Planned> {
+        let ports = self.ports(plan);
+        // A name goes before an alias: the alias of one port may be the name of another.
+        let aliases =
+            ports.iter().flat_map(|(port, names)| names.iter().skip(1).map(move |name| (name, port)));
+        let first = ports.iter().filter_map(|(port, names)| Some((names.first()?, port)));
+        aliases.chain(first).map(|(name, port)| (name.clone(), *port)).collect()
+    }
+}
+
+/// What the plan has at a port of a NIC.
+fn planned_nic(plan: &Plan, port: NicPort) -> Planned {
+    let (fabric, link) = (plan.fabric(), Link::Host(port));
+    let far = fabric.upper_end(link).filter(|_| fabric.has_link(link));
+    let used = match far {
+        Some((switch, at)) => PortUse::Link { link, far: End::Switch { switch, port: at } },
+        None => PortUse::Absent { link },
+    };
+    Planned { end: End::Nic(port), used }
+}
+
+/// Names of a port: the device's own first, then its alias.
+fn names(plan: &Plan, end: End) -> Vec<String> {
+    let topology = plan.topology();
+    match end {
+        End::Switch { switch, port } => {
+            let physical = topology.hardware(switch).0.port(topology.slot(switch.tier, port));
+            let mut names = vec![physical.name.to_string()];
+            if physical.alias != physical.name {
+                names.push(physical.alias.to_string());
+            }
+            names
+        }
+        End::Nic(port) => vec![plan.cable_ends(Link::Host(port)).lower.1.to_string()],
+    }
+}
+
+/// The name of a port, as its device has it.
+pub(crate) fn port_name(plan: &Plan, end: End) -> String {
+    names(plan, end).swap_remove(0)
+}
+
+/// The cable that the wiring rule puts on a port, whether or not it is there.
+pub(crate) fn cable_of(plan: &Plan, end: End) -> Option<Link> {
+    match end {
+        End::Nic(port) => Some(Link::Host(port)),
+        End::Switch { switch, port } => match plan.fabric().port_use(switch, port) {
+            PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
+            PortUse::Spare => None,
+        },
+    }
+}
+
+/// Whether an end is the one nearer to the NICs of its cable.
+pub(crate) fn is_lower(end: End) -> bool {
+    match end {
+        End::Nic(_) => true,
+        End::Switch { port, .. } => port.side == Side::Up,
+    }
+}
+
+/// The plane of an end.
+pub(crate) fn plane(end: End) -> PlaneId {
+    match end {
+        End::Nic(port) => port.plane,
+        End::Switch { switch, .. } => switch.plane,
+    }
+}
+
+/// Whether a node has a NIC.
+fn has_node(plan: &Plan, node: Node) -> bool {
+    let topology = plan.topology();
+    node.zone.0 < topology.zones
+        && node.unit < topology.units()
+        && node.index < topology.nodes_per_unit()
+        && (0..topology.hosts.nics_per_node)
+            .any(|number| plan.fabric().has_nic(topology.nic_of(node, number)))
+}
+
+/// Whether a text is an Ethernet address, in one of its spellings.
+fn is_mac(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_hexdigit).count();
+    digits == 12 && text.chars().all(|sign| sign.is_ascii_hexdigit() || matches!(sign, ':' | '-' | '.'))
+}
+
+/// Finds out who a neighbour is, where a certain port is expected.
+pub(crate) fn locate(plan: &Plan, neighbour: &Neighbour, expected: Option<End>) -> Far {
+    let named = neighbour.system.as_deref().or(neighbour.chassis.as_deref().filter(|id| !is_mac(id)));
+    let Some(name) = named.filter(|name| !name.is_empty()) else {
+        return Far::Nameless(neighbour.label());
+    };
+    let Some(device) = Device::find(plan, name) else {
+        return Far::Foreign(neighbour.label());
+    };
+    if let Some(expected) = expected.filter(|expected| Device::of(plan, *expected) == device)
+        && names(plan, expected).iter().any(|name| neighbour.ports.contains(name))
+    {
+        return Far::Port(expected);
+    }
+    let ports = device.by_name(plan);
+    let port = neighbour.ports.iter().find_map(|word| ports.get(word));
+    port.map_or(Far::Device(device), |port| Far::Port(port.end))
+}

@@ -1,0 +1,204 @@
+//! What is wrong with cables, for people and for programs.
+
+use std::fmt::{self, Write as _};
+
+use closc_qos::units::Speed;
+use serde::Serialize;
+
+/// What was compared, and what is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Devices that report.
+    pub devices: u64,
+    /// Cables that are as planned.
+    pub cables: u64,
+    /// Those of them whose far device does not say at which of its ports.
+    pub by_device_only: u64,
+    /// Ends whose neighbour sends no name, only a MAC address: not judged.
+    pub nameless: u64,
+    /// Interfaces that are none of the fabric, such as those of management.
+    pub other_interfaces: u64,
+    /// What is wrong, sorted by kind and place.
+    pub findings: Vec<Finding>,
+}
+
+/// A port of a device.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PortAt {
+    /// The device.
+    pub device: String,
+    /// The port, as the device names it.
+    pub port: String,
+}
+
+/// A planned cable.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct CableAt {
+    /// Its name in fabric files.
+    pub name: String,
+    /// The end nearer to the NICs.
+    pub lower: PortAt,
+    /// The other end.
+    pub upper: PortAt,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Finding {
+    /// Cables exchanged ends among themselves: each is plugged in, at ends of the others.
+    Exchanged {
+        /// The planned cables.
+        cables: Vec<CableAt>,
+        /// What is connected instead.
+        seen: Vec<(PortAt, PortAt)>,
+        /// Whether something is connected to another plane.
+        across_planes: bool,
+    },
+    /// A cable is between ports that no cable is planned between.
+    Wrong {
+        /// What is connected.
+        seen: (PortAt, PortAt),
+        /// The cables that belong there.
+        instead_of: Vec<CableAt>,
+        /// Whether it connects two planes.
+        across_planes: bool,
+    },
+    /// A cable is not seen at the ends that report.
+    Missing {
+        /// The cable.
+        cable: CableAt,
+        /// Ends that see nothing.
+        silent: Vec<PortAt>,
+        /// Whether one of them says that it is down.
+        is_down: bool,
+    },
+    /// One end sees the cable as planned, and the other one sees nothing.
+    OneWay {
+        /// The cable.
+        cable: CableAt,
+        /// Ends that see nothing.
+        silent: Vec<PortAt>,
+    },
+    /// A device that the fabric does not have, or a device that does not say its port.
+    Unknown {
+        /// Who sees it.
+        at: PortAt,
+        /// The cable that belongs there.
+        cable: Option<CableAt>,
+        /// What is seen.
+        seen: String,
+    },
+    /// Something is plugged in where nothing belongs.
+    Unplanned {
+        /// The port.
+        at: PortAt,
+        /// Why nothing belongs there.
+        because: &'static str,
+        /// What is seen.
+        seen: String,
+    },
+    /// A port runs at another speed.
+    Speed {
+        /// The port.
+        at: PortAt,
+        /// The speed of the plan.
+        planned: Speed,
+        /// The speed it reports.
+        seen: Speed,
+    },
+}
+
+impl Report {
+    /// Puts findings in the order of kinds and places.
+    pub(crate) fn sort(&mut self) {
+        self.findings.sort();
+        self.findings.dedup();
+    }
+
+    /// Returns the report as text, with so many findings at most.
+    pub fn text(&self, shown: usize) -> String {
+        let mut lines: Vec<String> = self.findings.iter().take(shown).map(ToString::to_string).collect();
+        if self.findings.len() > shown {
+            lines.push(format!("and {} more", self.findings.len() - shown));
+        }
+        lines.push(self.summary());
+        lines.join("\n") + "\n"
+    }
+
+    fn summary(&self) -> String {
+        let mut text = format!(
+            "{}; {} devices report, {} cables are as planned",
+            counted(self.findings.len() as u64, "finding"),
+            self.devices,
+            self.cables
+        );
+        if self.by_device_only > 0 {
+            let _ = write!(text, ", {} of them by their device only", self.by_device_only);
+        }
+        if self.nameless > 0 {
+            let _ =
+                write!(text, "; {} see neighbours without a name, not judged", counted(self.nameless, "end"));
+        }
+        text
+    }
+}
+
+fn counted(count: u64, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+impl fmt::Display for PortAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.device, self.port)
+    }
+}
+
+impl fmt::Display for CableAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} -- {})", self.name, self.lower, self.upper)
+    }
+}
+
+/// Things with commas between.
+fn list<T: ToString>(things: &[T]) -> String {
+    things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let planes = |across: bool| if across { "; this connects two planes" } else { "" };
+        match self {
+            Finding::Exchanged { cables, seen, across_planes } => {
+                let word = if cables.len() == 2 { "swapped" } else { "exchanged" };
+                let seen: Vec<String> = seen.iter().map(|(a, b)| format!("{a} -- {b}")).collect();
+                let (cables, planes) = (list(cables), planes(*across_planes));
+                write!(f, "{word}: {cables}: connected are {}{planes}", seen.join(", "))
+            }
+            Finding::Wrong { seen: (a, b), instead_of, across_planes } => {
+                write!(f, "wrong: {a} -- {b} is connected{}", planes(*across_planes))?;
+                if !instead_of.is_empty() {
+                    write!(f, "; there belongs {}", list(instead_of))?;
+                }
+                Ok(())
+            }
+            Finding::Missing { cable, silent, is_down } => {
+                let down = if *is_down { ", and the port is down" } else { "" };
+                write!(f, "missing: {cable}: no neighbour at {}{down}", list(silent))
+            }
+            Finding::OneWay { cable, silent } => {
+                write!(f, "one way: {cable}: only one end sees the other; no neighbour at {}", list(silent))
+            }
+            Finding::Unknown { at, cable, seen } => {
+                write!(f, "unknown: {at} sees {seen}")?;
+                cable.as_ref().map_or(Ok(()), |cable| write!(f, "; there belongs {cable}"))
+            }
+            Finding::Unplanned { at, because, seen } => {
+                write!(f, "unplanned: {at} is {because} and sees {seen}")
+            }
+            Finding::Speed { at, planned, seen } => {
+                write!(f, "speed: {at} runs at {seen}, planned is {planned}")
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What devices see, made up from the plan and then damaged: the findings name the damage and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_cabling::{Device, Finding, Judge, Neighbour, Report, Sighting};
+use closc_plan::Plan;
+use closc_topology::Link;
+use proptest::prelude::*;
+
+/// A port, as device and port name.
+type Port = (String, String);
+
+fn lab() -> Plan {
+    closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"))
+}
+
+/// Who is plugged into whom, both ways.
+type Plant = BTreeMap<Port, Port>;
+
+fn planted(plan: &Plan) -> Plant {
+    let mut plant = Plant::new();
+    for link in plan.fabric().links() {
+        let (a, b) = ends(plan, link);
+        connect(&mut plant, a, b);
+    }
+    plant
+}
+
+fn ends(plan: &Plan, link: Link) -> (Port, Port) {
+    let ends = plan.cable_ends(link);
+    let port =
+        |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| (device.to_string(), port.to_string());
+    (port(ends.lower), port(ends.upper))
+}
+
+fn connect(plant: &mut Plant, a: Port, b: Port) {
+    plant.insert(a.clone(), b.clone());
+    plant.insert(b, a);
+}
+
+/// What devices report, with what each neighbour says of itself.
+fn judged(
+    plan: &Plan,
+    plant: &Plant,
+    reporting: &BTreeSet<Device>,
+    says: impl Fn(&Port) -> Neighbour,
+) -> Report {
+    let mut seen: BTreeMap<Device, Vec<Sighting>> = BTreeMap::new();
+    for ((device, port), far) in plant {
+        let device = Device::find(plan, device).expect("a device of the plan");
+        let sighting = Sighting { port: port.clone(), neighbours: vec![says(far)], ..Sighting::default() };
+        seen.entry(device).or_default().push(sighting);
+    }
+    let mut judge = Judge::new(plan, reporting);
+    for device in reporting {
+        judge.device(*device, seen.get(device).map_or(&[][..], Vec::as_slice));
+    }
+    judge.finish()
+}
+
+fn all(plan: &Plan) -> BTreeSet<Device> {
+    let switches = plan.switches().map(Device::Switch);
+    switches.chain(plan.nodes().map(Device::Node)).collect()
+}
+
+fn full((device, port): &Port) -> Neighbour {
+    Neighbour { system: Some(device.clone()), chassis: None, ports: vec![port.clone()] }
+}
+
+/// Says its name with a domain behind it, and nothing of its port.
+fn by_device((device, _): &Port) -> Neighbour {
+    Neighbour {
+        system: Some(format!("{device}.pod.example")),
+        chassis: None,
+        ports: vec!["52:54:00:12:34:56".to_owned()],
+    }
+}
+
+fn names(finding: &Finding) -> Vec<&str> {
+    match finding {
+        Finding::Exchanged { cables, .. } | Finding::Wrong { instead_of: cables, .. } => {
+            cables.iter().map(|cable| cable.name.as_str()).collect()
+        }
+        Finding::Missing { cable, .. } | Finding::OneWay { cable, .. } => vec![&cable.name],
+        other => panic!("not of cables: {other:?}"),
+    }
+}
+
+#[test]
+fn a_plant_as_planned_has_no_findings_whoever_reports() {
+    let plan = lab();
+    let (plant, all) = (planted(&plan), all(&plan));
+    let cables = plan.fabric().links().count() as u64;
+    let report = judged(&plan, &plant, &all, full);
+    assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, 0));
+    let report = judged(&plan, &plant, &all, by_device);
+    assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, cables));
+    let switches: BTreeSet<Device> = plan.switches().map(Device::Switch).collect();
+    let report = judged(&plan, &plant, &switches, full);
+    assert_eq!((report.findings.len(), report.cables), (0, cables), "switches alone see every cable");
+}
+
+#[test]
+fn neighbours_without_a_name_accuse_nobody_and_are_counted() {
+    let plan = lab();
+    let mac = |_: &Port| Neighbour { chassis: Some("52:54:00:12:34:56".to_owned()), ..Neighbour::default() };
+    let report = judged(&plan, &planted(&plan), &all(&plan), mac);
+    assert_eq!((report.findings.len(), report.cables), (0, 0));
+    assert_eq!(report.nameless, 2 * plan.fabric().links().count() as u64);
+}
+
+#[test]
+fn one_matching_neighbour_of_several_is_enough() {
+    let plan = lab();
+    let plant = planted(&plan);
+    let device = Device::Switch(plan.switches().next().expect("there is a switch"));
+    let sightings: Vec<Sighting> = plant
+        .iter()
+        .filter(|((name, _), _)| Device::find(&plan, name) == Some(device))
+        .map(|((_, port), far)| {
+            let stray = Neighbour {
+                system: Some("p1-t1-001".to_owned()),
+                chassis: None,
+                ports: vec!["x".to_owned()],
+            };
+            Sighting { port: port.clone(), neighbours: vec![stray, full(far)], ..Sighting::default() }
+        })
+        .collect();
+    let reporting = BTreeSet::from([device]);
+    let mut judge = Judge::new(&plan, &reporting);
+    judge.device(device, &sightings);
+    let report = judge.finish();
+    assert_eq!((report.findings.len(), report.cables), (0, sightings.len() as u64));
+}
+
+#[test]
+fn a_cable_between_planes_is_said_to_be() {
+    let plan = lab();
+    let mut plant = planted(&plan);
+    let mut uplinks = plan.fabric().links().filter(|link| matches!(link, Link::Fabric { .. }));
+    let one = uplinks.next().expect("there are uplinks");
+    let other = uplinks.find(|link| link.plane() != one.plane()).expect("there are planes");
+    let ((a, b), (c, d)) = (ends(&plan, one), ends(&plan, other));
+    connect(&mut plant, a, d);
+    connect(&mut plant, c, b);
+    let report = judged(&plan, &plant, &all(&plan), full);
+    assert_eq!(report.findings.len(), 1);
+    assert!(report.findings[0].to_string().starts_with("swapped: "), "{}", report.findings[0]);
+    assert!(report.findings[0].to_string().ends_with("this connects two planes"), "{}", report.findings[0]);
+}
+
+#[test]
+fn what_is_plugged_into_a_port_of_an_absent_cable_is_found() {
+    let text = include_str!("../../../topologies/lab/eight-planes.yaml");
+    let plan = closc_tests::shape::plan(text);
+    let link = plan.link_name(plan.fabric().links().last().expect("there are cables"));
+    let text = format!("{text}\nexceptions: {{ absent: [{link}] }}\n");
+    let less = closc_tests::shape::try_plan(&text).expect("an absent cable is allowed");
+    let report = judged(&less, &planted(&plan), &all(&less), full);
+    assert_eq!(report.findings.len(), 1, "{}", report.text(10));
+    assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10));
+}
+
+/// Which cables are damaged, and how.
+#[derive(Debug, Clone)]
+enum Damage {
+    Pulled,
+    Swapped,
+    Rotated,
+    Crossed,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn damage_is_named_exactly(
+        damage in prop_oneof![Just(Damage::Pulled), Just(Damage::Swapped), Just(Damage::Rotated), Just(Damage::Crossed)],
+        picks in proptest::sample::subsequence((0_usize..64).collect::<Vec<_>>(), 3),
+        only_switches in any::<bool>(),
+    ) {
+        let plan = lab();
+        let mut plant = planted(&plan);
+        let links: Vec<Link> = plan.fabric().links().collect();
+        let picked: Vec<Link> = picks.iter().map(|at| links[at * links.len() / 64]).collect();
+        let plugs: Vec<(Port, Port)> = picked.iter().map(|link| ends(&plan, *link)).collect();
+        let damaged = match damage {
+            Damage::Pulled => {
+                plant.remove(&plugs[0].0);
+                plant.remove(&plugs[0].1);
+                1
+            }
+            Damage::Swapped => {
+                connect(&mut plant, plugs[0].0.clone(), plugs[1].1.clone());
+                connect(&mut plant, plugs[1].0.clone(), plugs[0].1.clone());
+                2
+            }
+            Damage::Rotated => {
+                for at in 0..3 {
+                    connect(&mut plant, plugs[at].0.clone(), plugs[(at + 1) % 3].1.clone());
+                }
+                3
+            }
+            // Upper ends together, and lower ends together.
+            Damage::Crossed => {
+                connect(&mut plant, plugs[0].0.clone(), plugs[1].0.clone());
+                connect(&mut plant, plugs[0].1.clone(), plugs[1].1.clone());
+                2
+            }
+        };
+        let reporting: BTreeSet<Device> = if only_switches {
+            plan.switches().map(Device::Switch).collect()
+        } else {
+            all(&plan)
+        };
+        // Two NICs that are plugged into each other are seen by nobody else.
+        let hidden = matches!(damage, Damage::Crossed)
+            && only_switches
+            && picked[..2].iter().all(|link| matches!(link, Link::Host(_)));
+        prop_assume!(!hidden);
+        let report = judged(&plan, &plant, &reporting, full);
+        prop_assert_eq!(report.findings.len(), 1, "{}", report.text(10));
+        let mut expected: Vec<String> = picked[..damaged].iter().map(|link| plan.link_name(*link)).collect();
+        expected.sort();
+        let mut found = names(&report.findings[0]);
+        found.sort_unstable();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,118 @@
+//! Every form of report says the same of the same neighbours.
+
+use closc_cabling::{Neighbour, ReadError, Sighting, read};
+use closc_qos::units::Speed;
+
+/// Ports, systems and what names their ports.
+fn said(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
+    let sightings = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let each = sightings.into_iter().flat_map(|Sighting { port, neighbours, .. }| {
+        neighbours.into_iter().map(move |neighbour| (port.clone(), neighbour.system, neighbour.ports))
+    });
+    each.collect()
+}
+
+fn expected() -> Vec<(String, Option<String>, Vec<String>)> {
+    let row = |port: &str, system: &str, ports: &[&str]| {
+        (port.to_owned(), Some(system.to_owned()), ports.iter().map(|&word| word.to_owned()).collect())
+    };
+    vec![
+        row("Ethernet0", "p0-t1-001", &["etp1a", "Ethernet0"]),
+        row("Ethernet8", "p0-t1-002", &["etp1a", "Ethernet0"]),
+    ]
+}
+
+const JSON: &str = r#"{"lldp": {"interface": [
+  {"Ethernet0": {"via": "LLDP", "rid": "1", "chassis": {"p0-t1-001": {"id": {"type": "mac", "value": "52:54:00:00:00:01"}, "descr": "SONiC", "mgmt-ip": ["10.0.0.1", "fe80::1"]}}, "port": {"id": {"type": "local", "value": "etp1a"}, "descr": "Ethernet0", "ttl": "120"}}},
+  {"Ethernet8": {"via": "LLDP", "rid": "2", "chassis": {"p0-t1-002": {"id": {"type": "mac", "value": "52:54:00:00:00:02"}}}, "port": {"id": {"type": "local", "value": "etp1a"}, "descr": "Ethernet0", "ttl": "120"}}}]}}"#;
+
+const JSON0: &str = r#"{"lldp": [{"interface": [
+  {"name": "Ethernet0", "via": "LLDP", "chassis": [{"id": [{"type": "mac", "value": "52:54:00:00:00:01"}], "name": [{"value": "p0-t1-001"}]}], "port": [{"id": [{"type": "local", "value": "etp1a"}], "descr": [{"value": "Ethernet0"}]}]},
+  {"name": "Ethernet8", "via": "LLDP", "chassis": [{"id": [{"type": "mac", "value": "52:54:00:00:00:02"}], "name": [{"value": "p0-t1-002"}]}], "port": [{"id": [{"type": "local", "value": "etp1a"}], "descr": [{"value": "Ethernet0"}]}]}]}]}"#;
+
+const TEXT: &str = "-------------------------------------------------------------------------------
+LLDP neighbors:
+-------------------------------------------------------------------------------
+Interface:    Ethernet0, via: LLDP, RID: 1, Time: 0 day, 00:00:10
+  Chassis:
+    ChassisID:    mac 52:54:00:00:00:01
+    SysName:      p0-t1-001
+    MgmtIP:       fe80::1
+  Port:
+    PortID:       local etp1a
+    PortDescr:    Ethernet0
+    TTL:          120
+-------------------------------------------------------------------------------
+Interface:    Ethernet8, via: LLDP, RID: 2, Time: 0 day, 00:00:10
+  Chassis:
+    ChassisID:    mac 52:54:00:00:00:02
+    SysName:      p0-t1-002
+  Port:
+    PortID:       local etp1a
+    PortDescr:    Ethernet0
+    TTL:          120
+-------------------------------------------------------------------------------
+";
+
+const TABLE: &str = "Capability codes: (R) Router, (B) Bridge, (O) Other
+LocalPort    RemoteDevice    RemotePortID    Capability    RemotePortDescr
+-----------  --------------  --------------  ------------  -----------------
+Ethernet0    p0-t1-001       etp1a           BR            Ethernet0
+Ethernet8    p0-t1-002       etp1a           BR            Ethernet0
+--------------------------------------------------
+Total entries displayed:  2
+";
+
+const TABLES: &str = r#"{
+  "LLDP_ENTRY_TABLE:Ethernet0": {"expireat": 1.5, "ttl": -0.001, "type": "hash", "value": {"lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "etp1a", "lldp_rem_port_desc": "Ethernet0", "lldp_rem_chassis_id": "52:54:00:00:00:01"}},
+  "LLDP_ENTRY_TABLE:Ethernet8": {"type": "hash", "value": {"lldp_rem_sys_name": "p0-t1-002", "lldp_rem_port_id": "etp1a", "lldp_rem_port_desc": "Ethernet0"}},
+  "PORT_TABLE:Ethernet0": {"type": "hash", "value": {"speed": "400000", "oper_status": "up"}},
+  "PORT_TABLE:Ethernet16": {"type": "hash", "value": {"speed": "400000", "oper_status": "down"}},
+  "PORT_TABLE:PortInitDone": {"type": "hash", "value": {"lanes": "0"}},
+  "ROUTE_TABLE:10.0.0.0/8": {"type": "hash", "value": {"nexthop": "10.0.0.1"}}
+}"#;
+
+#[test]
+fn every_form_says_the_same() {
+    for text in [JSON, JSON0, TEXT, TABLE, TABLES] {
+        assert_eq!(said(text), expected(), "{text}");
+    }
+}
+
+#[test]
+fn tables_of_sonic_say_speed_and_state_too() {
+    let sightings = read(TABLES.as_bytes()).expect("it is right");
+    let of =
+        |port: &str| sightings.iter().find(|sighting| sighting.port == port).map(|s| (s.speed, s.is_down));
+    assert_eq!(of("Ethernet0"), Some((Some(Speed::gbps(400)), false)));
+    assert_eq!(of("Ethernet16"), Some((Some(Speed::gbps(400)), true)));
+    assert_eq!(of("PortInitDone"), None);
+}
+
+#[test]
+fn an_object_where_there_is_one_neighbour_and_nothing_where_there_is_none() {
+    let one = r#"{"lldp": {"interface": {"swp1": {"chassis": {"id": {"type": "mac", "value": "52:54:00:00:00:01"}}, "port": {"id": {"type": "mac", "value": "52:54:00:00:00:01"}}}}}}"#;
+    let mac = "52:54:00:00:00:01".to_owned();
+    let neighbour = Neighbour { system: None, chassis: Some(mac.clone()), ports: vec![mac] };
+    let sightings = read(one.as_bytes()).expect("it is right");
+    assert_eq!(sightings.first().map(|sighting| &sighting.neighbours), Some(&vec![neighbour]));
+    for none in [r#"{"lldp": {}}"#, r#"{"lldp": [{}]}"#, "{}", "LLDP neighbors:\n"] {
+        assert_eq!(read(none.as_bytes()), Ok(Vec::new()), "{none}");
+    }
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_a_place() {
+    let message = |text: &str| read(text.as_bytes()).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(message("{\n \"lldp\": }").starts_with("line 2, column 10: "), "{}", message("{\n \"lldp\": }"));
+    assert!(message(r#"{"lldp": {"interface": [3]}}"#).contains("`lldp.interface`: an object"));
+    assert!(message(r#"{"LLDP_ENTRY_TABLE:Ethernet0": 3}"#).contains("`LLDP_ENTRY_TABLE:Ethernet0`"));
+    assert!(
+        message("LocalPort RemoteDevice RemotePortID Capability RemotePortDescr\nEthernet0")
+            .starts_with("line 2")
+    );
+    for text in ["", "anything", "[1]", r#"{"a": 1}"#] {
+        assert_eq!(read(text.as_bytes()), Err(ReadError::Unknown), "{text}");
+    }
+    assert_eq!(read(&[0xff, 0xfe]), Err(ReadError::NotText));
+}

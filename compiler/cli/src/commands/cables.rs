@@ -1,0 +1,105 @@
+//! `closc cables check`: what devices see of each other, compared with the plan.
+//!
+//! In: a fabric file, and reports of devices. Out: findings. Invariants: a report that cannot be read, or is of no device of
+//! the fabric, ends the command: half a comparison looks like a whole one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_cabling::{Device, Judge, Report};
+use closc_plan::Plan;
+
+use crate::args::Args;
+use crate::args::cables::{CablesCommand, CheckArgs};
+use crate::input;
+use crate::output::{self, Outcome};
+
+/// The largest report: 512 ports with long descriptions fit a hundred times.
+const REPORT_MAX: u64 = 64 << 20;
+
+/// Does what was asked for.
+pub fn run(args: &Args, command: &CablesCommand) -> anyhow::Result<Outcome> {
+    match command {
+        CablesCommand::Check(command) => check(args, command),
+    }
+}
+
+fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let mut reports: BTreeMap<Device, Vec<Utf8PathBuf>> = BTreeMap::new();
+    for (device, file) in given(plan, &command.reports)? {
+        reports.entry(device).or_default().push(file);
+    }
+    let reporting: BTreeSet<Device> = reports.keys().copied().collect();
+    let mut judge = Judge::new(plan, &reporting);
+    for (device, files) in &reports {
+        let mut sightings = Vec::new();
+        for file in files {
+            let text = output::read(file, REPORT_MAX)?;
+            let read = closc_cabling::read(text.as_bytes());
+            sightings.extend(read.with_context(|| format!("`{file}` cannot be read"))?);
+        }
+        judge.device(*device, &sightings);
+    }
+    let report = judge.finish();
+    output::result(args.format, "closc-cables/1", &report, |report: &Report| {
+        report.text(command.shown as usize)
+    })?;
+    Ok(if report.findings.is_empty() { Outcome::Fine } else { Outcome::Differences })
+}
+
+/// The reports that were given, with the devices they are of.
+fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8PathBuf)>> {
+    let mut files = Vec::new();
+    for report in reports {
+        match report.split_once('=') {
+            Some((name, file)) => {
+                let device = Device::find(plan, name).with_context(|| unknown(plan, name))?;
+                files.push((device, Utf8PathBuf::from(file)));
+            }
+            None if Utf8Path::new(report).is_dir() => {
+                let found = below(Utf8Path::new(report))?;
+                if found.is_empty() {
+                    bail!("there is no file in `{report}`");
+                }
+                for file in found {
+                    files.push((named_after(plan, &file)?, file));
+                }
+            }
+            None => files.push((named_after(plan, Utf8Path::new(report))?, Utf8PathBuf::from(report))),
+        }
+    }
+    Ok(files)
+}
+
+/// The files of a folder, by name; hidden ones are not reports.
+fn below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
+    let entries = folder.read_dir_utf8().with_context(|| format!("cannot list `{folder}`"))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.with_context(|| format!("cannot list `{folder}`"))?;
+        if !entry.file_name().starts_with('.') && !entry.path().is_dir() {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The device that a file is named after.
+fn named_after(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
+    let name = file.file_name().unwrap_or_default();
+    let stem = file.file_stem().unwrap_or_default();
+    let found = Device::find(plan, stem).or_else(|| Device::find(plan, name));
+    found.with_context(|| format!("`{file}`: {}; `DEVICE={file}` says whose it is", unknown(plan, stem)))
+}
+
+fn unknown(plan: &Plan, name: &str) -> String {
+    let short = name.split('.').next().unwrap_or_default();
+    match plan.topology().naming.nearest(short).filter(|nearest| nearest != name) {
+        Some(nearest) => format!("the fabric has no device `{name}`; did you mean `{nearest}`?"),
+        None => format!("the fabric has no device `{name}`"),
+    }
+}

@@ -1,0 +1,34 @@
+//! `closc export cables`: lists for who plugs, buys and documents cables.
+//!
+//! In: a fabric file. Out: files of each plane, and one bill. Invariants: one plane is in memory at a time.
+
+use closc_cabling::list::{Bill, Form};
+use closc_render::Artefact;
+use closc_topology::PlaneId;
+
+use super::{list, put};
+use crate::args::Args;
+use crate::args::export::CablesArgs;
+use crate::input;
+use crate::output::{Outcome, Usage};
+
+/// Writes the lists.
+pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let is_wanted = |plane: PlaneId| command.plane.is_empty() || command.plane.contains(&plane.0);
+    let planes: Vec<PlaneId> = plan.planes().filter(|plane| is_wanted(*plane)).collect();
+    if command.plane.iter().any(|wanted| !planes.contains(&PlaneId(*wanted))) {
+        anyhow::bail!(Usage("`--plane` names a plane that the fabric does not have; planes count from 0"));
+    }
+    let (mut files, mut bill) = (Vec::new(), Bill::default());
+    for plane in planes {
+        for form in Form::ALL {
+            let artefact = Artefact::new(form.file(plane), form.render(plan, plane, &command.label));
+            files.extend(put(&command.out, &[artefact])?);
+        }
+        bill.add(plan, plane);
+    }
+    files.extend(put(&command.out, &[Artefact::new("cables/bill.csv".to_owned(), bill.csv())])?);
+    list(args, files)
+}

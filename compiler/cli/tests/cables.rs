@@ -1,0 +1,219 @@
+//! `closc cables check` with what `lldpd` itself prints, and `closc export cables`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+const FABRIC: &str = "fabric: cabled
+planes: 1
+routing: srv6-static
+hosts: { groups: 2, per_group: 1, nic: { speed: 100G, lanes: 1 }, os: linux }
+tiers:
+  t0: { platform: linux, os: linux, up: 2 }
+  t1: { platform: linux, os: linux }
+cables:
+  nic-t0: { length: 1m, medium: virtual }
+  t0-t1: { length: 1m, medium: virtual }
+qos: none
+";
+
+/// Device and port at both ends of each cable, by the list that closc writes itself.
+fn cables(folder: &Path) -> Vec<[String; 4]> {
+    let fabric = folder.join("fabric.yaml");
+    fs::write(&fabric, FABRIC).expect("the folder is ours");
+    let output = closc(&["export", "cables", &text(&fabric), "--out", &text(folder)]);
+    assert_eq!(output.0, 0, "{}", output.1);
+    let list = fs::read_to_string(folder.join("cables/point-to-point-0.csv")).expect("it was written");
+    let rows = list.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        [cells[2], cells[3], cells[8], cells[9]].map(str::to_owned)
+    });
+    rows.collect()
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("names of tests are UTF-8").to_owned()
+}
+
+/// Exit code and all that was printed.
+fn closc(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_closc")).args(arguments).output().expect("closc runs");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Namespaces with `lldpd` in each; gone when dropped.
+struct Plant {
+    folder: PathBuf,
+    /// Namespace and daemon of each device.
+    devices: BTreeMap<String, (String, Option<Child>)>,
+}
+
+fn run(program: &str, arguments: &[&str]) -> bool {
+    let quiet = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}
+
+fn ip(arguments: &[&str]) {
+    assert!(run("ip", arguments), "ip {arguments:?}");
+}
+
+impl Plant {
+    fn new(folder: &Path, cables: &[[String; 4]]) -> Self {
+        let mut plant = Plant { folder: folder.to_owned(), devices: BTreeMap::new() };
+        for [a, _, b, _] in cables {
+            for device in [a, b] {
+                let namespace = format!("closc-lldp-{}-{}", std::process::id(), plant.devices.len());
+                if !plant.devices.contains_key(device) {
+                    ip(&["netns", "add", &namespace]);
+                    plant.devices.insert(device.clone(), (namespace, None));
+                }
+            }
+        }
+        plant
+    }
+
+    fn namespace(&self, device: &str) -> &str {
+        &self.devices[device].0
+    }
+
+    fn plug(&self, [a, a_port, b, b_port]: &[String; 4]) {
+        let (a, b) = (self.namespace(a), self.namespace(b));
+        ip(&["link", "add", a_port, "netns", a, "type", "veth", "peer", "name", b_port, "netns", b]);
+        ip(&["-n", a, "link", "set", a_port, "up"]);
+        ip(&["-n", b, "link", "set", b_port, "up"]);
+    }
+
+    fn socket(&self, device: &str) -> String {
+        text(&self.folder.join(format!("{device}.socket")))
+    }
+
+    /// Starts `lldpd` everywhere.
+    fn listen(&mut self) {
+        let names: Vec<String> = self.devices.keys().cloned().collect();
+        for device in names {
+            let (socket, namespace) = (self.socket(&device), self.namespace(&device).to_owned());
+            // It sends nothing before it has read this: no neighbour remembers an earlier name.
+            let settings = self.folder.join(format!("{device}.conf"));
+            let lines = format!(
+                "configure system hostname {device}\nconfigure lldp portidsubtype ifname\n\
+                 configure lldp tx-interval 1\nconfigure lldp tx-hold 120\n"
+            );
+            fs::write(&settings, lines).expect("the folder is ours");
+            let daemon = Command::new("ip")
+                .args(["netns", "exec", &namespace, "lldpd", "-d", "-u", &socket, "-O", &text(&settings)])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("lldpd can be run");
+            self.devices.get_mut(&device).expect("it was made").1 = Some(daemon);
+        }
+    }
+
+    /// What a device reports, once it sees so many neighbours.
+    fn reported(&self, device: &str, form: &str, neighbours: usize) -> String {
+        let mut said = String::new();
+        wait(|| {
+            let socket = self.socket(device);
+            let output =
+                Command::new("lldpcli").args(["-u", &socket, "-f", form, "show", "neighbors"]).output();
+            said = String::from_utf8_lossy(&output.expect("lldpcli can be run").stdout).into_owned();
+            said.matches("ifname").count() >= neighbours
+        });
+        said
+    }
+}
+
+/// Waits until something is so. Minutes pass only where it never will be.
+fn wait(mut is_so: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("it never happens");
+}
+
+impl Drop for Plant {
+    fn drop(&mut self) {
+        for (namespace, daemon) in self.devices.values_mut() {
+            if let Some(daemon) = daemon {
+                // Its children end with it: it ends them when it is asked to end.
+                run("kill", &[&daemon.id().to_string()]);
+                let _ = daemon.wait();
+            }
+            run("ip", &["netns", "del", namespace]);
+        }
+    }
+}
+
+/// What is missing to run `lldpd` here.
+fn missing() -> Option<String> {
+    if !run("lldpd", &["-v"]) || !run("lldpcli", &["-v"]) {
+        return Some("`lldpd` cannot be run; install lldpd".to_owned());
+    }
+    closc_tests::namespaces::missing()
+}
+
+#[test]
+fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
+    if let Some(missing) = missing() {
+        closc_skip::skip(&missing);
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut cables = cables(folder.path());
+    let planned = cables.clone();
+    let at = |cables: &[[String; 4]], name: &str| {
+        cables.iter().position(|cable| cable[0] == name).expect("it is there")
+    };
+    // The first uplinks of both T0s exchange their upper ends; the second of the second T0 is pulled.
+    let (one, other) = (at(&cables, "p0-t0-001"), at(&cables, "p0-t0-002"));
+    let upper = [cables[one][2].clone(), cables[one][3].clone()];
+    [cables[one][2], cables[one][3]] = [cables[other][2].clone(), cables[other][3].clone()];
+    [cables[other][2], cables[other][3]] = upper;
+    let pulled = cables.remove(other + 1);
+    assert_eq!(pulled[0], "p0-t0-002");
+    let mut plant = Plant::new(folder.path(), &planned);
+    for cable in &cables {
+        plant.plug(cable);
+    }
+    plant.listen();
+    for form in ["json", "json0", "plain"] {
+        let reports = folder.path().join(form);
+        fs::create_dir(&reports).expect("the folder is ours");
+        for device in plant.devices.keys() {
+            let neighbours = cables.iter().filter(|cable| cable[0] == *device || cable[2] == *device).count();
+            let reported = plant.reported(device, form, neighbours);
+            fs::write(reports.join(device).with_extension("lldp"), reported).expect("the folder is ours");
+        }
+        let fabric = text(&folder.path().join("fabric.yaml"));
+        let (code, said) = closc(&["--format", "json", "cables", "check", &fabric, &text(&reports)]);
+        assert_eq!(code, 2, "{form}: {said}");
+        let report: Value = serde_json::from_str(&said).expect("a document");
+        assert_eq!(
+            (&report["schema"], &report["devices"], &report["cables"]),
+            (&"closc-cables/1".into(), &6.into(), &3.into()),
+            "{said}"
+        );
+        let found: Vec<String> = report["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|finding| {
+                let cables = finding["cables"].as_array().into_iter().flatten().chain(finding.get("cable"));
+                let names: Vec<&str> = cables.filter_map(|cable| cable["name"].as_str()).collect();
+                format!("{} {}", finding["kind"].as_str().unwrap_or_default(), names.join(" "))
+            })
+            .collect();
+        let name = |cable: &[String; 4]| format!("{}--{}", cable[0], cable[2]);
+        let swapped = format!("exchanged {} {}", name(&planned[one]), name(&planned[other]));
+        assert_eq!(found, [swapped, format!("missing {}", name(&pulled))], "{form}");
+    }
+}
