@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use camino::Utf8PathBuf;
 use closc_compile::front::{Source, read_text};
-use closc_compile::{Selection, Unit};
+use closc_compile::{Part, Unit};
 use closc_diff::{Difference, Touched};
 use closc_plan::Plan;
 use closc_render::Templates;
@@ -70,7 +70,7 @@ impl Compiled {
             Unit::Switch(switch) => !touched.switch(switch),
             Unit::Host(node) => !touched.host(node),
             Unit::Group(zone, group) => !touched.table(zone, group),
-            Unit::Cables(plane) => !touched.list(plane),
+            Unit::Cables(plane) | Unit::ZoneCables(plane, _) => !touched.list(plane),
             Unit::Pipelines => false,
         };
         let untouched = units(new).into_iter().filter(|unit| known.contains(unit) && is_untouched(unit));
@@ -112,10 +112,10 @@ fn beside(plan: &Plan) -> Vec<(String, u64)> {
 /// Returns the units of a tree: those that are made in no time first, and one switch of each tier before all others.
 /// Pipelines are the same in every tree.
 fn units(plan: &Plan) -> Vec<Unit> {
-    let mut units = Unit::all(plan, &Selection::default());
+    let mut units = Unit::all(plan, &Part::default());
     units.retain(|unit| *unit != Unit::Pipelines);
     units.sort_by_key(|unit| match unit {
-        Unit::Cables(_) => (0, None),
+        Unit::Cables(_) | Unit::ZoneCables(..) => (0, None),
         Unit::Switch(switch) => (1, Some((switch.index, switch.plane, switch.zone))),
         Unit::Group(..) => (2, None),
         Unit::Host(_) | Unit::Pipelines => (3, None),

@@ -36,9 +36,12 @@ pub struct Manifest {
     /// BLAKE3 of everything that the tree is rendered from.
     #[serde(default)]
     pub inputs: String,
-    /// Terms of `--select`, where only a part was compiled into an empty folder.
+    /// Which part of the fabric was compiled: `shard=3/8`, or terms of `--select`; absent where it was all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
+    /// What is in the part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<StatedPart>,
     /// Numbers of the fabric.
     #[serde(default)]
     pub counts: Counts,
@@ -47,6 +50,34 @@ pub struct Manifest {
     pub profile: Option<Stated>,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
+}
+
+/// What is in a part of a fabric.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedPart {
+    /// Planes that are whole: every switch and cable of them.
+    pub planes: Vec<u8>,
+    /// T0 switches.
+    pub t0: u64,
+    /// T1 switches.
+    pub t1: u64,
+    /// T2 switches.
+    pub t2: u64,
+    /// T0 groups whose path tables and nodes these are.
+    pub groups: Vec<GroupRun>,
+    /// NICs in those groups.
+    pub nics: u64,
+}
+
+/// Some consecutive T0 groups of a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GroupRun {
+    /// The zone, from 0.
+    pub zone: u16,
+    /// The first group, from 1.
+    pub first: u16,
+    /// The last.
+    pub last: u16,
 }
 
 /// A file of the tree.
@@ -137,6 +168,7 @@ impl Manifest {
             source: String::new(),
             inputs: String::new(),
             selection: None,
+            part: None,
             counts: Counts::default(),
             profile: None,
             files: BTreeMap::new(),

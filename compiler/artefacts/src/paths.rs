@@ -57,9 +57,10 @@ pub fn host(name: &str, file: &str) -> Utf8PathBuf {
     [HOSTS, name, file].iter().collect()
 }
 
-/// Returns the path of the cable list of a plane.
-pub fn cables(plane: u8) -> Utf8PathBuf {
-    Utf8PathBuf::from(format!("{CABLES}/plane-{plane}.csv"))
+/// Returns the path of the cable list of a plane, or in a part that cuts it of one of its zones.
+pub fn cables(plane: u8, zone: Option<u16>) -> Utf8PathBuf {
+    let zone = zone.map(|zone| format!("-zone-{zone}")).unwrap_or_default();
+    Utf8PathBuf::from(format!("{CABLES}/plane-{plane}{zone}.csv"))
 }
 
 /// Returns the plane whose cable list has this path.
@@ -100,7 +101,7 @@ mod tests {
     fn zones_are_named_only_where_there_are_some() {
         assert_eq!(path_table(None, 7)[0], "path-tables/group-0007.json");
         assert_eq!(path_table(Some(0), 12)[1], "path-tables/z0-group-0012.bin");
-        assert_eq!(plane_of(&cables(15)), Some(15));
+        assert_eq!(plane_of(&cables(15, None)), Some(15));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub mod whatif;
 
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
-use closc_compile::Selection;
+use closc_compile::{Part, Selection, Shard};
 
 /// Compile a multi-plane Clos fabric from one YAML file
 #[derive(Debug, Parser)]
@@ -135,9 +135,8 @@ pub struct CompileArgs {
     /// Write a `.tar.zst` archive
     #[arg(long, value_name = "FILE")]
     pub archive: Option<Utf8PathBuf>,
-    /// Compile only some devices, for example `plane=3,tier=t0`
-    #[arg(long, value_name = "TERMS", default_value = "")]
-    pub select: Selection,
+    #[command(flatten)]
+    pub part: PartArgs,
     /// Threads, up to 1024; as many as there are processors if 0 or not given
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
@@ -153,6 +152,24 @@ pub struct CompileArgs {
     /// Do not wait until the tree is on the disk: for RAM disks; elsewhere a loss of power may leave no tree
     #[arg(long)]
     pub no_sync: bool,
+}
+
+/// Which part of a fabric.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PartArgs {
+    /// Only this shard of so many, for example `3/8`; they count from 0, and together are the fabric
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Only what all terms hold for: `plane=3`, `zone=1`, `tier=t0` (or `tier=hosts`), `device=p3-t0-*`
+    #[arg(long, value_name = "TERMS", default_value = "")]
+    pub select: Selection,
+}
+
+impl PartArgs {
+    /// Returns the part.
+    pub fn part(&self) -> Part {
+        Part::new(self.shard, self.select.clone())
+    }
 }
 
 /// Arguments of `verify`.

@@ -1,6 +1,6 @@
 //! The cable list of one plane, as CSV: what installers pull and labs plug.
 //!
-//! In: a plan and a plane. Out: one line for each cable that is there, NIC cables first, in the order of their
+//! In: a plan and a plane, or a zone of it. Out: one line for each cable that is there, NIC cables first, in the order of their
 //! lower ends.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +11,34 @@ use closc_artefacts::paths;
 use closc_fabric::{Fabric, PortUse};
 use closc_plan::{Excepted, Plan, Subject};
 use closc_render::Artefact;
-use closc_topology::{Link, NicPort, PlaneId, Switch};
+use closc_topology::{Link, NicPort, PlaneId, Switch, TierId, ZoneId};
 
 use crate::meaning::{exceptions, numbers};
 
-/// Renders the cable list of a plane.
-pub(crate) fn render(plan: &Plan, plane: PlaneId) -> Artefact {
+/// Renders the cable list of a plane, or of one zone of it: a cable is where its lower switch is.
+pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artefact {
     let mut text = String::from(HEADER);
-    for link in links(plan.fabric(), plane) {
+    let mut add = |link| {
         let _ = writeln!(text, "{}", line(plan, link));
+    };
+    match zone {
+        None => links(plan.fabric(), plane).for_each(&mut add),
+        Some(zone) => of_zone(plan, plane, zone, &mut add),
     }
-    Artefact::new(paths::cables(plane.0), text)
+    Artefact::new(paths::cables(plane.0, zone.map(|zone| zone.0)), text)
+}
+
+/// The cables of a zone, without a walk over the others.
+fn of_zone(plan: &Plan, plane: PlaneId, zone: ZoneId, add: &mut impl FnMut(Link)) {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let nics = (0..topology.hosts.groups).flat_map(|group| fabric.group_nics(zone, group));
+    let hosts = nics.map(|nic| Link::Host(NicPort { plane, nic }));
+    let lower = [TierId::T0, TierId::T1]
+        .into_iter()
+        .flat_map(|tier| (0..topology.count(tier)).map(move |index| Switch { plane, tier, zone, index }));
+    let ups = |lower: Switch| topology.tier(lower.tier).map_or(0, |tier| tier.up.count);
+    let between = lower.flat_map(|lower| (0..ups(lower)).map(move |up| Link::Fabric { lower, up }));
+    hosts.chain(between).filter(|link| fabric.has_link(*link)).for_each(add);
 }
 
 /// Tells whether the cable list of a plane differs: where exceptions alone do, only cables near these are looked at, and
@@ -93,7 +110,7 @@ fn line(plan: &Plan, link: Link) -> String {
     let state = if plan.fabric().is_drained(link) { State::Drained } else { State::Up };
     let kind = match link {
         Link::Host(_) => Kind::NicT0,
-        Link::Fabric { lower, .. } if lower.tier == closc_topology::TierId::T0 => Kind::T0T1,
+        Link::Fabric { lower, .. } if lower.tier == TierId::T0 => Kind::T0T1,
         Link::Fabric { .. } => Kind::T1T2,
     };
     let row = Row {

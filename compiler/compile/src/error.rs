@@ -68,6 +68,37 @@ pub enum CompileError {
     /// A selection that is empty.
     #[error("`--select` selects no device of this fabric")]
     Nothing,
+    /// A selection that names what the fabric does not have.
+    #[error("`--select {term}`: the last {what} of this fabric is {last}; planes and zones count from 0")]
+    Absent {
+        /// The term.
+        term: String,
+        /// What it names.
+        what: String,
+        /// The last of these.
+        last: u16,
+    },
+    /// More shards than there are switches for.
+    #[error(
+        "{of} shards are more than {planes} planes of {zones} zones can be cut into: at most {}",
+        u32::from(*planes) * u32::from(*zones)
+    )]
+    Shards {
+        /// Shards that were asked for.
+        of: u32,
+        /// Planes of the fabric.
+        planes: u8,
+        /// Zones of the fabric.
+        zones: u16,
+    },
+    /// The folder holds another part.
+    #[error("`{place}` holds another part, `{part}`: name another folder with --out")]
+    OtherPart {
+        /// The folder.
+        place: Utf8PathBuf,
+        /// What it holds.
+        part: String,
+    },
 }
 
 impl CompileError {

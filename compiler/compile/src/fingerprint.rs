@@ -50,7 +50,7 @@ impl Fingerprints {
             Unit::Switch(switch) => &[Touch::Switch(switch), Touch::Plane(switch.plane)],
             Unit::Host(node) => &[Touch::Host(node), Touch::Hosts],
             Unit::Group(zone, group) => &[Touch::Table(zone, group), Touch::Tables],
-            Unit::Cables(plane) => &[Touch::List(plane)],
+            Unit::Cables(plane) | Unit::ZoneCables(plane, _) => &[Touch::List(plane)],
             Unit::Pipelines => &[],
         };
         let mut hasher = blake3::Hasher::new();

@@ -8,38 +8,33 @@ use closc_artefacts::manifest::{Entry, Manifest};
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::{Templates, targets};
 
-use crate::{CompileError, Fingerprints, Selection, Signer, Unit, meaning};
+use crate::{CompileError, Fingerprints, Part, Signer, Unit, meaning};
 
 /// What is compiled, without where to.
 pub struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) templates: &'a Templates,
     pub(crate) fingerprints: Fingerprints,
-    pub(crate) selection: Selection,
+    pub(crate) part: Part,
     pub(crate) units: Vec<Unit>,
     pub(crate) signer: Option<&'a Signer>,
 }
 
 impl<'a> Job<'a> {
-    /// Takes a plan, templates with the digest of those that replace shipped ones, and what is selected.
+    /// Takes a plan, templates with the digest of those that replace shipped ones, and which part is compiled.
     pub fn new(
         plan: &'a Plan,
         templates: &'a Templates,
         overlay: blake3::Hash,
-        selection: Selection,
+        part: impl Into<Part>,
     ) -> Result<Self, CompileError> {
-        let units = Unit::all(plan, &selection);
+        let part = part.into();
+        part.fits(plan.topology())?;
+        let units = Unit::all(plan, &part);
         if units.is_empty() {
             return Err(CompileError::Nothing);
         }
-        Ok(Job {
-            plan,
-            templates,
-            fingerprints: Fingerprints::new(plan, overlay),
-            selection,
-            units,
-            signer: None,
-        })
+        Ok(Job { plan, templates, fingerprints: Fingerprints::new(plan, overlay), part, units, signer: None })
     }
 
     /// Signs what is compiled.
@@ -55,7 +50,7 @@ impl<'a> Job<'a> {
 
     /// Tells whether only a part of the fabric is compiled.
     pub(crate) fn is_partial(&self) -> bool {
-        !self.selection.is_everything()
+        !self.part.is_whole()
     }
 
     /// Returns the manifest of these files; `partial` says whether they are all there is in the tree.
@@ -63,7 +58,8 @@ impl<'a> Job<'a> {
         Manifest {
             source: meaning(self.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
-            selection: partial.then(|| self.selection.to_string()),
+            selection: partial.then(|| self.part.to_string()),
+            part: partial.then(|| self.part.stated(self.plan)),
             counts: self.plan.fabric().counts(),
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(programmed).ok(),

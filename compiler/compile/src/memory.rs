@@ -4,12 +4,17 @@ use closc_artefacts::{Entry, Memory, paths};
 use closc_plan::Plan;
 use closc_render::Templates;
 
-use crate::{CompileError, Job, Selection};
+use crate::{CompileError, Job, Part};
 
 /// Compiles a whole plan with the shipped templates into memory, manifest included.
 pub fn memory(plan: &Plan) -> Result<Memory, CompileError> {
+    memory_of(plan, Part::default())
+}
+
+/// Compiles a part of a plan in the same way.
+pub fn memory_of(plan: &Plan, part: Part) -> Result<Memory, CompileError> {
     let templates = Templates::shipped();
-    let job = Job::new(plan, &templates, blake3::Hasher::new().finalize(), Selection::default())?;
+    let job = Job::new(plan, &templates, blake3::Hasher::new().finalize(), part)?;
     let mut memory = Memory::default();
     for unit in &job.units {
         for artefact in unit.render(plan, &templates)? {
@@ -17,6 +22,6 @@ pub fn memory(plan: &Plan) -> Result<Memory, CompileError> {
         }
     }
     let files = memory.files.iter().map(|(path, bytes)| (path.clone(), Entry::of(bytes))).collect();
-    memory.files.insert(paths::MANIFEST.into(), job.manifest(files, false).to_bytes());
+    memory.files.insert(paths::MANIFEST.into(), job.manifest(files, job.is_partial()).to_bytes());
     Ok(memory)
 }

@@ -1,11 +1,16 @@
 //! `--select`: some of the devices, by terms that must all hold.
 //!
-//! In: text such as `plane=3,tier=t0`; a key given several times means any of its values. Out: a predicate.
+//! In: text such as `plane=3,tier=t0`; a key given several times means any of its values. Out: a predicate. Invariants:
+//! NICs are attached to every plane, so what is of hosts is selected by zone alone, and by no term of switches.
 
 use std::fmt;
 use std::str::FromStr;
 
-use closc_topology::Switch;
+use closc_topology::{Switch, TierId, ZoneId};
+use glob::Pattern;
+
+/// The word of what is of hosts, which is in no tier of switches.
+const HOSTS: &str = "hosts";
 
 /// Some of the devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,7 +18,7 @@ pub struct Selection {
     planes: Vec<u8>,
     tiers: Vec<String>,
     zones: Vec<u16>,
-    devices: Vec<String>,
+    devices: Vec<Pattern>,
 }
 
 impl Selection {
@@ -22,13 +27,51 @@ impl Selection {
         *self == Selection::default()
     }
 
+    /// Tells whether switches are selected by what cuts a plane: their tier or name.
+    pub(crate) fn picks_devices(&self) -> bool {
+        !(self.tiers.is_empty() && self.devices.is_empty())
+    }
+
+    /// Returns the planes that it names.
+    pub(crate) fn planes(&self) -> &[u8] {
+        &self.planes
+    }
+
+    /// Returns the zones that it names.
+    pub(crate) fn zones(&self) -> &[u16] {
+        &self.zones
+    }
+
+    /// Tells whether switches of a plane are selected.
+    pub(crate) fn has_plane(&self, plane: u8) -> bool {
+        self.planes.is_empty() || self.planes.contains(&plane)
+    }
+
+    /// Tells whether switches of a tier are selected.
+    pub(crate) fn has_tier(&self, tier: TierId) -> bool {
+        self.tiers.is_empty() || self.tiers.iter().any(|word| word == tier.word())
+    }
+
+    /// Tells whether a zone is selected.
+    pub(crate) fn has_zone(&self, zone: ZoneId) -> bool {
+        self.zones.is_empty() || self.zones.contains(&zone.0)
+    }
+
+    /// Tells whether what is of hosts is selected: path tables, and files of nodes.
+    pub(crate) fn has_hosts(&self) -> bool {
+        let asked = self.tiers.iter().any(|word| word == HOSTS);
+        self.planes.is_empty() && self.devices.is_empty() && (asked || self.tiers.is_empty())
+    }
+
     /// Tells whether a switch is selected; its name is asked for where devices are named.
     pub fn has(&self, switch: Switch, name: impl FnOnce() -> String) -> bool {
-        let any = |empty: bool, found: bool| empty || found;
-        any(self.planes.is_empty(), self.planes.contains(&switch.plane.0))
-            && any(self.zones.is_empty(), self.zones.contains(&switch.zone.0))
-            && any(self.tiers.is_empty(), self.tiers.iter().any(|t| t == switch.tier.word()))
-            && (self.devices.is_empty() || self.devices.contains(&name()))
+        self.has_plane(switch.plane.0)
+            && self.has_zone(switch.zone)
+            && self.has_tier(switch.tier)
+            && (self.devices.is_empty() || {
+                let name = name();
+                self.devices.iter().any(|pattern| pattern.matches(&name))
+            })
     }
 }
 
@@ -55,9 +98,16 @@ impl FromStr for Selection {
             match key {
                 "plane" => selection.planes.push(value.parse().map_err(|_| number("plane"))?),
                 "zone" => selection.zones.push(value.parse().map_err(|_| number("zone"))?),
-                "tier" if ["t0", "t1", "t2"].contains(&value) => selection.tiers.push(value.to_owned()),
-                "tier" => return Err(format!("`{value}` is no tier; there are t0, t1 and t2")),
-                "device" => selection.devices.push(value.to_owned()),
+                "tier" if ["t0", "t1", "t2", HOSTS].contains(&value) => {
+                    selection.tiers.push(value.to_owned());
+                }
+                "tier" => {
+                    return Err(format!("`{value}` is no tier; there are t0, t1 and t2, and `hosts`"));
+                }
+                "device" => {
+                    let pattern = Pattern::new(value);
+                    selection.devices.push(pattern.map_err(|error| format!("`{value}`: {error}"))?);
+                }
                 other => {
                     return Err(format!("`{other}` is no key; there are plane, zone, tier and device"));
                 }
@@ -69,7 +119,7 @@ impl FromStr for Selection {
 
 #[cfg(test)]
 mod tests {
-    use closc_topology::{Naming, PlaneId, TierId, ZoneId};
+    use closc_topology::{Naming, PlaneId};
 
     use super::*;
 
@@ -82,9 +132,19 @@ mod tests {
         assert!(has(&selection, t0(1)) && has(&selection, t0(3)));
         assert!(!has(&selection, t0(2)));
         assert!(!has(&selection, Switch { tier: TierId::T1, ..t0(1) }));
-        let named: Selection = format!("device={}", naming.switch(t0(1))).parse().unwrap();
-        assert!(has(&named, t0(1)) && !has(&named, t0(2)));
+        for device in [naming.switch(t0(1)).to_string(), "p1-*".to_owned()] {
+            let named: Selection = format!("device={device}").parse().unwrap();
+            assert!(has(&named, t0(1)) && !has(&named, t0(2)), "{device}");
+        }
         assert!("".parse::<Selection>().unwrap().is_everything());
         assert!("rack=3".parse::<Selection>().unwrap_err().contains("no key"));
+        assert!("device=[".parse::<Selection>().is_err());
+    }
+
+    #[test]
+    fn hosts_are_selected_by_zone_alone() {
+        let has = |text: &str| text.parse::<Selection>().unwrap().has_hosts();
+        assert!(has("") && has("zone=2") && has("tier=hosts,zone=2") && has("tier=hosts,tier=t0"));
+        assert!(!has("plane=1") && !has("tier=t0") && !has("device=*") && !has("plane=1,tier=hosts"));
     }
 }

@@ -10,7 +10,7 @@ use closc_render::{Artefact, Templates, path_table, targets};
 use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
 
 use crate::error::CompileError;
-use crate::{Selection, cables};
+use crate::{Part, cables};
 
 /// One piece of the tree: what is rendered and dropped at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,25 +23,39 @@ pub enum Unit {
     Group(ZoneId, u16),
     /// The cable list of one plane.
     Cables(PlaneId),
+    /// The cables of a zone of a plane that is cut.
+    ZoneCables(PlaneId, ZoneId),
     /// The P4 pipelines that switches of the tree run.
     Pipelines,
 }
 
 impl Unit {
-    /// Returns the units of a plan: the selected switches, or everything.
-    pub fn all(plan: &Plan, selection: &Selection) -> Vec<Unit> {
-        let selected = |switch: &Switch| selection.has(*switch, || plan.switch_name(*switch).to_string());
-        let mut units: Vec<Unit> = plan.switches().filter(selected).map(Unit::Switch).collect();
-        if !selection.is_everything() {
-            return units;
+    /// Returns the units of a part of a plan.
+    pub fn all(plan: &Plan, part: &Part) -> Vec<Unit> {
+        let topology = plan.topology();
+        let mut units: Vec<Unit> = part.switches(plan).map(Unit::Switch).collect();
+        // Of each kind of hardware one is asked: a walk would be one of the whole fabric.
+        let programmed =
+            !units.is_empty() && plan.kinds().into_iter().any(|switch| plan.os(switch).is_programmed());
+        if topology.hosts.has_files() {
+            units.extend(part.nodes(plan).map(Unit::Host));
         }
-        units.extend(plan.nodes_with_files().map(Unit::Host));
         if plan.is_source_routed() {
-            units.extend(plan.groups().map(|(zone, group)| Unit::Group(zone, group)));
+            units.extend(part.groups(topology).map(|(zone, group)| Unit::Group(zone, group)));
         }
-        units.extend(plan.planes().map(Unit::Cables));
-        if plan.switches().any(|switch| plan.os(switch).is_programmed()) {
+        let lists: Vec<Unit> = part
+            .lists(topology)
+            .map(|(plane, zone)| match zone {
+                None => Unit::Cables(plane),
+                Some(zone) => Unit::ZoneCables(plane, zone),
+            })
+            .collect();
+        // Who picks devices gets these alone.
+        if programmed && !lists.is_empty() {
+            units.extend(lists);
             units.push(Unit::Pipelines);
+        } else {
+            units.extend(lists);
         }
         units
     }
@@ -67,7 +81,8 @@ impl Unit {
                 Ok(artefacts)
             }
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
-            Unit::Cables(plane) => Ok(vec![cables::render(plan, plane)]),
+            Unit::Cables(plane) => Ok(vec![cables::render(plan, plane, None)]),
+            Unit::ZoneCables(plane, zone) => Ok(vec![cables::render(plan, plane, Some(zone))]),
             Unit::Pipelines => Ok(pipeline_files(Pipeline::fabric()).map(artefact).into()),
         }
     }
@@ -95,6 +110,7 @@ impl Unit {
             Unit::Host(node) => format!("host {}", plan.node_name(node)),
             Unit::Group(zone, group) => format!("group {zone}/{}", group + 1),
             Unit::Cables(plane) => format!("cables {plane}"),
+            Unit::ZoneCables(plane, zone) => format!("cables {plane}/{zone}"),
             Unit::Pipelines => "pipelines".to_owned(),
         }
     }

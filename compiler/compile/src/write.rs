@@ -56,8 +56,9 @@ pub fn tree(
     if let (true, Some(old)) = (job.is_partial(), &old) {
         refuse_mixture(old, job, target.place)?;
     }
-    // A part that goes into a whole tree leaves it whole.
+    // A part that goes into a whole tree leaves it whole, and one that goes where it was replaces itself.
     let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
+    let within = job.is_partial() && !partial;
     let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
     let remembered = State::parse(&staging.remembered()?);
     let known = if target.force { &State::default() } else { &remembered };
@@ -76,7 +77,7 @@ pub fn tree(
         .flat_map(|unit| &unit.files)
         .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
         .collect();
-    if let (true, Some(old)) = (job.is_partial(), &old) {
+    if let (true, Some(old)) = (within, &old) {
         run.keep_others(old, &mut files)?;
         for (name, unit) in &remembered.units {
             units.entry(name.clone()).or_insert_with(|| unit.clone());
@@ -128,8 +129,15 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
 }
 
 /// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but
-/// exceptions is the same as when the tree was made.
+/// exceptions is the same as when the tree was made. Nor must it mix two parts, since a manifest is of one.
 fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(), CompileError> {
+    match &old.selection {
+        Some(part) if *part == job.part.to_string() => return Ok(()),
+        Some(part) => {
+            return Err(CompileError::OtherPart { place: place.to_owned(), part: part.clone() });
+        }
+        None => {}
+    }
     if old.inputs == job.fingerprints.common().to_string() {
         return Ok(());
     }
@@ -156,26 +164,25 @@ impl Run<'_> {
         Ok(names.into_iter().zip(done).collect())
     }
 
-    /// Links what the old tree has of switches that are not selected, and of everything else.
+    /// Links what the old tree has of devices that are not in the part, and of everything else that was not made anew.
     fn keep_others(
         &self,
         old: &Manifest,
         files: &mut BTreeMap<Utf8PathBuf, Entry>,
     ) -> Result<(), CompileError> {
         let plan = self.job.plan;
-        let selected: BTreeSet<Utf8PathBuf> = self
-            .job
-            .units
-            .iter()
-            .filter_map(|unit| match unit {
-                Unit::Switch(switch) => {
-                    Some(Utf8Path::new(paths::SWITCHES).join(plan.switch_name(*switch).as_str()))
-                }
-                Unit::Host(_) | Unit::Group(..) | Unit::Cables(_) | Unit::Pipelines => None,
-            })
-            .collect();
-        let is_selected = |path: &Utf8Path| path.parent().is_some_and(|folder| selected.contains(folder));
-        for (path, entry) in old.files.iter().filter(|(path, _)| !is_selected(path)) {
+        let folder = |parent: &str, name: &str| Some(Utf8Path::new(parent).join(name));
+        let own = self.job.units.iter().filter_map(|unit| match unit {
+            Unit::Switch(switch) => folder(paths::SWITCHES, &plan.switch_name(*switch)),
+            Unit::Host(node) => folder(paths::HOSTS, &plan.node_name(*node)),
+            Unit::Group(..) | Unit::Cables(_) | Unit::ZoneCables(..) | Unit::Pipelines => None,
+        });
+        let own: BTreeSet<Utf8PathBuf> = own.collect();
+        let is_own = |path: &Utf8Path| path.ancestors().skip(1).any(|folder| own.contains(folder));
+        for (path, entry) in &old.files {
+            if is_own(path) || files.contains_key(path) {
+                continue;
+            }
             self.folder_of(path)?;
             link(&self.place.join(path), &self.new.join(path))?;
             files.insert(path.clone(), entry.clone());

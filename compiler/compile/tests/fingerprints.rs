@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_compile::{Fingerprint, Fingerprints, Selection, Unit};
+use closc_compile::{Fingerprint, Fingerprints, Part, Unit};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::{exceptions, shape};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 fn units(plan: &Plan) -> BTreeMap<Unit, (Fingerprint, Vec<u8>)> {
     let templates = Templates::shipped();
     let fingerprints = Fingerprints::new(plan, blake3::hash(b""));
-    let units = Unit::all(plan, &Selection::default()).into_iter();
+    let units = Unit::all(plan, &Part::default()).into_iter();
     units
         .map(|unit| {
             let files = unit.render(plan, &templates).expect("a valid fabric renders");

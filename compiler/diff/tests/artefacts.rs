@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
-use closc_compile::{Selection, Unit};
+use closc_compile::{Part, Unit};
 use closc_diff::{Item, Options, Report, Side};
 use closc_plan::Plan;
 use closc_render::Templates;
@@ -25,14 +25,14 @@ fn kind(unit: Unit) -> Option<&'static str> {
         Unit::Switch(_) => Some("switches"),
         Unit::Host(_) => Some("nodes"),
         Unit::Group(..) => Some("path tables"),
-        Unit::Cables(_) => Some("cable lists"),
+        Unit::Cables(_) | Unit::ZoneCables(..) => Some("cable lists"),
         Unit::Pipelines => None,
     }
 }
 
 /// What comes, changes and goes, by kind, after everything of both sides was rendered.
 fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
-    let all = |plan: &Plan| Unit::all(plan, &Selection::default()).into_iter().collect::<BTreeSet<_>>();
+    let all = |plan: &Plan| Unit::all(plan, &Part::default()).into_iter().collect::<BTreeSet<_>>();
     let (before, after) = (all(old), all(new));
     let mut found: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
     for unit in before.union(&after) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
-use closc_compile::{Job, Report, Selection, Signer, Target};
+use closc_compile::{Job, Part, Report, Signer, Target};
 use closc_diagnostics::figures::number;
 use closc_render::Templates;
 
@@ -23,7 +23,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let job =
-        Job::new(&input.plan, &templates, digest(&overlay), command.select.clone())?.signed(signer.as_ref());
+        Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?.signed(signer.as_ref());
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
     if let Some(place) = &command.archive {
         let bar = progress::bar(args.quiet, job.units(), "archiving");
@@ -51,7 +51,7 @@ pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
 /// Compiles a whole fabric with the shipped templates into a folder that is a cache, for commands that need a tree.
 pub fn whole(args: &Args, input: &Input, place: &Utf8Path) -> anyhow::Result<Report> {
     let templates = Templates::shipped();
-    let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Selection::default())?;
+    let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // What a loss of power left of a cache is of no use to anybody.
     let force = crate::tree::manifest(place).is_err();
     tree(args, &job, Target { place, force, sync: Sync::No })

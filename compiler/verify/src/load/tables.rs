@@ -1,40 +1,39 @@
 //! Path tables: read, and those set apart that do not fit together.
 
-use camino::Utf8Path;
-use closc_artefacts::{Routing, paths};
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Files as Source, Manifest, Routing, paths};
 use rayon::prelude::*;
 
 use super::files::{Files, unreadable};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
+use crate::interface::TableSums;
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
 use crate::read::path_table::{self, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
+use crate::slice::Slice;
 
-/// Reads all tables: those that can be composed, zone by zone, and the others.
+/// Reads the tables that are judged: those that can be composed, zone by zone, and the others.
 pub(crate) fn groups(
     files: &Files<'_>,
+    slice: &Slice,
     cabling: &Cabling,
     findings: &mut Findings,
 ) -> Result<(Vec<Group>, Vec<Group>), VerifyError> {
-    let paths: Vec<&Utf8Path> = files.manifest.files_in(paths::PATH_TABLES, "json").collect();
-    for binary in files.manifest.files_in(paths::PATH_TABLES, "bin") {
+    let judged = |path: &&Utf8Path| slice.has_table(path);
+    let paths: Vec<&Utf8Path> = files.manifest.files_in(paths::PATH_TABLES, "json").filter(judged).collect();
+    for binary in files.manifest.files_in(paths::PATH_TABLES, "bin").filter(judged) {
         let beside = binary.with_extension("json");
         if !files.manifest.files.contains_key(&beside) {
             let message = format!("`{binary}` has no `{beside}` beside it");
             findings.broken(Violation::new(&COMPLETE, Place::file(beside), message));
         }
     }
-    let read: Vec<(Option<Group>, Findings)> = paths
-        .par_iter()
-        .map(|path| {
-            let mut findings = Findings::default();
-            let group = group(files, path, cabling, &mut findings)?;
-            Ok((group, findings))
-        })
-        .collect::<Result<_, VerifyError>>()?;
+    let read = all(files, &paths, cabling)?;
     let mut groups = Vec::with_capacity(read.len());
     for (group, found) in read {
         groups.extend(group);
@@ -59,8 +58,110 @@ pub(crate) fn groups(
         let again = fitting.last().is_some_and(|last| (last.zone, last.group) == (group.zone, group.group));
         if fits(&group) && !again { fitting.push(group) } else { apart.push(group) }
     }
-    cable_lists(files, header.planes, findings);
+    cable_lists(files, slice, header.planes, findings);
     Ok((fitting, apart))
+}
+
+fn all(
+    files: &Files<'_>,
+    paths: &[&Utf8Path],
+    cabling: &Cabling,
+) -> Result<Vec<(Option<Group>, Findings)>, VerifyError> {
+    let read = paths.par_iter().map(|path| {
+        let mut findings = Findings::default();
+        let group = group(files, path, cabling, &mut findings)?;
+        Ok((group, findings))
+    });
+    read.collect()
+}
+
+/// Reads the tables that are not judged, of this tree and of those beside it, where planes are: paths lead to their NICs too.
+/// Facts about them are counted where they are judged, and what is broken is said here too. Returns sums of their digests.
+pub(crate) fn others(
+    files: &Files<'_>,
+    (beside, slice): (&[&dyn Source], &Slice),
+    cabling: &Cabling,
+    groups: &mut Vec<Group>,
+    findings: &mut Findings,
+) -> Result<Option<TableSums>, VerifyError> {
+    if slice.is_whole() || !files.manifest.routing.is_source_routed() {
+        return Ok(None);
+    }
+    let mut digests: BTreeMap<Utf8PathBuf, String> = BTreeMap::new();
+    note(files.manifest, &mut digests);
+    if slice.judges_planes() {
+        read_others(files, |path| !slice.has_table(path), cabling, groups, findings)?;
+        for tree in beside {
+            let manifest = Manifest::read(*tree)?;
+            if (&manifest.source, &manifest.inputs) != (&files.manifest.source, &files.manifest.inputs) {
+                let name = manifest.selection.clone().unwrap_or_else(|| manifest.fabric.clone());
+                return Err(VerifyError::Other(name));
+            }
+            let known = |path: &Utf8Path| digests.contains_key(path);
+            let theirs = Files::new(*tree, &manifest, files.digests);
+            read_others(&theirs, |path| !known(path), cabling, groups, findings)?;
+            note(&manifest, &mut digests);
+        }
+        groups.sort_by_key(|group| (group.zone, group.group));
+        are_all_there(groups)?;
+    }
+    let sum = |judged: bool| {
+        let some = digests.iter().filter(|(path, _)| !judged || slice.has_table(path));
+        some.fold(0u128, |sum, (path, digest)| sum.wrapping_add(number(path, digest)))
+    };
+    Ok(Some(TableSums { all: slice.judges_planes().then(|| sum(false)), judged: sum(true) }))
+}
+
+/// A file and its digest as a number, so that those of parts add up.
+fn number(path: &Utf8Path, digest: &str) -> u128 {
+    let hash = blake3::Hasher::new().update(path.as_str().as_bytes()).update(digest.as_bytes()).finalize();
+    hash.as_bytes()[..16].iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
+}
+
+/// Notes the digests of the tables of a tree, which are compared with their bytes where these are read.
+fn note(manifest: &Manifest, digests: &mut BTreeMap<Utf8PathBuf, String>) {
+    for form in ["json", "bin"] {
+        for path in manifest.files_in(paths::PATH_TABLES, form) {
+            digests.insert(path.to_owned(), manifest.files[path].blake3.clone());
+        }
+    }
+}
+
+fn read_others(
+    files: &Files<'_>,
+    wanted: impl Fn(&Utf8Path) -> bool,
+    cabling: &Cabling,
+    groups: &mut Vec<Group>,
+    findings: &mut Findings,
+) -> Result<(), VerifyError> {
+    let paths: Vec<&Utf8Path> =
+        files.manifest.files_in(paths::PATH_TABLES, "json").filter(|path| wanted(path)).collect();
+    // Read as if by somebody else: files and bytes are counted where they are judged.
+    let apart = Files::new(files.tree, files.manifest, files.digests);
+    for (group, found) in all(&apart, &paths, cabling)? {
+        groups.extend(group);
+        if !found.is_clean() {
+            *findings = std::mem::take(findings).merge(found);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to prove planes without the tables of all groups.
+fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
+    let Some(first) = groups.first() else { return Err(VerifyError::Tables("any group".to_owned())) };
+    let h = *first.table().header();
+    let there: BTreeSet<(u16, u16)> = groups.iter().map(|group| (group.zone, group.group)).collect();
+    let all = (0..h.zones).flat_map(|zone| (0..h.groups).map(move |group| (zone, group)));
+    let absent: Vec<(u16, u16)> = all.filter(|at| !there.contains(at)).collect();
+    match absent.first() {
+        None => Ok(()),
+        Some((zone, group)) => Err(VerifyError::Tables(format!(
+            "group {} of zone {zone} and {} more",
+            group + 1,
+            absent.len() - 1
+        ))),
+    }
 }
 
 /// Where hosts write the path, there are tables.
@@ -71,10 +172,10 @@ pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findi
     }
 }
 
-/// Every plane has a list of its cables.
-fn cable_lists(files: &Files<'_>, planes: u8, findings: &mut Findings) {
-    for plane in 0..planes {
-        let list = paths::cables(plane);
+/// Every plane that is judged has a list of its cables.
+fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Findings) {
+    for plane in (0..planes).filter(|plane| slice.has_plane(*plane)) {
+        let list = paths::cables(plane, None);
         if !files.manifest.files.contains_key(&list) {
             let message = format!("there is no list of the cables of plane {plane}");
             findings.broken(Violation::new(&COMPLETE, Place::file(list), message));

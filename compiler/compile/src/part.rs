@@ -1,0 +1,176 @@
+//! Which part of a fabric is compiled: all of it, a shard, what is selected, or what is selected of a shard.
+//!
+//! In: a plan. Out: the switches, host groups and cable lists of the part, and what the manifest says of it. Invariants:
+//! what is not in the part is not walked, so a part costs its share; a cable is where its lower switch is.
+
+use std::fmt;
+
+use closc_artefacts::manifest::{GroupRun, StatedPart};
+use closc_plan::Plan;
+use closc_topology::{Node, PlaneId, Switch, TierId, Topology, ZoneId};
+
+use crate::{CompileError, Selection, Shard};
+
+/// Which part of a fabric is compiled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    shard: Option<Shard>,
+    selection: Selection,
+}
+
+impl From<Selection> for Part {
+    fn from(selection: Selection) -> Self {
+        Part { shard: None, selection }
+    }
+}
+
+impl Part {
+    /// Takes a shard, or all, and what is selected of it.
+    pub fn new(shard: Option<Shard>, selection: Selection) -> Self {
+        Part { shard, selection }
+    }
+
+    /// Tells whether it is the whole fabric.
+    pub fn is_whole(&self) -> bool {
+        self.shard.is_none_or(|shard| shard.of() == 1) && self.selection.is_everything()
+    }
+
+    /// Refuses what the fabric does not have: shards without a switch, planes and zones that are not there.
+    pub(crate) fn fits(&self, topology: &Topology) -> Result<(), CompileError> {
+        let most = Shard::most(topology);
+        if let Some(shard) = self.shard.filter(|shard| shard.of() > most) {
+            return Err(CompileError::Shards {
+                of: shard.of(),
+                planes: topology.planes,
+                zones: topology.zones,
+            });
+        }
+        let absent = |what: &str, number: u16, count: u16| CompileError::Absent {
+            term: format!("{what}={number}"),
+            what: what.to_owned(),
+            last: count.saturating_sub(1),
+        };
+        let mut planes = self.selection.planes().iter();
+        if let Some(plane) = planes.find(|plane| **plane >= topology.planes) {
+            return Err(absent("plane", u16::from(*plane), topology.planes.into()));
+        }
+        let mut zones = self.selection.zones().iter();
+        if let Some(zone) = zones.find(|zone| **zone >= topology.zones) {
+            return Err(absent("zone", *zone, topology.zones));
+        }
+        Ok(())
+    }
+
+    /// Tells whether it has the T0s and T1s of a zone of a plane, all of them unless some are picked.
+    fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
+        self.selection.has_plane(plane.0)
+            && self.selection.has_zone(zone)
+            && self.shard.is_none_or(|shard| shard.has_zone(topology, plane, zone))
+    }
+
+    /// Tells whether it has a switch.
+    pub fn has_switch(&self, plan: &Plan, switch: Switch) -> bool {
+        let topology = plan.topology();
+        self.shard.is_none_or(|shard| shard.has_switch(topology, switch))
+            && self.selection.has(switch, || plan.switch_name(switch).to_string())
+    }
+
+    /// Tells whether it has a plane, in whole.
+    pub(crate) fn has_plane(&self, topology: &Topology, plane: PlaneId) -> bool {
+        let selected = self.selection.has_plane(plane.0)
+            && self.selection.zones().is_empty()
+            && !self.selection.picks_devices();
+        selected && topology.zone_ids().all(|zone| self.has_zone(topology, plane, zone))
+    }
+
+    /// Returns its switches, in the order of all listings.
+    pub(crate) fn switches<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Switch> + 'a {
+        let topology = plan.topology();
+        let zones = move |plane: PlaneId, tier: TierId| {
+            // T2s are above all zones, and few: each is asked for.
+            let ends = if tier == TierId::T2 { 1 } else { topology.zones };
+            let has = move |zone: &ZoneId| tier == TierId::T2 || self.has_zone(topology, plane, *zone);
+            (0..ends).map(ZoneId).filter(has)
+        };
+        let planes = topology.plane_ids().filter(|plane| self.selection.has_plane(plane.0));
+        let rows = planes.flat_map(move |plane| {
+            let tiers = TierId::ALL.into_iter().filter(|tier| self.selection.has_tier(*tier));
+            tiers.flat_map(move |tier| zones(plane, tier).map(move |zone| (plane, tier, zone)))
+        });
+        let all = rows.flat_map(move |(plane, tier, zone)| {
+            (0..topology.count(tier)).map(move |index| Switch { plane, tier, zone, index })
+        });
+        all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
+    }
+
+    /// Returns the units of nodes that it has.
+    fn units<'a>(&'a self, topology: &'a Topology) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
+        let zones =
+            topology.zone_ids().filter(|zone| self.selection.has_hosts() && self.selection.has_zone(*zone));
+        let units = zones.flat_map(|zone| (0..topology.units()).map(move |unit| (zone, unit)));
+        units
+            .filter(move |(zone, unit)| self.shard.is_none_or(|shard| shard.has_unit(topology, *zone, *unit)))
+    }
+
+    /// Returns its T0 groups: those of its nodes.
+    pub(crate) fn groups<'a>(&'a self, topology: &'a Topology) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
+        let rails = u16::from(topology.hosts.rails).max(1);
+        self.units(topology)
+            .flat_map(move |(zone, unit)| (unit * rails..(unit + 1) * rails).map(move |group| (zone, group)))
+    }
+
+    /// Returns its nodes with at least one NIC.
+    pub(crate) fn nodes<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Node> + 'a {
+        let topology = plan.topology();
+        let all = self.units(topology).flat_map(move |(zone, unit)| {
+            (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
+        });
+        all.filter(move |node| {
+            (0..topology.hosts.nics_per_node).any(|nic| plan.fabric().has_nic(topology.nic_of(*node, nic)))
+        })
+    }
+
+    /// Returns the planes, and where they are cut the zones of them, whose cables it has.
+    pub(crate) fn lists<'a>(
+        &'a self,
+        topology: &'a Topology,
+    ) -> impl Iterator<Item = (PlaneId, Option<ZoneId>)> + 'a {
+        let planes = topology.plane_ids().filter(|_| !self.selection.picks_devices());
+        planes.flat_map(move |plane| {
+            let whole = self.has_plane(topology, plane).then_some((plane, None));
+            let zones = topology.zone_ids().filter(move |_| whole.is_none());
+            let zones = zones.filter(move |zone| self.has_zone(topology, plane, *zone));
+            whole.into_iter().chain(zones.map(move |zone| (plane, Some(zone))))
+        })
+    }
+
+    /// Returns what the manifest says of it.
+    pub(crate) fn stated(&self, plan: &Plan) -> StatedPart {
+        let topology = plan.topology();
+        let mut tiers = [0; 3];
+        for switch in self.switches(plan) {
+            tiers[usize::from(switch.tier.level())] += 1;
+        }
+        let planes = topology.plane_ids().filter(|plane| self.has_plane(topology, *plane));
+        let mut groups: Vec<GroupRun> = Vec::new();
+        let mut nics = 0;
+        for (zone, group) in self.groups(topology) {
+            nics += plan.fabric().group_nics(zone, group).count() as u64;
+            match groups.last_mut() {
+                Some(run) if run.zone == zone.0 && run.last == group => run.last = group + 1,
+                _ => groups.push(GroupRun { zone: zone.0, first: group + 1, last: group + 1 }),
+            }
+        }
+        let [t0, t1, t2] = tiers;
+        StatedPart { planes: planes.map(|plane| plane.0).collect(), t0, t1, t2, groups, nics }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shard = self.shard.map(|shard| format!("shard={shard}"));
+        let selection = Some(self.selection.to_string()).filter(|terms| !terms.is_empty());
+        let terms: Vec<String> = shard.into_iter().chain(selection).collect();
+        f.write_str(&terms.join(","))
+    }
+}

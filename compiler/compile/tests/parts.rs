@@ -1,0 +1,167 @@
+//! Parts of fabrics: together they are the fabric, each thing once, byte for byte as in the whole tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::disk::Sync;
+use closc_artefacts::{Folder, Manifest, Memory};
+use closc_compile::{CompileError, Job, Part, Selection, Shard, Target, Unit, memory, memory_of, tree};
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_tests::exceptions;
+use closc_tests::shape::{Shape, T2};
+use proptest::prelude::*;
+
+fn shard(index: u32, of: u32) -> Part {
+    Part::new(Some(format!("{index}/{of}").parse::<Shard>().unwrap()), Selection::default())
+}
+
+fn select(terms: &str) -> Part {
+    terms.parse::<Selection>().unwrap().into()
+}
+
+/// Three tiers, so that planes can be cut by zones.
+const ZONES: Shape = Shape {
+    planes: 2,
+    groups: 2,
+    per_group: 2,
+    rails: 1,
+    t1: 2,
+    parallel: 1,
+    t2: Some(T2 { zones: 3, steps: 2, parallel: 1, rows: false }),
+    exceptions: String::new(),
+};
+
+fn lines(memory: &Memory, list: &str) -> Vec<String> {
+    let bytes = &memory.files[Utf8Path::new(list)];
+    String::from_utf8(bytes.clone()).unwrap().lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Compares parts with the whole tree: every file in one of them and the same, cut cable lists row by row.
+fn together(whole: &Memory, parts: &[Memory]) {
+    let mut files: BTreeMap<Utf8PathBuf, Vec<u8>> = BTreeMap::new();
+    let mut rows: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
+    for part in parts {
+        for (path, bytes) in part.files.iter().filter(|(path, _)| *path != "manifest.json") {
+            match path.as_str().split_once("-zone-") {
+                Some((list, _)) => {
+                    rows.entry(format!("{list}.csv").into()).or_default().extend(lines(part, path.as_str()))
+                }
+                None => {
+                    let again = files.insert(path.clone(), bytes.clone());
+                    assert!(again.is_none() || path.starts_with("p4"), "`{path}` is in two parts");
+                }
+            }
+        }
+    }
+    for (path, bytes) in whole.files.iter().filter(|(path, _)| *path != "manifest.json") {
+        match rows.remove(path) {
+            Some(mut cut) => {
+                let mut all = lines(whole, path.as_str());
+                cut.sort();
+                all.sort();
+                assert_eq!(cut, all, "`{path}`");
+            }
+            None => assert_eq!(files.remove(path).as_ref(), Some(bytes), "`{path}`"),
+        }
+    }
+    assert!(files.is_empty() && rows.is_empty(), "{:?}", files.keys());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Random fabrics with exceptions, cut into any number of shards: every unit is in exactly one.
+    #[test]
+    fn every_unit_is_in_one_shard(shape in exceptions::excepted(), of in 1u32..40) {
+        let plan = shape.plan();
+        let zones = shape.t2.as_ref().map_or(1, |t2| u32::from(t2.zones));
+        let of = of.min(u32::from(shape.planes) * zones);
+        let mut found: BTreeSet<Unit> = BTreeSet::new();
+        for index in 0..of {
+            for unit in Unit::all(&plan, &shard(index, of)) {
+                prop_assert!(found.insert(unit), "{unit:?} is in two of {of}");
+            }
+        }
+        let whole: BTreeSet<Unit> = Unit::all(&plan, &Part::default()).into_iter().collect();
+        let cut = |unit: &&Unit| !matches!(unit, Unit::Cables(_) | Unit::ZoneCables(..));
+        prop_assert!(found.iter().filter(cut).eq(whole.iter().filter(cut)));
+    }
+}
+
+#[test]
+fn shards_are_the_tree() {
+    let plan = ZONES.plan();
+    let whole = memory(&plan).unwrap();
+    for of in [1, 2, 3, 5, 6] {
+        let parts: Vec<Memory> = (0..of).map(|index| memory_of(&plan, shard(index, of)).unwrap()).collect();
+        together(&whole, &parts);
+    }
+    let planes: Vec<Memory> =
+        ["plane=0", "plane=1", "tier=hosts"].map(|terms| memory_of(&plan, select(terms)).unwrap()).into();
+    together(&whole, &planes);
+}
+
+#[test]
+fn a_manifest_says_which_part_it_is_of() {
+    let plan = ZONES.plan();
+    let whole = Manifest::read(&memory(&plan).unwrap()).unwrap();
+    assert_eq!((&whole.selection, &whole.part), (&None, &None));
+    let stated = |part: Part| {
+        let manifest = Manifest::read(&memory_of(&plan, part).unwrap()).unwrap();
+        assert_eq!((&manifest.source, &manifest.inputs), (&whole.source, &whole.inputs));
+        assert_eq!(manifest.counts, whole.counts, "numbers of the fabric, whatever the part");
+        (manifest.selection.unwrap(), manifest.part.unwrap())
+    };
+    let (terms, part) = stated(shard(1, 2));
+    assert_eq!((terms.as_str(), &part.planes[..]), ("shard=1/2", &[1][..]));
+    assert_eq!((2 * part.t0, 2 * part.t1, 2 * part.t2), (whole.counts.t0, whole.counts.t1, whole.counts.t2));
+    let (_, cut) = stated(shard(0, 4));
+    assert!(cut.planes.is_empty() && cut.t0 > 0);
+    let (_, hosts) = stated(select("tier=hosts,zone=2"));
+    assert_eq!((hosts.t0, hosts.groups.len(), hosts.groups[0].last), (0, 1, 2));
+    let nics: u64 = (0..6).map(|index| stated(shard(index, 6)).1.nics).sum();
+    assert_eq!(nics, whole.counts.nics);
+}
+
+#[test]
+fn what_the_fabric_does_not_have_is_refused() {
+    let plan = ZONES.plan();
+    for (part, message) in [
+        (shard(0, 7), "7 shards are more than 2 planes of 3 zones can be cut into: at most 6"),
+        (select("plane=2"), "`--select plane=2`: the last plane of this fabric is 1"),
+        (select("zone=9"), "`--select zone=9`: the last zone of this fabric is 2"),
+        (select("device=nobody-*"), "`--select` selects no device of this fabric"),
+        (select("plane=1,tier=hosts"), "`--select` selects no device of this fabric"),
+    ] {
+        let error = memory_of(&plan, part).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+fn compile(plan: &Plan, place: &Utf8Path, part: Part) -> Result<closc_compile::Report, CompileError> {
+    let templates = Templates::shipped();
+    let job = Job::new(plan, &templates, blake3::hash(b""), part)?;
+    tree(&job, Target { place, force: false, sync: Sync::No }, &|_| {})
+}
+
+/// A part goes into a whole tree, or a folder of its own; there it is made again, and no other part joins it.
+#[test]
+fn a_folder_holds_one_part_or_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    let plan = ZONES.plan();
+    compile(&plan, &root.join("whole"), Part::default()).unwrap();
+    let before = Manifest::read(&Folder::new(root.join("whole"))).unwrap();
+    compile(&plan, &root.join("whole"), shard(1, 2)).unwrap();
+    assert_eq!(Manifest::read(&Folder::new(root.join("whole"))).unwrap(), before);
+    let part = root.join("part");
+    let first = compile(&plan, &part, shard(1, 2)).unwrap();
+    let again = compile(&plan, &part, shard(1, 2)).unwrap();
+    assert_eq!((again.files, again.kept, again.removed), (first.files, first.files, 0));
+    let error = compile(&plan, &part, shard(0, 2)).unwrap_err().to_string();
+    assert!(error.contains("holds another part, `shard=1/2`"), "{error}");
+    let grown = Shape { per_group: 3, ..ZONES };
+    let other = compile(&grown.plan(), &part, shard(1, 2)).unwrap();
+    assert!(other.written > 0, "the same part of another description replaces it");
+}
