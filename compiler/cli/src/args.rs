@@ -66,6 +66,8 @@ pub enum Command {
     Compile(CompileArgs),
     /// Prove from the files of a compiled tree that every path arrives, over the links it names
     Verify(VerifyArgs),
+    /// Put the verdict of a fabric together from summaries of its parts, which `verify --summary` wrote
+    Merge(MergeArgs),
     /// Compare two fabrics: what changes, what it does to traffic, how to roll it out
     Diff(diff::DiffArgs),
     /// Declare a switch, plane or cable drained, and show what that does
@@ -186,6 +188,14 @@ pub struct VerifyArgs {
     /// Show at most this many violations of each rule; 0 only counts them
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::from_0())]
     pub shown: u32,
+    #[command(flatten)]
+    pub part: PartArgs,
+    /// Parts with path tables of other groups, which the proof of a plane reads
+    #[arg(long, value_name = "TREE", num_args = 1..)]
+    pub tables: Vec<Utf8PathBuf>,
+    /// Write what `merge` has to know of what was judged
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<Utf8PathBuf>,
     /// Do not hold files against the digests of the manifest
     #[arg(long, conflicts_with = "key")]
     pub no_digests: bool,
@@ -195,6 +205,15 @@ pub struct VerifyArgs {
     /// Threads, up to 1024; as many as there are processors if 0 or not given
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
+}
+
+/// Arguments of `merge`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 everything holds, 1 something does not, or the parts make no whole")]
+pub struct MergeArgs {
+    /// Summaries of all parts, each thing of the fabric in one of them
+    #[arg(required = true, value_name = "SUMMARY")]
+    pub summaries: Vec<Utf8PathBuf>,
 }
 
 /// Arguments of `paths`.

@@ -12,6 +12,7 @@ mod explain;
 mod export;
 mod grow;
 mod lab;
+mod merge;
 mod paths;
 mod platforms;
 mod push;
@@ -40,6 +41,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Check(command) => check::run(args, command),
         Command::Compile(command) => compile::run(args, command),
         Command::Verify(command) => verify::run(args, command),
+        Command::Merge(command) => merge::run(args, command),
         Command::Diff(command) => diff::run(args, command),
         Command::Drain(command) => drain::run(args, command, Turn::On),
         Command::Undrain(command) => drain::run(args, command, Turn::Off),

@@ -1,7 +1,8 @@
 //! The tree as one `.tar.zst` file.
 //!
 //! In: a job. Out: an archive whose entries are in the order of the units, the manifest last (after it only its signature), without owner or time, so
-//! that the same source gives the same bytes. Invariants: units are rendered a few at a time; the file is complete and
+//! that the same source gives the same bytes. It is zstd frames one behind the other, each of whole entries, so that
+//! [`crate::Packed`] unpacks no more than a frame for a file; what unpacks `.tar.zst` sees one tar file. Invariants: units are rendered a few at a time; the file is complete and
 //! on the disk before it gets its name, so that of several at once each leaves a whole one.
 
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ const BATCH: usize = 32;
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
+
+/// Bytes of entries from which on a frame ends: the configuration of a large switch, or many small files.
+const FRAME: u64 = 512 << 10;
 
 /// Writes an archive; `done` is called with the number of units that are.
 pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) -> Result<(), CompileError> {
@@ -46,8 +50,7 @@ fn fill(
     done: &dyn Fn(u64),
 ) -> Result<(), CompileError> {
     let write = |error| CompileError::File { operation: "write", path: place.to_owned(), error };
-    let encoder = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(write)?;
-    let mut tar = tar::Builder::new(encoder);
+    let mut tar = tar::Builder::new(Frames::new(BufWriter::new(file)).map_err(write)?);
     let mut files = BTreeMap::new();
     for batch in job.units.chunks(BATCH) {
         let rendered: Vec<Vec<Artefact>> =
@@ -64,13 +67,55 @@ fn fill(
     if let Some(signature) = signature {
         append(&mut tar, &Artefact::new(paths::SIGNATURE, signature)).map_err(write)?;
     }
-    tar.into_inner().and_then(zstd::Encoder::finish).and_then(|mut file| file.flush()).map_err(write)
+    tar.into_inner().and_then(Frames::finish).and_then(|mut file| file.flush()).map_err(write)
 }
 
-fn append<W: Write>(tar: &mut tar::Builder<W>, artefact: &Artefact) -> io::Result<()> {
+/// Packs what is written, frame by frame.
+struct Frames<W: Write> {
+    /// The frame that is open; absent only while one ends and the next begins.
+    open: Option<zstd::Encoder<'static, W>>,
+    /// Bytes in it.
+    bytes: u64,
+}
+
+impl<W: Write> Frames<W> {
+    fn new(into: W) -> io::Result<Self> {
+        Ok(Frames { open: Some(zstd::Encoder::new(into, LEVEL)?), bytes: 0 })
+    }
+
+    /// Ends the frame where it is large enough. To be called between two entries.
+    fn cut(&mut self) -> io::Result<()> {
+        if self.bytes < FRAME {
+            return Ok(());
+        }
+        let Some(open) = self.open.take() else { return Ok(()) };
+        *self = Frames::new(open.finish()?)?;
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<W> {
+        self.open.ok_or_else(|| io::Error::other("the last frame failed"))?.finish()
+    }
+}
+
+impl<W: Write> Write for Frames<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let open = self.open.as_mut().ok_or_else(|| io::Error::other("the last frame failed"))?;
+        let written = open.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.open.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+fn append<W: Write>(tar: &mut tar::Builder<Frames<W>>, artefact: &Artefact) -> io::Result<()> {
     let mut header = tar::Header::new_gnu();
     header.set_size(artefact.bytes.len() as u64);
     header.set_mode(0o644);
     header.set_mtime(0);
-    tar.append_data(&mut header, artefact.path.as_std_path(), artefact.bytes.as_slice())
+    tar.append_data(&mut header, artefact.path.as_std_path(), artefact.bytes.as_slice())?;
+    tar.get_mut().cut()
 }

@@ -28,17 +28,22 @@ impl Selection {
     }
 
     /// Tells whether switches are selected by what cuts a plane: their tier or name.
-    pub(crate) fn picks_devices(&self) -> bool {
+    pub fn picks_devices(&self) -> bool {
         !(self.tiers.is_empty() && self.devices.is_empty())
     }
 
+    /// Tells whether any switch can be selected.
+    pub fn has_switches(&self) -> bool {
+        self.tiers.is_empty() || self.tiers.iter().any(|word| word != HOSTS)
+    }
+
     /// Returns the planes that it names.
-    pub(crate) fn planes(&self) -> &[u8] {
+    pub fn planes(&self) -> &[u8] {
         &self.planes
     }
 
     /// Returns the zones that it names.
-    pub(crate) fn zones(&self) -> &[u16] {
+    pub fn zones(&self) -> &[u16] {
         &self.zones
     }
 
@@ -58,7 +63,7 @@ impl Selection {
     }
 
     /// Tells whether what is of hosts is selected: path tables, and files of nodes.
-    pub(crate) fn has_hosts(&self) -> bool {
+    pub fn has_hosts(&self) -> bool {
         let asked = self.tiers.iter().any(|word| word == HOSTS);
         self.planes.is_empty() && self.devices.is_empty() && (asked || self.tiers.is_empty())
     }

@@ -17,8 +17,13 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// Returns which it is, from 0.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
     /// Returns the number of shards.
-    pub(crate) fn of(self) -> u32 {
+    pub fn of(self) -> u32 {
         self.of
     }
 

@@ -43,15 +43,13 @@ fn together(whole: &Memory, parts: &[Memory]) {
     let mut rows: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
     for part in parts {
         for (path, bytes) in part.files.iter().filter(|(path, _)| *path != "manifest.json") {
-            match path.as_str().split_once("-zone-") {
-                Some((list, _)) => {
-                    rows.entry(format!("{list}.csv").into()).or_default().extend(lines(part, path.as_str()))
-                }
-                None => {
-                    let again = files.insert(path.clone(), bytes.clone());
-                    assert!(again.is_none() || path.starts_with("p4"), "`{path}` is in two parts");
-                }
+            if let Some((list, _)) = path.as_str().split_once("-zone-") {
+                let own = rows.entry(format!("{list}.csv").into()).or_default();
+                own.extend(lines(part, path.as_str()));
+                continue;
             }
+            let again = files.insert(path.clone(), bytes.clone());
+            assert!(again.is_none() || path.starts_with("p4"), "`{path}` is in two parts");
         }
     }
     for (path, bytes) in whole.files.iter().filter(|(path, _)| *path != "manifest.json") {

@@ -17,7 +17,42 @@ pub enum VerifyError {
     /// There is no manifest to go by.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// Only a part of the fabric was compiled, and a proof needs both ends of every cable.
+    /// Only some devices were compiled, and a proof needs both ends of every cable.
     #[error("the tree holds only a part of the fabric (`{0}`), and a proof needs both ends of every cable")]
     Partial(String),
+    /// The tree is a part that cuts a plane.
+    #[error(
+        "the tree is a part that cuts planes (`{0}`), and a plane is proved in whole: take no more shards than planes, or \
+         `--select plane=P`"
+    )]
+    Cut(String),
+    /// There are more shards than planes.
+    #[error("{of} shards are more than {planes} planes, and a plane is proved in whole")]
+    Shards {
+        /// Shards that were asked for.
+        of: u32,
+        /// Planes of the fabric.
+        planes: u64,
+    },
+    /// Nothing of what is asked for is in the tree.
+    #[error("nothing of what is asked for is in the tree")]
+    Nothing,
+    /// Nodes have files, which are about all planes.
+    #[error(
+        "nodes have files (`{0}`), and each is about all planes: such a fabric is proved in whole, without `--shard` and \
+         `--select`"
+    )]
+    Nodes(Utf8PathBuf),
+    /// Tables of other groups are not there.
+    #[error(
+        "the paths of a plane lead to the NICs of all groups, and there is no path table of {0}: name the parts that have \
+         them with --tables"
+    )]
+    Tables(String),
+    /// Two parts have different tables of one name.
+    #[error("two parts have a `{0}`, and not the same")]
+    Twice(Utf8PathBuf),
+    /// A part with tables is of another fabric.
+    #[error("`{0}` was compiled from another description than the tree")]
+    Other(String),
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use closc_diagnostics::Rule;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::cabling::SwitchId;
 use crate::model::place::Place;
@@ -96,7 +96,7 @@ pub struct TraceStep {
 }
 
 /// How often a rule was applied, and how often it was broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Facts checked.
     pub facts: u64,

@@ -13,14 +13,18 @@ mod check;
 mod error;
 mod finding;
 mod forward;
+mod interface;
 mod lines;
 mod load;
+mod merge;
 mod model;
 mod options;
 mod proof;
 mod read;
 mod report;
 mod rules;
+mod slice;
+mod summary;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -31,6 +35,7 @@ use smol_str::SmolStr;
 
 pub use error::VerifyError;
 pub use finding::{Tally, TraceStep, Violation};
+pub use merge::{MergeError, merge};
 pub use model::place::Place;
 pub use options::Options;
 pub use proof::chosen::counts::DeliveryCounts;
@@ -38,29 +43,64 @@ pub use proof::count::PathCounts;
 pub use proof::spread::{CableLoad, LoadCounts};
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
+pub use slice::Judged;
+pub use summary::{Summary, SummaryError};
 pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
 
 use bind::nics::NicCables;
 use finding::Findings;
 use forward::packet::Network;
-use model::cabling::SwitchId;
+use interface::Interface;
+use model::cabling::{Kind, SwitchId};
 use model::fabric::Fabric;
+use model::segment::Tier;
 use model::stated::Stated;
 use model::switch::OtherRoute;
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
 
-/// Verifies a tree.
+/// Verifies a tree, or what of it is to be judged.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
-    let loaded = load::load(tree, options, check::hosts::routes)?;
-    let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, .. } = loaded;
-    let load::Loaded { mut findings, tools, counts, stated, not_proved, follows, .. } = loaded;
-    check::counts::check(&counts, &fabric, &mut findings);
+    Ok(judge(tree, &[], options, false)?.0)
+}
+
+/// Verifies a part, or what of a tree is to be judged, and sums up what [`merge`] has to know of it. Path tables of other groups
+/// are in the tree, or in parts beside it.
+pub fn verify_part(
+    tree: &dyn Files,
+    beside: &[&dyn Files],
+    options: &Options,
+) -> Result<(Report, Summary), VerifyError> {
+    let (report, found) = judge(tree, beside, options, true)?;
+    let Found { slice, host_links, tiers, interface } = found.expect("it was asked for");
+    let summary = Summary::new(tree, &report, slice.named(), (host_links, tiers, interface))?;
+    Ok((report, summary))
+}
+
+/// What is found of a part besides its report.
+struct Found {
+    slice: slice::Slice,
+    host_links: u64,
+    tiers: [u64; 3],
+    interface: Interface,
+}
+
+fn judge(
+    tree: &dyn Files,
+    beside: &[&dyn Files],
+    options: &Options,
+    part: bool,
+) -> Result<(Report, Option<Found>), VerifyError> {
+    let loaded = load::load(tree, beside, options, check::hosts::routes)?;
+    let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
+    let load::Loaded { mut findings, tools, counts, part: stated_part, stated, not_proved, follows, .. } =
+        loaded;
+    check::counts::check(&counts, stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
     check::tools::check(&fabric, stated.as_ref(), &tools, &mut findings);
-    findings = findings.merge(check::tables::all(&fabric.groups, &apart));
+    findings = findings.merge(check::tables::all(&fabric, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options, stated.as_ref()));
     if let Some(stated) = &stated {
@@ -81,20 +121,15 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
         Some(_) | None => (None, None),
     };
     let not_judged = findings.take_not_judged();
-    let (tallies, mut violations) = findings.finish();
-    let broken = tallies.values().map(|(_, tally)| tally.broken).sum();
-    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
-    violations.retain(|violation| {
-        let count = shown.entry(violation.rule.code).or_default();
-        *count += 1;
-        *count <= options.shown
+    let (rules, violations, broken) =
+        finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
+    let found = part.then(|| Found {
+        host_links: fabric.cabling.cables.iter().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
+        tiers: [Tier::T0, Tier::T1, Tier::T2].map(|tier| of_tier(&fabric, tier)),
+        interface: Interface::of(&fabric, (&nics, sums), stated.as_ref(), network.as_ref()),
+        slice: fabric.slice.clone(),
     });
-    traces(&fabric, &nics, &mut violations);
-    if let Some(network) = &network {
-        choice_traces(network, &mut violations);
-    }
-    lines::fill(tree, &mut violations);
-    Ok(Report {
+    let report = Report {
         fabric: name,
         routing,
         not_proved,
@@ -105,10 +140,40 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
         walk,
         delivery,
         choices,
-        rules: tallies.into_values().map(|(rule, tally)| RuleCounts::new(rule, tally)).collect(),
+        rules,
         violations,
         broken,
-    })
+    };
+    Ok((report, found))
+}
+
+/// Switches of a tier that were read.
+fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
+    fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count() as u64
+}
+
+/// Counts what was found, and fills up what of it is shown.
+fn finished(
+    tree: &dyn Files,
+    (fabric, nics, network): (&Fabric, &NicCables, Option<&ChoiceNetwork<'_>>),
+    most: usize,
+    findings: Findings,
+) -> (Vec<RuleCounts>, Vec<Violation>, u64) {
+    let (tallies, mut violations) = findings.finish();
+    let broken = tallies.values().map(|(_, tally)| tally.broken).sum();
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    violations.retain(|violation| {
+        let count = shown.entry(violation.rule.code).or_default();
+        *count += 1;
+        *count <= most
+    });
+    traces(fabric, nics, &mut violations);
+    if let Some(network) = network {
+        choice_traces(network, &mut violations);
+    }
+    lines::fill(tree, &mut violations);
+    let rules = tallies.into_values().map(|(rule, tally)| RuleCounts::new(rule, tally)).collect();
+    (rules, violations, broken)
 }
 
 /// A route that BGP comes to: where to, and the port and weight of each next hop.
@@ -117,7 +182,8 @@ pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
 /// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever compares them with
 /// running switches.
 pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
-    let fabric = load::load(tree, &Options { digests: false, ..Options::default() }, |_, _, _, _| {})?.fabric;
+    let options = Options { digests: false, ..Options::default() };
+    let fabric = load::load(tree, &[], &options, |_, _, _, _| {})?.fabric;
     let (all, _) = proof::converge::routes(&fabric);
     let ways = |id, route: &OtherRoute| {
         let port = |slot| {
@@ -170,7 +236,9 @@ fn prove(
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
     let load = proof::spread::measure(fabric, &ways, findings);
-    let walk = (paths.named <= options.walk_up_to).then(|| walk::exhaustive::walk(fabric, nics));
+    // Walks are over all planes.
+    let few = fabric.slice.is_whole() && paths.named <= options.walk_up_to;
+    let walk = few.then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
         walk::agree::agree(&paths, walk, findings);
     }

@@ -12,6 +12,8 @@ mod switches;
 mod tables;
 mod tools;
 
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::{Files as Source, Routing, paths};
 use smol_str::SmolStr;
 
@@ -19,6 +21,7 @@ use crate::bind::binding::Context;
 use crate::bind::nics::{self, NicCables};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
+use crate::interface::TableSums;
 use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{Cabling, NodeId};
 use crate::model::fabric::Fabric;
@@ -36,6 +39,7 @@ use crate::read::manifest;
 use crate::read::unjudged;
 use crate::report::ReadCounts;
 use crate::rules::files::{EXTRA, PIPELINE};
+use crate::slice::Slice;
 use files::Files;
 
 /// Everything that was read.
@@ -54,6 +58,10 @@ pub(crate) struct Loaded {
     pub(crate) findings: Findings,
     /// What the manifest counts.
     pub(crate) counts: Counts,
+    /// What the manifest says of a part.
+    pub(crate) part: Option<StatedPart>,
+    /// Sums of digests of path tables, where only a part is judged.
+    pub(crate) sums: Option<TableSums>,
     /// What the manifest states of the fabric.
     pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
@@ -69,18 +77,24 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
         switches: fabric.cabling.switches.len() as u64,
         nodes: fabric.nodes.iter().flatten().count() as u64,
         cables: fabric.cabling.cables.len() as u64,
-        tables: fabric.groups.len() as u64,
-        nics: fabric.groups.iter().map(|group| group.nics.len() as u64).sum(),
+        tables: fabric.judged_groups().count() as u64,
+        nics: fabric.judged_groups().map(|group| group.nics.len() as u64).sum(),
     }
 }
 
 /// Reads a tree. Routes of nodes to each other are too many to keep: `judge` is given those of one node at a time.
-pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) -> Result<Loaded, VerifyError> {
-    let manifest = manifest::read(tree)?;
+pub(crate) fn load(
+    tree: &dyn Source,
+    beside: &[&dyn Source],
+    options: &Options,
+    judge: nodes::Judge,
+) -> Result<Loaded, VerifyError> {
+    let (manifest, slice) = manifest::read(tree, &options.judged)?;
     let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
-    let cabling = cabling(&files, &mut findings)?;
-    let (groups, apart) = tables::groups(&files, &cabling, &mut findings)?;
+    let cabling = cabling(&files, &slice, &mut findings)?;
+    let (mut groups, apart) = tables::groups(&files, &slice, &cabling, &mut findings)?;
+    let sums = tables::others(&files, (beside, &slice), &cabling, &mut groups, &mut findings)?;
     tables::are_there(manifest.routing, &groups, &mut findings);
     let names = pipeline::pipeline(&files, &mut findings)?;
     let sprays = |name: &SmolStr| manifest.files.contains_key(&paths::host(name, ROUTES));
@@ -93,6 +107,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
         groups,
         facts: Vec::new(),
         cabling,
+        slice,
     };
     let nics = nics::find(&fabric, names.is_some(), &mut findings);
     let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
@@ -117,10 +132,13 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
     let found = nodes::sprays(&files, &fabric, judge)?;
     let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;
     let (tools, of_tools) = tools::tools(&files, &fabric.cabling)?;
-    findings = findings.merge(found).merge(of_networks).merge(of_tools).merge(rest(&files, options)?);
+    findings =
+        findings.merge(found).merge(of_networks).merge(of_tools).merge(rest(&files, &fabric, options)?);
     let read = read_counts(files, &fabric);
     Ok(Loaded {
         counts: manifest.counts,
+        part: manifest.part.clone(),
+        sums,
         stated: manifest.profile.clone(),
         fabric,
         apart,
@@ -137,7 +155,7 @@ pub(crate) fn load(tree: &dyn Source, options: &Options, judge: nodes::Judge) ->
 }
 
 /// What is left open where hosts do not write the path.
-fn not_proved(routing: Routing) -> Vec<&'static str> {
+pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh` and `nccl.conf`";
     const ADDRESS: &str =
         "which address a NIC has, where no node is described: what most of its T0s say counts";
@@ -154,25 +172,51 @@ fn not_proved(routing: Routing) -> Vec<&'static str> {
     }
 }
 
-fn cabling(files: &Files<'_>, findings: &mut Findings) -> Result<Cabling, VerifyError> {
+fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<Cabling, VerifyError> {
     let mut lists = Vec::new();
-    for path in files.manifest.files_in(paths::CABLES, "csv") {
+    let judged =
+        |path: &&Utf8Path| slice.is_whole() || paths::plane_of(path).is_some_and(|p| slice.has_plane(p));
+    for path in files.manifest.files_in(paths::CABLES, "csv").filter(judged) {
         let mut bytes = Vec::new();
         if files.read(path, &mut bytes, findings)? {
             lists.push((path.to_owned(), bytes));
         }
     }
-    let switches = files.manifest.folders(paths::SWITCHES);
-    let hosts: Vec<&str> = files.manifest.folders(paths::HOSTS).into_keys().collect();
-    let switches = switches.keys().map(|name| SmolStr::from(*name)).collect();
+    let folders = files.manifest.folders(paths::SWITCHES);
+    let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
+    if !slice.is_whole() && files.manifest.selection.is_none() {
+        // Of a whole tree those are judged that have a cable in a plane that is.
+        let named = cables::device_names(&lists);
+        switches.retain(|name| named.contains(name.as_bytes()));
+    }
+    let mut hosts: Vec<&str> = Vec::new();
+    if slice.is_whole() {
+        hosts.extend(files.manifest.folders(paths::HOSTS).into_keys());
+    }
     Ok(cables::read(&lists, switches, &hosts, files.manifest.profile.as_ref(), findings))
 }
 
+/// Tells whether a file of a whole tree is judged where only some planes or tables are: what is in no folder of devices,
+/// lists and tables is judged with each.
+fn is_judged(path: &Utf8Path, fabric: &Fabric, files: &Files<'_>) -> bool {
+    if fabric.slice.is_whole() || files.manifest.selection.is_some() {
+        return true;
+    }
+    let mut parts = path.iter();
+    match (parts.next(), parts.next()) {
+        (Some(paths::SWITCHES), Some(name)) => fabric.cabling.switch_named(name).is_some(),
+        (Some(paths::CABLES), _) => paths::plane_of(path).is_some_and(|plane| fabric.slice.has_plane(plane)),
+        (Some(paths::PATH_TABLES), _) => fabric.slice.has_table(path),
+        _ => true,
+    }
+}
+
 /// Files that no reader asked for: their digests are compared with the manifest all the same, and they are named.
-fn rest(files: &Files<'_>, options: &Options) -> Result<Findings, VerifyError> {
+fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
-    for path in files.manifest.files.keys().filter(|path| !files.was_read(path)) {
+    let open = |path: &&Utf8PathBuf| !files.was_read(path) && is_judged(path, fabric, files);
+    for path in files.manifest.files.keys().filter(open) {
         files.read(path, &mut buffer, &mut findings)?;
         if options.pipelines.contains_key(path) {
             continue;
@@ -192,7 +236,8 @@ fn rest(files: &Files<'_>, options: &Options) -> Result<Findings, VerifyError> {
             Violation::new(&PIPELINE, Place::file(path), message)
         });
     }
-    for path in files.tree.list().unwrap_or_default() {
+    let listed = files.tree.list().unwrap_or_default();
+    for path in listed.into_iter().filter(|path| is_judged(path, fabric, files)) {
         findings.checked(&EXTRA, 1);
         let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
         if !is_head && !files.manifest.files.contains_key(&path) {

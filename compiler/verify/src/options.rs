@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use camino::Utf8PathBuf;
 use closc_platform::Hardware;
 
+use crate::slice::Judged;
+
 /// What to verify, and how thoroughly.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -16,6 +18,8 @@ pub struct Options {
     pub shown: usize,
     /// Digests (BLAKE3) of the files of pipelines that are known, by path; others are read as they are.
     pub pipelines: BTreeMap<Utf8PathBuf, String>,
+    /// What of the tree is judged.
+    pub judged: Judged,
     /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.
     pub hardware: BTreeMap<String, Hardware>,
 }
@@ -27,6 +31,7 @@ impl Default for Options {
             walk_up_to: 1 << 20,
             shown: 10,
             pipelines: BTreeMap::new(),
+            judged: Judged::All,
             hardware: BTreeMap::new(),
         }
     }

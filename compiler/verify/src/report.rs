@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use closc_diagnostics::Rule;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::finding::{Tally, Violation};
 use crate::proof::chosen::counts::DeliveryCounts;
@@ -58,7 +58,7 @@ pub struct Report {
 }
 
 /// What was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReadCounts {
     /// Files.
     pub files: u64,

@@ -7,15 +7,16 @@
 use std::fmt::Write as _;
 use std::io;
 
+use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::Files;
+use closc_artefacts::{Files, disk};
 use closc_compile::pipeline_digests;
 use closc_diagnostics::show::github;
 use closc_platform::Hardware;
-use closc_verify::{Options, Report, verify};
+use closc_verify::{Judged, Options, Report, verify, verify_part};
 use indicatif::ProgressBar;
 
-use crate::args::{Args, Format, VerifyArgs};
+use crate::args::{Args, Format, PartArgs, VerifyArgs};
 use crate::commands::compile::start_threads;
 use crate::output::{self, Outcome};
 use crate::{input, progress, tree};
@@ -30,9 +31,26 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         shown: command.shown as usize,
         pipelines: pipeline_digests(),
         hardware: Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref)),
+        judged: judged(&command.part)?,
     };
     let tree = Watched::new(args, command)?;
-    let report = verify(&tree, &options)?;
+    let report = match &command.summary {
+        None if command.tables.is_empty() => verify(&tree, &options)?,
+        place => {
+            let beside: Vec<Box<dyn Files>> = command
+                .tables
+                .iter()
+                .map(|part| tree::open(part, command.key.as_deref()))
+                .collect::<anyhow::Result<_>>()?;
+            let beside: Vec<&dyn Files> = beside.iter().map(AsRef::as_ref).collect();
+            let (report, summary) = verify_part(&tree, &beside, &options)?;
+            if let Some(place) = place {
+                disk::replace(place, &summary.to_bytes())
+                    .with_context(|| format!("cannot write `{place}`"))?;
+            }
+            report
+        }
+    };
     tree.bar.finish_and_clear();
     match args.format {
         Format::Human | Format::Json | Format::Markdown | Format::Html => {
@@ -43,8 +61,30 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed })
 }
 
+/// What of the tree is judged: planes are proved in whole.
+fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
+    let terms = &part.select;
+    if let Some(shard) = part.shard {
+        anyhow::ensure!(terms.is_everything(), "a shard of a proof is not selected from: give one of both");
+        return Ok(Judged::Shard { index: shard.index(), of: shard.of() });
+    }
+    if terms.is_everything() {
+        return Ok(Judged::All);
+    }
+    let hosts = terms.has_hosts();
+    let switches = terms.has_switches() && terms.zones().is_empty();
+    let cut = terms.picks_devices() && (terms.has_switches() || !hosts);
+    if cut || !(hosts || switches) {
+        bail!(
+            "a plane is proved in whole: `--select plane=P`, or `tier=hosts` with `zone=Z` for path tables"
+        );
+    }
+    let (planes, zones) = (terms.planes().to_vec(), terms.zones().to_vec());
+    Ok(Judged::Selected { planes, zones, switches, hosts })
+}
+
 /// Violations as annotations, and the summary as text.
-fn annotations(tree: &Utf8Path, report: &Report) -> String {
+pub(super) fn annotations(tree: &Utf8Path, report: &Report) -> String {
     let mut text = String::new();
     for violation in &report.violations {
         let file = tree.join(&violation.place.file);

@@ -54,13 +54,16 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
         let table = group.table();
         let mut downlinks = BTreeSet::new();
         let mut own = Vec::with_capacity(group.nics.len() * group.planes.len());
+        let judged = fabric.slice.has_group(group.zone, group.group);
         for nic in &group.nics {
-            one(&table, group, nic, findings);
             let twice = addresses.insert(nic.address, &nic.name).is_some() || !downlinks.insert(nic.downlink);
-            findings.expect(!twice, &NICS, || {
-                let message = format!("`{}` shares its downlink or address with another NIC", nic.name);
-                Violation::new(&NICS, group.nic_place(nic), message)
-            });
+            if judged {
+                one(&table, group, nic, findings);
+                findings.expect(!twice, &NICS, || {
+                    let message = format!("`{}` shares its downlink or address with another NIC", nic.name);
+                    Violation::new(&NICS, group.nic_place(nic), message)
+                });
+            }
             if let Some(node) = nic.node.filter(|_| sources) {
                 cables.nodes.insert(nic.address, node);
             }

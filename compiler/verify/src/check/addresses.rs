@@ -149,7 +149,7 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
 
 fn nics(fabric: &Fabric, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
-    for group in &fabric.groups {
+    for group in fabric.judged_groups() {
         findings.checked(&BLOCK, group.nics.len() as u64);
         for nic in group.nics.iter().filter(|nic| layout.block_around(nic.address).is_some()) {
             let message = format!("`{}` has address {}, which is inside the block", nic.name, nic.address);

@@ -1,5 +1,7 @@
 //! V0109: the manifest counts what the tree has.
 
+use closc_artefacts::manifest::StatedPart;
+
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Kind;
 use crate::model::fabric::Fabric;
@@ -9,9 +11,11 @@ use crate::model::stated::Counts;
 use crate::rules::files::COUNTS;
 
 /// Compares numbers.
-pub(crate) fn check(stated: &Counts, fabric: &Fabric, findings: &mut Findings) {
-    // A manifest that counts nothing was written before there was a tree.
-    if *stated == Counts::default() {
+pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric, findings: &mut Findings) {
+    // A manifest that counts nothing was written before there was a tree. Of a slice a part says what is in it, and the
+    // whole is compared when slices are merged.
+    let whole = fabric.slice.is_whole();
+    if *stated == Counts::default() || !whole && part.is_none() {
         return;
     }
     let cables = &fabric.cabling.cables;
@@ -22,22 +26,23 @@ pub(crate) fn check(stated: &Counts, fabric: &Fabric, findings: &mut Findings) {
     // Every plane has a list, also one that exceptions leave without a cable.
     let planes = fabric.cabling.lists.len();
     let tables = !fabric.groups.is_empty();
-    let nics: usize = fabric.groups.iter().map(|group| group.nics.len()).sum();
+    let nics: usize = fabric.judged_groups().map(|group| group.nics.len()).sum();
+    let tiers = part.map_or([stated.t0, stated.t1, stated.t2], |part| [part.t0, part.t1, part.t2]);
     let numbers = [
-        ("planes", Some(stated.planes), planes),
-        ("nics", tables.then_some(stated.nics), nics),
-        ("t0", all.then_some(stated.t0), of_tier(Tier::T0)),
-        ("t1", all.then_some(stated.t1), of_tier(Tier::T1)),
-        ("t2", all.then_some(stated.t2), of_tier(Tier::T2)),
-        ("host_links", Some(stated.host_links), hosts),
-        ("fabric_links", Some(stated.fabric_links), cables.len() - hosts),
+        ("planes", whole.then_some(stated.planes), planes),
+        ("nics", tables.then_some(part.map_or(stated.nics, |part| part.nics)), nics),
+        ("t0", all.then_some(tiers[0]), of_tier(Tier::T0)),
+        ("t1", all.then_some(tiers[1]), of_tier(Tier::T1)),
+        ("t2", all.then_some(tiers[2]), of_tier(Tier::T2)),
+        ("host_links", whole.then_some(stated.host_links), hosts),
+        ("fabric_links", whole.then_some(stated.fabric_links), cables.len() - hosts),
     ];
     for (name, meant, found) in numbers {
         let Some(meant) = meant else { continue };
         findings.expect(meant == found as u64, &COUNTS, || {
             let place = Place::text(
                 closc_artefacts::paths::MANIFEST,
-                vec!["\"counts\":".to_owned(), format!("\"{name}\":")],
+                vec![if whole { "\"counts\":" } else { "\"part\":" }.to_owned(), format!("\"{name}\":")],
             );
             Violation::new(&COUNTS, place, format!("`{name}` is {meant}, and the tree has {found}"))
         });

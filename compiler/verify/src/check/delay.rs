@@ -21,13 +21,22 @@ const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
     let Some(group) = common(fabric.groups.iter()) else { return };
     let Some(delay) = &group.delay else { return };
+    if fabric.judged_groups().next().is_none() {
+        return;
+    }
     let Some(t0) = stated.and_then(|stated| stated.switches.iter().find(|switch| switch.tier == "t0")) else {
         return;
     };
     let Some(port) = t0.ports.iter().find(|port| port.down) else { return };
     let mbps = u64::from(port.speed_mbps).max(1);
     let rtt = delay.base_rtt_ns;
-    let (least, most) = bounds(&fabric.cabling, fabric.groups.len() > 1, port);
+    // The longest path may be in any plane.
+    let whole = fabric.slice.is_whole();
+    let (least, most) = if whole {
+        bounds(&lengths(&fabric.cabling), fabric.groups.len() > 1, (port.mtu, port.speed_mbps))
+    } else {
+        (0, u64::MAX)
+    };
     let bytes = rtt.saturating_mul(mbps) / 8_000;
     let up: Vec<&StatedPort> = t0.ports.iter().filter(|port| !port.down).collect();
     let queues = |target: u64| {
@@ -65,25 +74,32 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// The least and the most that the longest path takes there and back: light in the shortest and in the longest cables of
-/// each kind, without and with devices.
-fn bounds(cabling: &Cabling, leaves_t0: bool, port: &StatedPort) -> (u64, u64) {
-    let of = |kind: Kind| {
+/// The shortest and the longest cable of each kind, in metres, from below.
+pub(crate) type Lengths = [Option<(u64, u64)>; 3];
+
+/// Returns the shortest and the longest cable of each kind.
+pub(crate) fn lengths(cabling: &Cabling) -> Lengths {
+    [Kind::NicT0, Kind::T0T1, Kind::T1T2].map(|kind| {
         let meters =
             cabling.cables.iter().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
         meters.fold(None, |found: Option<(u64, u64)>, meters| {
             Some(found.map_or((meters, meters), |(least, most)| (least.min(meters), most.max(meters))))
         })
-    };
+    })
+}
+
+/// The least and the most that the longest path takes there and back: light in the shortest and in the longest cables of
+/// each kind, without and with devices. `port` is the packet size and the speed of a port to a NIC.
+pub(crate) fn bounds(lengths: &Lengths, leaves_t0: bool, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
-    for kind in [Kind::NicT0, Kind::T0T1, Kind::T1T2] {
-        let Some((shortest, longest)) = of(kind).filter(|_| leaves_t0 || kind == Kind::NicT0) else {
+    for (tier, lengths) in lengths.iter().enumerate() {
+        let Some((shortest, longest)) = lengths.filter(|_| leaves_t0 || tier == 0) else {
             continue;
         };
         // Lists have whole metres, rounded up.
         least += 2 * shortest.saturating_sub(1);
         most += 2 * longest;
     }
-    let packets = 6 * (u64::from(port.mtu) + 100) * 8_000 / u64::from(port.speed_mbps).max(1);
+    let packets = 6 * (u64::from(mtu) + 100) * 8_000 / u64::from(speed_mbps).max(1);
     (least * LIGHT_PER_KM / 1_000, most * LIGHT_PER_KM / 1_000 + DEVICES_MAX + 2 * packets)
 }

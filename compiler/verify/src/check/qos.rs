@@ -64,7 +64,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     alike(fabric, &sorts, findings);
     tables(fabric, findings);
     if let Some(stated) = stated.filter(|stated| !stated.qos.classes.is_empty()) {
-        for group in &fabric.groups {
+        for group in fabric.judged_groups() {
             findings.checked(&CLASSES, 1);
             if let Some(fault) = unlike_stated(group, &stated.qos) {
                 let message = format!("`{}` {fault}", group.name());
@@ -392,14 +392,14 @@ fn same(
 fn tables(fabric: &Fabric, findings: &mut Findings) {
     let mut votes: Vec<(&Group, u64)> = Vec::new();
     let equal = |a: &Group, b: &Group| a.classes == b.classes && a.profile == b.profile;
-    for group in &fabric.groups {
+    for group in fabric.judged_groups() {
         match votes.iter_mut().find(|(model, _)| equal(model, group)) {
             Some(vote) => vote.1 += 1,
             None => votes.push((group, 1)),
         }
     }
     let Some(meant) = votes.iter().max_by_key(|(_, count)| *count).map(|(model, _)| *model) else { return };
-    for group in &fabric.groups {
+    for group in fabric.judged_groups() {
         findings.expect(equal(group, meant), &CLASSES, || {
             let message =
                 format!("`{}` and `{}` state different classes of traffic", group.name(), meant.name());

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files as Source, Manifest, Routing, paths};
+use closc_paths::Header;
 use rayon::prelude::*;
 
 use super::files::{Files, unreadable};
@@ -13,8 +14,11 @@ use crate::interface::TableSums;
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
+use crate::model::segment::Layout;
 use crate::read::path_table::{self, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
+use crate::rules::tables::HEADER;
+
 use crate::slice::Slice;
 
 /// Reads the tables that are judged: those that can be composed, zone by zone, and the others.
@@ -42,17 +46,7 @@ pub(crate) fn groups(
     groups.sort_by_key(|group| (group.zone, group.group));
     let Some(first) = common(&groups) else { return Ok((groups, Vec::new())) };
     let (header, layout) = (*first.table().header(), first.layout);
-    // A table that disagrees on the numbers of the fabric cannot be composed with the others.
-    let fits = |group: &Group| {
-        let own = *group.table().header();
-        group.layout == layout
-            && (own.planes, own.zones, own.groups) == (header.planes, header.zones, header.groups)
-            && (own.t0_uplinks, own.t1_uplinks) == (header.t0_uplinks, header.t1_uplinks)
-            && (own.parallel0, own.parallel1) == (header.parallel0, header.parallel1)
-            && group.planes.len() == usize::from(header.planes)
-            && group.zone < header.zones
-            && group.group < header.groups
-    };
+    let fits = |group: &Group| fits(group, &layout, &header);
     let (mut fitting, mut apart): (Vec<Group>, Vec<Group>) = (Vec::with_capacity(groups.len()), Vec::new());
     for group in groups {
         let again = fitting.last().is_some_and(|last| (last.zone, last.group) == (group.zone, group.group));
@@ -60,6 +54,36 @@ pub(crate) fn groups(
     }
     cable_lists(files, slice, header.planes, findings);
     Ok((fitting, apart))
+}
+
+/// Tells whether a table can be composed with the others: one that disagrees on the numbers of the fabric cannot.
+fn fits(group: &Group, layout: &Layout, header: &Header) -> bool {
+    let own = *group.table().header();
+    group.layout == *layout
+        && (own.planes, own.zones, own.groups) == (header.planes, header.zones, header.groups)
+        && (own.t0_uplinks, own.t1_uplinks) == (header.t0_uplinks, header.t1_uplinks)
+        && (own.parallel0, own.parallel1) == (header.parallel0, header.parallel1)
+        && group.planes.len() == usize::from(header.planes)
+        && group.zone < header.zones
+        && group.group < header.groups
+}
+
+/// Keeps the tables that can be composed, each group's once, and reports the others.
+fn compose(groups: &mut Vec<Group>, findings: &mut Findings) {
+    groups.sort_by_key(|group| (group.zone, group.group));
+    let Some(first) = common(&*groups) else { return };
+    let (header, layout) = (*first.table().header(), first.layout);
+    let mut last = None;
+    groups.retain(|group| {
+        let at = (group.zone, group.group);
+        let kept = fits(group, &layout, &header) && last.replace(at) != Some(at);
+        if !kept {
+            let message =
+                format!("`{}` states another fabric than most tables, or a group again", group.name());
+            findings.broken(Violation::new(&HEADER, group.place(&["\"segments\":"]), message));
+        }
+        kept
+    });
 }
 
 fn all(
@@ -84,12 +108,12 @@ pub(crate) fn others(
     groups: &mut Vec<Group>,
     findings: &mut Findings,
 ) -> Result<Option<TableSums>, VerifyError> {
-    if slice.is_whole() || !files.manifest.routing.is_source_routed() {
+    if !files.manifest.routing.is_source_routed() {
         return Ok(None);
     }
     let mut digests: BTreeMap<Utf8PathBuf, String> = BTreeMap::new();
-    note(files.manifest, &mut digests);
-    if slice.judges_planes() {
+    let _ = note(files.manifest, &mut digests);
+    if slice.judges_planes() && !slice.is_whole() {
         read_others(files, |path| !slice.has_table(path), cabling, groups, findings)?;
         for tree in beside {
             let manifest = Manifest::read(*tree)?;
@@ -100,9 +124,11 @@ pub(crate) fn others(
             let known = |path: &Utf8Path| digests.contains_key(path);
             let theirs = Files::new(*tree, &manifest, files.digests);
             read_others(&theirs, |path| !known(path), cabling, groups, findings)?;
-            note(&manifest, &mut digests);
+            if let Some(path) = note(&manifest, &mut digests) {
+                return Err(VerifyError::Twice(path));
+            }
         }
-        groups.sort_by_key(|group| (group.zone, group.group));
+        compose(groups, findings);
         are_all_there(groups)?;
     }
     let sum = |judged: bool| {
@@ -118,13 +144,17 @@ fn number(path: &Utf8Path, digest: &str) -> u128 {
     hash.as_bytes()[..16].iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
 }
 
-/// Notes the digests of the tables of a tree, which are compared with their bytes where these are read.
-fn note(manifest: &Manifest, digests: &mut BTreeMap<Utf8PathBuf, String>) {
-    for form in ["json", "bin"] {
-        for path in manifest.files_in(paths::PATH_TABLES, form) {
-            digests.insert(path.to_owned(), manifest.files[path].blake3.clone());
+/// Notes the digests of the tables of a tree, which are compared with their bytes where these are read. Returns a table that was
+/// noted with another.
+fn note(manifest: &Manifest, digests: &mut BTreeMap<Utf8PathBuf, String>) -> Option<Utf8PathBuf> {
+    let mut other = None;
+    for path in ["json", "bin"].into_iter().flat_map(|form| manifest.files_in(paths::PATH_TABLES, form)) {
+        let digest = &manifest.files[path].blake3;
+        if digests.insert(path.to_owned(), digest.clone()).is_some_and(|known| known != *digest) {
+            other = Some(path.to_owned());
         }
     }
+    other
 }
 
 fn read_others(

@@ -12,6 +12,7 @@ use crate::model::network::NicTables;
 use crate::model::place::Place;
 use crate::model::segment::{Layout, Usid};
 use crate::model::switch::{EndState, Facts, Node, Switch};
+use crate::slice::Slice;
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct Fabric {
     pub(crate) groups: Vec<Group>,
     /// What many ports share.
     pub(crate) facts: Vec<Arc<Facts>>,
+    /// What of the fabric is judged. Tables of all groups are here: paths lead to their NICs.
+    pub(crate) slice: Slice,
 }
 
 /// Returns the place of something on a switch; the whole switch where its language is not known.
@@ -48,6 +51,11 @@ pub(crate) fn place(
 }
 
 impl Fabric {
+    /// Returns the path tables that are judged.
+    pub(crate) fn judged_groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().filter(|group| self.slice.has_group(group.zone, group.group))
+    }
+
     /// Returns a switch, if its files parsed.
     pub(crate) fn switch(&self, id: SwitchId) -> Option<&Switch> {
         self.switches[id.0 as usize].as_ref()

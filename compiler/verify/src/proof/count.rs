@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bits::Bits;
 use super::path_cables::{Direction, PathCables};
 use crate::model::fabric::Fabric;
 
 /// Numbers of paths, over ordered pairs of different NICs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PathCounts {
     /// Paths that the numbers of the tables allow, whether or not they are there.
     pub named: u128,
@@ -27,6 +27,20 @@ pub struct PathCounts {
     pub zone: u128,
     /// Paths that arrive between zones, over five switches.
     pub far: u128,
+}
+
+impl PathCounts {
+    /// Adds those of other planes.
+    pub(crate) fn add(self, other: PathCounts) -> PathCounts {
+        PathCounts {
+            named: self.named + other.named,
+            arrive: self.arrive + other.arrive,
+            in_use: self.in_use + other.in_use,
+            local: self.local + other.local,
+            zone: self.zone + other.zone,
+            far: self.far + other.far,
+        }
+    }
 }
 
 /// Which ways count.
@@ -54,7 +68,7 @@ impl Parts {
 /// Counts all paths.
 pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     let parts = |which| {
-        (0..ways.numbers.planes).map(|plane| Counting { fabric, ways, plane, which }.parts()).fold(
+        ways.judged.iter().map(|plane| Counting { fabric, ways, plane: *plane, which }.parts()).fold(
             Parts::default(),
             |sum, part| Parts {
                 local: sum.local + part.local,

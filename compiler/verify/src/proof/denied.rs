@@ -18,14 +18,14 @@ use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 /// Holds the denials of all tables against the ways. `lost` says whether missing ways are reported: where
 /// switches are at fault, that is reported there.
 pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
-    let planes = ways.numbers.planes;
+    let planes = ways.judged.len();
     (0..fabric.groups.len() * planes)
         .into_par_iter()
         .map(|at| {
             let mut findings = Findings::default();
             let group = &fabric.groups[at / planes];
             let all: Vec<Denied> = group.table().denied().collect();
-            let plane = at % planes;
+            let plane = ways.judged[at % planes];
             let in_plane = all.iter().filter(|denied| usize::from(denied.plane) == plane);
             let header = *group.table().header();
             let domain =

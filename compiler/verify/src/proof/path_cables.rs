@@ -113,6 +113,8 @@ pub(crate) struct PathCables {
     zones: Vec<ZoneCables>,
     /// Cables that some list names.
     pub(crate) used: Bits,
+    /// Planes that are judged.
+    pub(crate) judged: Vec<usize>,
 }
 
 impl PathCables {
@@ -154,14 +156,17 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
         t2_row: h.t2_row,
     };
     let work = Follow { fabric, layout, numbers, owners: owners(fabric) };
+    let judged = |plane: usize| fabric.slice.has_plane(plane as u8);
     let groups: Vec<(GroupCables, Vec<CableId>)> = (0..fabric.groups.len() * numbers.planes)
         .into_par_iter()
-        .map(|at| work.group(at / numbers.planes, at % numbers.planes, nics))
+        .map(|at| (at / numbers.planes, at % numbers.planes))
+        .map(|(at, plane)| if judged(plane) { work.group(at, plane, nics) } else { Default::default() })
         .collect();
     let far = numbers.t1_uplinks > 0 && h.t1_uplink_bits > 0;
     let zones: Vec<(ZoneCables, Vec<CableId>)> = (0..if far { numbers.zones * numbers.planes } else { 0 })
         .into_par_iter()
-        .map(|at| work.zone((at / numbers.planes) as u16, (at % numbers.planes) as u8))
+        .map(|at| ((at / numbers.planes) as u16, at % numbers.planes))
+        .map(|(zone, plane)| if judged(plane) { work.zone(zone, plane as u8) } else { Default::default() })
         .collect();
     let mut used = Bits::new(fabric.cabling.cables.len());
     for cable in groups.iter().map(|group| &group.1).chain(zones.iter().map(|zone| &zone.1)).flatten() {
@@ -170,6 +175,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     Some(PathCables {
         numbers,
         used,
+        judged: fabric.slice.planes(numbers.planes),
         groups: groups.into_iter().map(|group| group.0).collect(),
         zones: zones.into_iter().map(|zone| zone.0).collect(),
     })

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use closc_paths::{Denied, Kind, Table};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::path_cables::{Level, PathCables};
 use crate::finding::{Findings, Violation};
@@ -35,6 +35,9 @@ pub struct LoadCounts {
     /// Why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
+    /// What it follows from.
+    #[serde(skip)]
+    pub(crate) sums: LoadSums,
 }
 
 /// Load of the cables of a tier in one direction, over all planes.
@@ -54,31 +57,29 @@ pub struct CableLoad {
 
 /// Measures the load of all cables.
 pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) -> LoadCounts {
-    let plans: Vec<Senders<'_>> = (0..ways.numbers.planes)
-        .flat_map(|plane| fabric.groups.iter().enumerate().map(move |(at, group)| (plane, at, group)))
+    let plans: Vec<Senders<'_>> = ways
+        .judged
+        .iter()
+        .flat_map(|plane| fabric.groups.iter().enumerate().map(move |(at, group)| (*plane, at, group)))
         .map(|(plane, at, group)| Senders::new(fabric, plane, at, group))
         .collect();
-    if plans.iter().all(|senders| senders.denied.is_empty()) {
+    if fabric.groups.iter().all(|group| group.table().denied().next().is_none()) {
         t1_uplinks(fabric, ways, findings);
     }
     let choices = plans.iter().map(Senders::choices).fold(0, u64::saturating_add);
+    let mut sums = LoadSums { choices, ..LoadSums::default() };
     if choices > CHOICES_MAX {
-        let why =
-            format!("what is denied takes {choices} choices to follow, and at most {CHOICES_MAX} are made");
-        return LoadCounts { cables: Vec::new(), not_measured: Some(why) };
+        return sums.counts();
     }
-    let mut extremes: [Extremes; 4] = Default::default();
-    for plane in 0..ways.numbers.planes {
-        let of_plane = &plans[plane * fabric.groups.len()..][..fabric.groups.len()];
+    for (at, plane) in ways.judged.iter().enumerate() {
+        let of_plane = &plans[at * fabric.groups.len()..][..fabric.groups.len()];
         let load = of_plane
             .par_iter()
             .fold(|| Load::new(fabric, ways), |load, senders| senders.send(load))
             .reduce(|| Load::new(fabric, ways), |load, other| load.plus(&other));
-        load.count(fabric, ways, plane, &mut extremes);
+        load.count(fabric, ways, *plane, &mut sums.tiers);
     }
-    let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
-    let cables = names.into_iter().zip(extremes).filter_map(|(name, extremes)| extremes.load(name));
-    LoadCounts { cables: cables.collect(), not_measured: None }
+    sums.counts()
 }
 
 /// V0904 over all groups of a zone, counting every downlink, whether or not a NIC is there.
@@ -93,7 +94,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     let h = fabric.groups.first().map(|group| *group.table().header());
     let values = h.map_or(0, |h| usize::from(h.active) * usize::from(h.nics));
     let uneven = u64::from(!values.is_multiple_of(numbers.uplinks));
-    for plane in 0..numbers.planes {
+    for plane in ways.judged.iter().copied() {
         let mut used: BTreeMap<u16, (u64, &Group, Vec<u64>)> = BTreeMap::new();
         for group in &fabric.groups {
             let (groups, _, used) =
@@ -359,8 +360,42 @@ impl Load {
     }
 }
 
+/// What load is stated from, plane by plane: planes are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct LoadSums {
+    /// Choices that it takes to follow what is denied.
+    choices: u64,
+    /// By tier and direction, from below.
+    tiers: [Extremes; 4],
+}
+
+impl LoadSums {
+    /// Adds other planes.
+    pub(crate) fn add(&mut self, other: &LoadSums) {
+        self.choices = self.choices.saturating_add(other.choices);
+        for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
+            own.used += other.used;
+            own.sum += other.sum;
+            own.most = own.most.max(other.most);
+            own.least = own.least.into_iter().chain(other.least).min();
+        }
+    }
+
+    /// Returns what is stated.
+    pub(crate) fn counts(self) -> LoadCounts {
+        let choices = self.choices;
+        let why =
+            format!("what is denied takes {choices} choices to follow, and at most {CHOICES_MAX} are made");
+        let not_measured = (choices > CHOICES_MAX).then_some(why);
+        let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
+        let tiers = names.into_iter().zip(self.tiers).filter(|_| not_measured.is_none());
+        let cables = tiers.filter_map(|(name, extremes)| extremes.load(name)).collect();
+        LoadCounts { cables, not_measured, sums: self }
+    }
+}
+
 /// The busiest and the idlest cable of a kind, and the sum over all.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Extremes {
     used: u64,
     sum: u128,

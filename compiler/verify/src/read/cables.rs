@@ -42,6 +42,16 @@ pub(crate) fn read(
     Cabling::new(names, (switches, nodes), cables, all)
 }
 
+/// The names of all devices at either end of a cable.
+pub(crate) fn device_names(lists: &[(Utf8PathBuf, Vec<u8>)]) -> HashSet<&[u8]> {
+    let lines = lists.iter().flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n').skip(1));
+    let ends = lines.flat_map(|line| {
+        let mut fields = line.split(|byte| *byte == b',').skip(2);
+        [fields.next(), fields.nth(1)]
+    });
+    ends.flatten().collect()
+}
+
 /// The names of all nodes: the lower ends of cables to NICs, and those that have a folder.
 fn node_names(lists: &[(Utf8PathBuf, Vec<u8>)], hosts: &[&str]) -> Vec<SmolStr> {
     let mut names: HashSet<&[u8]> = hosts.iter().map(|name| name.as_bytes()).collect();

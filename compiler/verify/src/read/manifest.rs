@@ -1,14 +1,30 @@
-//! The manifest of a tree that is proved: it has to be whole.
+//! The manifest of a tree that is proved, and what of it is judged.
 
-use closc_artefacts::{Files, Manifest};
+use camino::Utf8Path;
+use closc_artefacts::{Files, Manifest, paths};
 
 use crate::error::VerifyError;
+use crate::read::unjudged;
+use crate::slice::{Judged, Slice};
 
-/// Reads the manifest of a whole tree.
-pub(crate) fn read(tree: &dyn Files) -> Result<Manifest, VerifyError> {
+/// Reads a manifest, and works out what is judged.
+pub(crate) fn read(tree: &dyn Files, judged: &Judged) -> Result<(Manifest, Slice), VerifyError> {
     let manifest = Manifest::read(tree)?;
-    match manifest.selection {
-        Some(selection) => Err(VerifyError::Partial(selection)),
-        None => Ok(manifest),
+    let slice = Slice::of(judged, &manifest)?;
+    if slice.is_whole() {
+        return Ok((manifest, slice));
     }
+    if slice.is_empty() {
+        return Err(VerifyError::Nothing);
+    }
+    let judged = manifest.files_below(Utf8Path::new(paths::HOSTS)).find(|path| !is_named(path));
+    match judged.map(Utf8Path::to_owned) {
+        Some(file) => Err(VerifyError::Nodes(file)),
+        None => Ok((manifest, slice)),
+    }
+}
+
+/// Tells whether a file of a node is named in reports and not judged.
+fn is_named(path: &Utf8Path) -> bool {
+    unjudged::kind(path).is_some()
 }

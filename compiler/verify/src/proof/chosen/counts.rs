@@ -1,9 +1,9 @@
 //! What was proved where switches choose the next hop.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What was proved where switches choose the way. A delivery is a NIC that sends, a plane, and a NIC that is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DeliveryCounts {
     /// Deliveries of NICs with a cable in the plane.
     pub deliveries: u128,

@@ -1,0 +1,261 @@
+//! A tree in one `.tar.zst` file, read where it is.
+//!
+//! In: an archive that [`crate::archive()`] wrote: zstd frames one behind the other, each of them whole entries of a tar file.
+//! Out: [`Packed`], which reads files in any order. Invariants: an archive is a stranger's. It is looked through once, with a
+//! budget for each thing that it can have too much of; only where a file is is kept, and of files one at a time. A link, a
+//! name that leaves the tree, a name that is there twice: the archive is refused with the place.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Files, paths};
+
+/// Entries of an archive: more than the largest fabric has files.
+const ENTRIES_MAX: u64 = 1 << 22;
+
+/// Bytes of all files of an archive: more than the largest fabric has.
+const TOTAL_MAX: u64 = 1 << 40;
+
+/// Bytes of one file.
+const FILE_MAX: u64 = 4 << 30;
+
+/// Bytes of a frame that are no file: heads of entries, and what fills up blocks.
+const FRAME_MAX: u64 = FILE_MAX + (64 << 20);
+
+/// Bytes of a long name.
+const NAME_MAX: u64 = 4096;
+
+/// Bytes that are written for each that is read, at most: configurations pack 20 to 200 times.
+const RATIO_MAX: u64 = 4096;
+
+/// Why an archive is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum PackedError {
+    /// It cannot be read.
+    #[error("cannot read the archive `{place}` at byte {at}: {error}")]
+    Read {
+        /// The archive.
+        place: Utf8PathBuf,
+        /// Where the frame begins.
+        at: u64,
+        /// What is wrong.
+        error: io::Error,
+    },
+    /// Something in it is refused.
+    #[error("the archive `{place}` is refused: in the frame at byte {at}, {what}")]
+    Refused {
+        /// The archive.
+        place: Utf8PathBuf,
+        /// Where the frame begins.
+        at: u64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// Where a file is.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The first byte of its frame in the archive.
+    frame: u64,
+    /// Its first byte in the frame.
+    at: u64,
+    /// Its bytes.
+    size: u64,
+}
+
+/// A tree in an archive.
+#[derive(Debug)]
+pub struct Packed {
+    file: File,
+    slots: HashMap<Utf8PathBuf, Slot>,
+}
+
+impl Packed {
+    /// Looks through an archive.
+    pub fn open(place: &Utf8Path) -> Result<Packed, PackedError> {
+        let unreadable = |error| PackedError::Read { place: place.to_owned(), at: 0, error };
+        let file = File::open(place).map_err(unreadable)?;
+        let meta = file.metadata().map_err(unreadable)?;
+        if !meta.is_file() {
+            return Err(unreadable(io::Error::other("it is no regular file")));
+        }
+        let length = meta.len();
+        let mut look = Look { place, length, at: 0, entries: 0, total: 0, slots: HashMap::new() };
+        let mut from = Counted { inner: BufReader::new(&file), taken: 0 };
+        while !from.fill_buf().map_err(|error| look.unreadable(error))?.is_empty() {
+            look.at = from.taken;
+            look.frame(&mut from)?;
+        }
+        let slots = look.slots;
+        Ok(Packed { file, slots })
+    }
+}
+
+impl Files for Packed {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read_into(Utf8Path::new(path), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        into.clear();
+        let slot = self.slots.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let from = BufReader::new(At { file: &self.file, at: slot.frame });
+        let mut frame = zstd::Decoder::with_buffer(from)?.single_frame();
+        io::copy(&mut frame.by_ref().take(slot.at), &mut io::sink())?;
+        frame.take(slot.size).read_to_end(into)?;
+        if into.len() as u64 != slot.size {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the archive was cut while it was read",
+            ));
+        }
+        Ok(())
+    }
+
+    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
+        let mut all: Vec<Utf8PathBuf> = self.slots.keys().cloned().collect();
+        all.sort_unstable();
+        Some(all)
+    }
+}
+
+/// Reads a file from a place on, whoever else reads it.
+struct At<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Counts what is taken.
+struct Counted<R> {
+    inner: R,
+    taken: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.taken += bytes as u64;
+        self.inner.consume(bytes);
+    }
+}
+
+/// One look through an archive.
+struct Look<'a> {
+    place: &'a Utf8Path,
+    /// Bytes of the archive.
+    length: u64,
+    /// Where the frame begins.
+    at: u64,
+    entries: u64,
+    total: u64,
+    slots: HashMap<Utf8PathBuf, Slot>,
+}
+
+impl Look<'_> {
+    fn unreadable(&self, error: io::Error) -> PackedError {
+        PackedError::Read { place: self.place.to_owned(), at: self.at, error }
+    }
+
+    fn refused(&self, what: impl Into<String>) -> PackedError {
+        PackedError::Refused { place: self.place.to_owned(), at: self.at, what: what.into() }
+    }
+
+    /// Looks through a frame, which ends between two entries.
+    fn frame(&mut self, from: &mut Counted<BufReader<&File>>) -> Result<(), PackedError> {
+        let decoder = zstd::Decoder::with_buffer(from).map_err(|error| self.unreadable(error))?;
+        let mut frame = tar::Archive::new(decoder.single_frame().take(FRAME_MAX));
+        let mut long: Option<Utf8PathBuf> = None;
+        for entry in frame.entries().map_err(|error| self.unreadable(error))?.raw(true) {
+            let entry = entry.map_err(|error| self.unreadable(error))?;
+            self.spend(entry.size())?;
+            match entry.header().entry_type() {
+                tar::EntryType::GNULongName => long = Some(self.long_name(entry)?),
+                tar::EntryType::Regular => {
+                    let path = match long.take() {
+                        Some(path) => path,
+                        None => self.name(&entry.path_bytes())?,
+                    };
+                    let slot = Slot { frame: self.at, at: entry.raw_file_position(), size: entry.size() };
+                    if self.slots.insert(path.clone(), slot).is_some() {
+                        return Err(self.refused(format!("`{path}` is there again")));
+                    }
+                }
+                other => {
+                    let name = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
+                    return Err(self.refused(format!("`{name}` is no regular file ({other:?})")));
+                }
+            }
+        }
+        if long.is_some() {
+            return Err(self.refused("a name has no file"));
+        }
+        // What fills up the last block of the archive.
+        let mut rest = frame.into_inner();
+        io::copy(&mut rest, &mut io::sink()).map_err(|error| self.unreadable(error))?;
+        if rest.limit() == 0 {
+            return Err(self.refused(format!("there are more than {FRAME_MAX} bytes")));
+        }
+        Ok(())
+    }
+
+    /// Counts an entry against the budgets.
+    fn spend(&mut self, size: u64) -> Result<(), PackedError> {
+        self.entries += 1;
+        self.total = self.total.saturating_add(size);
+        if self.entries > ENTRIES_MAX {
+            return Err(self.refused(format!("there are more than {ENTRIES_MAX} entries")));
+        }
+        if size > FILE_MAX {
+            return Err(self.refused(format!("an entry has {size} bytes, and files have at most {FILE_MAX}")));
+        }
+        if self.total > TOTAL_MAX.min(self.length.saturating_mul(RATIO_MAX)) {
+            let packed = self.length;
+            return Err(self.refused(format!("{packed} bytes unpack to {} and more", self.total)));
+        }
+        Ok(())
+    }
+
+    fn long_name(&self, entry: tar::Entry<'_, impl Read>) -> Result<Utf8PathBuf, PackedError> {
+        if entry.size() > NAME_MAX {
+            return Err(
+                self.refused(format!("a name has {} bytes, and names have at most {NAME_MAX}", entry.size()))
+            );
+        }
+        let mut name = Vec::new();
+        entry.take(NAME_MAX).read_to_end(&mut name).map_err(|error| self.unreadable(error))?;
+        self.name(name.strip_suffix(&[0]).unwrap_or(&name))
+    }
+
+    fn name(&self, bytes: &[u8]) -> Result<Utf8PathBuf, PackedError> {
+        let path = std::str::from_utf8(bytes).ok().map(Utf8PathBuf::from);
+        path.filter(|path| paths::is_inside(path)).ok_or_else(|| {
+            let shown = String::from_utf8_lossy(bytes).escape_debug().to_string();
+            self.refused(format!("`{shown}` is no path inside a tree"))
+        })
+    }
+}

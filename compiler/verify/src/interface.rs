@@ -1,0 +1,296 @@
+//! What parts of a fabric have to have alike, or must not share.
+//!
+//! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Of values that are used once in
+//! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bind::nics::NicCables;
+use crate::check::bgp::speakers;
+use crate::check::delay::{self, Lengths};
+use crate::model::cabling::CableId;
+use crate::model::fabric::Fabric;
+use crate::model::stated::Stated;
+use crate::model::switch::EndState;
+use crate::proof::chosen::network::Network;
+use crate::proof::planes;
+
+/// Runs of values of a kind that are kept: planes, tiers and zones are runs of their own in every plan of addresses.
+const RUNS: usize = 64;
+
+/// What parts have to have alike, or must not share.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Interface {
+    /// Of each kind of value that is used once: runs, as hexadecimal numbers.
+    pub(crate) once: BTreeMap<String, Vec<[String; 2]>>,
+    /// Gateways of the management network.
+    pub(crate) gateways: Vec<String>,
+    /// Of each kind of thing that all switches have alike: a digest of what most here have.
+    pub(crate) alike: BTreeMap<String, String>,
+    /// The cables of each plane as they look without their plane.
+    pub(crate) planes: Vec<PlaneCables>,
+    /// The shortest and the longest cable of each kind.
+    pub(crate) lengths: Lengths,
+    /// What path tables say of round trips.
+    pub(crate) delay: Option<StatedDelay>,
+    /// What path tables say of the fabric, and the digest of all that were read.
+    pub(crate) tables: Option<Tables>,
+    /// Where switches choose the way: of each plane the addresses of NICs below a T0, by one of the NICs.
+    pub(crate) nics: BTreeMap<u8, BTreeMap<String, String>>,
+}
+
+/// The cables of a plane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlaneCables {
+    /// The plane.
+    pub(crate) plane: u8,
+    /// How many.
+    pub(crate) cables: u64,
+    /// A digest of what they join.
+    pub(crate) digest: String,
+    /// Whether path tables say that something is absent.
+    pub(crate) declares: bool,
+}
+
+/// What path tables say of round trips, with what bounds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatedDelay {
+    /// The longest round trip.
+    pub(crate) base_rtt_ns: u64,
+    /// Packet size of a port to a NIC.
+    pub(crate) mtu: u16,
+    /// Its speed.
+    pub(crate) speed_mbps: u32,
+}
+
+/// What path tables say of the fabric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tables {
+    /// Zones.
+    pub(crate) zones: u16,
+    /// Groups of a zone.
+    pub(crate) groups: u16,
+    /// A digest of what all tables state alike.
+    pub(crate) header: String,
+    /// The sum of the digests of all tables, where planes were proved with them.
+    pub(crate) all: Option<String>,
+    /// The sum of the digests of those that were judged.
+    pub(crate) judged: String,
+}
+
+impl Interface {
+    /// Takes what others have to know.
+    pub(crate) fn of(
+        fabric: &Fabric,
+        (nics, sums): (&NicCables, Option<TableSums>),
+        stated: Option<&Stated>,
+        network: Option<&Network<'_>>,
+    ) -> Interface {
+        Interface {
+            once: once(fabric),
+            gateways: gateways(fabric),
+            alike: alike(fabric),
+            planes: cables(fabric, nics),
+            lengths: delay::lengths(&fabric.cabling),
+            delay: stated_delay(fabric, stated),
+            tables: sums.and_then(|sums| tables(fabric, sums)),
+            nics: network.map(addresses).unwrap_or_default(),
+        }
+    }
+}
+
+/// Sums of the digests of tables: of all, where planes were proved with them, and of those that were judged. Parts add up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TableSums {
+    pub(crate) all: Option<u128>,
+    pub(crate) judged: u128,
+}
+
+fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
+    let first = crate::model::group::common(&fabric.groups)?;
+    let h = *first.table().header();
+    // What is the group's own is left out.
+    let alike = closc_paths::Header { zone: 0, group: 0, t1_start: 0, ..h };
+    let classes = (&first.classes, &first.profile, first.trimmed);
+    Some(Tables {
+        zones: h.zones,
+        groups: h.groups,
+        header: digest(&(alike, first.layout, &first.delay, classes)),
+        all: sums.all.map(|sum| format!("{sum:x}")),
+        judged: format!("{:x}", sums.judged),
+    })
+}
+
+/// Returns a digest of a value, for comparison within this version of the program.
+pub(crate) fn digest(value: &impl Debug) -> String {
+    blake3::hash(format!("{value:?}").as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// Values that are used once in the fabric.
+fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
+    let mut values: BTreeMap<&str, Vec<u128>> = BTreeMap::new();
+    let mut add = |kind, value| values.entry(kind).or_default().push(value);
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        switch.loopbacks.iter().for_each(|net| add("loopback", u128::from(net.addr())));
+        if let Some(mac) = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac)) {
+            add("MAC address", mac.0.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte)));
+        }
+        switch.management.iter().for_each(|(net, _)| add("management address", bits(net.addr())));
+    }
+    for (_, speaker) in speakers(fabric) {
+        add("autonomous system", speaker.asn.into());
+        speaker.router_id.into_iter().for_each(|id| add("router id", u32::from(id).into()));
+    }
+    for cable in &fabric.cabling.cables {
+        let address = [cable.upper, cable.lower]
+            .into_iter()
+            .find_map(|end| fabric.end_state(end).and_then(EndState::address));
+        if let Some(address) = address {
+            add("prefix of a cable", u128::from(address) >> 1);
+        }
+    }
+    values.into_iter().map(|(kind, values)| (kind.to_owned(), runs(values))).collect()
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u32::from(address).into(),
+        IpAddr::V6(address) => address.into(),
+    }
+}
+
+/// Runs that hold all values, cut where the gaps are widest.
+fn runs(mut values: Vec<u128>) -> Vec<[String; 2]> {
+    values.sort_unstable();
+    let mut gaps: Vec<(u128, usize)> = values
+        .windows(2)
+        .zip(1..)
+        .map(|(pair, at)| (pair[1] - pair[0], at))
+        .filter(|gap| gap.0 > 1)
+        .collect();
+    gaps.sort_unstable_by(|a, b| b.cmp(a));
+    let mut cuts: Vec<usize> = gaps.into_iter().take(RUNS - 1).map(|gap| gap.1).collect();
+    cuts.sort_unstable();
+    cuts.push(values.len());
+    let mut first = 0;
+    let mut found = Vec::new();
+    for end in cuts {
+        if first < end {
+            found.push([values[first], values[end - 1]].map(|value| format!("{value:x}")));
+        }
+        first = end;
+    }
+    found
+}
+
+fn gateways(fabric: &Fabric) -> Vec<String> {
+    let switches = fabric.switches.iter().flatten();
+    let all = switches.flat_map(|switch| switch.management.iter().filter_map(|(_, gateway)| *gateway));
+    let mut all: Vec<u128> = all.map(bits).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.truncate(RUNS);
+    all.into_iter().map(|gateway| format!("{gateway:x}")).collect()
+}
+
+/// What all switches of a kind have alike: settings of the device, and what BGP is given.
+fn alike(fabric: &Fabric) -> BTreeMap<String, String> {
+    let mut votes: HashMap<(String, String), u64> = HashMap::new();
+    let mut digests: HashMap<*const (), String> = HashMap::new();
+    let mut add = |kind: String, value: String| *votes.entry((kind, value)).or_default() += 1;
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id).filter(|switch| !switch.settings.is_empty()) else { continue };
+        // Switches share what they have alike.
+        let own = digests.entry(std::sync::Arc::as_ptr(&switch.settings).cast());
+        let value = own.or_insert_with(|| digest(&switch.settings)).clone();
+        add(format!("settings of {}", switch.language.name), value);
+    }
+    for (id, speaker) in speakers(fabric) {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let process = crate::model::bgp::Process { width: None, ..*speaker.process };
+        add(format!("BGP of {} of {:?}", switch.language.name, switch.tier), digest(&process));
+    }
+    let mut most: BTreeMap<String, (u64, String)> = BTreeMap::new();
+    let mut votes: Vec<_> = votes.into_iter().collect();
+    votes.sort_unstable();
+    for ((kind, value), count) in votes {
+        let best = most.entry(kind).or_default();
+        if count > best.0 {
+            *best = (count, value);
+        }
+    }
+    most.into_iter().map(|(kind, (_, value))| (kind, value)).collect()
+}
+
+/// The cables of each plane, where hosts write the path.
+fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
+    let Some(layout) = &fabric.layout else { return Vec::new() };
+    let of_plane = |(plane, cables): (u8, Vec<(planes::Shape, u32)>)| {
+        let mut hasher = blake3::Hasher::new();
+        for ((kind, upper, lower), _) in &cables {
+            hasher.update(&[*kind as u8]).update(&upper.0.to_be_bytes()).update(&lower.0.to_be_bytes());
+        }
+        PlaneCables {
+            plane,
+            cables: cables.len() as u64,
+            digest: hasher.finalize().to_hex()[..32].to_owned(),
+            declares: planes::declares(fabric, plane),
+        }
+    };
+    planes::shapes(fabric, layout, &nics.usids).into_iter().map(of_plane).collect()
+}
+
+fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay> {
+    let delay = crate::model::group::common(fabric.judged_groups())?.delay.as_ref()?;
+    let t0 = stated?.switches.iter().find(|switch| switch.tier == "t0")?;
+    let port = t0.ports.iter().find(|port| port.down)?;
+    Some(StatedDelay { base_rtt_ns: delay.base_rtt_ns, mtu: port.mtu, speed_mbps: port.speed_mbps })
+}
+
+/// The addresses of NICs by plane and T0: the same NICs are below the T0 of a group in every plane.
+fn addresses(network: &Network<'_>) -> BTreeMap<u8, BTreeMap<String, String>> {
+    let cabling = &network.fabric.cabling;
+    let mut below: BTreeMap<(u8, crate::model::cabling::Party), Vec<String>> = BTreeMap::new();
+    for nic in &network.destinations.nics {
+        let name = format!("{}/nic{}", cabling.nodes[nic.node.0 as usize], nic.number);
+        for id in &nic.cables {
+            let cable = cabling.cable(CableId(id.0));
+            let text = format!("{name} {:?}", nic.address);
+            below.entry((cable.plane, cable.upper.party)).or_default().push(text);
+        }
+    }
+    let mut found: BTreeMap<u8, BTreeMap<String, String>> = BTreeMap::new();
+    for ((plane, _), mut nics) in below {
+        nics.sort_unstable();
+        let first = nics[0].split(' ').next().unwrap_or_default().to_owned();
+        found.entry(plane).or_default().insert(format!("{first} and {} more", nics.len() - 1), digest(&nics));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_hold_every_value_and_are_few() {
+        let runs = |values: &[u128]| super::runs(values.to_vec());
+        assert_eq!(runs(&[]), Vec::<[String; 2]>::new());
+        assert_eq!(runs(&[7, 1, 2, 3]), [["1", "3"], ["7", "7"]].map(|run| run.map(str::to_owned)));
+        let many: Vec<u128> = (0..1000).map(|at| at * at).collect();
+        let found = super::runs(many.clone());
+        assert_eq!(found.len(), RUNS);
+        let number = |text: &String| u128::from_str_radix(text, 16).unwrap();
+        let held = |value: &u128| found.iter().any(|[a, b]| (number(a)..=number(b)).contains(value));
+        assert!(many.iter().all(held));
+    }
+}

@@ -1,0 +1,228 @@
+//! Which part of a fabric is judged: whole planes, and path tables of some T0 groups.
+//!
+//! In: what is asked for, and the manifest of the tree. Out: [`Slice`]. Invariants: no path leaves its plane, so what is proved of
+//! paths is proved plane by plane; a plane that is cut is not proved. Tables of other groups are read, since paths lead to
+//! their NICs, and judged where they are asked for.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use closc_artefacts::manifest::{GroupRun, Manifest};
+use closc_artefacts::paths;
+
+use crate::error::VerifyError;
+
+/// What of a tree is to be judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Judged {
+    /// All that is in it.
+    #[default]
+    All,
+    /// One of so many shards.
+    Shard {
+        /// Which, from 0.
+        index: u32,
+        /// How many there are.
+        of: u32,
+    },
+    /// What is selected.
+    Selected {
+        /// Planes; none means all.
+        planes: Vec<u8>,
+        /// Zones whose path tables are judged; none means all.
+        zones: Vec<u16>,
+        /// Whether planes are judged.
+        switches: bool,
+        /// Whether path tables are judged.
+        hosts: bool,
+    },
+}
+
+/// Planes and T0 groups that are judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Slice {
+    /// Planes; absent where all are.
+    planes: Option<BTreeSet<u8>>,
+    /// T0 groups by their tables; absent where all are.
+    groups: Option<Vec<GroupRun>>,
+}
+
+impl Slice {
+    /// Works out what is judged of a tree.
+    pub(crate) fn of(judged: &Judged, manifest: &Manifest) -> Result<Slice, VerifyError> {
+        let own = match (&manifest.selection, &manifest.part) {
+            (None, _) => Slice::default(),
+            (Some(selection), None) => return Err(VerifyError::Partial(selection.clone())),
+            (Some(selection), Some(part)) => {
+                let lists: BTreeSet<u8> = lists(manifest).collect();
+                let planes: BTreeSet<u8> = part.planes.iter().copied().collect();
+                let cut = part.t0 + part.t1 + part.t2 > 0 && planes.is_empty();
+                if cut || lists != planes || manifest.files_in(paths::CABLES, "csv").count() > planes.len() {
+                    return Err(VerifyError::Cut(selection.clone()));
+                }
+                Slice { planes: Some(planes), groups: Some(part.groups.clone()) }
+            }
+        };
+        let counts = &manifest.counts;
+        let asked = match judged {
+            Judged::All => Slice::default(),
+            Judged::Shard { index, of } => {
+                if u64::from(*of) > counts.planes {
+                    return Err(VerifyError::Shards { of: *of, planes: counts.planes });
+                }
+                let has = |place: u64, count: u64| place * u64::from(*of) / count.max(1) == u64::from(*index);
+                let planes = (0..counts.planes).filter(|plane| has(*plane, counts.planes));
+                let tables: Vec<GroupRun> = tables(manifest).collect();
+                let count = tables.len() as u64;
+                let groups = (0..).zip(tables).filter(|(place, _)| has(*place, count));
+                Slice {
+                    planes: Some(planes.map(|plane| plane as u8).collect()),
+                    groups: Some(groups.map(|(_, group)| group).collect()),
+                }
+            }
+            Judged::Selected { planes, zones, switches, hosts } => {
+                let all =
+                    (0..counts.planes as u8).filter(|plane| planes.is_empty() || planes.contains(plane));
+                let of_zones = tables(manifest).filter(|run| zones.is_empty() || zones.contains(&run.zone));
+                Slice {
+                    planes: Some(all.filter(|_| *switches).collect()),
+                    groups: Some(of_zones.filter(|_| *hosts).collect()),
+                }
+            }
+        };
+        Ok(own.and(asked))
+    }
+
+    /// What both judge.
+    fn and(self, other: Slice) -> Slice {
+        let planes = match (self.planes, other.planes) {
+            (Some(own), Some(other)) => Some(own.intersection(&other).copied().collect()),
+            (own, other) => own.or(other),
+        };
+        let groups = match (self.groups, other.groups) {
+            (Some(own), Some(other)) => {
+                let within = |run: &GroupRun| {
+                    own.iter()
+                        .any(|own| own.zone == run.zone && own.first <= run.first && run.last <= own.last)
+                };
+                Some(other.into_iter().filter(within).collect())
+            }
+            (own, other) => own.or(other),
+        };
+        Slice { planes, groups }
+    }
+
+    /// Tells whether everything is judged.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.planes.is_none() && self.groups.is_none()
+    }
+
+    /// Tells whether nothing is judged.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.judges_planes() && self.groups.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Tells whether any plane is judged.
+    pub(crate) fn judges_planes(&self) -> bool {
+        self.planes.as_ref().is_none_or(|planes| !planes.is_empty())
+    }
+
+    /// Tells whether a plane is judged.
+    pub(crate) fn has_plane(&self, plane: u8) -> bool {
+        self.planes.as_ref().is_none_or(|planes| planes.contains(&plane))
+    }
+
+    /// Tells whether the table of a group is judged; the group counts from 0.
+    pub(crate) fn has_group(&self, zone: u16, group: u16) -> bool {
+        self.groups.as_ref().is_none_or(|runs| {
+            runs.iter().any(|run| run.zone == zone && (run.first..=run.last).contains(&(group + 1)))
+        })
+    }
+
+    /// Tells whether a file of path tables is judged.
+    pub(crate) fn has_table(&self, path: &Utf8Path) -> bool {
+        self.groups.is_none() || table(path).is_none_or(|run| self.has_group(run.zone, run.first - 1))
+    }
+
+    /// Returns the planes and groups that are judged, for a summary: nothing where all are.
+    pub(crate) fn named(&self) -> (Option<Vec<u8>>, Option<Vec<GroupRun>>) {
+        (self.planes.as_ref().map(|planes| planes.iter().copied().collect()), self.groups.clone())
+    }
+
+    /// Returns the planes of so many that are judged.
+    pub(crate) fn planes(&self, count: usize) -> Vec<usize> {
+        (0..count).filter(|plane| self.has_plane(*plane as u8)).collect()
+    }
+}
+
+/// The planes that a tree has lists of.
+fn lists(manifest: &Manifest) -> impl Iterator<Item = u8> {
+    manifest.files_in(paths::CABLES, "csv").filter_map(paths::plane_of)
+}
+
+/// The groups that a tree has tables of, each as a run of one.
+fn tables(manifest: &Manifest) -> impl Iterator<Item = GroupRun> {
+    manifest.files_in(paths::PATH_TABLES, "json").filter_map(table)
+}
+
+/// The group whose table has this path.
+fn table(path: &Utf8Path) -> Option<GroupRun> {
+    let stem = path.file_stem()?;
+    let (zone, group) = match stem.strip_prefix('z') {
+        Some(rest) => {
+            let (zone, group) = rest.split_once('-')?;
+            (zone.parse().ok()?, group)
+        }
+        None => (0, stem),
+    };
+    let group = group.strip_prefix("group-")?.parse().ok().filter(|group| *group > 0)?;
+    Some(GroupRun { zone, first: group, last: group })
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_artefacts::Routing;
+    use closc_artefacts::manifest::{Counts, Entry, StatedPart};
+
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let mut manifest = Manifest::new("f", Routing::Srv6Static);
+        manifest.counts = Counts { planes: 4, ..Counts::default() };
+        for plane in 0..4 {
+            manifest.files.insert(paths::cables(plane, None), Entry::of(b""));
+        }
+        for group in 1..=6 {
+            manifest.files.insert(paths::path_table(Some(group % 2), group)[0].clone(), Entry::of(b""));
+        }
+        manifest
+    }
+
+    #[test]
+    fn every_plane_and_table_is_judged_by_one_shard() {
+        let manifest = manifest();
+        for of in 1..=4 {
+            let slices: Vec<Slice> =
+                (0..of).map(|index| Slice::of(&Judged::Shard { index, of }, &manifest).unwrap()).collect();
+            for plane in 0..4 {
+                assert_eq!(slices.iter().filter(|slice| slice.has_plane(plane)).count(), 1);
+            }
+            for run in tables(&manifest) {
+                let judged = slices.iter().filter(|slice| slice.has_group(run.zone, run.first - 1));
+                assert_eq!(judged.count(), 1);
+            }
+        }
+        let error = Slice::of(&Judged::Shard { index: 0, of: 5 }, &manifest).unwrap_err().to_string();
+        assert!(error.contains("5 shards") && error.contains("4 planes"), "{error}");
+    }
+
+    #[test]
+    fn a_part_that_cuts_a_plane_is_not_judged() {
+        let mut manifest = manifest();
+        manifest.selection = Some("shard=0/8".to_owned());
+        manifest.part = Some(StatedPart { t0: 1, ..StatedPart::default() });
+        assert!(matches!(Slice::of(&Judged::All, &manifest), Err(VerifyError::Cut(_))));
+        manifest.part = None;
+        assert!(matches!(Slice::of(&Judged::All, &manifest), Err(VerifyError::Partial(_))));
+    }
+}

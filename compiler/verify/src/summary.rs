@@ -1,0 +1,154 @@
+//! `closc-summary/1`: what the proof of a part comes to, for whoever puts parts together.
+//!
+//! In: a report, and the fabric that it is of. Out: [`Summary`], a few kilobytes whatever the part has: counts, sums of load,
+//! what was broken, and the [`Interface`], which is what parts have to have alike or must not share. Invariants: nothing in it
+//! grows with the number of devices; where all values of a kind are not told, more is told than there is and never less.
+
+use std::collections::BTreeMap;
+
+use closc_artefacts::manifest::{Counts, GroupRun, Manifest};
+use closc_artefacts::{Files, Routing};
+use serde::{Deserialize, Serialize};
+
+use crate::error::VerifyError;
+use crate::finding::Tally;
+use crate::interface::Interface;
+use crate::proof::chosen::counts::DeliveryCounts;
+use crate::proof::count::PathCounts;
+use crate::proof::spread::LoadSums;
+use crate::report::{ReadCounts, Report};
+
+/// Version of the form.
+pub(crate) const FORMAT: &str = "closc-summary/1";
+
+/// Violations that a summary shows; all are counted.
+const SHOWN: usize = 32;
+
+/// What the proof of a part comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Form of this file.
+    pub(crate) format: String,
+    /// Version of the program that proved it.
+    pub(crate) closc: String,
+    /// Name of the fabric.
+    pub(crate) fabric: String,
+    /// How packets find their way.
+    pub(crate) routing: Routing,
+    /// BLAKE3 of what the source means.
+    pub(crate) source: String,
+    /// BLAKE3 of everything that the trees are rendered from.
+    pub(crate) inputs: String,
+    /// Numbers of the whole fabric, as the manifest says.
+    pub(crate) counts: Counts,
+    /// Planes that were proved; absent where all were.
+    pub(crate) planes: Option<Vec<u8>>,
+    /// T0 groups whose tables were judged; absent where all were.
+    pub(crate) groups: Option<Vec<GroupRun>>,
+    /// What was read.
+    pub(crate) read: ReadCounts,
+    /// Cables between NICs and T0s among them.
+    pub(crate) host_links: u64,
+    /// T0s, T1s and T2s.
+    pub(crate) tiers: [u64; 3],
+    /// What was proved of paths.
+    pub(crate) paths: Option<PathCounts>,
+    /// What load is stated from.
+    pub(crate) load: Option<LoadSums>,
+    /// What was proved of deliveries.
+    pub(crate) delivery: Option<DeliveryCounts>,
+    /// What is there and is not judged.
+    pub(crate) not_judged: BTreeMap<String, u64>,
+    /// How often each rule was applied, and broken.
+    pub(crate) rules: BTreeMap<String, Tally>,
+    /// What is broken, the first.
+    pub(crate) violations: Vec<Broken>,
+    /// Violations that were found.
+    pub(crate) broken: u64,
+    /// What other parts have to have alike, or must not have.
+    pub(crate) interface: Interface,
+}
+
+/// Something that is broken in a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Broken {
+    /// The rule.
+    pub(crate) rule: String,
+    /// One line.
+    pub(crate) message: String,
+    /// File, and line where there is one.
+    pub(crate) place: String,
+}
+
+/// Why a summary says nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum SummaryError {
+    /// It does not have its form.
+    #[error("it is no summary of a proof: {0}")]
+    Parse(#[from] serde_json::Error),
+    /// It is of a form that this program does not know.
+    #[error("summaries of form `{0}` are not known here")]
+    Format(String),
+}
+
+impl Summary {
+    /// Takes what was proved of a part.
+    pub(crate) fn new(
+        tree: &dyn Files,
+        report: &Report,
+        judged: (Option<Vec<u8>>, Option<Vec<GroupRun>>),
+        found: (u64, [u64; 3], Interface),
+    ) -> Result<Summary, VerifyError> {
+        let manifest = Manifest::read(tree)?;
+        let (host_links, tiers, interface) = found;
+        let broken = |violation: &crate::Violation| Broken {
+            rule: violation.rule.code.to_owned(),
+            message: violation.message.clone(),
+            place: violation.place.to_string(),
+        };
+        Ok(Summary {
+            format: FORMAT.to_owned(),
+            closc: env!("CARGO_PKG_VERSION").to_owned(),
+            fabric: report.fabric.clone(),
+            routing: manifest.routing,
+            source: manifest.source,
+            inputs: manifest.inputs,
+            counts: manifest.counts,
+            planes: judged.0,
+            groups: judged.1,
+            read: report.read,
+            host_links,
+            tiers,
+            paths: report.paths,
+            load: report.load.as_ref().map(|load| load.sums),
+            delivery: report.delivery,
+            not_judged: report.not_judged.clone(),
+            rules: report.rules.iter().map(|rule| (rule.code.to_owned(), rule.tally)).collect(),
+            violations: report.violations.iter().take(SHOWN).map(broken).collect(),
+            broken: report.broken,
+            interface,
+        })
+    }
+
+    /// Returns the bytes of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a summary has only string keys");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Parses a summary.
+    pub fn parse(bytes: &[u8]) -> Result<Summary, SummaryError> {
+        #[derive(Deserialize)]
+        struct Form {
+            format: String,
+        }
+        let form: Form = serde_json::from_slice(bytes)?;
+        if form.format != FORMAT {
+            return Err(SummaryError::Format(form.format));
+        }
+        Ok(serde_json::from_slice(bytes)?)
+    }
+}
