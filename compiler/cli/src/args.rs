@@ -131,7 +131,7 @@ pub struct CheckArgs {
 pub struct CompileArgs {
     /// Fabric file, or `-` for standard input
     pub file: Utf8PathBuf,
-    /// Folder to write; an older tree in it is replaced whole or not at all
+    /// Folder to write, or archive if it ends in `.tar.zst`; an older tree is replaced whole or not at all
     #[arg(long, short, value_name = "DIR", required_unless_present = "archive")]
     pub out: Option<Utf8PathBuf>,
     /// Write a `.tar.zst` archive

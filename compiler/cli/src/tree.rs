@@ -1,30 +1,37 @@
-//! Compiled trees, as commands are given them.
+//! Compiled trees, as commands are given them: folders, and archives that are read where they are.
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_artefacts::paths::MANIFEST;
 use closc_artefacts::{Files, Folder, Manifest};
-use closc_compile::{SignedTree, Signee};
+use closc_compile::{Packed, SignedTree, Signee};
+
+/// How the name of an archive ends.
+const ARCHIVE: &str = ".tar.zst";
+
+/// Tells whether a place is an archive by its name: what is to be written may not be there yet.
+pub fn is_archive(place: &Utf8Path) -> bool {
+    place.as_str().ends_with(ARCHIVE) && !place.is_dir()
+}
 
 /// Reads the manifest of a tree.
 pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
-    is_folder(tree)?;
-    Manifest::read(&Folder::new(tree)).with_context(|| format!("`{tree}`"))
+    Manifest::read(&*files(tree)?).with_context(|| format!("`{tree}`"))
 }
 
-/// Refuses a file, with the folder that was meant.
-fn is_folder(tree: &Utf8Path) -> anyhow::Result<()> {
+/// Opens a folder or an archive; another file is refused, with the folder that was meant.
+fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
     if !tree.is_file() {
-        return Ok(());
+        return Ok(Box::new(Folder::new(tree)));
+    }
+    if is_archive(tree) {
+        return Ok(Box::new(Packed::open(tree)?));
     }
     if tree.file_name() == Some(MANIFEST) {
         let folder = tree.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
         bail!("`{tree}` is a file of a compiled tree: name the folder, `{folder}`");
     }
-    if tree.as_str().ends_with(".tar.zst") {
-        bail!("`{tree}` is an archive: unpack it with `tar --zstd -xf {tree}`, and name the folder");
-    }
-    bail!("`{tree}` is a file: name the folder of a compiled tree")
+    bail!("`{tree}` is a file: name the folder of a compiled tree, or its archive (`{ARCHIVE}`)")
 }
 
 /// Returns the name of the fabric that a tree was compiled from.
@@ -34,12 +41,11 @@ pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
 
 /// Opens a tree; one that has to be signed by a key is refused where it is not.
 pub fn open(tree: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
-    is_folder(tree)?;
-    let folder = Folder::new(tree);
+    let files = files(tree)?;
     Ok(match key {
-        None => Box::new(folder),
+        None => files,
         Some(key) => {
-            Box::new(SignedTree::open(folder, &Signee::read(key)?).with_context(|| format!("`{tree}`"))?)
+            Box::new(SignedTree::open(files, &Signee::read(key)?).with_context(|| format!("`{tree}`"))?)
         }
     })
 }

@@ -9,8 +9,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Files;
 use closc_artefacts::paths::{MANIFEST, SIGNATURE};
-use closc_artefacts::{Files, Folder};
 use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
@@ -133,33 +133,38 @@ impl Signee {
 }
 
 /// A tree whose manifest is signed: the manifest is the one that was checked, whatever is in the folder later.
-#[derive(Debug, Clone)]
 pub struct SignedTree {
-    folder: Folder,
+    tree: Box<dyn Files>,
     manifest: Vec<u8>,
+}
+
+impl fmt::Debug for SignedTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignedTree").finish_non_exhaustive()
+    }
 }
 
 impl SignedTree {
     /// Checks the signature of a tree.
-    pub fn open(folder: Folder, by: &Signee) -> Result<SignedTree, SignatureError> {
-        let manifest = folder.read(MANIFEST).map_err(SignatureError::Manifest)?;
-        let bytes = folder.read(SIGNATURE).map_err(|error| match error.kind() {
+    pub fn open(tree: Box<dyn Files>, by: &Signee) -> Result<SignedTree, SignatureError> {
+        let manifest = tree.read(MANIFEST).map_err(SignatureError::Manifest)?;
+        let bytes = tree.read(SIGNATURE).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SignatureError::Missing,
             _ => SignatureError::Damaged(error.to_string()),
         })?;
         let signature = parse(&bytes).map_err(SignatureError::Damaged)?;
         by.key.verify(NAMESPACE, &manifest, &signature).map_err(|_| SignatureError::Wrong(name(&by.key)))?;
-        Ok(SignedTree { folder, manifest })
+        Ok(SignedTree { tree, manifest })
     }
 }
 
 impl Files for SignedTree {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        if path == MANIFEST { Ok(self.manifest.clone()) } else { self.folder.read(path) }
+        if path == MANIFEST { Ok(self.manifest.clone()) } else { self.tree.read(path) }
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
-        self.folder.list()
+        self.tree.list()
     }
 }
 

@@ -52,7 +52,7 @@ impl Place {
 
     fn open(&self, key: &Utf8Path) -> Result<SignedTree, String> {
         let by = Signee::read(&key.with_extension("pub")).map_err(|error| error.to_string())?;
-        SignedTree::open(Folder::new(self.tree()), &by).map_err(|error| error.to_string())
+        SignedTree::open(Box::new(Folder::new(self.tree())), &by).map_err(|error| error.to_string())
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_compile::Shard;
 use closc_deploy::PushOptions;
 
 use super::number;
@@ -23,6 +24,9 @@ pub struct FleetArgs {
     /// Only switches of these planes; planes count from 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
+    /// Only the planes of this shard, for example `3/8`; they count from 0
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     /// Switches worked on at the same time, up to 1024
     #[arg(long, value_name = "N", default_value_t = parallel(), value_parser = number::parallel())]
     pub max_parallel: u16,
@@ -65,6 +69,7 @@ impl FleetArgs {
             inventory: inventory.to_owned(),
             device: Vec::new(),
             plane: Vec::new(),
+            shard: None,
             require_signature: None,
             overlay: None,
             ssh_config: None,

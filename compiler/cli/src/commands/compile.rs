@@ -12,7 +12,7 @@ use closc_render::Templates;
 use crate::args::{Args, CompileArgs};
 use crate::input::{self, Input};
 use crate::output::{self, Outcome};
-use crate::progress;
+use crate::{progress, tree};
 
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
@@ -25,13 +25,15 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let job =
         Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?.signed(signer.as_ref());
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
-    if let Some(place) = &command.archive {
+    let out = command.out.as_ref();
+    let archives = command.archive.as_ref().into_iter().chain(out.filter(|place| tree::is_archive(place)));
+    for place in archives {
         let bar = progress::bar(args.quiet, job.units(), "archiving");
         closc_compile::archive(&job, place, sync, &|units| bar.inc(units))?;
         bar.finish_and_clear();
     }
-    if let Some(place) = &command.out {
-        let report = tree(args, &job, Target { place, force: command.force, sync })?;
+    if let Some(place) = out.filter(|place| !tree::is_archive(place)) {
+        let report = written(args, &job, Target { place, force: command.force, sync })?;
         output::result(args.format, "closc-compile/1", &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
@@ -53,11 +55,11 @@ pub fn whole(args: &Args, input: &Input, place: &Utf8Path) -> anyhow::Result<Rep
     let templates = Templates::shipped();
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // What a loss of power left of a cache is of no use to anybody.
-    let force = crate::tree::manifest(place).is_err();
-    tree(args, &job, Target { place, force, sync: Sync::No })
+    let force = tree::manifest(place).is_err();
+    written(args, &job, Target { place, force, sync: Sync::No })
 }
 
-fn tree(args: &Args, job: &Job<'_>, target: Target<'_>) -> anyhow::Result<Report> {
+fn written(args: &Args, job: &Job<'_>, target: Target<'_>) -> anyhow::Result<Report> {
     let bar = progress::bar(args.quiet, job.units(), "compiling");
     let report = closc_compile::tree(job, target, &|units| bar.inc(units))?;
     bar.finish_and_clear();

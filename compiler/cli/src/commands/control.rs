@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::Files;
+use closc_artefacts::{Files, Manifest, paths};
 use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
 use closc_files::{FileError, Folder, Reason};
 use closc_sonic::Overlay;
@@ -143,9 +143,14 @@ pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     Ok((plan, text))
 }
 
+/// Tells whether what is pushed was saved, and is no tree.
+pub(super) fn is_saved(source: &Utf8Path) -> bool {
+    source.is_file() && !crate::tree::is_archive(source)
+}
+
 /// Finds the inventory of the lab of a tree's fabric, or of a saved plan's.
 fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
-    let fabric = if source.is_file() { saved_plan(source)?.0.fabric } else { crate::tree::fabric(source)? };
+    let fabric = if is_saved(source) { saved_plan(source)?.0.fabric } else { crate::tree::fabric(source)? };
     let options = labs::options()?;
     closc_lab::inventory(&fabric, &options).with_context(|| {
         format!("no lab of fabric `{fabric}` is up: bring it up with `closc lab up {source}`")
@@ -160,15 +165,42 @@ pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
 /// The same, with options for switches that run SONiC.
 pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
+    let manifest = Manifest::read(&*files).with_context(|| format!("`{}`", args.source))?;
     let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
     let tree = Arc::new(tree);
-    let select = |name: &str| is_selected(args, &site.inventory, name);
+    let in_shard = shard(args, &manifest)?;
+    // An inventory is of the fabric, and a part has some of its switches.
+    let has = |name: &str| {
+        let folder = Utf8Path::new(paths::SWITCHES).join(name);
+        manifest.selection.is_none() || manifest.files_below(&folder).next().is_some()
+    };
+    let select = |name: &str| {
+        is_selected(args, &site.inventory, name) && in_shard(site.inventory.plane_of(name)) && has(name)
+    };
     if let Some(folder) = &args.overlay {
         options.overlay = overlay(folder)?;
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
     Ok(fleet.with_sonic(&site.inventory, &tree, options, select)?)
+}
+
+/// Returns which planes are in the shard that is asked for: those that `compile --shard` puts there.
+fn shard(args: &FleetArgs, manifest: &Manifest) -> anyhow::Result<impl Fn(Option<u8>) -> bool + use<>> {
+    let planes = manifest.counts.planes;
+    let shard = args.shard;
+    if let Some(shard) = shard.filter(|shard| u64::from(shard.of()) > planes) {
+        anyhow::bail!(
+            "{} shards are more than {planes} planes: compile the part with `--shard`, and push that tree",
+            shard.of()
+        );
+    }
+    Ok(move |plane: Option<u8>| {
+        let Some(shard) = shard else { return true };
+        plane.is_some_and(|plane| {
+            u64::from(plane) * u64::from(shard.of()) / planes.max(1) == u64::from(shard.index())
+        })
+    })
 }
 
 /// Returns how many switches run SONiC.
@@ -329,5 +361,25 @@ mod tests {
 
     fn control_limit(path: &Utf8Path) -> String {
         saved(path).expect_err("a terabyte").to_string()
+    }
+
+    /// A shard of a push has the planes that `compile --shard` puts into it.
+    #[test]
+    fn every_plane_is_pushed_by_one_shard() {
+        let mut manifest = Manifest::new("f", closc_artefacts::Routing::Srv6Static);
+        manifest.counts.planes = 8;
+        let of = |text: &str| {
+            let mut args = FleetArgs::of(Utf8Path::new("tree"), Utf8Path::new("inventory.yaml"));
+            args.shard = Some(text.parse().expect("a shard"));
+            shard(&args, &manifest)
+        };
+        for n in [1, 3, 8] {
+            let shards: Vec<_> = (0..n).map(|i| of(&format!("{i}/{n}")).expect("it has planes")).collect();
+            for plane in 0..8 {
+                assert_eq!(shards.iter().filter(|has| has(Some(plane))).count(), 1, "plane {plane} of {n}");
+            }
+            assert!(shards.iter().all(|has| !has(None)));
+        }
+        assert!(of("0/9").is_err());
     }
 }

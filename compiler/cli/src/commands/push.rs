@@ -28,14 +28,14 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         take_over: command.take_over,
         ..command.fleet.options()
     };
-    if command.fleet.require_signature.is_some() && command.fleet.source.is_file() {
+    if command.fleet.require_signature.is_some() && control::is_saved(&command.fleet.source) {
         bail!("`{}` was saved, and what is saved carries no signature: push the tree", command.fleet.source);
     }
     if let Some((text, report)) = difference(&command.fleet.source)? {
         return saved::push(args, command, (&text, &report), &options);
     }
     let site = control::inventory(&command.fleet)?;
-    if command.fleet.source.is_file() {
+    if control::is_saved(&command.fleet.source) {
         let targets = targets(command, &site)?;
         return saved_plan(args, command, &targets, &options);
     }
@@ -75,7 +75,7 @@ struct Form<'t> {
 
 /// Reads a difference that `closc diff --out` saved; nothing where the source is something else.
 fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::Report)>> {
-    if !source.is_file() {
+    if !control::is_saved(source) {
         return Ok(None);
     }
     let text = control::saved(source)?;

@@ -9,7 +9,7 @@ use std::io;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, disk};
+use closc_artefacts::{Files, Manifest, disk};
 use closc_compile::pipeline_digests;
 use closc_diagnostics::show::github;
 use closc_platform::Hardware;
@@ -111,12 +111,10 @@ struct Watched {
 
 impl Watched {
     fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
+        let files = tree::open(&command.tree, command.key.as_deref())?;
         // What cannot be read shows when it is verified.
-        let files = tree::manifest(&command.tree).map_or(0, |manifest| manifest.files.len());
-        Ok(Watched {
-            files: tree::open(&command.tree, command.key.as_deref())?,
-            bar: progress::bar(args.quiet, files as u64, "reading"),
-        })
+        let count = Manifest::read(&*files).map_or(0, |manifest| manifest.files.len());
+        Ok(Watched { files, bar: progress::bar(args.quiet, count as u64, "reading") })
     }
 }
 

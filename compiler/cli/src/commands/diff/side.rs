@@ -7,8 +7,8 @@ use std::io;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use camino::Utf8Path;
-use closc_artefacts::{Files as _, Folder, Manifest, paths};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::{Manifest, paths};
 use closc_compile::front::{self, Source};
 use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostics, Sources};
@@ -38,7 +38,8 @@ pub struct Planned {
 
 /// A tree whose manifest was read.
 pub struct Compiled {
-    folder: Folder,
+    place: Utf8PathBuf,
+    files: Arc<dyn closc_artefacts::Files>,
     manifest: Manifest,
     /// Where it is from.
     pub side: closc_diff::Side,
@@ -58,8 +59,9 @@ impl Side {
     /// Returns what its P4 switches are to hold: the files of a tree, or those that a fabric file would be compiled to.
     pub fn entries(&self) -> anyhow::Result<Tree> {
         match self {
-            Side::Tree(compiled) => Tree::open(Arc::new(compiled.folder.clone()))
-                .with_context(|| format!("`{}`", compiled.folder.root())),
+            Side::Tree(compiled) => {
+                Tree::open(Arc::clone(&compiled.files)).with_context(|| format!("`{}`", compiled.place))
+            }
             Side::Plan(planned) => Ok(made(planned.plan.clone())),
         }
     }
@@ -93,7 +95,7 @@ impl Compiled {
 
     /// Reads a file of the tree.
     pub fn read(&self, path: &str) -> anyhow::Result<Vec<u8>> {
-        self.folder.read(path).with_context(|| format!("cannot read `{}`", self.folder.root().join(path)))
+        self.files.read(path).with_context(|| format!("cannot read `{}`", self.place.join(path)))
     }
 }
 
@@ -159,7 +161,7 @@ impl Reading {
 
 fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
     let place = Utf8Path::new(source);
-    if place.join(paths::MANIFEST).is_file() {
+    if place.join(paths::MANIFEST).is_file() || crate::tree::is_archive(place) {
         let side = Some(Side::Tree(Box::new(tree(place)?)));
         return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
     }
@@ -168,16 +170,16 @@ fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
 }
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
-    let folder = Folder::new(place);
+    let files: Arc<dyn closc_artefacts::Files> = crate::tree::open(place, None)?.into();
     let path = place.join(paths::MANIFEST);
-    let bytes = folder.read(paths::MANIFEST).with_context(|| format!("cannot read `{path}`"))?;
+    let bytes = files.read(paths::MANIFEST).with_context(|| format!("cannot read `{path}`"))?;
     let manifest = Manifest::parse(&bytes).with_context(|| format!("`{place}`"))?;
     let side = closc_diff::Side {
         source: place.to_string(),
         fabric: manifest.fabric.clone(),
         digest: blake3::hash(&bytes).to_string(),
     };
-    Ok(Compiled { folder, manifest, side })
+    Ok(Compiled { place: place.to_owned(), files, manifest, side })
 }
 
 /// Plans the text of a fabric file.
