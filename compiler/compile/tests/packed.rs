@@ -75,7 +75,7 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
         ("a pipe", entry("b", Fifo, 0, b""), "`b` is no regular file"),
         ("a file again", entry("a", Regular, 1, b"y"), "`a` is there again"),
         ("a huge file", entry("b", Regular, 1 << 33, b""), "an entry has 8589934592 bytes"),
-        ("a huge name", entry("b", GNULongName, 1 << 16, &[b'n'; 1 << 16]), "a name has 65536 bytes"),
+        ("a huge name", entry("b", GNULongName, 1 << 16, &vec![b'n'; 1 << 16]), "a name has 65536 bytes"),
         ("more than was packed", entry("b", Regular, 1 << 30, b""), "unpack to 1073741825 and more"),
         ("a name without a file", entry("b", GNULongName, 2, b"c\0"), "a name has no file"),
         ("a broken head", vec![1; 512], "cannot read the archive"),
@@ -84,7 +84,7 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
     for (what, bytes, part) in cases {
         let file = place.root.join("tree.tar.zst");
         let whole = packed(&[honest.clone(), bytes]);
-        let at = packed(&[honest.clone()]).len();
+        let at = packed(std::slice::from_ref(&honest)).len();
         std::fs::write(&file, whole).unwrap();
         let error = Packed::open(&file).unwrap_err().to_string();
         assert!(error.contains(part), "{what}: {error}");

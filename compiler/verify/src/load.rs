@@ -27,6 +27,7 @@ use crate::model::cabling::{Cabling, NodeId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::network::NodeNetwork;
+use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
@@ -110,25 +111,7 @@ pub(crate) fn load(
         slice,
     };
     let nics = nics::find(&fabric, names.is_some(), &mut findings);
-    let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
-    let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
-    let context = Context {
-        cabling: &fabric.cabling,
-        positions: &fabric.cabling.positions(),
-        layout: fabric.layout.as_ref(),
-        facts: &pools.0,
-        qos: &pools.1,
-        pairs: &pools.2,
-        nics: &nics,
-        processes: &processes,
-        terms: &terms,
-        routing: manifest.routing,
-    };
-    let (switches, of_switches) = switches::switches(&files, &context, names.as_ref())?;
-    let (nodes, of_nodes) = nodes::nodes(&files, &context)?;
-    findings = findings.merge(of_switches).merge(of_nodes);
-    (fabric.switches, fabric.nodes) = (switches, nodes);
-    fabric.facts = pools.0.finish();
+    devices(&files, &mut fabric, &nics, names.as_ref(), &mut findings)?;
     let found = nodes::sprays(&files, &fabric, judge)?;
     let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;
     let (tools, of_tools) = tools::tools(&files, &fabric.cabling)?;
@@ -152,6 +135,36 @@ pub(crate) fn load(
         not_proved: not_proved(manifest.routing),
         follows: !manifest.routing.is_source_routed(),
     })
+}
+
+/// Reads switches and nodes, and binds them to the cable lists.
+fn devices(
+    files: &Files<'_>,
+    fabric: &mut Fabric,
+    nics: &NicCables,
+    names: Option<&PipelineNames>,
+    findings: &mut Findings,
+) -> Result<(), VerifyError> {
+    let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
+    let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
+    let context = Context {
+        cabling: &fabric.cabling,
+        positions: &fabric.cabling.positions(),
+        layout: fabric.layout.as_ref(),
+        facts: &pools.0,
+        qos: &pools.1,
+        pairs: &pools.2,
+        nics,
+        processes: &processes,
+        terms: &terms,
+        routing: files.manifest.routing,
+    };
+    let (switches, of_switches) = switches::switches(files, &context, names)?;
+    let (nodes, of_nodes) = nodes::nodes(files, &context)?;
+    *findings = std::mem::take(findings).merge(of_switches).merge(of_nodes);
+    (fabric.switches, fabric.nodes) = (switches, nodes);
+    fabric.facts = pools.0.finish();
+    Ok(())
 }
 
 /// What is left open where hosts do not write the path.

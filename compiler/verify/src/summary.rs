@@ -2,7 +2,7 @@
 //!
 //! In: a report, and the fabric that it is of. Out: [`Summary`], a few kilobytes whatever the part has: counts, sums of load,
 //! what was broken, and the [`Interface`], which is what parts have to have alike or must not share. Invariants: nothing in it
-//! grows with the number of devices; where all values of a kind are not told, more is told than there is and never less.
+//! grows with the number of devices; where not all values of a kind are in it, runs are that hold more of them and never fewer.
 
 use std::collections::BTreeMap;
 
