@@ -68,6 +68,10 @@ impl Files for Folder {
         Ok(self.opened()?.read(path, FILE_MAX)?)
     }
 
+    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        Ok(self.opened()?.read_into(path.as_str(), FILE_MAX, into)?)
+    }
+
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         let mut files = Vec::new();
         let mut open = vec![Utf8PathBuf::new()];

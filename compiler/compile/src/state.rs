@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
+use crate::{Job, Unit};
 
 /// What the last run wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -20,6 +22,9 @@ pub(crate) struct State {
     pub(crate) closc: String,
     /// Digest of everything but exceptions.
     pub(crate) common: String,
+    /// Whether the tree was on the disk before it took its place.
+    #[serde(default)]
+    pub(crate) synced: bool,
     /// Units by name.
     pub(crate) units: BTreeMap<String, UnitState>,
 }
@@ -53,6 +58,26 @@ impl State {
             .ok()
             .filter(|state| state.closc == env!("CARGO_PKG_VERSION"))
             .unwrap_or_default()
+    }
+}
+
+impl State {
+    /// Of a run that wrote these units.
+    pub(crate) fn of(job: &Job<'_>, synced: bool, units: BTreeMap<String, UnitState>) -> State {
+        let common = job.fingerprints.common().to_string();
+        State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, synced, units }
+    }
+
+    /// Returns the files of all units of a job, where nothing is left to do for it: each unit is fresh, and there are no
+    /// others.
+    pub(crate) fn all_fresh(&self, job: &Job<'_>, tree: &Utf8Path) -> Option<Vec<&FileState>> {
+        let fresh = |unit: &Unit| {
+            let state = self.units.get(&unit.name(job.plan))?;
+            state.is_fresh(tree, job.fingerprints.of(*unit)).then_some(&state.files)
+        };
+        let same = self.units.len() == job.units.len();
+        let files: Option<Vec<_>> = same.then(|| job.units.par_iter().map(fresh).collect())?;
+        Some(files?.into_iter().flatten().collect())
     }
 }
 

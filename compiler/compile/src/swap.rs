@@ -29,7 +29,8 @@ pub(crate) struct Staging {
 
 impl Staging {
     /// Starts a tree for a place. The place may be absent, empty, or hold an older tree; anything else is
-    /// refused, because replacing it would lose it. Without `sync` nothing waits for the disk.
+    /// refused, because replacing it would lose it. Without `sync` nothing waits for the disk. A run that finds nothing to
+    /// do writes nothing, and does not wait either.
     pub(crate) fn begin(place: &Utf8Path, sync: bool) -> Result<Staging, CompileError> {
         let name = place.file_name().ok_or_else(|| CompileError::Nameless(place.to_owned()))?;
         let parent = disk::folder_of(place).to_owned();
@@ -41,13 +42,13 @@ impl Staging {
             let operation = "remove what a run that was killed left at";
             std::fs::remove_dir_all(&folder).map_err(CompileError::file(operation, &folder))?;
         }
-        std::fs::create_dir(&folder).map_err(CompileError::file("create", &folder))?;
         Ok(Staging { place: place.to_owned(), parent, folder, lock, sync, committed: false })
     }
 
-    /// Returns the folder to write into.
-    pub(crate) fn folder(&self) -> &Utf8Path {
-        &self.folder
+    /// Makes the folder to write into, and returns it.
+    pub(crate) fn open(&self) -> Result<&Utf8Path, CompileError> {
+        std::fs::create_dir(&self.folder).map_err(CompileError::file("create", &self.folder))?;
+        Ok(&self.folder)
     }
 
     /// Reads what the last run remembered.

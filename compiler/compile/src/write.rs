@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
-use closc_artefacts::{Entry, Folder, Manifest, ManifestError, paths};
+use closc_artefacts::{Entry, Files as _, Folder, Manifest, ManifestError, paths};
 use closc_render::Artefact;
 use rayon::prelude::*;
 
@@ -62,10 +62,15 @@ pub fn tree(
     let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
     let remembered = State::parse(&staging.remembered()?);
     let known = if target.force { &State::default() } else { &remembered };
+    if let Some(report) = unchanged(job, target, known)? {
+        done(job.units());
+        return Ok(report);
+    }
+    let new = staging.open()?;
     let run = Run {
         job,
         place: target.place,
-        new: staging.folder(),
+        new,
         old: known,
         folders: Mutex::default(),
         written: AtomicU64::new(0),
@@ -87,7 +92,7 @@ pub fn tree(
     let owned: BTreeSet<Utf8PathBuf> =
         old.map(|manifest| manifest.files.into_keys().collect()).unwrap_or_default();
     if !unreadable {
-        carry_foreign(target.place, staging.folder(), &owned)?;
+        carry_foreign(target.place, new, &owned)?;
     }
     let written = run.written.load(Ordering::Relaxed);
     let report = Report {
@@ -97,11 +102,30 @@ pub fn tree(
         kept: files.len() as u64 - written,
         removed: owned.iter().filter(|path| !files.contains_key(*path)).count() as u64,
     };
-    let common = job.fingerprints.common().to_string();
-    let state = State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, units };
-    write_manifest(job, staging.folder(), &job.manifest(files, partial).to_bytes())?;
+    let state = State::of(job, target.sync == Sync::Yes, units);
+    write_manifest(job, new, &job.manifest(files, partial).to_bytes())?;
     staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
     Ok(report)
+}
+
+/// What there is to say of a tree that is already what the job makes of it. It is not touched, so that nobody waits for a
+/// disk; a tree that was never synced is written again where it shall be.
+fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<Report>, CompileError> {
+    if job.is_partial() || !(known.synced || target.sync == Sync::No) {
+        return Ok(None);
+    }
+    let Some(fresh) = known.all_fresh(job, target.place) else { return Ok(None) };
+    let files: BTreeMap<Utf8PathBuf, Entry> = fresh
+        .iter()
+        .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
+        .collect();
+    let (count, bytes) = (files.len() as u64, files.values().map(|file| file.size).sum());
+    let manifest = job.manifest(files, false).to_bytes();
+    let signature = job.signer.map(|signer| signer.sign(&manifest)).transpose()?;
+    let folder = Folder::new(target.place);
+    let is_same = folder.read(paths::MANIFEST).is_ok_and(|there| there == manifest)
+        && folder.read(paths::SIGNATURE).ok() == signature.map(Into::into);
+    Ok(is_same.then_some(Report { files: count, bytes, written: 0, kept: count, removed: 0 }))
 }
 
 /// Writes the manifest, and its signature where there is a key.

@@ -1,6 +1,7 @@
 //! Trees in folders and archives: what is replaced, what stays, and what is refused.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
@@ -68,6 +69,39 @@ fn a_tree_whose_manifest_says_nothing_is_replaced_by_force() {
     compile(&plan, &root, "", true).unwrap();
     assert_eq!(fs::read(root.join("manifest.json")).unwrap(), whole);
     assert!(!root.join("stray").exists() && fs::metadata(root.join("cables/plane-0.csv")).unwrap().len() > 0);
+}
+
+/// A run that has nothing to do leaves the folder itself alone, whatever the run before left behind; but what nobody synced
+/// is synced where it shall be.
+#[test]
+fn a_tree_that_is_what_it_shall_be_is_not_touched() {
+    let (place, plan) = (place(), SHAPE.plan());
+    let root = place.root.join("tree");
+    let run = |plan: &Plan, sync: Sync| {
+        let (templates, all) = (Templates::shipped(), Selection::default());
+        let job = Job::new(plan, &templates, blake3::hash(b""), all).unwrap();
+        let report = tree(&job, Target { place: &root, force: false, sync }, &|_| {}).unwrap();
+        (fs::metadata(&root).unwrap().ino(), report)
+    };
+    let (first, report) = run(&plan, Sync::No);
+    assert_eq!((report.kept, report.written), (0, report.files));
+    fs::create_dir(place.root.join(".tree.closc-new")).unwrap();
+    let (second, again) = run(&plan, Sync::No);
+    assert_eq!((second, again.kept, again.bytes), (first, report.files, report.bytes));
+    assert!(!place.root.join(".tree.closc-new").exists(), "what a killed run left is removed");
+    let (synced, _) = run(&plan, Sync::Yes);
+    assert_ne!(synced, first, "bytes that nobody synced do not count as being on the disk");
+    assert_eq!(run(&plan, Sync::Yes).0, synced);
+    // What is gone or different is made again.
+    fs::remove_file(root.join("switches/p0-t0-001/ip.batch")).unwrap();
+    let (restored, report) = run(&plan, Sync::Yes);
+    assert_eq!((restored != synced, report.written), (true, 1));
+    fs::write(root.join("manifest.json"), fs::read_to_string(root.join("manifest.json")).unwrap() + "\n")
+        .unwrap();
+    let (stated, report) = run(&plan, Sync::Yes);
+    assert_eq!((stated != restored, report.written), (true, 0));
+    let exceptions = "exceptions: { drained: [p0-t1-001] }\n".to_owned();
+    assert_ne!(run(&Shape { exceptions, ..SHAPE }.plan(), Sync::Yes).0, stated);
 }
 
 /// The cache beside a tree may be gone, or not be used: a part that is compiled into it leaves the rest there.

@@ -9,7 +9,7 @@ use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 
 use crate::error::{FileError, Reason};
-use crate::{open, read};
+use crate::{open, read, read_into};
 
 /// Bits of a mode by which others than the owner can read or write a file.
 const OTHERS: u32 = 0o066;
@@ -37,6 +37,14 @@ impl Folder {
     pub fn read(&self, path: &str, max: u64) -> Result<Vec<u8>, FileError> {
         open::regular(self.handle.as_fd(), path)
             .and_then(|file| read(file, max))
+            .map_err(|reason| FileError::new(path, reason))
+    }
+
+    /// Reads a regular file in the folder into a buffer, which is emptied first and keeps its memory.
+    pub fn read_into(&self, path: &str, max: u64, into: &mut Vec<u8>) -> Result<(), FileError> {
+        into.clear();
+        open::regular(self.handle.as_fd(), path)
+            .and_then(|file| read_into(file, max, into))
             .map_err(|reason| FileError::new(path, reason))
     }
 

@@ -50,6 +50,13 @@ pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
 
 /// Reads to the end, or to the limit.
 fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
+    let mut bytes = Vec::new();
+    read_into(file, max, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a file into a buffer, which is empty and keeps its memory.
+fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Reason> {
     let (kind, size) = (file.metadata()?.file_type(), file.metadata()?.len());
     // A device such as `/dev/zero` never ends, and nobody has gigabytes for it.
     let is_device = kind.is_char_device() || kind.is_block_device();
@@ -57,12 +64,12 @@ fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
     if size > max {
         return Err(Reason::TooLarge { max });
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    into.reserve(usize::try_from(size).unwrap_or(0));
     // Files of the kernel have no size, and others grow.
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > max {
+    file.take(max + 1).read_to_end(into)?;
+    match into.len() as u64 > max {
         true if is_device => Err(Reason::NotRegular),
         true => Err(Reason::TooLarge { max }),
-        false => Ok(bytes),
+        false => Ok(()),
     }
 }

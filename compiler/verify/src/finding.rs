@@ -109,7 +109,10 @@ pub struct Tally {
 pub(crate) struct Findings {
     /// What is there and is not judged, and how often.
     not_judged: BTreeMap<String, u64>,
-    tallies: BTreeMap<&'static str, (&'static Rule, Tally)>,
+    /// In the order in which rules were first applied.
+    tallies: Vec<(&'static Rule, Tally)>,
+    /// The place of the rule that was applied last: rows in turn are of one rule.
+    last: usize,
     violations: Vec<Violation>,
 }
 
@@ -151,12 +154,20 @@ impl Findings {
     }
 
     fn tally(&mut self, rule: &'static Rule) -> &mut Tally {
-        &mut self.tallies.entry(rule.code).or_insert((rule, Tally::default())).1
+        let is_it =
+            |(known, _): &(&'static Rule, Tally)| std::ptr::eq(*known, rule) || known.code == rule.code;
+        if !self.tallies.get(self.last).is_some_and(|(known, _)| std::ptr::eq(*known, rule)) {
+            self.last = self.tallies.iter().position(is_it).unwrap_or_else(|| {
+                self.tallies.push((rule, Tally::default()));
+                self.tallies.len() - 1
+            });
+        }
+        &mut self.tallies[self.last].1
     }
 
     /// Adds what another task found.
     pub(crate) fn merge(mut self, other: Findings) -> Findings {
-        for (rule, tally) in other.tallies.into_values() {
+        for (rule, tally) in other.tallies {
             let own = self.tally(rule);
             own.facts += tally.facts;
             own.broken += tally.broken;
@@ -177,6 +188,7 @@ impl Findings {
     pub(crate) fn finish(mut self) -> (BTreeMap<&'static str, (&'static Rule, Tally)>, Vec<Violation>) {
         self.violations.sort_by(|a, b| a.key().cmp(&b.key()));
         self.violations.dedup();
-        (self.tallies, self.violations)
+        let by_code = self.tallies.into_iter().map(|(rule, tally)| (rule.code, (rule, tally)));
+        (by_code.collect(), self.violations)
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
         }
         return routes;
     };
+    routes.segments.reserve_exact(device.routes.len());
     binding.findings.checked(&FOREIGN, device.routes.len() as u64);
     for route in &device.routes {
         one(binding, layout, route, &mut routes);

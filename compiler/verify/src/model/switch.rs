@@ -137,8 +137,8 @@ pub(crate) struct NextHop {
 /// One end of a cable, as the device there is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EndState {
-    /// Own address on the cable, as bits; 0: none.
-    bits: [u64; 2],
+    /// Own address on the cable, as octets, which need no alignment; all 0: none.
+    octets: [u8; 16],
     /// What is the same at many ports.
     pub(crate) facts: FactsId,
     /// MAC address that the device has on this port.
@@ -157,14 +157,12 @@ impl EndState {
 
     /// Takes the address over.
     pub(crate) fn set_address(&mut self, address: Ipv6Addr) {
-        let bits = u128::from(address);
-        self.bits = [(bits >> 64) as u64, bits as u64];
+        self.octets = address.octets();
     }
 
     /// Returns the own address on the cable.
     pub(crate) fn address(&self) -> Option<Ipv6Addr> {
-        let bits = u128::from(self.bits[0]) << 64 | u128::from(self.bits[1]);
-        (bits != 0).then(|| Ipv6Addr::from(bits))
+        (self.octets != [0; 16]).then(|| Ipv6Addr::from(self.octets))
     }
 }
 

@@ -431,9 +431,8 @@ impl<'a> Reader<'a> {
             self.device.fault(FaultKind::Setting, FILE, needles, message);
         }
         let port = self.ports.port(key);
-        let text =
-            |field: &Option<Str<'a>>| field.as_ref().map_or_else(String::new, |text| text.0.to_string());
-        port.cage = Some([text(&row.alias), text(&row.index), text(&row.subport)].join(" "));
+        let cage = [&row.alias, &row.index, &row.subport];
+        port.cage = Some(cage.map(|field| field.as_ref().map_or("", |text| &*text.0)).join(" "));
         port.declared = true;
         port.up = row.admin_status.is_some_and(|status| status.0 == "up");
         port.description = row.description.map(|text| text.0);
