@@ -8,6 +8,6 @@ use crate::split::Splits;
 pub(crate) enum Placement {
     /// By weights of planes and uplinks.
     Sprayed(Splits),
-    /// By one path for each slice and plane; nothing where pins would not gain.
+    /// By one path for each slice and plane; nothing where all pins together would not gain.
     Pinned(Option<Routes>),
 }

@@ -243,7 +243,14 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
         }
     }
     for (path, meant) in &options.pipelines {
-        let Some(entry) = files.manifest.files.get(path) else { continue };
+        let Some(entry) = files.manifest.files.get(path) else {
+            let is_beside = options.pipelines.keys().any(|other| files.manifest.files.contains_key(other));
+            findings.expect(!is_beside, &PIPELINE, || {
+                let message = format!("`{path}` is missing, and other files of the pipeline are there");
+                Violation::new(&PIPELINE, Place::file(path), message)
+            });
+            continue;
+        };
         findings.expect(entry.blake3 == *meant, &PIPELINE, || {
             let message = format!("`{path}` is not the one that this program ships");
             Violation::new(&PIPELINE, Place::file(path), message)

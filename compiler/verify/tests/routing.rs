@@ -58,3 +58,27 @@ fn cables_are_checked_all_the_same() {
         assert!(found, "{routing}: a device expects another neighbour\n{}", report.text());
     }
 }
+
+#[test]
+fn lengths_of_single_cables_raise_no_alarm() {
+    let fabric = |cables: &str| {
+        let tier = "platform: linux, os: linux";
+        let yaml = format!(
+            "fabric: other\nplanes: 2\nzones: 2\nrouting: srv6-static\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, \
+             lanes: 2 }}, os: linux }}\ntiers:\n  t0: {{ {tier}, up: 2 }}\n  t1: {{ {tier}, up: 2 }}\n  t2: {{ {tier} }}\ncables:\n  \
+             nic-t0: {{ length: 3m, medium: virtual }}\n  t0-t1: {{ length: 30m, medium: virtual }}\n  t1-t2: {{ length: \
+             500m, medium: virtual }}\n{cables}"
+        );
+        common::tree(&shape::plan(&yaml))
+    };
+    let single = |nic: &str, t0: &str, t1: &str| {
+        format!(
+            "exceptions:\n  cables:\n    z0-su001-n001/nic0.p0: {{ length: {nic} }}\n    z0-p0-t0-001--z0-p0-t1-001: {{ length: {t0} \
+             }}\n    z1-p1-t1-002--p1-t2-001: {{ length: {t1} }}\n"
+        )
+    };
+    for cables in [String::new(), single("1m", "1m", "1m"), single("300m", "2km", "80km")] {
+        let report = report(&fabric(&cables));
+        assert!(report.holds(), "{cables}\n{}", report.text());
+    }
+}

@@ -68,6 +68,7 @@ pub(crate) const OTHERS: &[Mutation] = &[
     ("sessions that rest for long everywhere", Bgp, CONF, All("restart 5", "restart 600"), "V1815"),
     ("small packets everywhere", Linux, "switches/*/ip.batch", All("mtu 9216", "mtu 1500"), "V0305"),
     ("nobody sees swapped cables", P4, "p4/fabric.p4info.txtpb", More("# gutted\n"), "V0108"),
+    ("no program", P4, "p4/fabric.bmv2.json", Gone, "V0108"),
     ("a gutted program", P4, "p4/fabric.bmv2.json", Text("{", "{ "), "V0108"),
     ("devices for CAN on all switches", ChosenLinux, "switches/*/devices.batch", All("type bridge", "type vcan"), "V0105"),
     ("devices for CAN on all nodes", ChosenLinux, "hosts/*/devices.batch", All("type bridge", "type vcan"), "V0105"),
