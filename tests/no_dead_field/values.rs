@@ -241,7 +241,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t2.down.breakout" => breakouts("t1", "up"),
         // Others say what holds anyway: as many as NICs, or none.
         "tiers.t0.down" | "tiers.t0.down.count" => plain([json!(3), json!(4)]),
-        _ if leaf.ends_with(".spare") => plain([json!(2), json!(3)]),
+        _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
         _ if leaf.ends_with(".first_cage") => plain([json!(20)]),
         _ => return None,
     })
