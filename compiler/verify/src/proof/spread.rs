@@ -57,26 +57,30 @@ pub struct CableLoad {
 
 /// Measures the load of all cables.
 pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) -> LoadCounts {
-    let plans: Vec<Senders<'_>> = ways
-        .judged
-        .iter()
-        .flat_map(|plane| fabric.groups.iter().enumerate().map(move |(at, group)| (*plane, at, group)))
-        .map(|(plane, at, group)| Senders::new(fabric, plane, at, group))
-        .collect();
-    if fabric.groups.iter().all(|group| group.table().denied().next().is_none()) {
+    let open = fabric.groups.iter().all(|group| group.table().denied().next().is_none());
+    if open {
         t1_uplinks(fabric, ways, findings);
     }
-    let choices = plans.iter().map(Senders::choices).fold(0, u64::saturating_add);
+    let senders = |plane: usize, at: usize| Senders::new(fabric, plane, at, &fabric.groups[at]);
+    let groups = || (0..fabric.groups.len()).into_par_iter();
+    // What a group sends is worked out when it is asked for: of all groups it is more than the fabric.
+    let of_plane =
+        |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
+    let planes = ways.judged.iter().filter(|_| !open);
+    let choices = planes.map(|plane| of_plane(*plane)).fold(0, u64::saturating_add);
     let mut sums = LoadSums { choices, ..LoadSums::default() };
     if choices > CHOICES_MAX {
         return sums.counts();
     }
-    for (at, plane) in ways.judged.iter().enumerate() {
-        let of_plane = &plans[at * fabric.groups.len()..][..fabric.groups.len()];
-        let load = of_plane
-            .par_iter()
+    // A sum for each thread: it has every cable.
+    let share = fabric.groups.len().div_ceil(rayon::current_num_threads()).max(1);
+    for plane in &ways.judged {
+        let load = groups()
+            .with_min_len(share)
+            .map(|at| senders(*plane, at))
             .fold(|| Load::new(fabric, ways), |load, senders| senders.send(load))
-            .reduce(|| Load::new(fabric, ways), |load, other| load.plus(&other));
+            .reduce_with(|load, other| load.plus(&other))
+            .unwrap_or_else(|| Load::new(fabric, ways));
         load.count(fabric, ways, *plane, &mut sums.tiers);
     }
     sums.counts()
@@ -189,7 +193,7 @@ impl<'a> Senders<'a> {
     }
 
     /// Returns what all NICs together send over each pair of uplinks to one NIC that meets these denials.
-    fn shares(&self, (far, met): &Met) -> BTreeMap<(u16, u16), u128> {
+    fn shares(&self, (far, met): &Met) -> Vec<((u16, u16), u128)> {
         let h = *self.table.header();
         let kind = if *far == 1 { Kind::Far } else { Kind::Zone };
         let denies = |source: u16, value: u32| {
@@ -201,7 +205,8 @@ impl<'a> Senders<'a> {
                 denied.covers(kind, source, to, choice)
             })
         };
-        let mut shares = BTreeMap::new();
+        let width = if *far == 1 { usize::from(h.t1_uplinks.max(1)) } else { 1 };
+        let mut shares = vec![0; usize::from(h.t0_uplinks) * width];
         for nic in &self.group.nics {
             let values = self.table.entropy_values(self.plane, nic.downlink);
             // A value that names no uplink is a fault of the table, and reported there.
@@ -211,10 +216,15 @@ impl<'a> Senders<'a> {
             for value in &open {
                 let choice = self.table.choice(*value);
                 let t1 = if *far == 1 { choice.t1_uplink } else { 0 };
-                *shares.entry((choice.t0_uplink, t1)).or_default() += WHOLE / open.len() as u128;
+                // What names no uplink was left out.
+                if let Some(share) = shares.get_mut(usize::from(choice.t0_uplink) * width + usize::from(t1)) {
+                    *share += WHOLE / open.len() as u128;
+                }
             }
         }
-        shares
+        let pair = |at: usize| ((at / width) as u16, (at % width) as u16);
+        let used = shares.into_iter().enumerate().filter(|(_, share)| *share > 0);
+        used.map(|(at, share)| (pair(at), share)).collect()
     }
 
     fn send(&self, mut load: Load) -> Load {
