@@ -158,7 +158,7 @@ pub struct CompileArgs {
 
 /// Which part of a fabric.
 #[derive(Debug, Clone, clap::Args)]
-pub struct PartArgs {
+pub(crate) struct PartArgs {
     /// Only this shard of so many, for example `3/8`; they count from 0, and together are the fabric
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
@@ -210,7 +210,7 @@ pub struct VerifyArgs {
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 everything holds, 1 something does not, or the parts make no whole")]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Summaries of all parts, each thing of the fabric in one of them
     #[arg(required = true, value_name = "SUMMARY")]
     pub summaries: Vec<Utf8PathBuf>,

@@ -10,7 +10,7 @@ use closc_compile::{Packed, SignedTree, Signee};
 const ARCHIVE: &str = ".tar.zst";
 
 /// Tells whether a place is an archive by its name: what is to be written may not be there yet.
-pub fn is_archive(place: &Utf8Path) -> bool {
+pub(crate) fn is_archive(place: &Utf8Path) -> bool {
     place.as_str().ends_with(ARCHIVE) && !place.is_dir()
 }
 

@@ -14,6 +14,7 @@ use closc_render::Artefact;
 use closc_topology::{Link, NicPort, PlaneId, Switch, TierId, ZoneId};
 
 use crate::meaning::{exceptions, numbers};
+use crate::part;
 
 /// Renders the cable list of a plane, or of one zone of it: a cable is where its lower switch is.
 pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artefact {
@@ -23,22 +24,9 @@ pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artef
     };
     match zone {
         None => links(plan.fabric(), plane).for_each(&mut add),
-        Some(zone) => of_zone(plan, plane, zone, &mut add),
+        Some(zone) => part::cables(plan, plane, zone).for_each(&mut add),
     }
     Artefact::new(paths::cables(plane.0, zone.map(|zone| zone.0)), text)
-}
-
-/// The cables of a zone, without a walk over the others.
-fn of_zone(plan: &Plan, plane: PlaneId, zone: ZoneId, add: &mut impl FnMut(Link)) {
-    let (fabric, topology) = (plan.fabric(), plan.topology());
-    let nics = (0..topology.hosts.groups).flat_map(|group| fabric.group_nics(zone, group));
-    let hosts = nics.map(|nic| Link::Host(NicPort { plane, nic }));
-    let lower = [TierId::T0, TierId::T1]
-        .into_iter()
-        .flat_map(|tier| (0..topology.count(tier)).map(move |index| Switch { plane, tier, zone, index }));
-    let ups = |lower: Switch| topology.tier(lower.tier).map_or(0, |tier| tier.up.count);
-    let between = lower.flat_map(|lower| (0..ups(lower)).map(move |up| Link::Fabric { lower, up }));
-    hosts.chain(between).filter(|link| fabric.has_link(*link)).for_each(add);
 }
 
 /// Tells whether the cable list of a plane differs: where exceptions alone do, only cables near these are looked at, and

@@ -29,7 +29,7 @@ impl<'a> Job<'a> {
         part: impl Into<Part>,
     ) -> Result<Self, CompileError> {
         let part = part.into();
-        part.fits(plan.topology())?;
+        part.fits(plan)?;
         let units = Unit::all(plan, &part);
         if units.is_empty() {
             return Err(CompileError::Nothing);

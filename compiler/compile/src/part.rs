@@ -7,7 +7,7 @@ use std::fmt;
 
 use closc_artefacts::manifest::{GroupRun, StatedPart};
 use closc_plan::Plan;
-use closc_topology::{Node, PlaneId, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, NicPort, Node, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use crate::{CompileError, Selection, Shard};
 
@@ -36,7 +36,8 @@ impl Part {
     }
 
     /// Refuses what the fabric does not have: shards without a switch, planes and zones that are not there.
-    pub(crate) fn fits(&self, topology: &Topology) -> Result<(), CompileError> {
+    pub(crate) fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
+        let topology = plan.topology();
         let most = Shard::most(topology);
         if let Some(shard) = self.shard.filter(|shard| shard.of() > most) {
             return Err(CompileError::Shards {
@@ -113,16 +114,18 @@ impl Part {
     }
 
     /// Returns its T0 groups: those of its nodes.
-    pub(crate) fn groups<'a>(&'a self, topology: &'a Topology) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
+    pub(crate) fn groups<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
+        let topology = plan.topology();
         let rails = u16::from(topology.hosts.rails).max(1);
         self.units(topology)
             .flat_map(move |(zone, unit)| (unit * rails..(unit + 1) * rails).map(move |group| (zone, group)))
     }
 
-    /// Returns its nodes with at least one NIC.
+    /// Returns its nodes with at least one NIC, where nodes have files.
     pub(crate) fn nodes<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Node> + 'a {
         let topology = plan.topology();
-        let all = self.units(topology).flat_map(move |(zone, unit)| {
+        let units = self.units(topology).filter(|_| topology.hosts.has_files());
+        let all = units.flat_map(move |(zone, unit)| {
             (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
         });
         all.filter(move |node| {
@@ -133,8 +136,9 @@ impl Part {
     /// Returns the planes, and where they are cut the zones of them, whose cables it has.
     pub(crate) fn lists<'a>(
         &'a self,
-        topology: &'a Topology,
+        plan: &'a Plan,
     ) -> impl Iterator<Item = (PlaneId, Option<ZoneId>)> + 'a {
+        let topology = plan.topology();
         let planes = topology.plane_ids().filter(|_| !self.selection.picks_devices());
         planes.flat_map(move |plane| {
             let whole = self.has_plane(topology, plane).then_some((plane, None));
@@ -154,7 +158,7 @@ impl Part {
         let planes = topology.plane_ids().filter(|plane| self.has_plane(topology, *plane));
         let mut groups: Vec<GroupRun> = Vec::new();
         let mut nics = 0;
-        for (zone, group) in self.groups(topology) {
+        for (zone, group) in self.groups(plan) {
             nics += plan.fabric().group_nics(zone, group).count() as u64;
             match groups.last_mut() {
                 Some(run) if run.zone == zone.0 && run.last == group => run.last = group + 1,
@@ -164,6 +168,19 @@ impl Part {
         let [t0, t1, t2] = tiers;
         StatedPart { planes: planes.map(|plane| plane.0).collect(), t0, t1, t2, groups, nics }
     }
+}
+
+/// Returns the cables of a zone of a plane, without a walk over the others.
+pub(crate) fn cables(plan: &Plan, plane: PlaneId, zone: ZoneId) -> impl Iterator<Item = Link> + '_ {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let nics = (0..topology.hosts.groups).flat_map(move |group| fabric.group_nics(zone, group));
+    let hosts = nics.map(move |nic| Link::Host(NicPort { plane, nic }));
+    let lower = [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
+        (0..topology.count(tier)).map(move |index| Switch { plane, tier, zone, index })
+    });
+    let ups = |lower: Switch| topology.tier(lower.tier).map_or(0, |tier| tier.up.count);
+    let between = lower.flat_map(move |lower| (0..ups(lower)).map(move |up| Link::Fabric { lower, up }));
+    hosts.chain(between).filter(|link| fabric.has_link(*link))
 }
 
 impl fmt::Display for Part {

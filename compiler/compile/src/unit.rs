@@ -32,19 +32,16 @@ pub enum Unit {
 impl Unit {
     /// Returns the units of a part of a plan.
     pub fn all(plan: &Plan, part: &Part) -> Vec<Unit> {
-        let topology = plan.topology();
         let mut units: Vec<Unit> = part.switches(plan).map(Unit::Switch).collect();
         // Of each kind of hardware one is asked: a walk would be one of the whole fabric.
         let programmed =
             !units.is_empty() && plan.kinds().into_iter().any(|switch| plan.os(switch).is_programmed());
-        if topology.hosts.has_files() {
-            units.extend(part.nodes(plan).map(Unit::Host));
-        }
+        units.extend(part.nodes(plan).map(Unit::Host));
         if plan.is_source_routed() {
-            units.extend(part.groups(topology).map(|(zone, group)| Unit::Group(zone, group)));
+            units.extend(part.groups(plan).map(|(zone, group)| Unit::Group(zone, group)));
         }
         let lists: Vec<Unit> = part
-            .lists(topology)
+            .lists(plan)
             .map(|(plane, zone)| match zone {
                 None => Unit::Cables(plane),
                 Some(zone) => Unit::ZoneCables(plane, zone),

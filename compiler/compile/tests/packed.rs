@@ -5,7 +5,7 @@ use std::io::Write as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
 use closc_artefacts::{Files as _, paths};
-use closc_compile::{Job, Packed, Part, archive, memory};
+use closc_compile::{Job, Packed, PackedError, Part, archive, memory};
 use closc_render::Templates;
 use closc_tests::shape::Shape;
 
@@ -104,8 +104,9 @@ fn a_bomb_is_refused() {
         encoder.write_all(&zeros).unwrap();
     }
     std::fs::write(&file, encoder.finish().unwrap()).unwrap();
-    let error = Packed::open(&file).unwrap_err().to_string();
-    assert!(error.contains("unpack to 67108864 and more"), "{error}");
+    let error = Packed::open(&file).unwrap_err();
+    assert!(matches!(error, PackedError::Refused { .. }), "{error}");
+    assert!(error.to_string().contains("unpack to 67108864 and more"), "{error}");
     let whole = packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])]);
     for end in [1, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&file, &whole[..end]).unwrap();

@@ -14,7 +14,7 @@ mod tools;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::manifest::StatedPart;
-use closc_artefacts::{Files as Source, Routing, paths};
+use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
@@ -38,7 +38,7 @@ use crate::read::cables;
 use crate::read::linux::node::ROUTES;
 use crate::read::manifest;
 use crate::read::unjudged;
-use crate::report::ReadCounts;
+use crate::report::{ReadCounts, not_proved};
 use crate::rules::files::{EXTRA, PIPELINE};
 use crate::slice::Slice;
 use files::Files;
@@ -165,24 +165,6 @@ fn devices(
     (fabric.switches, fabric.nodes) = (switches, nodes);
     fabric.facts = pools.0.finish();
     Ok(())
-}
-
-/// What is left open where hosts do not write the path.
-pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
-    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh` and `nccl.conf`";
-    const ADDRESS: &str =
-        "which address a NIC has, where no node is described: what most of its T0s say counts";
-    const SPREAD: &str =
-        "that packets of one flow take one path, and how evenly flows spread over the next hops of a route";
-    const SESSIONS: &str = "what happens while sessions come up or go down: what is proved is where they end";
-    const NARROWEST: &str =
-        "that shares fit the narrowest cable of a path: bandwidths that are announced add up";
-    const NAMES: &str = "names of classes and reasons of denials in path tables, which are for people; and delays but for their bounds";
-    match routing {
-        Routing::Srv6Static => vec![NAMES],
-        Routing::EcmpStatic => vec![NODES, ADDRESS, SPREAD],
-        Routing::BgpUnnumbered => vec![SESSIONS, NODES, ADDRESS, SPREAD, NARROWEST],
-    }
 }
 
 fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<Cabling, VerifyError> {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,24 @@ pub struct ReadCounts {
     pub tables: u64,
     /// NICs: in path tables, or in cable lists where there are none.
     pub nics: u64,
+}
+
+/// What is left open where hosts do not write the path.
+pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
+    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh` and `nccl.conf`";
+    const ADDRESS: &str =
+        "which address a NIC has, where no node is described: what most of its T0s say counts";
+    const SPREAD: &str =
+        "that packets of one flow take one path, and how evenly flows spread over the next hops of a route";
+    const SESSIONS: &str = "what happens while sessions come up or go down: what is proved is where they end";
+    const NARROWEST: &str =
+        "that shares fit the narrowest cable of a path: bandwidths that are announced add up";
+    const NAMES: &str = "names of classes and reasons of denials in path tables, which are for people; and delays but for their bounds";
+    match routing {
+        Routing::Srv6Static => vec![NAMES],
+        Routing::EcmpStatic => vec![NODES, ADDRESS, SPREAD],
+        Routing::BgpUnnumbered => vec![SESSIONS, NODES, ADDRESS, SPREAD, NARROWEST],
+    }
 }
 
 /// What a rule was applied to.
