@@ -180,15 +180,35 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_whole() && files.manifest.selection.is_none() {
-        // Of a whole tree those are judged that have a cable in a plane that is.
+        // Of a whole tree those are judged that have a cable in a plane that is; and with the first plane those that have
+        // none in any.
         let named = cables::device_names(&lists);
-        switches.retain(|name| named.contains(name.as_bytes()));
+        let others = if slice.has_plane(0) { other_lists(files, |path| !judged(&path))? } else { Vec::new() };
+        let elsewhere = cables::device_names(&others);
+        let is_lone = |name: &SmolStr| slice.has_plane(0) && !elsewhere.contains(name.as_bytes());
+        switches.retain(|name| named.contains(name.as_bytes()) || is_lone(name));
     }
     let mut hosts: Vec<&str> = Vec::new();
     if slice.is_whole() {
         hosts.extend(files.manifest.folders(paths::HOSTS).into_keys());
     }
     Ok(cables::read(&lists, switches, &hosts, files.manifest.profile.as_ref(), findings))
+}
+
+/// Reads cable lists that others judge, for the names in them: files, bytes and findings are counted where they are judged.
+fn other_lists(
+    files: &Files<'_>,
+    wanted: impl Fn(&Utf8Path) -> bool,
+) -> Result<Vec<(Utf8PathBuf, Vec<u8>)>, VerifyError> {
+    let apart = Files::new(files.tree, files.manifest, false);
+    let mut lists = Vec::new();
+    for path in files.manifest.files_in(paths::CABLES, "csv").filter(|path| wanted(path)) {
+        let mut bytes = Vec::new();
+        if apart.read(path, &mut bytes, &mut Findings::default())? {
+            lists.push((path.to_owned(), bytes));
+        }
+    }
+    Ok(lists)
 }
 
 /// Tells whether a file of a whole tree is judged where only some planes or tables are: what is in no folder of devices,

@@ -27,8 +27,8 @@ use crate::rules::tables::{DELAY, HEADER};
 use crate::summary::Summary;
 
 /// What is left open where switches choose the way, and T0s do not have the same NICs in all planes.
-const UNEVEN: &str =
-    "that NICs have one address in all planes, below T0s that do not have the same NICs in all of them";
+const UNEVEN: &str = "that NICs have one address in all planes, below T0s that do not have the same NICs in all of them; and deliveries to \
+     NICs that a plane does not have are counted by no part";
 
 /// Why parts make no whole.
 #[derive(Debug, thiserror::Error)]
