@@ -16,7 +16,7 @@ use crate::values::{Try, lay, set};
 pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
     Some(match leaf {
         "fabric" => (json!("My Fabric"), "E0510"),
-        "hosts.nic.lanes" => (json!(1), "E0211"),
+        "hosts.nic.lanes" | "hosts.nic_by_zone.*.lanes" => (json!(1), "E0211"),
         "qos.buffer_shares.headroom" => (json!(0), "E0720"),
         "tiers.t1.count" => (json!(3), "E0308"),
         "tiers.t1.down" | "tiers.t1.down.count" | "tiers.t2.down" | "tiers.t2.down.count" => {
@@ -24,8 +24,12 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
         }
         "tiers.t2.count" => (json!(1), "E0314"),
         // What a port of a kernel runs at is in no file of it.
-        "hosts.nic.speed" => (json!("6G"), "E0205"),
-        "tiers.t0.down.breakout" => (json!("1x200G"), "E0205"),
+        "hosts.nic.speed" | "hosts.nic_by_zone.*.speed" => (json!("6G"), "E0205"),
+        "tiers.t0.down.breakout" | "tiers.t0.by_zone.*.down.breakout" => (json!("1x200G"), "E0205"),
+        "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => (json!("7:1"), "E0316"),
+        "tiers.t0.by_zone.*.up.breakout"
+        | "tiers.t1.by_zone.*.down.breakout"
+        | "tiers.t1.by_zone.*.up.breakout" => (json!("1x200G"), "E0206"),
         "tiers.t0.up.breakout"
         | "tiers.t1.down.breakout"
         | "tiers.t1.up.breakout"

@@ -169,6 +169,16 @@ fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             };
             pairs(nic_speeds(base).into_iter().map(of))
         }
+        "hosts.nic_by_zone.*.speed" => {
+            let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {
+                let down = json!({ "breakout": breakout.to_string() });
+                let mut with = json!({ "tiers": { "t0": { "by_zone": { "1": { "down": down } } } } });
+                let lanes = lanes.map(|lanes| json!({ "hosts": { "nic_by_zone": { "1": { "lanes": lanes } } } }));
+                lay(&mut with, &lanes.unwrap_or(Value::Null));
+                (with, json!(speed))
+            };
+            pairs(nic_speeds(base).into_iter().map(of))
+        }
         "hosts.slots.[].gpu" => tries(&slots, [json!("0000:2b:00.0")]),
         "hosts.slots.[].pci" => tries(&slots, [json!("0000:19:00.0")]),
         "hosts.slots.[].numa" => tries(&slots, [json!(1)]),
@@ -198,6 +208,9 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     let no_qos = json!({ "qos": "none" });
     if leaf.ends_with(".platform") && leaf.contains("by_plane") {
         return Some(platforms());
+    }
+    if let Some((_, field)) = leaf.split_once(".by_zone.*.") {
+        return zone(tier, field, base);
     }
     let breakouts = |far: &str, side: &str| {
         let of = |breakout: Breakout| {
@@ -243,6 +256,40 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t0.down" | "tiers.t0.down.count" => plain([json!(3), json!(4)]),
         _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
         _ if leaf.ends_with(".first_cage") => plain([json!(20)]),
+        _ => return None,
+    })
+}
+
+/// What a tier can be in a zone of its own.
+fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
+    let own = |tier: &str, side: &str, breakout: Breakout| {
+        json!({ "tiers": { tier: { "by_zone": { "1": { side: { "breakout": breakout.to_string() } } } } } })
+    };
+    let with_far = |far: &'static str, side: &'static str| {
+        let of = |breakout| (own(far, side, breakout), json!(breakout.to_string()));
+        pairs(other_breakouts(base, tier).into_iter().map(of))
+    };
+    let narrow = json!({ "hosts": { "per_group": 4, "per_group_by_zone": { "1": 2 } },
+                         "tiers": { "t0": { "down": { "count": 4 }, "up": { "count": 1 }, "oversubscription": "4:1" } } });
+    let tapered = json!({ "tiers": { "t1": { "up": { "count": 1 }, "oversubscription": "2:1",
+                                             "by_zone": { "1": { "oversubscription": "2:1" } } } } });
+    Some(match (tier, field) {
+        (_, "platform") => platforms(),
+        (_, "os") => plain(["frr", "linux", "sonic", "p4"].map(|os| json!(os))),
+        ("t0", "oversubscription") => tries(&narrow, [json!("2:1"), json!("3:1")]),
+        (_, "oversubscription") => tries(&tapered, [json!("3:1")]),
+        ("t0", "down.breakout") => {
+            let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {
+                let mut nic = json!({ "speed": speed });
+                lay(&mut nic, &lanes.map_or(Value::Null, |lanes| json!({ "lanes": lanes })));
+                (json!({ "hosts": { "nic_by_zone": { "1": nic } } }), json!(breakout.to_string()))
+            };
+            pairs(nic_speeds(base).into_iter().map(of))
+        }
+        ("t0", "up.breakout") => with_far("t1", "down"),
+        ("t1", "down.breakout") => with_far("t0", "up"),
+        ("t1", "up.breakout") => plain(other_breakouts(base, tier).into_iter().map(|b| json!(b.to_string()))),
+        (_, "down.first_cage" | "up.first_cage") => plain([json!(20)]),
         _ => return None,
     })
 }
@@ -349,7 +396,7 @@ fn step(leaf: &str, at: usize, is_zoned: bool) -> &'static str {
     let parts: Vec<&str> = leaf.split('.').collect();
     match (parts[at], parts.get(at.wrapping_sub(1)).copied()) {
         ("[]", _) => "0",
-        (_, Some("by_plane" | "by_zone" | "groups_by_zone")) => "1",
+        (_, Some("by_plane" | "by_zone" | "groups_by_zone" | "per_group_by_zone" | "nic_by_zone")) => "1",
         (_, Some("classes")) => {
             if leaf.ends_with("trim") {
                 "retransmit"

@@ -34,8 +34,8 @@ impl Fingerprints {
         for (switch, form) in pins(plan) {
             add(Touch::Switch(switch), &form);
         }
-        // It follows from the first T0 that is there, and every table states it.
-        add(Touch::Tables, &form(&plan.target_delay()));
+        // They follow from the first T0 of each zone that is there, and every table states one.
+        add(Touch::Tables, &form(&plan.target_delays()));
         Fingerprints { common: common(plan, templates), touched }
     }
 

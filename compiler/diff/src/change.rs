@@ -15,8 +15,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, Pin, Pins, PlaneId, SegmentPlan,
-    Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, field, tier_field,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, NicKind, Pin, Pins, PlaneId, SegmentPlan,
+    Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -268,6 +268,8 @@ fabric_settings! {
     NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
     /// Lanes of a NIC.
     NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
+    /// NICs of zones that have another.
+    NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
     /// What is generated for hosts.
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// Files that are generated for every node.
@@ -353,6 +355,8 @@ tier_settings! {
     Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
     /// Hardware of single planes.
     ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
+    /// Hardware of single zones.
+    ByZone(BTreeMap<ZoneId, ZoneTier>) = by_zone, T0 "tiers.t0.by_zone", T1 "tiers.t1.by_zone";
 }
 
 t2_settings! {

@@ -38,7 +38,9 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => planes(&[tier], SHRINKS),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
-        TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
+        TierSetting::Platform(_) | TierSetting::ByPlane(_) | TierSetting::ByZone(_) => {
+            planes(&[tier], "switches are replaced")
+        }
         TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
         TierSetting::DownCage(_) | TierSetting::UpCage(_) => planes(&[tier], "cables move to other ports"),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {

@@ -13,8 +13,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, Pin, Pins, PlaneId,
-    SegmentPlan, Services, Site, Wiring, ZoneId,
+    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, NicKind, Pin, Pins, PlaneId,
+    PortBlock, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -139,6 +139,20 @@ impl Shown for Vec<HostSlot> {
         };
         let slots: Vec<String> = self.iter().map(slot).collect();
         if slots.is_empty() { "none".to_owned() } else { slots.join("; ") }
+    }
+}
+
+impl Shown for NicKind {
+    fn shown(&self) -> String {
+        format!("{} over {} lanes", self.speed, self.lanes)
+    }
+}
+
+impl Shown for ZoneTier {
+    fn shown(&self) -> String {
+        let side = |block: &PortBlock| format!("{} from cage {}", block.breakout, block.first_cage);
+        let (down, up) = (side(&self.down), side(&self.up));
+        format!("{} with {}, down {down}, up {up}", self.platform.id, self.os.word())
     }
 }
 

@@ -96,7 +96,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::UpCage(_)
         | TierSetting::UpBreakout(_)
         | TierSetting::Parallel(_)
-        | TierSetting::ByPlane(_) => edit,
+        | TierSetting::ByPlane(_)
+        | TierSetting::ByZone(_) => edit,
     };
     let mut line = simple(Sign::Change, setting.field(tier).path(), text);
     line.warning = match setting {
@@ -114,7 +115,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::DownSpare(_)
         | TierSetting::Up(_)
         | TierSetting::UpSpare(_)
-        | TierSetting::ByPlane(_) => None,
+        | TierSetting::ByPlane(_)
+        | TierSetting::ByZone(_) => None,
     };
     line.count = switches(tier, new);
     line

@@ -36,8 +36,8 @@ impl Touched {
             touched.tiers.extend(TierId::ALL);
             touched.all_tables = true;
         }
-        // It follows from the first T0 that is there, and every table states it.
-        touched.all_tables |= old.target_delay() != new.target_delay();
+        // They follow from the first T0 of each zone that is there, and every table states one.
+        touched.all_tables |= old.target_delays() != new.target_delays();
         for change in &difference.changes {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());

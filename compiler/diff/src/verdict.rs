@@ -72,7 +72,9 @@ pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
         let Some(tier) = topology.tier(**id) else { return false };
         let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == **id);
         let own = (tier.platform.clone(), tier.os);
-        divides(&own) || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
+        divides(&own)
+            || tier.by_zone.values().any(|own| divides(&(own.platform.clone(), own.os)))
+            || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
     };
     let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
     if topology.qos.is_lossless() && !tiers.is_empty() {

@@ -34,7 +34,8 @@ pub struct Shape {
     pub t1_parallel: usize,
     /// T2s of a plane, with the holes that rows leave.
     pub t2s: usize,
-    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2.
+    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2; of zones that have no other
+    /// ([`Topology::has_one_speed`]).
     pub speed: [f64; 3],
     /// Indices between two T2s of one T1, see [`Topology::t2_rows`].
     rows: usize,
@@ -57,7 +58,7 @@ impl Shape {
             t1_parallel: usize::from(topology.t1.parallel.max(1)),
             t2s: usize::from(topology.count(TierId::T2)),
             speed: [
-                gbps(topology.port_speed().mbps()),
+                gbps(topology.hosts.nic_speed.mbps() / u32::from(topology.planes)),
                 gbps(topology.t0.up.breakout.speed.mbps()),
                 gbps(t1_up.breakout.speed.mbps()),
             ],

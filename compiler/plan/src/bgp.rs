@@ -134,7 +134,8 @@ fn room(plan: &Plan, switch: Switch) -> u32 {
     let tier = topology.tier(switch.tier);
     let others = tier.into_iter().flat_map(|tier| {
         let of_planes = tier.by_plane.values().map(|(platform, _)| platform);
-        of_planes.chain([&tier.platform]).map(|platform| routes(platform))
+        let of_zones = tier.by_zone.values().map(|own| &own.platform);
+        of_planes.chain(of_zones).chain([&tier.platform]).map(|platform| routes(platform))
     });
     others.fold(own, u32::min)
 }

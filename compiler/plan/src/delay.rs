@@ -5,8 +5,8 @@
 //! a whole fabric.
 
 use closc_qos::bdp::{self, Delay};
-use closc_qos::units::{Bytes, Length, Nanoseconds};
-use closc_topology::TierId;
+use closc_qos::units::{Bytes, Length, Nanoseconds, Speed};
+use closc_topology::{Switch, TierId, ZoneId};
 
 use crate::Plan;
 
@@ -21,28 +21,39 @@ const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 const ACKNOWLEDGEMENT: Bytes = Bytes(84);
 
 impl Plan {
-    /// Returns the delay between the two NICs farthest apart when nothing is queued.
+    /// Returns the delay between the two NICs farthest apart when nothing is queued, at the speed of the slowest NIC port.
     pub fn delay(&self) -> Delay {
-        self.delay_over(&longest_path(self))
+        self.delay_over(&longest_path(self), self.slowest_port())
+    }
+
+    /// Returns the delay between a NIC of a zone and the one that is farthest from it, at the speed of the zone's NICs.
+    pub fn delay_from(&self, zone: ZoneId) -> Delay {
+        self.delay_over(&longest_path_from(self, zone), self.topology().port_speed(zone))
     }
 
     /// Returns the delay that the thresholds of a tier start from.
     ///
     /// T0s see their zone: a queue there holds what a zone has in flight, and does not grow with the distance to
-    /// another building. T1s and T2s, where the long cables begin and far flows come together, see the whole path.
+    /// another building. T1s and T2s, where the long cables begin and far flows come together, see the whole path. It is
+    /// one time in all zones, so that switches that are alike are set alike.
     pub fn delay_of_tier(&self, tier: TierId) -> Delay {
         match tier {
-            TierId::T0 => self.delay_over(&path_in_zone(self)),
+            TierId::T0 => self.delay_over(&path_in_zone(self), self.slowest_port()),
             TierId::T1 | TierId::T2 => self.delay(),
         }
     }
 
-    fn delay_over(&self, cables: &[Length]) -> Delay {
+    fn slowest_port(&self) -> Speed {
         let topology = self.topology();
+        let ports = topology.zone_ids().map(|zone| topology.port_speed(zone));
+        ports.min_by_key(|speed| speed.mbps()).unwrap_or(topology.port_speed(ZoneId(0)))
+    }
+
+    fn delay_over(&self, cables: &[Length], speed: Speed) -> Delay {
         bdp::delay(&bdp::Path {
             cables,
-            speed: topology.port_speed(),
-            packet: Bytes(u64::from(topology.mtu.link)),
+            speed,
+            packet: Bytes(u64::from(self.topology().mtu.link)),
             acknowledgement: ACKNOWLEDGEMENT,
             switch_latency: SWITCH_LATENCY,
             nic_latency: NIC_LATENCY,
@@ -52,15 +63,23 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the delay senders aim at: that of an empty network, and the queue at which a T0 uplink begins to
-    /// mark the data class. Nothing where no switch marks.
-    pub fn target_delay(&self) -> Option<Nanoseconds> {
-        let t0 = self.switches().find(|switch| switch.tier == TierId::T0)?;
+    /// Returns the delay that senders of a zone aim at: that of an empty network, and the queue at which an uplink of the
+    /// zone's T0s begins to mark the data class. Nothing where no switch marks.
+    pub fn target_delay(&self, zone: ZoneId) -> Option<Nanoseconds> {
+        let is_t0 = |switch: &Switch| switch.tier == TierId::T0 && switch.zone == zone;
+        let t0 = self.topology().plane_ids().find_map(|plane| {
+            self.fabric().tier_switches(plane, TierId::T0).find(is_t0)
+        })?;
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
         let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;
         let thresholds = qos.marks.get(qos.ports[uplink]?)?.get(&device.qos.data().queue)?;
-        Some(self.delay().target(self.topology().port_speed(), thresholds.min()))
+        Some(self.delay_from(zone).target(self.topology().port_speed(zone), thresholds.min()))
+    }
+
+    /// Returns the delays that senders of each zone aim at.
+    pub fn target_delays(&self) -> Vec<Option<Nanoseconds>> {
+        self.topology().zone_ids().map(|zone| self.target_delay(zone)).collect()
     }
 }
 
@@ -80,21 +99,25 @@ fn path_in_zone(plan: &Plan) -> Vec<Length> {
     up.iter().chain(up.iter().rev()).copied().collect()
 }
 
-/// The cables of the longest path: up over each kind and down again.
+/// The cables of the longest path of all.
 fn longest_path(plan: &Plan) -> Vec<Length> {
+    let paths = plan.topology().zone_ids().map(|zone| longest_path_from(plan, zone));
+    let length = |path: &Vec<Length>| path.iter().map(|cable| cable.meters_ceil()).sum::<u64>();
+    paths.max_by_key(length).unwrap_or_default()
+}
+
+/// The cables of the longest path from a zone: up over each kind and down again. Two zones meet at a T2.
+fn longest_path_from(plan: &Plan, zone: ZoneId) -> Vec<Length> {
     let topology = plan.topology();
-    let cables = &topology.cables;
     let up = up_in_zone(plan);
     let mut path = up.clone();
     if topology.zones > 1 && topology.t2.is_some() {
-        // Two zones meet at a T2: the two longest of the kinds of cable up to it.
-        let mut zones: Vec<Length> = topology
-            .zone_ids()
-            .filter_map(|zone| cables.t1_t2_by_zone.get(&zone).or(cables.t1_t2.as_ref()))
-            .map(|cable| cable.length)
-            .collect();
-        zones.sort_unstable();
-        path.extend(zones.iter().rev().take(2));
+        let length = |zone: ZoneId| {
+            let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
+            Some(cable.length)
+        };
+        path.extend(length(zone));
+        path.extend(topology.zone_ids().filter(|other| *other != zone).filter_map(length).max());
     }
     path.extend(up.into_iter().rev());
     path

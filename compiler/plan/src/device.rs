@@ -58,8 +58,7 @@ fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
 /// The SONiC hwsku of a switch, which may depend on how its cages are split, or else the platform id.
 fn hardware(topology: &Topology, switch: Switch) -> SmolStr {
     let (platform, _) = topology.hardware(switch);
-    let tier = topology.tier(switch.tier).expect("a switch exists only in a tier of the topology");
-    let blocks = [tier.down, tier.up].into_iter().filter(|block| block.count + block.spare > 0);
+    let blocks = topology.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
     platform.hwsku(blocks.map(|block| block.breakout)).map_or_else(|| platform.id.clone(), SmolStr::from)
 }
 
@@ -110,7 +109,7 @@ fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {
 /// The port as the device names it.
 fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::PhysicalPort {
     let topology = plan.topology();
-    topology.hardware(switch).0.port(topology.slot(switch.tier, at))
+    topology.hardware(switch).0.port(topology.slot(switch, at))
 }
 
 fn describe(peer: &Peer) -> String {

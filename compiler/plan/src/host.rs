@@ -207,7 +207,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         mac: addresses.nic_mac(at),
         is_static: topology.hardware(t0).1.has_static_neighbours(),
         pci: slot.and_then(|slot| slot.pci.function(at.plane.0)),
-        speed: topology.port_speed(),
+        speed: topology.port_speed(at.nic.zone),
         table: FIRST_TABLE + u16::from(number) * PLANES_MAX + u16::from(at.plane.0),
         address: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
         t0: topology.naming.switch(t0),

@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_fabric::PortUse;
-use closc_platform::Os;
+use closc_platform::{Breakout, Os};
 use closc_qos::units::Length;
 use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 
 use crate::plan::Plan;
 
-/// What decides what is asked of the hardware of a switch: tier, hardware, the zone's cables, cables of its own, and
-/// how many cables it has below and above.
-type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2]);
+/// What decides what is asked of the hardware of a switch: tier, hardware, the zone's cables, cables of its own, how
+/// many cables it has below and above, and how its cages are split.
+type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2], [Breakout; 2]);
 
 impl Plan {
     /// Returns one switch of each kind.
@@ -35,7 +35,8 @@ impl Plan {
             lengths.sort_unstable();
             let (platform, os) = topology.hardware(switch);
             let zone = topology.cables.t1_t2_by_zone.get(&switch.zone).map(|cable| cable.length);
-            found.entry((switch.tier, &platform.id, os, zone, lengths, cables)).or_insert(switch);
+            let splits = topology.blocks(switch).map(|block| block.breakout);
+            found.entry((switch.tier, &platform.id, os, zone, lengths, cables, splits)).or_insert(switch);
         };
         // Without gaps all of a tier are alike; beside gaps those of a row are, wherever they are.
         let rows = if gaps.is_empty() { 1 } else { topology.t2_rows() };

@@ -21,7 +21,7 @@ impl Plan {
     /// Returns the name of a port, as the device has it.
     pub fn port_name(&self, switch: Switch, port: PortRef) -> SmolStr {
         let topology = self.topology();
-        topology.hardware(switch).0.port_name(topology.slot(switch.tier, port))
+        topology.hardware(switch).0.port_name(topology.slot(switch, port))
     }
 
     /// Returns device and port at both ends of a cable, as the devices name them.

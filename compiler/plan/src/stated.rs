@@ -10,6 +10,7 @@ use closc_artefacts::{
     Stated, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos,
     StatedSwitch, StatedTrimming, StatedWatchdog,
 };
+use closc_platform::Breakout;
 use closc_qos::QosError;
 use closc_qos::codes::{Dscp, Queue};
 use closc_qos::ecn::Ecn;
@@ -25,6 +26,9 @@ use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
 
+/// Switches that are stated once: tier, platform, operating system and splits of cages.
+type Kind<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
+
 impl Plan {
     /// Returns what the fabric states of itself. `add` adds what only the target of a switch knows.
     pub fn stated<E: From<QosError>>(
@@ -32,12 +36,13 @@ impl Plan {
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<Stated, E> {
         // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is no measure.
-        let mut kinds: BTreeMap<(TierId, SmolStr, &str), (usize, bool)> = BTreeMap::new();
+        let mut kinds: BTreeMap<Kind<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
         for switch in self.kinds() {
             let (platform, os) = self.topology().hardware(switch);
-            let kind = (switch.tier, platform.id.clone(), os.word());
+            let splits = self.topology().blocks(switch).map(|block| block.breakout);
+            let kind = (switch.tier, platform.id.clone(), os.word(), splits);
             let intent = self.device(switch);
             profile.get_or_insert(intent.qos);
             let mut own = self::switch(switch, &intent)?;

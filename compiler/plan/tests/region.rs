@@ -88,3 +88,63 @@ fn a_smaller_site_leaves_holes_and_renumbers_nothing() {
         }
     }
 }
+
+/// Zones of 400G and 200G a NIC port: a third of the fabric 80 km away, with T0s and T1s of its own.
+fn mixed(second: &str) -> Plan {
+    plan(&format!(
+        "fabric: mixed
+planes: 1
+zones: 3
+routing: ecmp-static
+hosts: {{ groups: 2, per_group: 4, nic: {{ speed: 400G }}, {second} }}
+tiers:
+  t0: {{ platform: th5-128x400g, up: 4, by_zone: {{ 1: {{ platform: th5-256x200g }} }} }}
+  t1: {{ platform: th5-128x400g, up: 2, by_zone: {{ 1: {{ platform: th5-256x200g, up: {{ breakout: 2x400G }} }} }} }}
+  t2: {{ platform: th5-128x400g, os: sonic, ports_per_zone: 8 }}
+cables:
+  nic-t0: {{ length: 3m, medium: aec }}
+  t0-t1: {{ length: 30m, medium: dr4 }}
+  t1-t2: {{ length: 300m, medium: dr4 }}
+  by_zone: {{ 1: {{ length: 80km, medium: zr }}, 2: {{ length: 40km, medium: zr }} }}
+"
+    ))
+}
+
+const SLOW: &str = "nic_by_zone: { 1: { speed: 200G } }";
+
+#[test]
+fn every_zone_has_its_own_farthest_neighbour_and_rate() {
+    let plan = mixed(SLOW);
+    let cable = |delay: closc_qos::bdp::Delay| delay.terms.term("cable").unwrap().value.to_string();
+    let delays = [0, 1, 2].map(|zone| plan.delay_from(ZoneId(zone)));
+    // 2 x (3 + 30) m in the halls; 300 m and 80 km, 80 and 40 km, 40 and 80 km to the T2.
+    assert_eq!(delays.clone().map(cable), ["80366", "120066", "120066"]);
+    let bytes = |zone: usize, mbps: u64| delays[zone].base_rtt.0 * mbps / 8_000;
+    assert_eq!(delays[1].bdp.0, bytes(1, 200_000));
+    assert_eq!(delays[2].bdp.0, bytes(2, 400_000));
+    assert_eq!(plan.delay().base_rtt, delays[1].base_rtt, "switches mark for the longest path of all");
+    let tables = [0, 1].map(|zone| plan.path_table(ZoneId(zone), 0).delay.base_rtt);
+    assert_eq!(tables, [delays[0].base_rtt, delays[1].base_rtt]);
+}
+
+#[test]
+fn a_zone_of_other_hardware_has_its_own_ports_and_names_and_moves_nothing() {
+    let (plan, all) = (mixed(SLOW), mixed(&format!("{SLOW}, per_group_by_zone: {{ 1: 2 }}")));
+    let speeds = |tier, zone| {
+        let device = plan.device(first(&plan, tier, zone));
+        let mut speeds: Vec<u32> = device.ports.iter().map(|port| port.physical.speed.mbps() / 1000).collect();
+        speeds.dedup();
+        (device.hardware.to_string(), speeds)
+    };
+    assert_eq!(speeds(TierId::T0, 1).1, [200]);
+    assert_eq!(speeds(TierId::T1, 1).1, [200, 400]);
+    assert_eq!(speeds(TierId::T0, 0).1, [400]);
+    assert_ne!(speeds(TierId::T0, 0).0, speeds(TierId::T0, 1).0);
+    // Fewer NICs are holes.
+    let nics = |plan: &Plan, zone| plan.fabric().nics().filter(|nic| nic.zone == ZoneId(zone)).count();
+    assert_eq!([0, 1, 2].map(|zone| nics(&all, zone)), [8, 4, 8]);
+    for nic in all.fabric().nics() {
+        assert!(plan.fabric().has_nic(nic));
+        assert_eq!(plan.addresses().nic(nic), all.addresses().nic(nic));
+    }
+}

@@ -51,6 +51,12 @@ pub enum Error {
          fabric"
     )]
     TooMany,
+    /// Cables of one kind have another speed in some zone.
+    #[error(
+        "zones of the fabric have NICs or cables of other speeds, and demands are placed on cables of one speed a tier: \
+         `closc whatif` and `closc verify` judge such a fabric; for `te`, write a file with the zones of one speed"
+    )]
+    Speeds,
 }
 
 /// The placement with the loads of every method.
@@ -70,8 +76,11 @@ pub struct Outcome {
 
 /// Places a matrix on a plan.
 pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outcome, Error> {
-    let network = Network::of(plan);
     let topology = plan.topology();
+    if !topology.has_one_speed() {
+        return Err(Error::Speeds);
+    }
+    let network = Network::of(plan);
     let (sides, commodities) = sum_up(plan, &network, matrix, options)?;
     let problem =
         Problem { plan, topology, network: &network, matrix, sides: &sides, commodities: &commodities };

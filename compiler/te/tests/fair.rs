@@ -120,7 +120,7 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
     let topology = plan.topology();
     let capacity = |link: &Link| {
         let speed = match link {
-            Link::Host(_) => topology.port_speed(),
+            Link::Host(_) => topology.port_speed(closc_topology::ZoneId(0)),
             Link::Fabric { .. } => topology.t0.up.breakout.speed,
         };
         f64::from(speed.mbps()) / 1000.0

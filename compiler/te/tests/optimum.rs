@@ -61,7 +61,7 @@ fn largest_factor(demands: &[(f64, Vec<Vec<usize>>)], capacity: &[f64]) -> f64 {
 fn optimum(plan: &Plan, matrix: &Matrix) -> f64 {
     let topology = plan.topology();
     let speed = |link: Link| match link {
-        Link::Host(_) => f64::from(topology.port_speed().mbps()) / 1000.0,
+        Link::Host(_) => f64::from(topology.port_speed(ZoneId(0)).mbps()) / 1000.0,
         Link::Fabric { lower, .. } => {
             let tier = topology.tier(lower.tier).expect("the cable has a lower end");
             f64::from(tier.up.breakout.speed.mbps()) / 1000.0

@@ -119,6 +119,7 @@ mod w_static_egress;
 mod wrong_list;
 mod zero_count;
 mod zero_length;
+mod zone_override;
 mod zones_without_t2;
 
 pub use bgp_bandwidth::BANDWIDTH_CABLES_MAX;
@@ -190,6 +191,7 @@ const CHECKS: &[Check] = checks![
     plane_override,
     slots,
     smaller_zones,
+    zone_override,
     domain_rule,
     usid_index,
     usid_plane,

@@ -24,7 +24,9 @@ pub use exceptions::ExceptionsDoc;
 pub use hosts::{HostsDoc, NicDoc, SlotDoc};
 pub use qos::QosDoc;
 pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
-pub use tiers::{HardwareDoc, PortBlockDoc, PortsDoc, T0Doc, T1Doc, T2Doc, TiersDoc};
+pub use tiers::{
+    HardwareDoc, PortBlockDoc, PortsDoc, SplitDoc, T0Doc, T1Doc, T2Doc, TiersDoc, ZoneHardwareDoc,
+};
 pub use tuning::{EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
 use crate::read::{Named, Spanned, document, word};

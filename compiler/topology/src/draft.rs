@@ -11,6 +11,7 @@ mod hardware;
 mod layout;
 mod names;
 mod pins;
+mod place;
 mod tier;
 mod tuning;
 
@@ -28,14 +29,15 @@ use pins::DraftPins;
 
 pub(crate) use cables::DraftCable;
 pub(crate) use exceptions::{Entry, Listed};
-pub(crate) use hardware::{Hardware, by_plane};
+pub(crate) use hardware::{Hardware, by_plane, by_zone};
 pub(crate) use layout::{Demand, DraftLayout};
 pub(crate) use pins::PinFault;
-pub(crate) use tier::{DraftBlock, DraftTier, resolve};
+pub(crate) use place::{Place, PlaceTier};
+pub(crate) use tier::{DraftBlock, DraftTier, DraftZone, resolve};
 
 use crate::choice::Wiring;
 use crate::coordinate::{Link, Side, TierId};
-use crate::document::FabricDoc;
+use crate::document::{FabricDoc, NicDoc};
 use crate::field::{Field, FieldPath};
 use crate::load::Document;
 use crate::model::{Addresses, Cable, Ecmp, Entropy, Mtu};
@@ -120,7 +122,7 @@ impl<'a> Draft<'a> {
             per_group: u64::from(doc.hosts.per_group.value),
             nics_per_node: number(doc.hosts.nics_per_node, 1),
             rails: number(doc.hosts.rails, 1),
-            nic_lanes: number(doc.hosts.nic.lanes, default_lanes(doc)),
+            nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
@@ -201,6 +203,39 @@ impl<'a> Draft<'a> {
         stated.unwrap_or(tier.name.span)
     }
 
+    /// Returns the place that decides how many ports a kind of switch has on a side, and where they are.
+    pub(crate) fn ports_of(&self, hardware: &Hardware, side: Side) -> Span {
+        match hardware.zone_path(side) {
+            Some(path) => self.at(path),
+            None => self.ports_span(hardware.tier, side),
+        }
+    }
+
+    /// Returns the place that decides where the ports of a kind of switch start on a side.
+    pub(crate) fn first_cage_of(&self, hardware: &Hardware, side: Side) -> Span {
+        match (hardware.zone_path(side), Ports::of(hardware.tier, side)) {
+            (None, Some(ports)) => self.at(ports.first_cage),
+            (Some(_) | None, _) => self.ports_of(hardware, side),
+        }
+    }
+
+    /// Returns where it is written how cages of a kind of switch are split on a side.
+    pub(crate) fn stated_breakout(&self, hardware: &Hardware, side: Side) -> Option<Span> {
+        match hardware.zone_path(side) {
+            Some(path) => self.stated(path),
+            None => self.stated(Ports::of(hardware.tier, side)?.breakout),
+        }
+    }
+
+    /// Tells whether a kind of switch is known to take the splits of its cages: single planes and switches are said to be
+    /// of another kind elsewhere.
+    pub(crate) fn offers(&self, hardware: &Hardware) -> bool {
+        match hardware.zone {
+            Some(_) => hardware.offers_breakouts(),
+            None => self.tier(hardware.tier).is_some_and(DraftTier::offers_breakouts),
+        }
+    }
+
     /// Returns the place of a tier.
     pub(crate) fn tier_span(&self, tier: TierId) -> Span {
         self.at(tier_field!(tier))
@@ -214,11 +249,6 @@ impl<'a> Draft<'a> {
     /// Returns a tier, if there is one.
     pub(crate) fn tier(&self, tier: TierId) -> Option<&DraftTier> {
         self.tiers().find(|t| t.id == tier)
-    }
-
-    /// Returns the speed of a NIC port in Mb/s, rounded down.
-    pub(crate) fn nic_port_mbps(&self) -> u64 {
-        u64::from(self.doc.hosts.nic.speed.value.mbps()) / self.planes.max(1)
     }
 
     /// Returns every name of exceptions and of lists of domains.
@@ -289,8 +319,8 @@ fn default_block() -> Ipv6Net {
 }
 
 /// One lane for each 100G, the fastest that most NICs have.
-fn default_lanes(doc: &FabricDoc) -> u64 {
-    u64::from(doc.hosts.nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
+fn default_lanes(nic: &NicDoc) -> u64 {
+    u64::from(nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
 }
 
 fn qos(doc: &FabricDoc) -> Result<Profile, Vec<ProfileError>> {

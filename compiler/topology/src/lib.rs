@@ -41,8 +41,8 @@ pub use field::{Field, FieldPath, touches};
 pub use load::{ALIASED_MAX, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{
-    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, Mtu, Pins, PortBlock, Services,
-    Site, Srv6, T2, Tier, Topology,
+    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, Mtu, NicKind, Pins, PortBlock,
+    Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
 };
 pub use naming::Naming;
 pub use pci::{PciAddress, PciAddressError};

@@ -91,6 +91,9 @@ pub struct Hosts {
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
     pub nic_lanes: u8,
+    /// NICs of zones that have another.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nic_by_zone: BTreeMap<ZoneId, NicKind>,
     /// What is generated for hosts besides path tables.
     pub os: HostOs,
     /// Files that are generated for every node too.
@@ -104,6 +107,15 @@ impl Hosts {
     pub fn has_files(&self) -> bool {
         self.os == HostOs::Linux || !self.outputs.is_empty()
     }
+}
+
+/// A NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct NicKind {
+    /// Its speed, over all planes.
+    pub speed: Speed,
+    /// Its serial lanes.
+    pub lanes: u8,
 }
 
 /// Where a NIC is plugged in, the same in every node.
@@ -136,6 +148,40 @@ pub struct Tier {
     /// Hardware and operating system of single planes.
     #[serde(serialize_with = "shared::hardware")]
     pub by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
+    /// Hardware, operating system and ports of single zones.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_zone: BTreeMap<ZoneId, ZoneTier>,
+}
+
+/// What a tier is in a zone of other hardware. Ports are as many as elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ZoneTier {
+    /// Hardware.
+    #[serde(serialize_with = "shared::value")]
+    pub platform: Arc<Platform>,
+    /// Operating system.
+    pub os: Os,
+    /// Ports towards the NICs or the tier below.
+    pub down: PortBlock,
+    /// Ports towards the tier above.
+    pub up: PortBlock,
+}
+
+impl Tier {
+    /// Returns the ports of a zone's switches towards the NICs or the tier below.
+    pub fn down_in(&self, zone: ZoneId) -> PortBlock {
+        self.by_zone.get(&zone).map_or(self.down, |own| own.down)
+    }
+
+    /// Returns the ports of a zone's switches towards the tier above.
+    pub fn up_in(&self, zone: ZoneId) -> PortBlock {
+        self.by_zone.get(&zone).map_or(self.up, |own| own.up)
+    }
+
+    /// Returns the hardware and operating system of a zone.
+    fn hardware_in(&self, zone: ZoneId) -> (&Arc<Platform>, Os) {
+        self.by_zone.get(&zone).map_or((&self.platform, self.os), |own| (&own.platform, own.os))
+    }
 }
 
 /// The third tier.
@@ -380,16 +426,22 @@ impl Topology {
         let tier = self.tier(switch.tier).expect("a switch exists only in a tier of the topology");
         match tier.by_plane.get(&switch.plane) {
             Some((platform, os)) => (platform, *os),
-            None => (&tier.platform, tier.os),
+            None => tier.hardware_in(switch.zone),
         }
     }
 
-    /// Returns the slot of a port of a tier.
-    pub fn slot(&self, tier: TierId, port: PortRef) -> Slot {
-        let tier = self.tier(tier).expect("a switch exists only in a tier of the topology");
+    /// Returns the ports of a switch, those towards the NICs first.
+    pub fn blocks(&self, switch: Switch) -> [PortBlock; 2] {
+        let tier = self.tier(switch.tier).expect("a switch exists only in a tier of the topology");
+        [tier.down_in(switch.zone), tier.up_in(switch.zone)]
+    }
+
+    /// Returns the slot of a port of a switch.
+    pub fn slot(&self, switch: Switch, port: PortRef) -> Slot {
+        let [down, up] = self.blocks(switch);
         match port.side {
-            Side::Down => tier.down.slot(port.index),
-            Side::Up => tier.up.slot(port.index),
+            Side::Down => down.slot(port.index),
+            Side::Up => up.slot(port.index),
         }
     }
 
@@ -416,10 +468,23 @@ impl Topology {
             .expect("a topology with a T2 tier has a kind of cable up to it")
     }
 
-    /// Returns the speed of one NIC port.
-    pub fn port_speed(&self) -> Speed {
-        Speed::from_mbps(self.hosts.nic_speed.mbps() / u32::from(self.planes))
+    /// Returns the speed of a whole NIC of a zone.
+    pub fn nic_speed(&self, zone: ZoneId) -> Speed {
+        self.hosts.nic_by_zone.get(&zone).map_or(self.hosts.nic_speed, |own| own.speed)
+    }
+
+    /// Returns the speed of one NIC port of a zone.
+    pub fn port_speed(&self, zone: ZoneId) -> Speed {
+        Speed::from_mbps(self.nic_speed(zone).mbps() / u32::from(self.planes))
             .expect("the topology check requires at least 1 Mb/s for each plane")
+    }
+
+    /// Tells whether cables of one kind have the same speed in every zone.
+    pub fn has_one_speed(&self) -> bool {
+        self.zone_ids().all(|zone| {
+            let is_same = |tier: &Tier| tier.up_in(zone).breakout.speed == tier.up.breakout.speed;
+            self.nic_speed(zone) == self.hosts.nic_speed && is_same(&self.t0) && is_same(&self.t1)
+        })
     }
 
     /// Returns the number of zones as an iterator of ids.

@@ -96,7 +96,7 @@ fn sound(topology: &Topology) {
     let (node, number) = topology.node_of(nic);
     assert_eq!(topology.nic_of(node, number), nic);
     assert!(node.unit < topology.units() && node.index < topology.nodes_per_unit());
-    assert_eq!(topology.port_speed(), topology.t0.down.breakout.speed);
+    assert_eq!(topology.port_speed(ZoneId(0)), topology.t0.down.breakout.speed);
     for switch in last_switches(topology) {
         let tier = topology.tier(switch.tier).unwrap();
         let name = topology.naming.switch(switch);
@@ -108,7 +108,7 @@ fn sound(topology: &Topology) {
             let Some(index) = (block.count + block.spare).checked_sub(1).filter(|_| block.count > 0) else {
                 continue;
             };
-            let slot = topology.slot(switch.tier, PortRef { side, index });
+            let slot = topology.slot(switch, PortRef { side, index });
             assert!(slot.cage < platform.panel.cages);
             assert_eq!(platform.port(slot).speed, block.breakout.speed);
         }

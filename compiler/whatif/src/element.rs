@@ -253,15 +253,15 @@ impl<'a> Elements<'a> {
     fn cages(&self, switch: Switch) -> Vec<Element> {
         let used = self.fabric.ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. }));
         let cages: BTreeSet<u16> =
-            used.map(|port| self.fabric.topology().slot(switch.tier, port.at).cage).collect();
+            used.map(|port| self.fabric.topology().slot(switch, port.at).cage).collect();
         cages.into_iter().map(|cage| Element::Cage(switch, cage)).collect()
     }
 
     /// Returns the cables in a cage.
     pub fn in_cage(&self, switch: Switch, cage: u16) -> impl Iterator<Item = Link> + use<'a> {
         let fabric = self.fabric;
-        let ports = fabric.topology().tier(switch.tier).map(|tier| (tier.down, tier.up));
-        let blocks = ports.into_iter().flat_map(|(down, up)| [(Side::Down, down), (Side::Up, up)]);
+        let [down, up] = fabric.topology().blocks(switch);
+        let blocks = [(Side::Down, down), (Side::Up, up)].into_iter();
         let within = blocks.flat_map(move |(side, block)| {
             let parts = u16::from(block.breakout.ports);
             let range = cage

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
-use closc_topology::{Nic, Node};
+use closc_topology::{Nic, Node, Tier, Topology, ZoneId};
 use rayon::prelude::*;
 
 use crate::distribution::Distribution;
@@ -55,17 +55,45 @@ struct Work<'a> {
     first: Vec<usize>,
     nic_sorts: usize,
     planned: [u64; 3],
-    /// Parts of the whole that one path is.
+    /// Parts of the whole that one path is, where NICs have the highest rate.
     parts: [u64; 3],
-    /// Mb/s of a NIC port, and of the narrowest cable between switches.
-    port_mbps: u64,
-    path_mbps: [u64; 3],
+    /// How many times the highest rate of a NIC is the unit of rates.
+    top: u64,
+    /// Mb/s of each zone.
+    zones: Vec<Mbps>,
     worst: usize,
+}
+
+/// What cables of a zone carry, in Mb/s.
+#[derive(Debug, Clone, Copy)]
+struct Mbps {
+    /// A NIC port.
+    port: u64,
+    /// The narrowest cable of a path of each kind on the zone's side.
+    path: [u64; 3],
+    /// How many units the rate of a NIC is.
+    rate: u64,
+}
+
+impl Mbps {
+    fn of(topology: &Topology, zone: ZoneId) -> Self {
+        let up = |tier: &Tier| u64::from(tier.up_in(zone).breakout.speed.mbps());
+        let (port, t0) = (u64::from(topology.port_speed(zone).mbps()), up(&topology.t0));
+        let t1 = topology.t2.as_ref().map_or(t0, |_| t0.min(up(&topology.t1)));
+        Mbps { port, path: [port, t0, t1], rate: 1 }
+    }
+}
+
+/// The greatest common divisor.
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Paths of two groups, plane by plane.
 struct Planes {
     kind: usize,
+    /// How many units the rate of the slower NIC is.
+    rate: u64,
     before: [u64; PLANES],
     after: [u64; PLANES],
     alone: [u64; PLANES],
@@ -75,6 +103,8 @@ struct Planes {
 struct Tally {
     paths: [Count; 3],
     alone: [BTreeMap<u64, u64>; 3],
+    /// Pairs with a NIC that is not of the highest rate, by kind, rate and paths.
+    slow: BTreeMap<(usize, u64, u64), u64>,
     touched: u64,
     newly_cut_off: u64,
     loss_max: u64,
@@ -122,10 +152,12 @@ impl<'a> Work<'a> {
             nic_sorts - sort.nics.len()
         });
         let first = first.collect();
-        let mbps = |speed: closc_platform::Breakout| u64::from(speed.speed.mbps());
-        let port_mbps = u64::from(topology.port_speed().mbps());
-        let t0_mbps = mbps(topology.t0.up.breakout);
-        let t1_mbps = topology.t2.as_ref().map_or(t0_mbps, |_| t0_mbps.min(mbps(topology.t1.up.breakout)));
+        let mut zones: Vec<Mbps> = topology.zone_ids().map(|zone| Mbps::of(topology, zone)).collect();
+        let unit = zones.iter().fold(0, |unit, zone| gcd(unit, zone.port)).max(1);
+        for zone in &mut zones {
+            zone.rate = zone.port / unit;
+        }
+        let top = zones.iter().map(|zone| zone.rate).max().unwrap_or(1);
         Work {
             fabric,
             before,
@@ -134,9 +166,9 @@ impl<'a> Work<'a> {
             first,
             nic_sorts,
             planned: [planes, planes * up, planes * up * t1_up],
-            parts: [up * t1_up, t1_up, 1],
-            port_mbps,
-            path_mbps: [port_mbps, t0_mbps, t1_mbps],
+            parts: [up * t1_up, t1_up, 1].map(|parts| parts * top),
+            top,
+            zones,
             worst,
         }
     }
@@ -144,7 +176,7 @@ impl<'a> Work<'a> {
     /// Pairs inside groups of a sort.
     fn local(&self, sum: &mut Tally, at: usize) {
         let sort = &self.sorts[at];
-        let planes = self.planes(0, |state, plane, first| {
+        let planes = self.planes(0, [sort.zone; 2], |state, plane, first| {
             state.local(plane, if first { sort.before } else { sort.after })
         });
         let groups = sort.members.len() as u64;
@@ -166,12 +198,12 @@ impl<'a> Work<'a> {
             return;
         }
         let planes = if first.zone == second.zone {
-            self.planes(1, |state, plane, early| {
+            self.planes(1, [first.zone; 2], |state, plane, early| {
                 let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
                 state.zone(plane, first.zone, a, b)
             })
         } else {
-            self.planes(2, |state, plane, early| {
+            self.planes(2, [first.zone, second.zone], |state, plane, early| {
                 let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
                 state.far(plane, (first.zone, a), (second.zone, b))
             })
@@ -186,12 +218,20 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the paths of each plane in both states.
-    fn planes(&self, kind: usize, count: impl Fn(&State, usize, bool) -> u64) -> Planes {
-        let mut planes = Planes { kind, before: [0; PLANES], after: [0; PLANES], alone: [0; PLANES] };
+    fn planes(
+        &self,
+        kind: usize,
+        zones: [ZoneId; 2],
+        count: impl Fn(&State, usize, bool) -> u64,
+    ) -> Planes {
+        let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
+        let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
+        let rate = from.rate.min(to.rate);
+        let mut planes = Planes { kind, rate, before: [0; PLANES], after: [0; PLANES], alone: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
-            planes.alone[plane] = self.port_mbps.min(planes.after[plane] * self.path_mbps[kind]);
+            planes.alone[plane] = port.min(planes.after[plane] * path);
         }
         planes
     }
@@ -223,6 +263,9 @@ impl<'a> Work<'a> {
         let parts = self.parts[planes.kind];
         let loss = before.saturating_sub(after) * parts;
         sum.paths[planes.kind].add(after, pairs);
+        if planes.rate < self.top {
+            *sum.slow.entry((planes.kind, planes.rate, after)).or_default() += pairs;
+        }
         *sum.alone[planes.kind].entry(alone).or_default() += pairs;
         sum.loss_sum += u128::from(loss) * u128::from(pairs);
         sum.loss_max = sum.loss_max.max(loss);
@@ -259,6 +302,15 @@ impl<'a> Work<'a> {
                 apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
+        // What a slower NIC has left is a smaller part of the bandwidth that the fastest would have.
+        for ((kind, rate, paths), pairs) in sum.slow {
+            let whole = paths * self.parts[kind];
+            if let Some(fast) = share.get_mut(&whole) {
+                *fast -= pairs;
+            }
+            *share.entry(whole / self.top * rate).or_default() += pairs;
+        }
+        share.retain(|_, pairs| *pairs > 0);
         let share = Distribution::new(share);
         let nics_cut_off = self.cut_off(&sum.reached);
         Outcome {
@@ -342,6 +394,7 @@ impl Tally {
         Tally {
             paths: work.planned.map(Count::new),
             alone: Default::default(),
+            slow: BTreeMap::new(),
             touched: 0,
             newly_cut_off: 0,
             loss_max: 0,
@@ -370,6 +423,9 @@ impl Tally {
             for (value, pairs) in more {
                 *own.entry(value).or_default() += pairs;
             }
+        }
+        for (key, pairs) in other.slow {
+            *self.slow.entry(key).or_default() += pairs;
         }
         self.touched += other.touched;
         self.newly_cut_off += other.newly_cut_off;

@@ -50,6 +50,7 @@ pub struct Outcome {
     /// Planes, which each hold an equal part of the whole.
     pub planes: u64,
     /// Shares of all pairs, in parts of the whole. Paths count alike; whether the cables that are left have room is not asked.
+    /// Where zones have slower NICs, pairs with one have no more than its part of the whole.
     pub share: Distribution,
     /// Pairs that have fewer paths than before.
     pub touched: u64,

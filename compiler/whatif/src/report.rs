@@ -23,12 +23,19 @@ pub use spread::Spread;
 pub use trace::{Step, Trace};
 pub use trials::{Trial, Trials};
 
-use closc_topology::Topology;
+use closc_topology::{Nic, Topology};
 
 /// Names that are listed before the rest is only counted.
 const NAMES_MAX: usize = 64;
 
-/// Returns the bandwidth of a NIC in Gb/s.
+/// Returns the bandwidth of the fastest NIC in Gb/s.
 fn nic_gbps(topology: &Topology) -> f64 {
-    f64::from(topology.hosts.nic_speed.mbps()) / 1000.0
+    let speeds = topology.zone_ids().map(|zone| topology.nic_speed(zone).mbps());
+    f64::from(speeds.max().unwrap_or(topology.hosts.nic_speed.mbps())) / 1000.0
+}
+
+/// Returns the bandwidth between two NICs, that of the slower one, in Gb/s.
+fn pair_gbps(topology: &Topology, (from, to): (Nic, Nic)) -> f64 {
+    let slower = topology.nic_speed(from.zone).mbps().min(topology.nic_speed(to.zone).mbps());
+    f64::from(slower) / 1000.0
 }

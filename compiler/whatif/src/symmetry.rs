@@ -68,6 +68,9 @@ impl Touched {
     pub(crate) fn of(topology: &Topology) -> Touched {
         let mut touched = Touched::default();
         touched.add(topology, &Losses::of(topology));
+        // Zones of other speeds cannot be exchanged with the rest.
+        let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
+        touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
         touched
     }
 

@@ -40,7 +40,7 @@ fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) ->
     let (mut touched, mut cut, mut newly, mut loss_max, mut plane_loss, mut loss_sum) = (0, 0, 0, 0, 0, 0);
     let mut reached = BTreeSet::new();
     let mut least = None;
-    let port = u64::from(plan.topology().port_speed().mbps());
+    let port = u64::from(plan.topology().port_speed(closc_topology::ZoneId(0)).mbps());
     for (pair, left) in walked {
         let (before, after) = (total(&left.before), total(&left.after));
         *paths.entry(kind(*pair)).or_default().entry(after).or_default() += 1;

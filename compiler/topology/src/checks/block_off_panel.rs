@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::side_word;
-use crate::draft::{Draft, Ports};
+use crate::draft::Draft;
 
 /// A block of ports runs over the end of the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -19,19 +19,18 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks both sides of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
         let cages = u64::from(hardware.platform.panel.cages);
-        for block in [&tier.down, &tier.up] {
+        for block in [&hardware.down, &hardware.up] {
             let end = block.first_cage + block.cages();
             if block.count == 0
                 || end <= cages
                 || block.cages() > cages
-                || tier.down.cages() + tier.up.cages() > cages
+                || hardware.down.cages() + hardware.up.cages() > cages
             {
                 continue; // Nothing there, or a matter of the count.
             }
             let side = side_word(block.side);
-            let Some(Ports { first_cage: path, .. }) = Ports::of(tier.id, block.side) else { continue };
+            let path = hardware.path_of(block.side);
             out.push(
                 Diagnostic::error(
                     &RULE,
@@ -40,9 +39,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         hardware.who, hardware.platform.id
                     ),
                 )
-                .at(draft.at(path), format!("cages {} to {}", block.first_cage, end - 1))
+                .at(draft.first_cage_of(hardware, block.side), format!("cages {} to {}", block.first_cage, end - 1))
                 .and(hardware.platform_span, format!("cages 0 to {}", cages - 1))
-                .help(format!("set `{path}` to {} or less", cages - block.cages())),
+                .help(format!("set `{path}.first_cage` to {} or less", cages - block.cages())),
             );
         }
     }

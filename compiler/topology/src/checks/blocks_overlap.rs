@@ -21,8 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of switch with ports on both sides.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
-        let (down, up) = (&tier.down, &tier.up);
+        let (down, up) = (&hardware.down, &hardware.up);
         let cages = u64::from(hardware.platform.panel.cages);
         if up.count == 0 || down.count == 0 || down.cages() + up.cages() > cages {
             continue; // One side only, or a matter of the count.
@@ -31,22 +30,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if down_end <= up.first_cage || up_end <= down.first_cage {
             continue;
         }
-        let word = tier.id.word();
-        let down_at = draft.ports_span(tier.id, Side::Down);
+        let path = hardware.path_of(Side::Up);
+        let down_at = draft.ports_of(hardware, Side::Down);
         out.push(
             Diagnostic::error(
                 &RULE,
                 format!("downlinks and uplinks of {} share cages of the panel", hardware.who),
             )
-            .at(draft.ports_span(tier.id, Side::Up), cages_text("uplinks", up.first_cage, up_end))
+            .at(draft.ports_of(hardware, Side::Up), cages_text("uplinks", up.first_cage, up_end))
             .and(down_at, cages_text("downlinks", down.first_cage, down_end))
             .note(format!(
                 "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` says otherwise",
                 cages / 2
             ))
             .help(format!(
-                "set `tiers.{word}.up` to `{{count: {}, first_cage: {}}}`",
-                up.count,
+                "set `{path}` to `{{{}first_cage: {}}}`",
+                if hardware.zone.is_none() { format!("count: {}, ", up.count) } else { String::new() },
                 first_free(down_end, up, cages)
             )),
         );

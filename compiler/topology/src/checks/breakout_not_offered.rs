@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::draft::{Draft, Ports};
+use crate::draft::Draft;
 use crate::suggest::listed;
 
 /// A breakout is none of those that a platform offers.
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks both sides of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
-        for block in [&tier.down, &tier.up] {
+        for block in [&hardware.down, &hardware.up] {
             let Some(breakout) = block.breakout.filter(|_| block.count > 0) else { continue };
             let panel = &hardware.platform.panel;
             if panel.breakouts.contains(&breakout) {
@@ -27,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             let offered: Vec<String> = panel.breakouts.iter().map(ToString::to_string).collect();
             let offered = listed(offered.iter().map(String::as_str));
-            let stated = Ports::of(tier.id, block.side).and_then(|ports| draft.stated(ports.breakout));
+            let stated = draft.stated_breakout(hardware, block.side);
             let message = format!("`{}` does not offer breakout `{breakout}`", hardware.platform.id);
             let diagnostic = Diagnostic::error(&RULE, message);
             out.push(if let Some(span) = stated {
@@ -38,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             } else {
                 diagnostic
                     .at(hardware.platform_span, format!("offers {offered}"))
-                    .and(draft.tier_span(tier.id), format!("the tier's ports are split {breakout}"))
+                    .and(draft.tier_span(hardware.tier), format!("the tier's ports are split {breakout}"))
                     .help("use a platform whose cages can be split as those of its tier")
             });
         }

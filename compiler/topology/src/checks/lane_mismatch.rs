@@ -3,8 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_qos::units::Speed;
 
-use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
-use crate::field;
+use crate::draft::{Draft, DraftBlock, DraftCable, PlaceTier};
 use crate::media::Medium;
 
 /// The lanes at the two ends of a copper cable run at different speeds.
@@ -19,18 +18,21 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use ports with equal lanes, correct `hosts.nic.lanes`, or use an optical medium.",
 };
 
-/// Checks host cables and fabric cables of copper.
+/// Checks host cables and fabric cables of copper, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let nic_lanes = draft.nic_lanes / draft.planes.max(1);
-    let nic = (nic_lanes > 0).then(|| End {
-        name: "the NIC",
-        mbps: draft.nic_port_mbps() / nic_lanes,
-        span: draft.at(field!("hosts.nic.lanes")),
-    });
-    let hosts = (nic, end("T0", &draft.t0, &draft.t0.down));
-    compare(&draft.cables.nic_t0, hosts, out);
-    let fabric = (end("T0", &draft.t0, &draft.t0.up), end("T1", &draft.t1, &draft.t1.down));
-    compare(&draft.cables.t0_t1, fabric, out);
+    for place in draft.places() {
+        let nic_lanes = place.lanes / draft.planes.max(1);
+        let nic = (nic_lanes > 0).then(|| End {
+            name: "the NIC",
+            mbps: place.port_mbps(draft.planes) / nic_lanes,
+            span: draft.lanes_span(&place),
+        });
+        let [t0, t1] = &place.tiers;
+        compare(&draft.cables.nic_t0, (nic, end("T0", t0, t0.down)), out);
+        if place.zone.is_none() || !(t0.is_whole() && t1.is_whole()) {
+            compare(&draft.cables.t0_t1, (end("T0", t0, t0.up), end("T1", t1, t1.down)), out);
+        }
+    }
 }
 
 /// One end of a cable: the speed of a lane there.
@@ -40,10 +42,10 @@ struct End {
     span: Span,
 }
 
-fn end(name: &'static str, tier: &DraftTier, block: &DraftBlock) -> Option<End> {
-    let (platform, breakout) = (tier.platform.as_ref()?, block.breakout?);
+fn end(name: &'static str, tier: &PlaceTier<'_>, block: &DraftBlock) -> Option<End> {
+    let (platform, breakout) = (tier.platform?, block.breakout?);
     let lanes = u64::from(platform.panel.lanes) / u64::from(breakout.ports.max(1));
-    (lanes > 0).then(|| End { name, mbps: u64::from(breakout.speed.mbps()) / lanes, span: tier.name.span })
+    (lanes > 0).then(|| End { name, mbps: u64::from(breakout.speed.mbps()) / lanes, span: tier.span })
 }
 
 fn compare(cable: &DraftCable, ends: (Option<End>, Option<End>), out: &mut Diagnostics) {

@@ -2,9 +2,8 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::coordinate::Side;
-use crate::draft::Draft;
-use crate::tier_field;
+use crate::coordinate::{Side, TierId};
+use crate::draft::{Draft, Place, PlaceTier};
 
 /// Uplinks and the downlinks above them differ in speed.
 pub(crate) static RULE: Rule = Rule {
@@ -16,41 +15,57 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Give both tiers ports of one speed: change `breakout` on one side.",
 };
 
-/// Compares the uplinks of each tier with the downlinks above.
+/// Compares the uplinks of each tier with the downlinks above, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let pairs = [(Some(&draft.t0), Some(&draft.t1)), (Some(&draft.t1), draft.t2.as_ref())];
-    for (lower, upper) in pairs {
-        let (Some(lower), Some(upper)) = (lower, upper) else { continue };
-        let (Some(up), Some(down)) = (lower.up.breakout, upper.down.breakout) else { continue };
-        if up.speed == down.speed || lower.up.count == 0 {
-            continue;
+    for place in draft.places() {
+        let [t0, t1] = &place.tiers;
+        // All zones meet at the same T2s.
+        let t2 = draft.t2.as_ref().map(PlaceTier::whole);
+        let found = [compare(draft, &place, t0, t1), t2.and_then(|t2| compare(draft, &place, t1, &t2))];
+        for found in found.into_iter().flatten() {
+            out.push(found);
         }
-        let (below, above) = (lower.id.label(), upper.id.label());
-        let path = tier_field!(upper.id, "down");
-        let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
-        let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
-        let help = match fitting {
-            Some(fitting) => {
-                format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below")
-            }
-            None => format!(
-                "use a platform with ports of {} for the {above}s, or change the uplinks below",
-                up.speed
-            ),
-        };
-        out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "{below} uplinks have {}, the {above} downlinks they lead to {}",
-                    up.speed, down.speed
-                ),
-            )
-            .at(draft.breakout_span(upper, Side::Down), format!("{above} downlinks are split {down}"))
-            .and(draft.breakout_span(lower, Side::Up), format!("{below} uplinks are split {up}"))
-            .help(help),
-        );
     }
+}
+
+fn compare(
+    draft: &Draft<'_>,
+    place: &Place<'_>,
+    lower: &PlaceTier<'_>,
+    upper: &PlaceTier<'_>,
+) -> Option<Diagnostic> {
+    let (up, down) = (lower.up.breakout?, upper.down.breakout?);
+    // What two tiers say for all zones is compared once.
+    let is_known = place.zone.is_some() && lower.is_whole() && upper.is_whole();
+    if up.speed == down.speed || lower.up.count == 0 || is_known {
+        return None;
+    }
+    let (below, above, zone) = (lower.tier.id.label(), upper.tier.id.label(), place.of_zone());
+    let path = upper.path(Side::Down);
+    let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
+    let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
+    let help = match fitting {
+        _ if upper.tier.id == TierId::T2 && place.zone.is_some() => format!(
+            "all zones meet at the same {above}s: set `{}` to ports of {}, and make the zone narrower below its {below}s",
+            lower.path(Side::Up),
+            down.speed
+        ),
+        Some(fitting) => {
+            format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below")
+        }
+        None => format!(
+            "use a platform with ports of {} for the {above}s, or change the uplinks below",
+            up.speed
+        ),
+    };
+    let message = format!(
+        "{below} uplinks{zone} have {}, the {above} downlinks they lead to {}",
+        up.speed, down.speed
+    );
+    let diagnostic = Diagnostic::error(&RULE, message)
+        .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks are split {down}"))
+        .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks are split {up}"));
+    Some(diagnostic.help(help))
 }
 
 #[cfg(test)]
@@ -64,5 +79,22 @@ mod tests {
             message("tiers: { t1: { platform: th5-64x800g, down: { breakout: 1x800G } } }", "E0206"),
             "T0 uplinks have 200G, the T1 downlinks they lead to 800G"
         );
+    }
+
+    #[test]
+    fn every_zone_is_compared_with_what_it_meets() {
+        let zones = |t0: &str, t1: &str| {
+            format!(
+                "{{ zones: 2, hosts: {{ groups: 64, per_group: 64 }}, tiers: {{ \
+                 t0: {{ up: 64, by_zone: {{ 1: {t0} }} }}, t1: {{ up: 64, by_zone: {{ 1: {t1} }} }}, \
+                 t2: {{ platform: th5-256x200g, os: sonic }} }} }}"
+            )
+        };
+        let found = message(&zones("{ up: { breakout: 2x400G } }", "{}"), "E0206");
+        assert_eq!(found, "T0 uplinks of zone 1 have 400G, the T1 downlinks they lead to 200G");
+        let found = message(&zones("{}", "{ up: { breakout: 2x400G } }"), "E0206");
+        assert_eq!(found, "T1 uplinks of zone 1 have 400G, the T2 downlinks they lead to 200G");
+        let fine = zones("{ up: { breakout: 2x400G } }", "{ down: { breakout: 2x400G } }");
+        assert!(!codes(&fine).contains(&"E0206"), "{:?}", codes(&fine));
     }
 }

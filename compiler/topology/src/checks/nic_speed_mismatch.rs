@@ -6,7 +6,7 @@ use closc_qos::units::Speed;
 
 use crate::checks::words::count;
 use crate::coordinate::Side;
-use crate::draft::Draft;
+use crate::draft::{Draft, Place};
 
 /// A NIC port and the T0 downlink it is plugged into differ in speed.
 pub(crate) static RULE: Rule = Rule {
@@ -18,47 +18,54 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change the NIC's speed, the number of planes, or the breakout of `tiers.t0.down`.",
 };
 
-/// Compares the two ends of host cables.
+/// Compares the two ends of host cables, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let Some(breakout) = draft.t0.down.breakout else { return };
-    let nic = draft.doc.hosts.nic.speed;
-    let port = draft.nic_port_mbps();
+    for place in draft.places() {
+        if let Some(found) = compare(draft, &place) {
+            out.push(found);
+        }
+    }
+}
+
+fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
+    let t0 = &place.tiers[0];
+    let breakout = t0.down.breakout?;
+    let nic = place.nic;
     let whole = draft.planes > 0
         && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
-        && draft.nic_lanes.is_multiple_of(draft.planes);
-    let Some(port) = Speed::from_mbps(port as u32).filter(|_| whole) else {
-        return; // The checks of the split say so.
-    };
+        && place.lanes.is_multiple_of(draft.planes);
+    // Where it is not whole, the checks of the split say so.
+    let port = Speed::from_mbps(place.port_mbps(draft.planes) as u32).filter(|_| whole)?;
     if port == breakout.speed {
-        return;
+        return None;
     }
-    let planes = count(draft.planes, "plane");
+    let (planes, zone) = (count(draft.planes, "plane"), place.of_zone());
     let diagnostic = Diagnostic::error(
         &RULE,
-        format!("a NIC port has {port}, the T0 downlink it is plugged into {}", breakout.speed),
+        format!("a NIC port{zone} has {port}, the T0 downlink it is plugged into {}", breakout.speed),
     )
     .at(nic.span, format!("{} over {planes}", nic.value))
-    .and(draft.breakout_span(&draft.t0, Side::Down), format!("downlinks are split {breakout}"))
+    .and(t0.breakout_span(draft, Side::Down), format!("downlinks are split {breakout}"))
     .note(format!("{} / {planes} = {port} a port", nic.value));
-    let fitting = draft.t0.platform.iter().flat_map(|platform| &platform.panel.breakouts);
+    let fitting = t0.platform.iter().flat_map(|platform| &platform.panel.breakouts);
     // Advice that the panel has no room for leads from one error to the next.
-    let room = draft.t0.platform.as_ref().map_or(0, |platform| u64::from(platform.panel.cages));
-    let ports = draft.t0.down.count + draft.t0.down.spare;
+    let room = t0.platform.map_or(0, |platform| u64::from(platform.panel.cages));
+    let ports = t0.down.count + t0.down.spare;
     let fits =
-        |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + draft.t0.up.cages() <= room;
+        |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;
     let fitting =
         fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
-    out.push(match fitting {
+    Some(match fitting {
         Some(fitting) => {
-            let ports = draft.t0.down.count;
-            diagnostic.help(format!("set `tiers.t0.down` to `{{count: {ports}, breakout: {fitting}}}`"))
+            let split = t0.split(t0.down.count, fitting);
+            diagnostic.help(format!("set `{}` to `{split}`", t0.path(Side::Down)))
         }
         None => diagnostic.help(format!(
             "use a NIC of {}, or a platform with room for {} of {port}",
             total(breakout.speed, draft.planes),
             count(ports, "downlink")
         )),
-    });
+    })
 }
 
 fn total(speed: Speed, planes: u64) -> String {

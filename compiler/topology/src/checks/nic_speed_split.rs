@@ -16,19 +16,21 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change the NIC's speed or the number of planes.",
 };
 
-/// Divides the speed by the planes.
+/// Divides the speed by the planes, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let speed = draft.doc.hosts.nic.speed;
-    if draft.planes == 0 || u64::from(speed.value.mbps()).is_multiple_of(draft.planes) {
-        return;
+    for place in draft.places() {
+        let speed = place.nic;
+        if draft.planes == 0 || u64::from(speed.value.mbps()).is_multiple_of(draft.planes) {
+            continue;
+        }
+        let (planes, zone) = (count(draft.planes, "plane"), place.of_zone());
+        out.push(
+            Diagnostic::error(&RULE, format!("{planes} cannot share a NIC{zone} of {} equally", speed.value))
+                .at(speed.span, format!("{} / {} is no whole number of Mb/s", speed.value, draft.planes))
+                .and(draft.doc.planes.span, planes)
+                .help("change the NIC's speed or the number of planes"),
+        );
     }
-    let planes = count(draft.planes, "plane");
-    out.push(
-        Diagnostic::error(&RULE, format!("{planes} cannot share a NIC of {} equally", speed.value))
-            .at(speed.span, format!("{} / {} is no whole number of Mb/s", speed.value, draft.planes))
-            .and(draft.doc.planes.span, planes)
-            .help("change the NIC's speed or the number of planes"),
-    );
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::units::Speed;
 
 use crate::coordinate::{Side, TierId};
-use crate::draft::{Draft, DraftTier};
+use crate::draft::{Draft, Place, PlaceTier, by_zone};
 use crate::read::{Fraction, Spanned};
 
 /// The numbers give another ratio than the one stated.
@@ -19,29 +19,36 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Change the counts, or state the ratio that is meant.",
 };
 
-/// Compares stated ratios with the numbers.
+/// Compares stated ratios with the numbers, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for tier in [&draft.t0, &draft.t1] {
-        let (Some(stated), Some(actual)) = (stated(draft, tier.id), ratio(draft, tier)) else { continue };
-        if stated.value == actual.fraction {
-            continue;
+    for place in draft.places() {
+        for tier in &place.tiers {
+            let stated = stated(draft, &place, tier.tier.id);
+            let (Some(stated), Some(actual)) = (stated, ratio(draft, &place, tier)) else { continue };
+            if stated.value == actual.fraction {
+                continue;
+            }
+            let who = format!("the {}s{}", tier.tier.id.label(), place.of_zone());
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("{who} are oversubscribed {}, {} is stated", actual.fraction, stated.value),
+                )
+                .at(stated.span, format!("the numbers give {}", actual.fraction))
+                .and(draft.ports_span(tier.tier.id, Side::Up), format!("{} up", actual.up))
+                .note(format!("{} down to {} up is {}", actual.down, actual.up, actual.fraction))
+                .help("change the counts, or state the ratio that is meant"),
+            );
         }
-        let label = tier.id.label();
-        out.push(
-            Diagnostic::error(
-                &RULE,
-                format!("the {label}s are oversubscribed {}, {} is stated", actual.fraction, stated.value),
-            )
-            .at(stated.span, format!("the numbers give {}", actual.fraction))
-            .and(draft.ports_span(tier.id, Side::Up), format!("{} up", actual.up))
-            .note(format!("{} down to {} up is {}", actual.down, actual.up, actual.fraction))
-            .help("change the counts, or state the ratio that is meant"),
-        );
     }
 }
 
-/// Returns the ratio that a tier states.
-fn stated(draft: &Draft<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
+/// Returns the ratio that a tier states in a place.
+pub(super) fn stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> Option<Spanned<Fraction>> {
+    if let Some(zone) = place.zone {
+        let own = by_zone(draft.doc, tier).iter().find(|(at, _)| at.value == zone);
+        return own.and_then(|(_, own)| own.oversubscription);
+    }
     match tier {
         TierId::T0 => draft.doc.tiers.t0.oversubscription,
         TierId::T1 => draft.doc.tiers.t1.oversubscription,
@@ -56,9 +63,9 @@ pub(super) struct Ratio {
     pub(super) fraction: Fraction,
 }
 
-/// Returns the ratio that the numbers give; nothing at the top of the fabric.
-pub(super) fn ratio(draft: &Draft<'_>, tier: &DraftTier) -> Option<Ratio> {
-    let down = if tier.id == TierId::T0 { draft.per_group } else { tier.down.count };
+/// Returns the ratio that the numbers give in a place; nothing at the top of the fabric.
+pub(super) fn ratio(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>) -> Option<Ratio> {
+    let down = if tier.tier.id == TierId::T0 { draft.nics_in(place.zone) } else { tier.down.count };
     let (down_speed, up_speed) = (tier.down.breakout?.speed, tier.up.breakout?.speed);
     let total = |links: u64, speed: Speed| links * u64::from(speed.mbps());
     Some(Ratio {

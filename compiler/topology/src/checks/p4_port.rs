@@ -22,8 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let Some(largest) = hardware.os.port_number_max() else { continue };
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
-        for block in [&tier.down, &tier.up] {
+        for block in [&hardware.down, &hardware.up] {
             let Some(number) = last_port(hardware, block).filter(|number| *number > largest) else {
                 continue;
             };
@@ -37,11 +36,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     ),
                 )
                 .at(
-                    draft.ports_span(tier.id, block.side),
+                    draft.ports_of(hardware, block.side),
                     format!("{} from cage {}", count(block.count, "port"), block.first_cage),
                 )
                 .and(hardware.platform_span, "P4 ports have nine bits, 510 is the controller, 511 drops")
-                .help(format!("use fewer ports, or a lower `tiers.{}.{side}.first_cage`", tier.id.word())),
+                .help(format!("use fewer ports, or a lower `{}.first_cage`", hardware.path_of(block.side))),
             );
         }
     }

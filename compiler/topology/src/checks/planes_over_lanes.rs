@@ -3,8 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
-use crate::draft::Draft;
-use crate::field;
+use crate::draft::{Draft, Place};
 
 /// Planes are more than the NIC's lanes, or do not divide them.
 pub(crate) static RULE: Rule = Rule {
@@ -17,31 +16,38 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Lower `planes`, or set `hosts.nic.lanes` where the NIC has more lanes than one for each 100G.",
 };
 
-/// Divides the lanes by the planes.
+/// Divides the lanes by the planes, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (planes, lanes) = (draft.planes, draft.nic_lanes);
-    if planes == 0 || lanes == 0 || lanes.is_multiple_of(planes) {
-        return; // Zero is a matter of its own.
+    for place in draft.places() {
+        if let Some(found) = divide(draft, &place) {
+            out.push(found);
+        }
     }
-    let nic = draft.doc.hosts.nic.speed;
-    let stated = draft.states(field!("hosts.nic.lanes"));
-    let lanes_label = if stated {
+}
+
+fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
+    let (planes, lanes) = (draft.planes, place.lanes);
+    if planes == 0 || lanes == 0 || lanes.is_multiple_of(planes) {
+        return None; // Zero is a matter of its own.
+    }
+    let stated = place.lanes_stated;
+    let lanes_label = if stated.is_some() {
         count(lanes, "lane")
     } else {
         format!("{} by default, one for each 100G", count(lanes, "lane"))
     };
-    let message = format!("{} cannot share the {} of a NIC", count(planes, "plane"), count(lanes, "lane"));
+    let (shares, zone) = (count(planes, "plane"), place.of_zone());
+    let message = format!("{shares} cannot share the {} of a NIC{zone}", count(lanes, "lane"));
     let dividing = either((1..=lanes.min(16)).filter(|planes| lanes.is_multiple_of(*planes)));
-    let at = if stated { draft.at(field!("hosts.nic.lanes")) } else { nic.span };
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(draft.doc.planes.span, count(planes, "plane"))
-        .and(at, lanes_label)
+        .and(stated.unwrap_or(place.nic.span), lanes_label)
         .help(format!("use {dividing} planes"));
-    out.push(if stated {
-        diagnostic
-    } else {
-        diagnostic.help("or set `hosts.nic.lanes` to the lanes the NIC has")
-    });
+    let path = if place.zone.is_some() { "hosts.nic_by_zone" } else { "hosts.nic.lanes" };
+    Some(match stated {
+        Some(_) => diagnostic,
+        None => diagnostic.help(format!("or set `{path}` to the lanes the NIC has")),
+    })
 }
 
 #[cfg(test)]

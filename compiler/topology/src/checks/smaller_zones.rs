@@ -66,7 +66,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
     let sizes = draft.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0);
     let lacking = sizes.map(|(_, groups)| draft.groups.saturating_sub(u64::from(groups.value))).sum::<u64>();
-    let nics = lacking.saturating_mul(draft.per_group);
+    let narrow = draft.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0);
+    let narrow = narrow.map(|(_, nics)| draft.per_group.saturating_sub(u64::from(nics.value))).sum::<u64>();
+    let nics = lacking.saturating_mul(draft.per_group).saturating_add(narrow.saturating_mul(draft.groups));
     if nics > HOLES_MAX {
         out.push(
             Diagnostic::error(
@@ -74,8 +76,12 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
                 format!("the smaller zones lack {nics} NICs, at most {HOLES_MAX} can be left out"),
             )
             .at(
-                draft.at(field!("hosts.groups_by_zone")),
-                format!("{lacking} T0 groups of {} NICs", draft.per_group),
+                draft.at(if lacking > 0 {
+                    field!("hosts.groups_by_zone")
+                } else {
+                    field!("hosts.per_group_by_zone")
+                }),
+                format!("{lacking} T0 groups of {} NICs, {narrow} NICs of each other group", draft.per_group),
             )
             .and(draft.at(field!("hosts.groups")), "in the largest zone")
             .help("lower `hosts.groups` nearer to the largest zone there is, or make fewer zones"),

@@ -20,9 +20,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the downlinks of every kind of T1.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let down = &draft.t1.down;
-    let Some(breakout) = down.breakout.filter(|_| draft.t1.offers_breakouts()) else { return };
     for hardware in draft.hardware.iter().filter(|hardware| hardware.tier == TierId::T1) {
+        let down = &hardware.down;
+        let Some(breakout) = down.breakout.filter(|_| draft.offers(hardware)) else { continue };
         let panel = &hardware.platform.panel;
         if down.cages() <= u64::from(panel.cages) {
             continue;

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
-use crate::draft::{Draft, DraftBlock, DraftTier, Hardware, Ports};
+use crate::draft::{Draft, DraftBlock, Hardware, Ports};
 
 /// Downlinks and uplinks together do not fit on the panel.
 pub(crate) static RULE: Rule = Rule {
@@ -20,46 +20,49 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of switch that has ports on both sides.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(tier) = draft.tier(hardware.tier).filter(|tier| tier.offers_breakouts()) else { continue };
+        if !draft.offers(hardware) {
+            continue;
+        }
+        let (down, up) = (&hardware.down, &hardware.up);
         let cages = u64::from(hardware.platform.panel.cages);
-        let needed = tier.down.cages() + tier.up.cages();
-        let one_sided = tier.id != TierId::T0 && (tier.up.count == 0 || tier.down.cages() > cages);
+        let needed = down.cages() + up.cages();
+        let one_sided = hardware.tier != TierId::T0 && (up.count == 0 || down.cages() > cages);
         if needed <= cages || one_sided {
             continue;
         }
-        out.push(explain(draft, hardware, tier, needed));
+        out.push(explain(draft, hardware, needed));
     }
 }
 
-fn explain(draft: &Draft<'_>, hardware: &Hardware, tier: &DraftTier, needed_cages: u64) -> Diagnostic {
+fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnostic {
     let (platform, cages) = (&hardware.platform, u64::from(hardware.platform.panel.cages));
     let parts = |block: &DraftBlock| block.breakout.map_or(1, |breakout| u64::from(breakout.ports));
-    let ports = [&tier.down, &tier.up].map(|block| block.count + block.spare);
-    let (needed, has) = (ports[0] + ports[1], cages * parts(&tier.up));
-    let offered = tier.up.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout));
-    let in_ports = offered && tier.down.breakout == tier.up.breakout && needed > has;
+    let ports = [&hardware.down, &hardware.up].map(|block| block.count + block.spare);
+    let (needed, has) = (ports[0] + ports[1], cages * parts(&hardware.up));
+    let offered = hardware.up.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout));
+    let in_ports = offered && hardware.down.breakout == hardware.up.breakout && needed > has;
     let message = if in_ports {
         format!("{} needs {needed} ports, `{}` has {has}", hardware.who, platform.id)
     } else {
         format!("{} needs {needed_cages} cages, `{}` has {cages}", hardware.who, platform.id)
     };
-    let panel = match tier.up.breakout {
+    let panel = match hardware.up.breakout {
         Some(breakout) if in_ports => format!("{has} ports of {}", breakout.speed),
         Some(_) | None => format!("{cages} cages"),
     };
-    let up_max = cages.saturating_sub(tier.down.cages()) * parts(&tier.up);
-    let up_max = up_max.saturating_sub(tier.up.spare);
+    let up_max = cages.saturating_sub(hardware.down.cages()) * parts(&hardware.up);
+    let up_max = up_max.saturating_sub(hardware.up.spare);
     let diagnostic = Diagnostic::error(&RULE, message)
-        .at(draft.ports_span(tier.id, Side::Up), format!("{} + {}", describe(&tier.up), describe(&tier.down)))
+        .at(draft.ports_of(hardware, Side::Up), format!("{} + {}", describe(&hardware.up), describe(&hardware.down)))
         .and(hardware.platform_span, panel)
         .note(format!(
             "{} take {}, {} take {}",
-            describe(&tier.down),
-            cages_of(&tier.down),
-            describe(&tier.up),
-            cages_of(&tier.up)
+            describe(&hardware.down),
+            cages_of(&hardware.down),
+            describe(&hardware.up),
+            cages_of(&hardware.up)
         ));
-    diagnostic.help(match Ports::of(tier.id, Side::Up) {
+    diagnostic.help(match Ports::of(hardware.tier, Side::Up) {
         Some(ports) if up_max > 0 => format!("lower `{}` to {up_max}, or use a larger platform", ports.block),
         Some(_) | None => "use a larger platform, or fewer ports towards the NICs".to_owned(),
     })

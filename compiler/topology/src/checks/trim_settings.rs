@@ -36,8 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     .help("leave `size` out: each platform then gets one that it takes"),
             );
         }
-        let Some(tier) = draft.tier(hardware.tier) else { continue };
-        let Some(queue) = platform.hwsku(tier.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku))
+        let Some(queue) = platform.hwsku(hardware.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku))
         else {
             continue;
         };

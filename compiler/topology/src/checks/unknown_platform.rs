@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
 
-use crate::draft::{Draft, by_plane};
+use crate::draft::{Draft, by_plane, by_zone};
 use crate::read::Spanned;
 use crate::suggest::{listed, nearest, shorten};
 
@@ -11,7 +11,7 @@ use crate::suggest::{listed, nearest, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0201",
     title: "the platform is not in the catalogue",
-    what: "Every platform named in `tiers`, `by_plane` and `exceptions.devices` is in the catalogue.",
+    what: "Every platform named in `tiers`, `by_plane`, `by_zone` and `exceptions.devices` is in the catalogue.",
     why: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
     example: "tiers: { t1: { platform: th5-256x200 } }",
     fix: "Correct the name; the message proposes the nearest. For hardware of your own, add a platform \
@@ -72,7 +72,9 @@ fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>>
     let devices = draft.doc.exceptions.iter().flat_map(|exceptions| exceptions.devices.iter());
     let devices = devices.flat_map(|named| named.0.iter().map(|(_, device)| device));
     let overrides = planes.map(|(_, _, hardware)| hardware).chain(devices);
-    tiers.chain(overrides.filter_map(|hardware| hardware.platform.as_ref()))
+    let zones = draft.tiers().flat_map(|tier| by_zone(draft.doc, tier.id));
+    let zones = zones.filter_map(|(_, hardware)| hardware.platform.as_ref());
+    tiers.chain(overrides.filter_map(|hardware| hardware.platform.as_ref())).chain(zones)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use crate::checks::words::and_if;
 use crate::coordinate::Subject;
 use crate::document::HardwareDoc;
-use crate::draft::{Draft, DraftCable, DraftTier, by_plane};
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, by_plane};
 use crate::field;
 
 /// An override says what holds anyway.
@@ -27,10 +27,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
         }
     }
+    zones(draft, out);
     for (entry, doc) in draft.exceptions.devices() {
         let Ok(Subject::Switch(switch)) = entry.subject else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
-        if !tier.by_plane.contains_key(&switch.plane) && same_hardware(doc, tier) {
+        let is_own = tier.by_plane.contains_key(&switch.plane) || tier.in_zone(switch.zone).is_some();
+        if !is_own && same_hardware(doc, tier) {
             warn(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
@@ -45,6 +47,36 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let kind = draft.kind_of(link);
         if DraftCable::over(kind, Some(doc)).cable == *kind {
             warn(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
+        }
+    }
+}
+
+/// Compares what is said of single zones with what holds of all.
+fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for tier in draft.tiers() {
+        for own in &tier.by_zone {
+            let is_same = |own: &DraftBlock, whole: &DraftBlock| {
+                (own.breakout, own.first_cage) == (whole.breakout, whole.first_cage)
+            };
+            let hardware = own.platform.id == tier.name.value && Some(own.os) == tier.os;
+            if hardware && is_same(&own.down, &tier.down) && is_same(&own.up, &tier.up) {
+                let what = format!("zone {} of the {}s", own.zone.value, tier.id.label());
+                warn(&what, own.zone.span, Some(tier.name.span), out);
+            }
+        }
+    }
+    let places = draft.places();
+    for (zone, _) in draft.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0) {
+        let whole = &places[0];
+        let Some(own) = places.iter().find(|place| place.zone == Some(zone.value)) else { continue };
+        if (own.nic.value, own.lanes) == (whole.nic.value, whole.lanes) {
+            warn(&format!("the NIC of zone {}", zone.value), zone.span, Some(whole.nic.span), out);
+        }
+    }
+    for (zone, nics) in draft.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0) {
+        if u64::from(nics.value) == draft.per_group {
+            let other = draft.stated(field!("hosts.per_group"));
+            warn(&format!("the NICs of a T0 group of zone {}", zone.value), zone.span, other, out);
         }
     }
 }

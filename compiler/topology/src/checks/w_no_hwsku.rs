@@ -24,12 +24,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
         // What is not offered at all is said elsewhere, and what splits ports of an unknown platform is not known.
         let offered = tier.platform.is_some()
-            && tier.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
-        let in_use = tier.breakouts().next().is_some();
-        if !in_use || !offered || platform.has_hwsku(tier.breakouts()) {
+            && hardware.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
+        let in_use = hardware.breakouts().next().is_some();
+        if !in_use || !offered || platform.has_hwsku(hardware.breakouts()) {
             continue;
         }
-        let mut used: Vec<String> = tier.breakouts().map(|breakout| breakout.to_string()).collect();
+        let mut used: Vec<String> = hardware.breakouts().map(|breakout| breakout.to_string()).collect();
         used.sort();
         used.dedup();
         let known = sonic.hwskus.iter().map(|(these, name)| {

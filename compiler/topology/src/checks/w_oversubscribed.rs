@@ -2,9 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use super::oversubscription::ratio;
+use super::oversubscription::{Ratio, ratio, stated};
 use crate::coordinate::{Side, TierId};
-use crate::draft::Draft;
+use crate::draft::{Draft, Place, PlaceTier};
 use crate::field;
 
 /// A tier is oversubscribed and nothing says that this is meant.
@@ -19,30 +19,43 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add `oversubscription` with the ratio that the message shows, or change the counts.",
 };
 
-/// Checks the tiers that have uplinks.
+/// Checks the tiers that have uplinks, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for tier in [&draft.t0, &draft.t1] {
-        let Some(actual) = ratio(draft, tier) else { continue };
-        let oversubscribed = actual.fraction.down > actual.fraction.up;
-        // A ratio that cannot be read is a fault of its own.
-        let is_stated = draft.states(match tier.id {
-            TierId::T0 => field!("tiers.t0.oversubscription"),
-            TierId::T1 | TierId::T2 => field!("tiers.t1.oversubscription"),
-        });
-        if !oversubscribed || is_stated {
-            continue;
+    let places = draft.places();
+    for place in &places {
+        for (tier, whole) in place.tiers.iter().zip(&places[0].tiers) {
+            let Some(actual) = ratio(draft, place, tier) else { continue };
+            let oversubscribed = actual.fraction.down > actual.fraction.up;
+            // What holds of the tier is said there.
+            let is_known = place.zone.is_some()
+                && ratio(draft, &places[0], whole).is_some_and(|tier| tier.fraction == actual.fraction);
+            if oversubscribed && !is_known && !is_stated(draft, place, tier.tier.id) {
+                out.push(warning(draft, place, tier, &actual));
+            }
         }
-        let (label, word) = (tier.id.label(), tier.id.word());
-        out.push(
-            Diagnostic::warning(&RULE, format!("the {label}s are oversubscribed {}", actual.fraction))
-                .at(draft.ports_span(tier.id, Side::Up), format!("{} up", actual.up))
-                .and(draft.ports_span(tier.id, Side::Down), format!("{} down", actual.down))
-                .help(format!(
-                    "if this is meant, set `tiers.{word}.oversubscription: \"{}\"`",
-                    actual.fraction
-                )),
-        );
     }
+}
+
+/// Tells whether a ratio is written down; one that cannot be read is a fault of its own.
+fn is_stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> bool {
+    match (place.zone, tier) {
+        (Some(_), _) => stated(draft, place, tier).is_some(),
+        (None, TierId::T0) => draft.states(field!("tiers.t0.oversubscription")),
+        (None, TierId::T1 | TierId::T2) => draft.states(field!("tiers.t1.oversubscription")),
+    }
+}
+
+fn warning(draft: &Draft<'_>, place: &Place<'_>, tier: &PlaceTier<'_>, actual: &Ratio) -> Diagnostic {
+    let (label, word) = (tier.tier.id.label(), tier.tier.id.word());
+    let (who, ratio) = (format!("the {label}s{}", place.of_zone()), actual.fraction);
+    let path = match place.zone {
+        Some(zone) => format!("tiers.{word}.by_zone.{zone}.oversubscription"),
+        None => format!("tiers.{word}.oversubscription"),
+    };
+    Diagnostic::warning(&RULE, format!("{who} are oversubscribed {ratio}"))
+        .at(tier.ports_span(draft, Side::Up), format!("{} up", actual.up))
+        .and(tier.ports_span(draft, Side::Down), format!("{} down", actual.down))
+        .help(format!("if this is meant, set `{path}: \"{ratio}\"`"))
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ document! {
         /// NICs on each T0 group, at most the downlinks of a T0.
         #[schemars(range(min = 1))]
         pub per_group: Spanned<u16> = "per_group" => [T0, HOSTS, LISTS],
+        /// NICs on each T0 group of single zones that have fewer, by zone. They are those that come first; the other
+        /// downlinks are kept, so that a zone can grow to `per_group` and nothing moves.
+        pub per_group_by_zone: Option<Named<u16, Spanned<u16>>> = "per_group_by_zone" => [NAMED],
         /// NICs in a node. Default: 1.
         #[schemars(range(min = 1))]
         pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
@@ -29,6 +32,8 @@ document! {
         pub rails: Option<Spanned<u8>> = "rails" => [ALL],
         /// The NIC.
         pub nic: NicDoc = "nic" => [ALL],
+        /// The NIC of single zones that have another, by zone.
+        pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
         /// What is generated for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
         /// Files that are generated for every node too; `closc export host` writes them for single nodes of any

@@ -41,6 +41,8 @@ document! {
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
+        /// Other hardware, operating system or splits of cages in single zones. Not together with `by_plane`.
+        pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
@@ -67,6 +69,8 @@ document! {
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
+        /// Other hardware, operating system or splits of cages in single zones. Not together with `by_plane`.
+        pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
@@ -162,6 +166,36 @@ document! {
         /// The operating system. Default: that of the tier if the platform runs it, else the platform's first.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os",
+    }
+}
+
+document! {
+    /// Hardware, operating system and ports of a zone. As many ports as in the other zones, and as many spare ones; only how
+    /// cages are split and where they start can differ.
+    pub struct ZoneHardwareDoc as "ZoneHardware" {
+        /// The hardware: a name of the catalogue. Default: that of the tier.
+        pub platform: Option<Spanned<SmolStr>> = "platform",
+        /// The operating system. Default: that of the tier if the platform runs it, else the platform's first.
+        #[schemars(with = "Option<Os>")]
+        pub os: Option<Spanned<Os>> = "os",
+        /// Ports towards the NICs or the tier below.
+        pub down: Option<SplitDoc> = "down",
+        /// Ports towards the tier above.
+        pub up: Option<SplitDoc> = "up",
+        /// Bandwidth towards the NICs against bandwidth away from them in this zone; checked, never computed with.
+        pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
+    }
+}
+
+document! {
+    /// How the cages of a side are split, and where they start.
+    pub struct SplitDoc as "Split" {
+        /// How each cage is split, as in `4x100G`. Default: as in the tier; with another platform, that one's own.
+        #[schemars(with = "Option<BreakoutText>")]
+        pub breakout: Option<Spanned<Breakout>> = "breakout",
+        /// The first cage, from 0. Default: as in the tier; with another platform, 0 for `down` and the middle of its panel
+        /// for `up`.
+        pub first_cage: Option<Spanned<u16>> = "first_cage",
     }
 }
 

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Catalogue, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Os, Platform};
 
-use super::DraftTier;
+use super::{DraftBlock, DraftTier, DraftZone, Ports};
 use super::exceptions::{DraftExceptions, Entry};
 use super::tier::resolve;
-use crate::coordinate::{Subject, TierId};
-use crate::document::{FabricDoc, HardwareDoc};
+use crate::coordinate::{Side, Subject, TierId};
+use crate::document::{FabricDoc, HardwareDoc, ZoneHardwareDoc};
+use crate::field::FieldPath;
+use crate::read::Spanned;
+use crate::{field, tier_field};
 
 /// A kind of switch: hardware and operating system, and where they were asked for.
 #[derive(Debug, Clone)]
@@ -21,6 +24,39 @@ pub(crate) struct Hardware {
     pub(crate) os_span: Span,
     /// Which switches it is about, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
     pub(crate) who: String,
+    /// Its zone, where the zone has hardware of its own.
+    pub(crate) zone: Option<u16>,
+    pub(crate) down: DraftBlock,
+    pub(crate) up: DraftBlock,
+}
+
+impl Hardware {
+    /// Returns how the cages in use are split, side by side.
+    pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
+        let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
+        used.filter_map(|block| block.breakout)
+    }
+
+    /// Returns where the ports of a side are described, for advice.
+    pub(crate) fn path_of(&self, side: Side) -> String {
+        match (self.zone_path(side), Ports::of(self.tier, side)) {
+            (Some(path), _) => path.to_string(),
+            (None, Some(ports)) => ports.block.to_string(),
+            (None, None) => tier_field!(self.tier).to_string(),
+        }
+    }
+
+    /// Returns where the zone describes the ports of a side, where it has hardware of its own.
+    pub(crate) fn zone_path(&self, side: Side) -> Option<FieldPath> {
+        zone_path(self.tier, self.zone?, side)
+    }
+
+    /// Tells whether its platform can be split as its ports are.
+    pub(crate) fn offers_breakouts(&self) -> bool {
+        let used = [&self.down, &self.up].into_iter().filter(|block| block.count > 0);
+        let mut breakouts = used.map(|block| block.breakout);
+        breakouts.all(|breakout| breakout.is_some_and(|b| self.platform.panel.breakouts.contains(&b)))
+    }
 }
 
 /// Lists every kind of switch whose platform is known.
@@ -34,61 +70,106 @@ pub(super) fn list(
     for tier in tiers {
         let label = tier.id.label();
         if let (Some(platform), Some(os)) = (&tier.platform, tier.os) {
-            found.push(Hardware {
-                tier: tier.id,
-                platform: platform.clone(),
-                os,
-                platform_span: tier.name.span,
-                os_span: tier.os_span,
-                who: format!("each {label}"),
-            });
+            let own = (platform.clone(), os);
+            let mut whole = kind(tier, None, own, tier.name.span, None, format!("each {label}"));
+            whole.os_span = tier.os_span;
+            found.push(whole);
         }
         for (plane, span, override_doc) in by_plane(doc, tier.id) {
-            let Some((platform, os)) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os)
-            else {
+            let Some(own) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os) else {
                 continue;
             };
-            found.push(kind(
-                tier.id,
-                platform,
-                os,
-                span,
-                override_doc,
-                format!("each {label} of plane {plane}"),
-            ));
+            let who = format!("each {label} of plane {plane}");
+            found.push(kind(tier, None, own, span, Some(override_doc), who));
+        }
+        for zone in &tier.by_zone {
+            let number = zone.zone.value;
+            let stated = by_zone(doc, tier.id).iter().find(|(at, _)| at.span == zone.zone.span);
+            let asked =
+                stated.map(|(_, stated)| HardwareDoc { platform: stated.platform.clone(), os: stated.os });
+            let who = format!("each {label} of zone {number}");
+            let own = (zone.platform.clone(), zone.os);
+            found.push(kind(tier, Some(zone), own, zone.zone.span, asked.as_ref(), who));
         }
     }
-    for (entries, override_doc) in &exceptions.devices {
-        // A range of a thousand switches is one kind of switch in each tier.
-        for tier in tiers {
-            let of_tier = |entry: &&Entry| matches!(entry.subject, Ok(Subject::Switch(switch)) if switch.tier == tier.id);
-            let Some(entry) = entries.iter().find(of_tier) else { continue };
-            let Some((platform, os)) = resolve(override_doc, catalogue, tier.platform.as_ref(), tier.os)
-            else {
-                continue;
-            };
-            found.push(kind(tier.id, platform, os, entry.span, override_doc, format!("`{}`", entry.name)));
-        }
-    }
+    devices(catalogue, tiers, exceptions, &mut found);
     found
 }
 
+/// Adds what single switches are: a range of a thousand of them is one kind of switch in each tier, and in each zone that
+/// has hardware of its own.
+fn devices(
+    catalogue: &Catalogue,
+    tiers: &[&DraftTier],
+    exceptions: &DraftExceptions,
+    found: &mut Vec<Hardware>,
+) {
+    for (entries, override_doc) in &exceptions.devices {
+        for tier in tiers {
+            for zone in std::iter::once(None).chain(tier.by_zone.iter().map(Some)) {
+                let is_here = |entry: &&Entry| {
+                    let Ok(Subject::Switch(switch)) = entry.subject else { return false };
+                    let own = tier.in_zone(switch.zone).map(|own| own.zone.value);
+                    switch.tier == tier.id && own == zone.map(|zone| zone.zone.value)
+                };
+                let Some(entry) = entries.iter().find(is_here) else { continue };
+                let (platform, os) = tier.hardware_in(zone);
+                let Some(own) = resolve(override_doc, catalogue, platform, os) else { continue };
+                found.push(kind(
+                    tier,
+                    zone,
+                    own,
+                    entry.span,
+                    Some(override_doc),
+                    format!("`{}`", entry.name),
+                ));
+            }
+        }
+    }
+}
+
 fn kind(
-    tier: TierId,
-    platform: Arc<Platform>,
-    os: Os,
+    tier: &DraftTier,
+    zone: Option<&DraftZone>,
+    (platform, os): (Arc<Platform>, Os),
     span: Span,
-    doc: &HardwareDoc,
+    doc: Option<&HardwareDoc>,
     who: String,
 ) -> Hardware {
+    let (down, up) = zone.map_or((&tier.down, &tier.up), |zone| (&zone.down, &zone.up));
     Hardware {
-        tier,
+        tier: tier.id,
         platform,
         os,
-        platform_span: doc.platform.as_ref().map_or(span, |platform| platform.span),
-        os_span: doc.os.map_or(span, |os| os.span),
+        platform_span: doc.and_then(|doc| doc.platform.as_ref()).map_or(span, |platform| platform.span),
+        os_span: doc.and_then(|doc| doc.os).map_or(span, |os| os.span),
         who,
+        zone: zone.map(|zone| zone.zone.value),
+        down: down.clone(),
+        up: up.clone(),
     }
+}
+
+/// Returns where a zone describes the ports of a side of a tier.
+pub(crate) fn zone_path(tier: TierId, zone: u16, side: Side) -> Option<FieldPath> {
+    let field = match (tier, side) {
+        (TierId::T0, Side::Down) => field!("tiers.t0.by_zone.*.down"),
+        (TierId::T0, Side::Up) => field!("tiers.t0.by_zone.*.up"),
+        (TierId::T1, Side::Down) => field!("tiers.t1.by_zone.*.down"),
+        (TierId::T1, Side::Up) => field!("tiers.t1.by_zone.*.up"),
+        (TierId::T2, _) => return None,
+    };
+    Some(field.keyed(zone))
+}
+
+/// Returns the zones of a tier that have hardware of their own, as they were written.
+pub(crate) fn by_zone(doc: &FabricDoc, tier: TierId) -> &[(Spanned<u16>, ZoneHardwareDoc)] {
+    let stated = match tier {
+        TierId::T0 => doc.tiers.t0.by_zone.as_ref(),
+        TierId::T1 => doc.tiers.t1.by_zone.as_ref(),
+        TierId::T2 => None,
+    };
+    stated.map(|named| named.0.as_slice()).unwrap_or_default()
 }
 
 /// Returns the planes of a tier that have hardware of their own, as they were written.

@@ -9,8 +9,8 @@ use smol_str::SmolStr;
 
 use super::{DraftLayout, number};
 use crate::choice::Wiring;
-use crate::coordinate::{PlaneId, Side, TierId};
-use crate::document::{FabricDoc, HardwareDoc, PortsDoc, T2Doc};
+use crate::coordinate::{PlaneId, Side, TierId, ZoneId};
+use crate::document::{FabricDoc, HardwareDoc, PortsDoc, SplitDoc, T2Doc, ZoneHardwareDoc};
 use crate::read::{Named, Spanned};
 
 /// A tier with its defaults.
@@ -28,6 +28,18 @@ pub(crate) struct DraftTier {
     pub(crate) up: DraftBlock,
     /// Planes of other hardware whose platform is known.
     pub(crate) by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
+    /// Zones of other hardware whose platform is known.
+    pub(crate) by_zone: Vec<DraftZone>,
+}
+
+/// What a tier is in a zone of other hardware.
+#[derive(Debug, Clone)]
+pub(crate) struct DraftZone {
+    pub(crate) zone: Spanned<u16>,
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) os: Os,
+    pub(crate) down: DraftBlock,
+    pub(crate) up: DraftBlock,
 }
 
 /// A run of equal ports with its defaults.
@@ -48,18 +60,26 @@ impl DraftBlock {
         (self.count + self.spare).div_ceil(parts.max(1))
     }
 
+    /// Returns the block in a zone that states its splits; `other` is the platform where it is another than the tier's.
+    fn in_zone(&self, stated: Option<&SplitDoc>, other: Option<&Platform>) -> Self {
+        let breakout = stated.and_then(|split| split.breakout).map(|breakout| breakout.value);
+        let first_cage = other.map_or(self.first_cage, |platform| default_cage(self.side, Some(platform)));
+        DraftBlock {
+            first_cage: number(stated.and_then(|split| split.first_cage), first_cage),
+            breakout: breakout
+                .or_else(|| other.map(|platform| platform.panel.default_breakout))
+                .or(self.breakout),
+            ..self.clone()
+        }
+    }
+
     fn new(side: Side, ports: Option<&PortsDoc>, count: u64, platform: Option<&Platform>) -> Self {
         let stated = ports.cloned().unwrap_or_default();
-        let middle = platform.map_or(0, |platform| u64::from(platform.panel.cages / 2));
-        let default_cage = match side {
-            Side::Down => 0,
-            Side::Up => middle,
-        };
         DraftBlock {
             side,
             count,
             spare: number(stated.0.spare, 0),
-            first_cage: number(stated.0.first_cage, default_cage),
+            first_cage: number(stated.0.first_cage, default_cage(side, platform)),
             breakout: stated
                 .0
                 .breakout
@@ -75,20 +95,32 @@ struct Common<'a> {
     name: &'a Spanned<SmolStr>,
     os: Option<Spanned<Os>>,
     by_plane: Option<&'a Named<u16, HardwareDoc>>,
+    by_zone: Option<&'a Named<u16, ZoneHardwareDoc>>,
 }
 
 impl DraftTier {
-    /// Returns how the cages in use are split, side by side.
-    pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
-        let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
-        used.filter_map(|block| block.breakout)
+    /// Returns what the tier is in a zone, where that has hardware of its own.
+    pub(crate) fn in_zone(&self, zone: ZoneId) -> Option<&DraftZone> {
+        self.by_zone.iter().find(|own| own.zone.value == zone.0)
+    }
+
+    /// Returns hardware and operating system, or those of a zone that has its own.
+    pub(crate) fn hardware_in<'a>(
+        &'a self,
+        zone: Option<&'a DraftZone>,
+    ) -> (Option<&'a Arc<Platform>>, Option<Os>) {
+        match zone {
+            Some(own) => (Some(&own.platform), Some(own.os)),
+            None => (self.platform.as_ref(), self.os),
+        }
     }
 
     /// Returns the first tier.
     pub(super) fn t0(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
         let tier = &doc.tiers.t0;
         let common =
-            Common { id: TierId::T0, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref() };
+            Common { id: TierId::T0, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
+        let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
         let down = stated_count(tier.down.as_ref(), u64::from(doc.hosts.per_group.value));
         let up = stated_count(Some(&tier.up), 0);
         let parallel = number(tier.parallel, 1);
@@ -100,7 +132,8 @@ impl DraftTier {
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
         let tier = &doc.tiers.t1;
         let common =
-            Common { id: TierId::T1, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref() };
+            Common { id: TierId::T1, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
+        let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
         let count = t0.up.count / t0.parallel.max(1);
         let up = stated_count(tier.up.as_ref(), 0);
         let blocks = [(tier.down.as_ref(), groups * t0.parallel), (tier.up.as_ref(), up)];
@@ -110,7 +143,7 @@ impl DraftTier {
     /// Returns the third tier; its downlinks are counted by [`DraftTier::with_zones`].
     pub(super) fn t2(tier: &T2Doc, catalogue: &Catalogue, t1: &DraftTier, wiring: Wiring, rows: u64) -> Self {
         let common =
-            Common { id: TierId::T2, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref() };
+            Common { id: TierId::T2, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
         let steps = t1.up.count / t1.parallel.max(1);
         let count = match wiring {
             Wiring::Full => steps,
@@ -154,6 +187,8 @@ impl DraftTier {
         let platform = catalogue.get(&common.name.value).cloned();
         let os = common.os.map(|os| os.value).or(platform.as_ref().and_then(|p| p.oses.first().copied()));
         let hardware = platform.as_deref();
+        let down = DraftBlock::new(Side::Down, down_doc, down, hardware);
+        let up = DraftBlock::new(Side::Up, up_doc, up, hardware);
         DraftTier {
             id: common.id,
             name: common.name.clone(),
@@ -161,9 +196,10 @@ impl DraftTier {
             os_span: common.os.map_or(common.name.span, |os| os.span),
             count,
             parallel,
-            down: DraftBlock::new(Side::Down, down_doc, down, hardware),
-            up: DraftBlock::new(Side::Up, up_doc, up, hardware),
             by_plane: by_plane(common.by_plane, catalogue, platform.as_ref(), os),
+            by_zone: by_zone(common.by_zone, catalogue, (platform.as_ref(), os), [&down, &up]),
+            down,
+            up,
             platform,
         }
     }
@@ -172,6 +208,32 @@ impl DraftTier {
 /// Returns the ports stated, or how many follow from other numbers.
 fn stated_count(ports: Option<&PortsDoc>, default: u64) -> u64 {
     ports.and_then(|ports| ports.0.count).map_or(default, |count| u64::from(count.value))
+}
+
+/// Returns the cage that a side starts at where nobody says.
+fn default_cage(side: Side, platform: Option<&Platform>) -> u64 {
+    match side {
+        Side::Down => 0,
+        Side::Up => platform.map_or(0, |platform| u64::from(platform.panel.cages / 2)),
+    }
+}
+
+fn by_zone(
+    stated: Option<&Named<u16, ZoneHardwareDoc>>,
+    catalogue: &Catalogue,
+    (platform, os): (Option<&Arc<Platform>>, Option<Os>),
+    [down, up]: [&DraftBlock; 2],
+) -> Vec<DraftZone> {
+    let entries = stated.map(|named| named.0.as_slice()).unwrap_or_default();
+    let zone = |(zone, doc): &(Spanned<u16>, ZoneHardwareDoc)| {
+        let asked = HardwareDoc { platform: doc.platform.clone(), os: doc.os };
+        let (own, os) = resolve(&asked, catalogue, platform, os)?;
+        let other = Some(&*own).filter(|own| platform.is_none_or(|platform| platform.id != own.id));
+        let [down, up] = [(down, &doc.down), (up, &doc.up)]
+            .map(|(block, split): (_, &Option<SplitDoc>)| DraftBlock::in_zone(block, split.as_ref(), other));
+        Some(DraftZone { zone: *zone, platform: own, os, down, up })
+    };
+    entries.iter().filter_map(zone).collect()
 }
 
 fn by_plane(

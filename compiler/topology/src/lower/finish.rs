@@ -12,9 +12,10 @@ use closc_qos::profile::Profile;
 use crate::choice::HostOs;
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
-use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, resolve};
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
 use crate::model::{
-    Cables, Ecmp, Exceptions, HostSlot, Hosts, PortBlock, Services, Site, Srv6, T2, Tier, Topology,
+    Cables, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6, T2, Tier, Topology,
+    ZoneTier,
 };
 
 impl Draft<'_> {
@@ -70,10 +71,23 @@ impl Draft<'_> {
             rails: u8::try_from(self.rails).ok()?,
             nic_speed: hosts.nic.speed.value,
             nic_lanes: u8::try_from(self.nic_lanes).ok()?,
+            nic_by_zone: self.nics_by_zone()?,
             os: hosts.os.map_or(HostOs::None, |os| os.value),
             outputs: hosts.outputs.iter().flatten().map(|output| output.value).collect(),
             slots: hosts.slots.iter().flatten().map(slot).collect(),
         })
+    }
+
+    /// Returns the NICs of zones that have another.
+    fn nics_by_zone(&self) -> Option<BTreeMap<ZoneId, NicKind>> {
+        let stated: Vec<u16> = self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|z| z.0.value).collect();
+        let places = self.places();
+        let own = places.iter().filter(|place| place.zone.is_some_and(|zone| stated.contains(&zone)));
+        own.map(|place| {
+            let kind = NicKind { speed: place.nic.value, lanes: u8::try_from(place.lanes).ok()? };
+            Some((ZoneId(place.zone?), kind))
+        })
+        .collect()
     }
 
     fn sites(&self) -> Vec<Site> {
@@ -146,7 +160,7 @@ impl Draft<'_> {
         Some(found)
     }
 
-    /// Leaves out the T0 groups that a smaller zone does not have, with their NICs.
+    /// Leaves out the T0 groups and NICs that a smaller zone does not have.
     fn smaller_zones(&self, found: &mut Exceptions) -> Option<()> {
         for (zone, groups) in self.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
             let zone = ZoneId(zone.value);
@@ -159,6 +173,12 @@ impl Draft<'_> {
                 found.absent_nics.extend(nics.map(|downlink| Nic { zone, group: index, downlink }));
             }
         }
+        let groups = u16::try_from(self.groups).ok()?;
+        for (zone, nics) in self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0) {
+            let (zone, lacking) = (ZoneId(zone.value), nics.value..u16::try_from(self.per_group).ok()?);
+            let all = (0..groups).flat_map(|group| lacking.clone().map(move |downlink| (group, downlink)));
+            found.absent_nics.extend(all.map(|(group, downlink)| Nic { zone, group, downlink }));
+        }
         Some(())
     }
 
@@ -167,7 +187,8 @@ impl Draft<'_> {
         for (entry, doc) in self.exceptions.devices() {
             let Subject::Switch(switch) = entry.subject.clone().ok()? else { return None };
             let tier = self.tier(switch.tier)?;
-            let hardware = resolve(doc, self.catalogue, tier.platform.as_ref(), tier.os)?;
+            let (platform, os) = tier.hardware_in(tier.in_zone(switch.zone));
+            let hardware = resolve(doc, self.catalogue, platform, os)?;
             found.insert(switch, hardware);
         }
         Some(found)
@@ -191,7 +212,18 @@ fn tier(draft: &DraftTier) -> Option<Tier> {
         up: block(&draft.up)?,
         parallel: u16::try_from(draft.parallel).ok()?,
         by_plane: draft.by_plane.clone(),
+        by_zone: draft.by_zone.iter().map(zone).collect::<Option<_>>()?,
     })
+}
+
+fn zone(draft: &DraftZone) -> Option<(ZoneId, ZoneTier)> {
+    let own = ZoneTier {
+        platform: draft.platform.clone(),
+        os: draft.os,
+        down: block(&draft.down)?,
+        up: block(&draft.up)?,
+    };
+    Some((ZoneId(draft.zone.value), own))
 }
 
 fn block(draft: &DraftBlock) -> Option<PortBlock> {

@@ -3,11 +3,15 @@
 //! In: path tables. Out: violations. Invariants: light in fibre and the lengths of the lists bound a round trip; what is in
 //! flight and what senders aim at follow from it exactly.
 
+use std::collections::BTreeMap;
+
+use crate::check::profile::own;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cabling, Kind};
 use crate::model::fabric::Fabric;
-use crate::model::group::common;
-use crate::model::stated::{Stated, StatedPort};
+use crate::model::group::Group;
+use crate::model::segment::Tier;
+use crate::model::stated::{Stated, StatedPort, StatedSwitch};
 use crate::rules::tables::DELAY;
 
 /// Nanoseconds that light takes for 1,000 m of fibre, there and back: a refractive index of 1.515.
@@ -17,16 +21,29 @@ const LIGHT_PER_KM: u64 = 2 * 5_051;
 /// microsecond, NICs less.
 const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
 
-/// Checks the delay of the tables, which all state alike.
+/// Checks the delays that the tables of each zone state alike.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
-    let Some(group) = common(fabric.groups.iter()) else { return };
-    let Some(delay) = &group.delay else { return };
-    if fabric.judged_groups().next().is_none() {
-        return;
+    let Some(stated) = stated.filter(|_| fabric.judged_groups().next().is_some()) else { return };
+    let mut zones: BTreeMap<u16, &Group> = BTreeMap::new();
+    for group in &fabric.groups {
+        zones.entry(group.zone).or_insert(group);
     }
-    let Some(t0) = stated.and_then(|stated| stated.switches.iter().find(|switch| switch.tier == "t0")) else {
-        return;
-    };
+    for group in zones.into_values() {
+        zone(fabric, stated, group, findings);
+    }
+}
+
+/// Returns what is stated of the T0s of a group; where they are not read, of all T0s if all are alike.
+fn stated_t0<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Option<&'s StatedSwitch> {
+    let mut there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
+    let own = there.find_map(|switch| own(fabric, stated, switch, Tier::T0));
+    let mut t0s = stated.switches.iter().filter(|switch| switch.tier == "t0");
+    own.or_else(|| t0s.next().filter(|_| t0s.next().is_none()))
+}
+
+fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings) {
+    let Some(delay) = &group.delay else { return };
+    let Some(t0) = stated_t0(fabric, stated, group) else { return };
     let Some(port) = t0.ports.iter().find(|port| port.down) else { return };
     let mbps = u64::from(port.speed_mbps).max(1);
     let rtt = delay.base_rtt_ns;

@@ -201,7 +201,10 @@ impl<'a> Work<'a> {
     fn mtu(&self, cable: &Cable) -> Option<u32> {
         let Party::Switch(t0) = cable.upper.party else { return None };
         let switch = self.fabric.switch(t0)?;
-        let own = self.stated.zip(switch.tier).and_then(|(stated, tier)| profile::own(stated, switch, tier));
+        let own = self
+            .stated
+            .zip(switch.tier)
+            .and_then(|(stated, tier)| profile::own(self.fabric, stated, (t0, switch), tier));
         let stated = own.and_then(|own| profile::port(own, cable, Side::Upper)).map(|port| port.mtu);
         let there = || self.fabric.facts(cable.upper)?.wire.mtu;
         stated.or_else(there).map(u32::from)

@@ -7,7 +7,7 @@ use crate::model::device::Wire;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::model::stated::{Stated, StatedPort, StatedSwitch};
-use crate::model::switch::Switch;
+use crate::model::switch::{EndState, Switch};
 use crate::rules::ports::PROFILE;
 
 /// Serial speed from which Ethernet needs a Reed-Solomon code: clause 91 of 802.3 for 25G lanes, clause 119 for PAM4.
@@ -19,7 +19,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };
         findings.checked(&PROFILE, 1);
-        let Some(own) = own(stated, switch, tier) else {
+        let Some(own) = own(fabric, stated, (id, switch), tier) else {
             let message = format!(
                 "`{}` is of hardware `{}` (`{}`), which the manifest does not state for a {tier} of {}",
                 fabric.cabling.switch(id),
@@ -34,8 +34,14 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// Returns what is stated of a switch, by its tier, language and hardware.
-pub(crate) fn own<'s>(stated: &'s Stated, switch: &Switch, tier: Tier) -> Option<&'s StatedSwitch> {
+/// Returns what is stated of a switch, by its tier, language and hardware. Where zones split the cages of one hardware in
+/// several ways, it is the way that most of its ports agree with.
+pub(crate) fn own<'s>(
+    fabric: &Fabric,
+    stated: &'s Stated,
+    (id, switch): (SwitchId, &Switch),
+    tier: Tier,
+) -> Option<&'s StatedSwitch> {
     let word = match tier {
         Tier::T0 => "t0",
         Tier::T1 => "t1",
@@ -47,7 +53,27 @@ pub(crate) fn own<'s>(stated: &'s Stated, switch: &Switch, tier: Tier) -> Option
             && switch.hardware.as_ref().is_none_or(|hardware| **hardware == *own.hardware)
             && switch.platform.as_ref().is_none_or(|platform| Some(&**platform) == own.platform.as_deref())
     };
-    stated.switches.iter().find(fits)
+    let mut candidates = stated.switches.iter().filter(fits);
+    let first = candidates.next()?;
+    let mut best = (None, first);
+    for other in candidates {
+        let of_first = *best.0.get_or_insert_with(|| agreeing(fabric, (id, switch), first));
+        let count = agreeing(fabric, (id, switch), other);
+        if count > of_first {
+            best = (Some(count), other);
+        }
+    }
+    Some(best.1)
+}
+
+/// Counts the ports whose speed is what is stated.
+fn agreeing(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
+    let agrees = |(slot, end): &(usize, &EndState)| {
+        let (_, cable, side) = fabric.plugged(id, *slot as u16);
+        let speed = end.facts.of(&fabric.facts).wire.speed;
+        speed.is_some() && speed == port(own, cable, side).map(|port| port.speed_mbps)
+    };
+    switch.ends.iter().enumerate().filter(|(_, end)| end.configured).filter(agrees).count()
 }
 
 /// Returns what is stated of ports at one end of a cable: of those of its length, or else of its side.

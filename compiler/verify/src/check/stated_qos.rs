@@ -55,7 +55,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 
 fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated), findings: &mut Findings) {
     let qos = &stated.qos;
-    let own = switch.tier.and_then(|tier| own(stated, switch, tier));
+    let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
     let on: HashSet<&str> = switch.counters.iter().map(|(name, _)| name.as_str()).collect();
     let pauses = qos.classes.iter().any(|class| class.pauses.is_some());
     let watched = own.and_then(|own| own.watchdog.as_ref()).map(|_| "PFCWD");
@@ -95,7 +95,7 @@ fn ports(
     (ranked, room): (bool, Option<Room>),
     findings: &mut Findings,
 ) {
-    let own = switch.tier.and_then(|tier| own(stated, switch, tier));
+    let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
     let mut seen: HashSet<(FactsId, Kind, u32)> = HashSet::new();
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
         let (_, cable, side) = fabric.plugged(id, slot as u16);

@@ -4,6 +4,7 @@
 //! one field of one uSID. So it is enough to check every template, and that the additions hit their fields: by
 //! evaluating every (plane, uplink), every downlink and the largest values of everything at once.
 
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use closc_paths::{Choice, Destination, Kind, Table};
@@ -33,8 +34,15 @@ pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
         .collect();
     let mut findings = each.into_iter().fold(Findings::default(), Findings::merge);
     let Some(first) = common(tables.iter().copied()) else { return findings };
+    let mut of_zone: BTreeMap<u16, &Group> = BTreeMap::new();
     for group in &tables {
         agree(first, group, &mut findings);
+        // Zones are not equally far from the others, nor are their NICs equally fast.
+        let near = *of_zone.entry(group.zone).or_insert(group);
+        findings.expect(near.delay == group.delay, &HEADER, || {
+            let message = format!("`{}` and `{}` state different delays", group.name(), near.name());
+            Violation::new(&HEADER, group.place(&["\"delay\":"]), message).and(near.place(&["\"delay\":"]))
+        });
     }
     if !fabric.slice.is_whole() {
         return findings;
@@ -53,7 +61,7 @@ fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     // Where sets start is the group's own.
     let own =
         closc_paths::Header { zone: theirs.zone, group: theirs.group, t1_start: theirs.t1_start, ..ours };
-    let same = (group.layout, &group.delay, group.trimmed) == (first.layout, &first.delay, first.trimmed);
+    let same = (group.layout, group.trimmed) == (first.layout, first.trimmed);
     findings.expect(own == theirs && same, &HEADER, || {
         let message = format!("`{}` and `{}` state different fabrics", group.name(), first.name());
         Violation::new(&HEADER, group.place(&["\"segments\":"]), message).and(first.place(&["\"segments\":"]))

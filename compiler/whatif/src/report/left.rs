@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{NAMES_MAX, Spread, nic_gbps};
+use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps};
 use crate::element::{Element, Elements};
 use crate::outcome::{Outcome, kind_word};
 
@@ -73,7 +73,8 @@ pub struct Left {
 
 impl Left {
     pub(crate) fn new(elements: Elements<'_>, outcome: &Outcome) -> Left {
-        let full = nic_gbps(elements.fabric.topology());
+        let topology = elements.fabric.topology();
+        let full = nic_gbps(topology);
         let mut alone: BTreeMap<u64, u64> = BTreeMap::new();
         for (mbps, pairs) in outcome.apart.iter().flat_map(|apart| apart.alone_mbps.counts()) {
             *alone.entry(*mbps).or_default() += pairs;
@@ -110,7 +111,7 @@ impl Left {
                     paths: worst.paths,
                     paths_before: worst.before,
                     paths_planned: worst.planned,
-                    gbps: outcome.part(worst.share) * full,
+                    gbps: outcome.part(worst.share) * pair_gbps(topology, worst.example),
                     pairs: worst.pairs,
                 })
                 .collect(),

@@ -37,7 +37,7 @@ impl Room {
 
 /// Works out the room of a switch; nothing where its buffer or the length of one of its cables is not stated.
 pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated)) -> Option<Room> {
-    let own = own(stated, switch, switch.tier?)?;
+    let own = own(fabric, stated, (id, switch), switch.tier?)?;
     let buffer = own.buffer?;
     let classes = stated.qos.classes.iter().filter(|class| class.pauses.is_some()).count() as u64;
     let (mut reserved, mut pooled, mut largest, mut cables) = (0_u64, 0_u64, 0_u64, 0_u64);

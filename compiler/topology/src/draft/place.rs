@@ -1,0 +1,163 @@
+//! Places whose cables are alike: the fabric as its tiers say it, and each zone that has hardware or a NIC of its own.
+//!
+//! In: a draft. Out: [`Place`]s, which checks of speeds and lanes go through. Invariants: the first place is that of the
+//! tiers themselves; a zone that differs in nothing is none.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_diagnostics::Span;
+use closc_platform::Platform;
+use closc_qos::units::Speed;
+
+use super::hardware::zone_path;
+use super::{Draft, DraftBlock, DraftTier, Ports};
+use crate::coordinate::{Side, ZoneId};
+use crate::field;
+use crate::read::Spanned;
+
+/// A place whose cables are alike.
+#[derive(Debug, Clone)]
+pub(crate) struct Place<'a> {
+    /// The zone; nothing for what the tiers say themselves.
+    pub(crate) zone: Option<u16>,
+    /// Speed of the whole NIC.
+    pub(crate) nic: Spanned<Speed>,
+    /// Lanes of the NIC.
+    pub(crate) lanes: u64,
+    /// Where the lanes are written.
+    pub(crate) lanes_stated: Option<Span>,
+    /// T0s and T1s.
+    pub(crate) tiers: [PlaceTier<'a>; 2],
+}
+
+/// What a tier is in a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlaceTier<'a> {
+    pub(crate) tier: &'a DraftTier,
+    pub(crate) platform: Option<&'a Arc<Platform>>,
+    /// Where the platform is named.
+    pub(crate) span: Span,
+    pub(crate) down: &'a DraftBlock,
+    pub(crate) up: &'a DraftBlock,
+    zone: Option<u16>,
+}
+
+impl Place<'_> {
+    /// Returns words that say which zone it is: ` of zone 3`.
+    pub(crate) fn of_zone(&self) -> String {
+        self.zone.map_or_else(String::new, |zone| format!(" of zone {zone}"))
+    }
+
+    /// Returns the speed of a NIC port in Mb/s, rounded down.
+    pub(crate) fn port_mbps(&self, planes: u64) -> u64 {
+        u64::from(self.nic.value.mbps()) / planes.max(1)
+    }
+}
+
+impl<'a> PlaceTier<'a> {
+    /// Takes a tier that is the same in all zones.
+    pub(crate) fn whole(tier: &'a DraftTier) -> Self {
+        place_tier(tier, None)
+    }
+
+    /// Tells whether it is what the tier is in all zones that have nothing of their own.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.zone.is_none()
+    }
+
+    /// Returns the place that decides how the cages of a side are split.
+    pub(crate) fn breakout_span(&self, draft: &Draft<'_>, side: Side) -> Span {
+        match self.zone.and_then(|zone| zone_path(self.tier.id, zone, side)) {
+            Some(path) => draft.at(path),
+            None => draft.breakout_span(self.tier, side),
+        }
+    }
+
+    /// Returns the place that decides how many ports a side has, and how its cages are split.
+    pub(crate) fn ports_span(&self, draft: &Draft<'_>, side: Side) -> Span {
+        match self.zone.and_then(|zone| zone_path(self.tier.id, zone, side)) {
+            Some(path) => draft.at(path),
+            None => draft.ports_span(self.tier.id, side),
+        }
+    }
+
+    /// Returns where the ports of a side are described, for advice.
+    pub(crate) fn path(&self, side: Side) -> String {
+        match self.zone.and_then(|zone| zone_path(self.tier.id, zone, side)) {
+            Some(path) => path.to_string(),
+            None => Ports::of(self.tier.id, side).map_or_else(String::new, |ports| ports.block.to_string()),
+        }
+    }
+
+    /// Returns ports of a split as the description of a side takes them.
+    pub(crate) fn split(&self, count: u64, breakout: impl std::fmt::Display) -> String {
+        if self.zone.is_some() {
+            format!("{{breakout: {breakout}}}")
+        } else {
+            format!("{{count: {count}, breakout: {breakout}}}")
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Returns every place.
+    pub(crate) fn places(&self) -> Vec<Place<'_>> {
+        let nics = self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|(zone, _)| zone.value);
+        let tiers = [&self.t0, &self.t1].into_iter().flat_map(|tier| &tier.by_zone);
+        let sizes = self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0).map(|(zone, _)| zone.value);
+        let zones: BTreeSet<u16> = nics.chain(sizes).chain(tiers.map(|own| own.zone.value)).collect();
+        let zones = zones.into_iter().filter(|zone| u64::from(*zone) < self.zones);
+        std::iter::once(None).chain(zones.map(Some)).map(|zone| self.place(zone)).collect()
+    }
+
+    /// Returns how many NICs a T0 group of a zone has at most.
+    pub(crate) fn nics_in(&self, zone: Option<u16>) -> u64 {
+        let mut sizes = self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0);
+        let own = sizes.find(|(at, _)| Some(at.value) == zone).map(|(_, nics)| u64::from(nics.value));
+        own.unwrap_or(self.per_group).min(self.per_group)
+    }
+
+    fn place(&self, zone: Option<u16>) -> Place<'_> {
+        let own = self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0);
+        let own = own.into_iter().find(|(at, _)| Some(at.value) == zone).map(|(_, nic)| nic);
+        let nic = own.unwrap_or(&self.doc.hosts.nic);
+        let lanes_stated = nic.lanes.map(|lanes| lanes.span);
+        Place {
+            zone,
+            nic: nic.speed,
+            lanes: super::number(nic.lanes, super::default_lanes(nic)),
+            lanes_stated,
+            tiers: [&self.t0, &self.t1].map(|tier| place_tier(tier, zone)),
+        }
+    }
+
+    /// Returns the place in which lanes of a NIC are written, or the NIC itself.
+    pub(crate) fn lanes_span(&self, place: &Place<'_>) -> Span {
+        place.lanes_stated.unwrap_or_else(|| match place.zone {
+            Some(zone) => self.at(field!("hosts.nic_by_zone.*.lanes").keyed(zone)),
+            None => self.at(field!("hosts.nic.lanes")),
+        })
+    }
+}
+
+fn place_tier(tier: &DraftTier, zone: Option<u16>) -> PlaceTier<'_> {
+    match zone.and_then(|zone| tier.in_zone(ZoneId(zone))) {
+        Some(own) => PlaceTier {
+            tier,
+            platform: Some(&own.platform),
+            span: own.zone.span,
+            down: &own.down,
+            up: &own.up,
+            zone,
+        },
+        None => PlaceTier {
+            tier,
+            platform: tier.platform.as_ref(),
+            span: tier.name.span,
+            down: &tier.down,
+            up: &tier.up,
+            zone: None,
+        },
+    }
+}
