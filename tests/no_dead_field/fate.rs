@@ -26,7 +26,9 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
         // What a port of a kernel runs at is in no file of it.
         "hosts.nic.speed" | "hosts.nic_by_zone.*.speed" => (json!("6G"), "E0205"),
         "tiers.t0.down.breakout" | "tiers.t0.by_zone.*.down.breakout" => (json!("1x200G"), "E0205"),
-        "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => (json!("7:1"), "E0316"),
+        "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => {
+            (json!("7:1"), "E0316")
+        }
         "tiers.t0.by_zone.*.up.breakout"
         | "tiers.t1.by_zone.*.down.breakout"
         | "tiers.t1.by_zone.*.up.breakout" => (json!("1x200G"), "E0206"),

@@ -169,11 +169,21 @@ fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             };
             pairs(nic_speeds(base).into_iter().map(of))
         }
+        "hosts.per_group_by_zone.*" => {
+            let room = json!({ "hosts": { "per_group": 4 }, "tiers": { "t0": { "down": { "count": 4 } } } });
+            tries(&room, [json!(2)])
+        }
+        "hosts.nic_by_zone.*.lanes" => {
+            let (speed, lanes) = (&base["hosts"]["nic"]["speed"], base["hosts"]["nic"]["lanes"].as_u64());
+            let same = json!({ "hosts": { "nic_by_zone": { "1": { "speed": speed } } } });
+            tries(&same, [json!(lanes.unwrap_or(1) * 2), json!(lanes.unwrap_or(1) * 4)])
+        }
         "hosts.nic_by_zone.*.speed" => {
             let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {
                 let down = json!({ "breakout": breakout.to_string() });
                 let mut with = json!({ "tiers": { "t0": { "by_zone": { "1": { "down": down } } } } });
-                let lanes = lanes.map(|lanes| json!({ "hosts": { "nic_by_zone": { "1": { "lanes": lanes } } } }));
+                let lanes =
+                    lanes.map(|lanes| json!({ "hosts": { "nic_by_zone": { "1": { "lanes": lanes } } } }));
                 lay(&mut with, &lanes.unwrap_or(Value::Null));
                 (with, json!(speed))
             };
@@ -262,9 +272,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
 
 /// What a tier can be in a zone of its own.
 fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
-    let own = |tier: &str, side: &str, breakout: Breakout| {
-        json!({ "tiers": { tier: { "by_zone": { "1": { side: { "breakout": breakout.to_string() } } } } } })
-    };
+    let own = |tier: &str, side: &str, breakout: Breakout| json!({ "tiers": { tier: { "by_zone": { "1": { side: { "breakout": breakout.to_string() } } } } } });
     let with_far = |far: &'static str, side: &'static str| {
         let of = |breakout| (own(far, side, breakout), json!(breakout.to_string()));
         pairs(other_breakouts(base, tier).into_iter().map(of))
@@ -275,7 +283,7 @@ fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
                                              "by_zone": { "1": { "oversubscription": "2:1" } } } } });
     Some(match (tier, field) {
         (_, "platform") => platforms(),
-        (_, "os") => plain(["frr", "linux", "sonic", "p4"].map(|os| json!(os))),
+        (_, "os") => tries(&json!({ "qos": "none" }), ["frr", "linux", "sonic", "p4"].map(|os| json!(os))),
         ("t0", "oversubscription") => tries(&narrow, [json!("2:1"), json!("3:1")]),
         (_, "oversubscription") => tries(&tapered, [json!("3:1")]),
         ("t0", "down.breakout") => {

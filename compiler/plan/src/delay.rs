@@ -67,9 +67,10 @@ impl Plan {
     /// zone's T0s begins to mark the data class. Nothing where no switch marks.
     pub fn target_delay(&self, zone: ZoneId) -> Option<Nanoseconds> {
         let is_t0 = |switch: &Switch| switch.tier == TierId::T0 && switch.zone == zone;
-        let t0 = self.topology().plane_ids().find_map(|plane| {
-            self.fabric().tier_switches(plane, TierId::T0).find(is_t0)
-        })?;
+        let t0 = self
+            .topology()
+            .plane_ids()
+            .find_map(|plane| self.fabric().tier_switches(plane, TierId::T0).find(is_t0))?;
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
         let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;

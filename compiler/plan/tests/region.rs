@@ -132,7 +132,8 @@ fn a_zone_of_other_hardware_has_its_own_ports_and_names_and_moves_nothing() {
     let (plan, all) = (mixed(SLOW), mixed(&format!("{SLOW}, per_group_by_zone: {{ 1: 2 }}")));
     let speeds = |tier, zone| {
         let device = plan.device(first(&plan, tier, zone));
-        let mut speeds: Vec<u32> = device.ports.iter().map(|port| port.physical.speed.mbps() / 1000).collect();
+        let mut speeds: Vec<u32> =
+            device.ports.iter().map(|port| port.physical.speed.mbps() / 1000).collect();
         speeds.dedup();
         (device.hardware.to_string(), speeds)
     };

@@ -88,7 +88,12 @@ fn what_is_wrong_in_one_zone_is_found() {
     let double = (flight.parse::<u64>().expect("a number") * 2).to_string();
     let switch = "switches/z1-p0-t0-001/config_db.json";
     let damages = [
-        (table, format!("\"bandwidth_delay_bytes\": {flight}"), format!("\"bandwidth_delay_bytes\": {double}"), "V0708"),
+        (
+            table,
+            format!("\"bandwidth_delay_bytes\": {flight}"),
+            format!("\"bandwidth_delay_bytes\": {double}"),
+            "V0708",
+        ),
         (switch, "\"speed\": \"100000\"".to_owned(), "\"speed\": \"200000\"".to_owned(), "V0305"),
     ];
     for (file, from, to, code) in damages {

@@ -218,12 +218,7 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the paths of each plane in both states.
-    fn planes(
-        &self,
-        kind: usize,
-        zones: [ZoneId; 2],
-        count: impl Fn(&State, usize, bool) -> u64,
-    ) -> Planes {
+    fn planes(&self, kind: usize, zones: [ZoneId; 2], count: impl Fn(&State, usize, bool) -> u64) -> Planes {
         let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
         let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
         let rate = from.rate.min(to.rate);

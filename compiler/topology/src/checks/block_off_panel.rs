@@ -39,7 +39,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         hardware.who, hardware.platform.id
                     ),
                 )
-                .at(draft.first_cage_of(hardware, block.side), format!("cages {} to {}", block.first_cage, end - 1))
+                .at(
+                    draft.first_cage_of(hardware, block.side),
+                    format!("cages {} to {}", block.first_cage, end - 1),
+                )
                 .and(hardware.platform_span, format!("cages 0 to {}", cages - 1))
                 .help(format!("set `{path}.first_cage` to {} or less", cages - block.cages())),
             );

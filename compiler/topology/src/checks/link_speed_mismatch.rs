@@ -53,15 +53,12 @@ fn compare(
         Some(fitting) => {
             format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below")
         }
-        None => format!(
-            "use a platform with ports of {} for the {above}s, or change the uplinks below",
-            up.speed
-        ),
+        None => {
+            format!("use a platform with ports of {} for the {above}s, or change the uplinks below", up.speed)
+        }
     };
-    let message = format!(
-        "{below} uplinks{zone} have {}, the {above} downlinks they lead to {}",
-        up.speed, down.speed
-    );
+    let message =
+        format!("{below} uplinks{zone} have {}, the {above} downlinks they lead to {}", up.speed, down.speed);
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks are split {down}"))
         .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks are split {up}"));

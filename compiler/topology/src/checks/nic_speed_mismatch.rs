@@ -51,8 +51,7 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     // Advice that the panel has no room for leads from one error to the next.
     let room = t0.platform.map_or(0, |platform| u64::from(platform.panel.cages));
     let ports = t0.down.count + t0.down.spare;
-    let fits =
-        |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;
+    let fits = |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;
     let fitting =
         fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
     Some(match fitting {

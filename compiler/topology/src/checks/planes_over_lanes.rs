@@ -4,6 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
 use crate::draft::{Draft, Place};
+use crate::field;
 
 /// Planes are more than the NIC's lanes, or do not divide them.
 pub(crate) static RULE: Rule = Rule {
@@ -43,7 +44,10 @@ fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
         .at(draft.doc.planes.span, count(planes, "plane"))
         .and(stated.unwrap_or(place.nic.span), lanes_label)
         .help(format!("use {dividing} planes"));
-    let path = if place.zone.is_some() { "hosts.nic_by_zone" } else { "hosts.nic.lanes" };
+    let path = match place.zone {
+        Some(_) => field!("hosts.nic_by_zone"),
+        None => field!("hosts.nic.lanes"),
+    };
     Some(match stated {
         Some(_) => diagnostic,
         None => diagnostic.help(format!("or set `{path}` to the lanes the NIC has")),

@@ -53,7 +53,10 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnos
     let up_max = cages.saturating_sub(hardware.down.cages()) * parts(&hardware.up);
     let up_max = up_max.saturating_sub(hardware.up.spare);
     let diagnostic = Diagnostic::error(&RULE, message)
-        .at(draft.ports_of(hardware, Side::Up), format!("{} + {}", describe(&hardware.up), describe(&hardware.down)))
+        .at(
+            draft.ports_of(hardware, Side::Up),
+            format!("{} + {}", describe(&hardware.up), describe(&hardware.down)),
+        )
         .and(hardware.platform_span, panel)
         .note(format!(
             "{} take {}, {} take {}",

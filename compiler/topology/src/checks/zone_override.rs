@@ -67,12 +67,9 @@ fn zones<'a>(draft: &Draft<'_>, named: impl Iterator<Item = &'a Spanned<u16>>, o
         if u64::from(number) >= draft.zones {
             let last = draft.zones.saturating_sub(1);
             out.push(
-                Diagnostic::error(
-                    &RULE,
-                    format!("there is no zone {number}: zones count from 0 to {last}"),
-                )
-                .at(zone.span, "named here")
-                .and(draft.at(field!("zones")), count(draft.zones, "zone")),
+                Diagnostic::error(&RULE, format!("there is no zone {number}: zones count from 0 to {last}"))
+                    .at(zone.span, "named here")
+                    .and(draft.at(field!("zones")), count(draft.zones, "zone")),
             );
         } else if let Some(first) = seen.insert(number, zone.span) {
             out.push(
@@ -109,10 +106,7 @@ fn sizes(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!(
-                        "{} of a T0 group of zone {number} do not make whole nodes",
-                        count(size, "NIC")
-                    ),
+                    format!("{} of a T0 group of zone {number} do not make whole nodes", count(size, "NIC")),
                 )
                 .at(nics.span, format!("{size} / {share} is no whole number"))
                 .and(

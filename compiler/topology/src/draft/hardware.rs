@@ -5,9 +5,9 @@ use std::sync::Arc;
 use closc_diagnostics::Span;
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 
-use super::{DraftBlock, DraftTier, DraftZone, Ports};
 use super::exceptions::{DraftExceptions, Entry};
 use super::tier::resolve;
+use super::{DraftBlock, DraftTier, DraftZone, Ports};
 use crate::coordinate::{Side, Subject, TierId};
 use crate::document::{FabricDoc, HardwareDoc, ZoneHardwareDoc};
 use crate::field::FieldPath;

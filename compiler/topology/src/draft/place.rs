@@ -105,7 +105,8 @@ impl Draft<'_> {
     pub(crate) fn places(&self) -> Vec<Place<'_>> {
         let nics = self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|(zone, _)| zone.value);
         let tiers = [&self.t0, &self.t1].into_iter().flat_map(|tier| &tier.by_zone);
-        let sizes = self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0).map(|(zone, _)| zone.value);
+        let sizes =
+            self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0).map(|(zone, _)| zone.value);
         let zones: BTreeSet<u16> = nics.chain(sizes).chain(tiers.map(|own| own.zone.value)).collect();
         let zones = zones.into_iter().filter(|zone| u64::from(*zone) < self.zones);
         std::iter::once(None).chain(zones.map(Some)).map(|zone| self.place(zone)).collect()

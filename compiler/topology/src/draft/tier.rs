@@ -118,8 +118,13 @@ impl DraftTier {
     /// Returns the first tier.
     pub(super) fn t0(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
         let tier = &doc.tiers.t0;
-        let common =
-            Common { id: TierId::T0, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
+        let common = Common {
+            id: TierId::T0,
+            name: &tier.platform,
+            os: tier.os,
+            by_plane: tier.by_plane.as_ref(),
+            by_zone: None,
+        };
         let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
         let down = stated_count(tier.down.as_ref(), u64::from(doc.hosts.per_group.value));
         let up = stated_count(Some(&tier.up), 0);
@@ -131,8 +136,13 @@ impl DraftTier {
     /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s.
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
         let tier = &doc.tiers.t1;
-        let common =
-            Common { id: TierId::T1, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
+        let common = Common {
+            id: TierId::T1,
+            name: &tier.platform,
+            os: tier.os,
+            by_plane: tier.by_plane.as_ref(),
+            by_zone: None,
+        };
         let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
         let count = t0.up.count / t0.parallel.max(1);
         let up = stated_count(tier.up.as_ref(), 0);
@@ -142,8 +152,13 @@ impl DraftTier {
 
     /// Returns the third tier; its downlinks are counted by [`DraftTier::with_zones`].
     pub(super) fn t2(tier: &T2Doc, catalogue: &Catalogue, t1: &DraftTier, wiring: Wiring, rows: u64) -> Self {
-        let common =
-            Common { id: TierId::T2, name: &tier.platform, os: tier.os, by_plane: tier.by_plane.as_ref(), by_zone: None };
+        let common = Common {
+            id: TierId::T2,
+            name: &tier.platform,
+            os: tier.os,
+            by_plane: tier.by_plane.as_ref(),
+            by_zone: None,
+        };
         let steps = t1.up.count / t1.parallel.max(1);
         let count = match wiring {
             Wiring::Full => steps,

@@ -80,7 +80,8 @@ impl Draft<'_> {
 
     /// Returns the NICs of zones that have another.
     fn nics_by_zone(&self) -> Option<BTreeMap<ZoneId, NicKind>> {
-        let stated: Vec<u16> = self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|z| z.0.value).collect();
+        let stated: Vec<u16> =
+            self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|z| z.0.value).collect();
         let places = self.places();
         let own = places.iter().filter(|place| place.zone.is_some_and(|zone| stated.contains(&zone)));
         own.map(|place| {
