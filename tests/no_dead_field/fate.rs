@@ -31,8 +31,8 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
         }
         "tiers.t0.by_zone.*.up.breakout"
         | "tiers.t1.by_zone.*.down.breakout"
-        | "tiers.t1.by_zone.*.up.breakout" => (json!("1x200G"), "E0206"),
-        "tiers.t0.up.breakout"
+        | "tiers.t1.by_zone.*.up.breakout"
+        | "tiers.t0.up.breakout"
         | "tiers.t1.down.breakout"
         | "tiers.t1.up.breakout"
         | "tiers.t2.down.breakout" => (json!("1x200G"), "E0206"),
