@@ -27,7 +27,7 @@ use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
 
 /// Switches that are stated once: tier, platform, operating system and splits of cages.
-type Kind<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
+type Once<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {
     /// Returns what the fabric states of itself. `add` adds what only the target of a switch knows.
@@ -36,7 +36,7 @@ impl Plan {
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<Stated, E> {
         // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is no measure.
-        let mut kinds: BTreeMap<Kind<'_>, (usize, bool)> = BTreeMap::new();
+        let mut kinds: BTreeMap<Once<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
         for switch in self.kinds() {
