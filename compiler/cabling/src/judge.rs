@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
     fn speed(&mut self, at: End, sightings: &[&Sighting]) {
         let End::Switch { switch, port } = at else { return };
         let topology = self.plan.topology();
-        let planned = topology.slot(switch.tier, port).breakout.speed;
+        let planned = topology.slot(switch, port).breakout.speed;
         let other = sightings.iter().filter_map(|sighting| sighting.speed).find(|speed| *speed != planned);
         if let Some(seen) = other {
             self.report.findings.push(Finding::Speed { at: self.port_at(at), planned, seen });

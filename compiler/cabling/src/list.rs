@@ -67,14 +67,14 @@ fn plug(plan: &Plan, end: End) -> Plug {
     let port = port_name(plan, end);
     match end {
         End::Switch { switch, port: at } => {
-            let physical = topology.hardware(switch).0.port(topology.slot(switch.tier, at));
+            let physical = topology.hardware(switch).0.port(topology.slot(switch, at));
             let device = plan.switch_name(switch).to_string();
             let cage = Some(physical.panel);
             Plug { at: PortAt { device, port }, cage, part: physical.subport, speed: physical.speed }
         }
         End::Nic(at) => {
             let device = plan.node_name(topology.node_of(at.nic).0).to_string();
-            Plug { at: PortAt { device, port }, cage: None, part: 0, speed: topology.port_speed() }
+            Plug { at: PortAt { device, port }, cage: None, part: 0, speed: topology.port_speed(at.nic.zone) }
         }
     }
 }

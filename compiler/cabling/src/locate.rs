@@ -117,7 +117,7 @@ fn names(plan: &Plan, end: End) -> Vec<String> {
     let topology = plan.topology();
     match end {
         End::Switch { switch, port } => {
-            let physical = topology.hardware(switch).0.port(topology.slot(switch.tier, port));
+            let physical = topology.hardware(switch).0.port(topology.slot(switch, port));
             let mut names = vec![physical.name.to_string()];
             if physical.alias != physical.name {
                 names.push(physical.alias.to_string());
